@@ -104,6 +104,9 @@ pub struct Passage {
     /// Its own date in nanoseconds since 1970, if it differs from the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dated_ns: Option<i64>,
+    /// Its language, if it differs from the document's: that of the code in a notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Its part of a document that has parts, from 0: 0 for the body of an issue, 1 for its
     /// first comment. The passages of a long part share its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -264,6 +267,7 @@ mod tests {
             role: Role::Main,
             author: None,
             dated_ns: None,
+            language: None,
             part: None,
         }
     }

@@ -15,7 +15,8 @@
 //! # Features
 //!
 //! Each grammar is a feature of the language's name, and `grammars` stands for all. Without its grammar, a language is divided
-//! by lines and the document has a [`Note`]. `wiki` reads MediaWiki's markup and dumps. Both are on by default.
+//! by lines and the document has a [`Note`]. `wiki` reads MediaWiki's markup and dumps, `documents` the text of PDF, Word and
+//! other files that are not text ([`read_document`]). All are on by default.
 //!
 //! ```
 //! use tamis_text::{Limits, Options, read, skip_by_content, skip_by_path};
@@ -38,6 +39,7 @@ mod conversation;
 mod dates;
 mod decode;
 mod document;
+mod documents;
 mod issues;
 mod kind;
 mod languages;
@@ -48,6 +50,7 @@ mod pack;
 mod prose;
 mod read;
 mod role;
+mod role_by_content;
 pub mod safe;
 mod skip;
 mod statement;
@@ -60,6 +63,7 @@ pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
 pub use document::{Document, Note, Options, ParseFailure, Passage};
+pub use documents::{is_document, read_document};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,
     Verdict, read_issues,

@@ -39,6 +39,7 @@ impl Piece {
             role,
             author: None,
             dated_ns: None,
+            language: None,
             part: None,
         }
     }

@@ -4,7 +4,8 @@ use crate::decode::decode;
 use crate::document::{Document, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language, Parsing};
 use crate::lines::Lines;
-use crate::{Kind, Role, by_lines, code, prose, role, skip};
+use crate::role_by_content::role_of_text;
+use crate::{Kind, Role, by_lines, code, prose, skip};
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
@@ -29,7 +30,7 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
     let language = Language::of_text(path, &text);
     let category = language.map_or(Category::Data, |language| language.category);
     let name = language.map(|language| language.name);
-    let role = match role(path, name) {
+    let role = match role_of_text(path, name, &text) {
         Role::Main if category != Category::Prose && skip::is_generated(bytes) => Role::Generated,
         Role::Main if category == Category::Code && skip::is_minified(bytes) => Role::Generated,
         role => role,
@@ -76,6 +77,20 @@ fn read_code(
             notes.push(Note::NotParsed { language: language.name, reason });
             (None, line_passages(lines, max_tokens, role))
         }
+    }
+}
+
+/// The passages of a piece of code in this language.
+#[cfg(feature = "documents")]
+pub(crate) fn passages_of(
+    language: &'static Language,
+    lines: &Lines<'_>,
+    max_tokens: usize,
+    role: Role,
+) -> Vec<Passage> {
+    match language.parsing {
+        Parsing::Lines => line_passages(lines, max_tokens, role),
+        _ => read_code(language, lines, max_tokens, role, &mut Vec::new()).1,
     }
 }
 

@@ -39,7 +39,6 @@ const TEST_DIRECTORIES: &[&str] = &[
     "__fixtures__",
     "__mocks__",
     "__snapshots__",
-    "mock",
     "mocks",
     "testcases",
     "testfixtures",
@@ -130,7 +129,7 @@ pub fn role(path: &str, language: Option<&str>) -> Role {
     // Written specifications live in `spec` directories as often as tests do.
     let prose = matches!(language, Some("markdown" | "restructuredtext" | "asciidoc" | "org" | "text" | "latex"));
     let in_tests = || under(TEST_DIRECTORIES) || path.split('/').rev().skip(1).any(is_test_directory);
-    if is_test_name(path, name, stem, language) || (!prose && in_tests()) {
+    if is_test_name(path, name, stem, language) || (!prose && (in_tests() || under(&["mock"]))) {
         return Role::Test;
     }
     if under(EXAMPLE_DIRECTORIES) || has_piece(name, &["stories", "story", "example"]) {
@@ -140,6 +139,37 @@ pub fn role(path: &str, language: Option<&str>) -> Role {
         return Role::Generated;
     }
     Role::Main
+}
+
+/// The trust in a name that says `test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TestName {
+    /// The place of tests, or the form that a runner of tests looks for.
+    Sure,
+    /// A form that other code has too: `test_functions.bash`, `MockHandler.php`, `mock/timers.ts`.
+    Likely,
+}
+
+/// The trust in the name of a file whose role is [`Role::Test`] by its name.
+pub(crate) fn test_name(path: &str, language: Option<&str>) -> TestName {
+    let lower = path.to_ascii_lowercase();
+    let (directories, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    let kept_with_tests = directories.split('/').any(|directory| TEST_DIRECTORIES.contains(&directory))
+        || path.split('/').rev().skip(1).any(is_test_directory);
+    let pieces = has_piece(name, &["spec", "test", "e2e", "bench", "cy", "mock", "mocks", "fixture", "fixtures"]);
+    let ends =
+        ["_test", "_tests", "-test", "-tests", "_spec", "-spec", "_unittest"].iter().any(|end| stem.ends_with(end));
+    let whole =
+        matches!(stem, "test" | "tests" | "conftest" | "spec_helper" | "test_helper") || name.ends_with(".bats");
+    // A class is named for its tests at the end; `TestScheduler` may be a scheduler for tests of others.
+    let class = path
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.split('.').next())
+        .is_some_and(|class| ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| class.ends_with(end)))
+        && is_test_name(path, name, stem, language);
+    if kept_with_tests || pieces || ends || whole || class { TestName::Sure } else { TestName::Likely }
 }
 
 /// Returns `true` if one of the parts of a name between its dots is listed, other than the first and the last:
@@ -198,7 +228,9 @@ fn is_test_name(path: &str, name: &str, stem: &str, language: Option<&str>) -> b
         Some("python") => {
             starts(&["test_"]) || ends(&["_test", "_tests"]) || matches!(stem, "conftest" | "test" | "tests")
         }
-        Some("go" | "dart" | "elixir") => ends(&["_test", "_mock", "_mocks"]) || starts(&["mock_"]),
+        Some("go" | "dart" | "elixir" | "zig") => ends(&["_test", "_mock", "_mocks"]) || starts(&["mock_"]),
+        Some("lua") => ends(&["_test", "_spec"]) || starts(&["test_"]),
+        Some("hcl") => has_piece(name, &["tftest"]),
         Some("c" | "cpp" | "objectivec" | "objectivecpp") => {
             ends(&["_test", "_tests", "_unittest"]) || starts(&["test_", "mock_"]) || is_test_class(path)
         }
@@ -210,7 +242,7 @@ fn is_test_name(path: &str, name: &str, stem: &str, language: Option<&str>) -> b
             name.ends_with(".bats") || starts(&["test_", "test-"]) || ends(&["_test", "-test", "_tests", "-tests"])
         }
         Some("javascript" | "jsx" | "typescript" | "tsx") => ends(&["_test", "-test", "_spec", "-spec"]),
-        Some("java" | "kotlin" | "scala" | "csharp" | "php" | "swift" | "groovy") => is_test_class(path),
+        Some("java" | "kotlin" | "scala" | "haskell" | "csharp" | "php" | "swift" | "groovy") => is_test_class(path),
         _ => false,
     }
 }
@@ -300,6 +332,16 @@ mod tests {
                 &["Latest.swift", "Mockingbird.swift"],
             ),
             ("shell", &["a.bats", "test_a.sh", "a-test.sh"], &["latest.sh", "test.sh"]),
+            ("scala", &["ATest.scala", "ASpec.scala", "src/test/scala/A.scala"], &["Latest.scala", "Special.scala"]),
+            ("haskell", &["test/A.hs", "ASpec.hs", "ATest.hs"], &["Latest.hs"]),
+            ("elixir", &["test/a_test.exs", "a_test.exs"], &["latest.ex", "contest.exs"]),
+            ("lua", &["a_spec.lua", "a_test.lua", "test_a.lua"], &["latest.lua", "spectrum.lua"]),
+            ("zig", &["a_test.zig", "test/a.zig"], &["latest.zig"]),
+            ("sql", &["tests/a.sql"], &["test.sql", "latest.sql"]),
+            ("hcl", &["a.tftest.hcl", "tests/a.tf"], &["test.tf"]),
+            ("protobuf", &["testdata/a.proto"], &["test.proto"]),
+            ("vue", &["A.spec.vue", "__tests__/A.vue"], &["Test.vue"]),
+            ("svelte", &["A.test.svelte"], &["Test.svelte"]),
         ];
         for language in crate::LANGUAGES.iter().filter(|language| language.has_symbols()) {
             let case = cases.iter().find(|(name, ..)| *name == language.name);

@@ -77,18 +77,63 @@ const CASES: &[(&str, &str, &str)] = &[
         "1:i:Base 1:i:Shape 2:t:Published 2:t:Book 3:t:Shelf 3:t:Page 3:c:e 3:t:Other 3:c:f 3:c:g 3:c:h",
     ),
     ("shell", "a() {\n  b \"$(c x)\" | d\n}\na\n", "2:c:b 2:c:c 2:c:d 4:c:a"),
+    (
+        "scala",
+        "class A(b: Book) extends Base[T] with Shape {\n  def c(d: Shelf): Page = e(d.f(1), new Other[X], g.h)\n}\n",
+        "1:t:Book 1:i:Base 1:t:T 1:i:Shape 2:t:Shelf 2:t:Page 2:c:e 2:c:f 2:c:Other 2:t:X 2:c:h",
+    ),
+    (
+        "haskell",
+        "data Shelf = Shelf [Book] deriving (Eq, Show)\ninstance Located Shelf where\n  room s = open (M.find s) `seq` other\nf :: Shelf -> Page\nf x | x <+> y = g\n",
+        "1:t:Book 1:i:Eq 1:i:Show 2:i:Located 2:t:Shelf 3:c:open 3:c:find 3:c:s 3:c:seq 3:c:other 4:t:Shelf 4:t:Page 5:c:x 5:c:y 5:c:g",
+    ),
+    (
+        "elixir",
+        "defmodule A.B do\n  use Base\n  @limit 4\n  @doc \"x\"\n  def c(%Book{} = d) when is_map(d), do: e(d) |> F.g() |> h\n  defp i, do: j(self())\nend\n",
+        "2:i:Base 5:t:Book 5:c:is_map 5:c:e 5:t:F 5:c:g 5:c:h 6:c:j 6:c:self",
+    ),
+    ("lua", "local A = {}\nfunction A:b(c)\n  return d(c.e(1), self:f())\nend\n", "3:c:d 3:c:e 3:c:f"),
+    (
+        "zig",
+        "const A = struct {\n    b: Book,\n    fn c(self: *A, d: []const Shelf) !Page {\n        return e(Other.f(d), .{});\n    }\n};\n",
+        "2:t:Book 3:t:A 3:t:Shelf 3:t:Page 4:c:e 4:t:Other 4:c:f",
+    ),
+    (
+        "sql",
+        "CREATE VIEW a AS SELECT b(c.d) FROM shop.books c JOIN loans l ON l.e = c.e;\nINSERT INTO logs (x) VALUES (now());\n",
+        "1:c:b 1:t:books 1:t:loans 2:t:logs 2:c:now",
+    ),
+    (
+        "hcl",
+        "resource \"a\" \"b\" {\n  c = upper(\"${var.d}-x\")\n  e = [data.f.g.id, aws_subnet.h.id, module.i.j, each.value]\n}\n",
+        "2:c:upper 2:t:d 3:t:g 3:t:h 3:t:i",
+    ),
+    (
+        "protobuf",
+        "message A { Book b = 1; map<string, x.Shelf> c = 2; }\nservice D { rpc E(A) returns (stream Page); }\n",
+        "1:t:Book 1:t:Shelf 2:t:A 2:t:Page",
+    ),
+    (
+        "vue",
+        "<template><p>{{ no() }}</p></template>\n<script setup lang=\"ts\">\nconst a: Book = b(new Shelf());\n</script>\n",
+        "3:t:Book 3:c:b 3:c:Shelf",
+    ),
+    ("svelte", "<p>{no()}</p>\n<script>\n  $: a = b(c.d());\n</script>\n", "3:c:b 3:c:d"),
 ];
 
 #[test]
 fn each_language_tells_its_calls_types_and_implementations() {
-    for (language, text, expected) in CASES {
-        assert_eq!(told(&references(language, text)), *expected, "{language}");
-    }
+    let found: Vec<_> =
+        CASES.iter().map(|(language, text, _)| (*language, told(&references(language, text)))).collect();
+    let expected: Vec<_> = CASES.iter().map(|(language, _, expected)| (*language, (*expected).to_owned())).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]
 fn every_language_with_symbols_has_references() {
-    for language in LANGUAGES.iter().filter(|language| language.has_symbols()) {
+    // Messages and services only name each other.
+    let callers = |language: &&tamis_text::Language| language.has_symbols() && language.name != "protobuf";
+    for language in LANGUAGES.iter().filter(callers) {
         let case = CASES.iter().find(|(name, ..)| *name == language.name);
         let (_, text, _) = case.unwrap_or_else(|| panic!("no case for {}", language.name));
         let kinds: Vec<_> = references(language.name, text).iter().map(|found| found.kind).collect();

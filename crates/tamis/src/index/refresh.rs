@@ -27,7 +27,7 @@ const FILES_A_BATCH: usize = 128;
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "4";
+pub(crate) const SPLITTER: &str = "5";
 
 /// Returns each source with its state and the number of its stale files, without changing anything.
 pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {

@@ -164,13 +164,28 @@ fn shape(kind: ItemKind, node: Node<'_>) -> Option<(ItemKind, Shape)> {
         "type_definition" if node.start_position().row == node.end_position().row => {
             Some((ItemKind::Alias, Shape::Whole))
         }
-        _ if kind == ItemKind::Module && !has_body() => None,
+        // Haskell: what a class requires.
+        "signature" if node.parent().is_some_and(|parent| parent.kind() == "class_declarations") => {
+            Some((kind, Shape::Declaration))
+        }
+        // Elixir: a function without `do`, as in a protocol.
+        "call" if node.child_by_field_name("target").is_some() && !has_do(node) => Some((kind, Shape::Declaration)),
+        _ if kind == ItemKind::Module && !has_body() && !has_child(node, "do_block") => None,
         _ => Some((kind, Shape::Whole)),
     }
 }
 
 fn has_child(node: Node<'_>, kind: &str) -> bool {
     node.named_children(&mut node.walk()).any(|child| child.kind() == kind)
+}
+
+/// Returns `true` if a call of Elixir has a block, or the keyword `do:` for a short one.
+fn has_do(node: Node<'_>) -> bool {
+    let keywords = || {
+        let arguments = node.named_children(&mut node.walk()).find(|child| child.kind() == "arguments")?;
+        arguments.named_children(&mut arguments.walk()).find(|child| child.kind() == "keywords")
+    };
+    has_child(node, "do_block") || keywords().is_some()
 }
 
 /// Ruby's `def self.name`, and a method inside of `class << self`.
@@ -272,10 +287,15 @@ impl<'a> Nest<'a> {
             self.share_name(definition, &bytes, parent);
             return;
         }
+        if self.query.grammar.naming.clauses && self.continues(definition, &bytes, (start, last), parent) {
+            return;
+        }
         let index = self.items.len();
         let first = self.lead(start, parent);
         let small = declaration || matches!(definition.kind, ItemKind::Constant | ItemKind::Alias);
-        let test = parent.is_some_and(|parent| self.items[parent].test) || self.is_test(first, start);
+        let test = parent.is_some_and(|parent| self.items[parent].test)
+            || node.kind() == "test_declaration"
+            || self.is_test(first, start);
         let names = vec![(definition.name.start, self.symbol(definition, parent))];
         let own = fingerprint(node, self.lines.text);
         let signature = match parent.map(|parent| &self.items[parent]) {
@@ -303,6 +323,35 @@ impl<'a> Nest<'a> {
             small,
             test,
         });
+    }
+
+    /// Returns `true` if a definition is a further clause of the function before it, which then reaches to its end: a signature
+    /// and its equations, as long as they fit into one passage.
+    fn continues(
+        &mut self,
+        definition: &Definition,
+        bytes: &Range<usize>,
+        (start, last): (usize, usize),
+        parent: Option<usize>,
+    ) -> bool {
+        let mut before = self.items.len().checked_sub(1);
+        while let Some(index) = before.filter(|index| self.items[*index].parent != parent) {
+            before = self.items[index].parent;
+        }
+        let Some(index) = before.filter(|index| Some(*index) != parent) else { return false };
+        let symbol = self.symbol(definition, parent);
+        let item = &self.items[index];
+        let one = item.kind == definition.kind && item.names.first().is_some_and(|(_, name)| *name == symbol);
+        let adjoins = item.last < start && (item.last + 1..start).all(|row| self.lines.is_blank(row));
+        if !one || !adjoins || self.lines.tokens(item.first, last) > self.max_tokens {
+            return false;
+        }
+        let item = &mut self.items[index];
+        item.bytes.end = bytes.end;
+        item.last = last;
+        item.small = false;
+        self.open.push(Open { end: bytes.end, what: Enclosing::Item(index) });
+        true
     }
 
     /// `const a = 1, b = 2` is one declaration of two names.
@@ -432,6 +481,9 @@ pub(super) fn bare_name(text: &str) -> Cow<'_, str> {
 /// `Store` of `&'a mut Store<T>`, `*Store[K]`, `table[16]` or `"name"`. Operators keep their signs.
 fn last_name(text: &str) -> &str {
     let text = text.lines().next().unwrap_or_default();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'"')) {
+        return text;
+    }
     if let Some((_, operator)) = text.split_once("operator") {
         // A conversion has its empty parameters in its name: `operator bool() const`.
         let conversion = operator.starts_with(' ').then(|| operator.find('(')).flatten();

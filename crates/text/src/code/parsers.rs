@@ -49,7 +49,8 @@ impl Parsers {
             if exhausted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let bytes = text.as_bytes();
+        let parsed = grammar.parsed_text(text);
+        let bytes = parsed.as_bytes();
         let mut read = |offset: usize, _| {
             reads.set(reads.get() + 1);
             // An early end makes the lexer return, so that the next report can stop the parser.

@@ -179,9 +179,11 @@ mod tests {
                 assert!(!without_documentation(&source.join("\n")).contains("@doc"), "{}", language.name);
             }
             let functions = [ItemKind::Function, ItemKind::Method].map(Capture::Definition);
-            assert!(functions.iter().any(|function| captures.contains(function)), "{}", language.name);
+            let has_functions = functions.iter().any(|function| captures.contains(function));
+            assert!(has_functions || language.name == "hcl", "{}", language.name);
             let calls = ReferenceCapture::Reference(ReferenceKind::Call);
-            assert!(References::get(grammar).captures.contains(&calls), "{}", language.name);
+            let has_calls = References::get(grammar).captures.contains(&calls);
+            assert!(has_calls || language.name == "protobuf", "{}", language.name);
         }
     }
 }

@@ -57,7 +57,7 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
                 }
             }
             if let (Some(name), Some(kind)) = (name, kind)
-                && !names_a_definition(name)
+                && !names_a_definition(name, text)
             {
                 let known = found.entry(name.start_byte()).or_insert((name, kind));
                 known.1 = known.1.max(kind);
@@ -103,10 +103,13 @@ fn last_part(text: &str) -> String {
 }
 
 /// Returns `true` if a node names a definition rather than mentioning it.
-fn names_a_definition(node: Node<'_>) -> bool {
+fn names_a_definition(node: Node<'_>, text: &str) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };
+    if matches!(node.kind(), "identifier" | "alias") && names_in_a_call(node, parent, text) {
+        return true;
+    }
     let is = |field: &str| parent.child_by_field_name(field) == Some(node);
     match parent.kind() {
         // `struct point p;` mentions the definition `struct point { … };`.
@@ -116,7 +119,18 @@ fn names_a_definition(node: Node<'_>) -> bool {
         // The constants and classes of Ruby have one kind of name.
         "assignment" => is("left"),
         "class" | "module" | "type_spec" | "type_alias" => is("name"),
-        "type_definition" => is("declarator"),
+        "type_definition" => is("declarator") || is("name"),
+        // Haskell.
+        "data_type"
+        | "newtype"
+        | "type_synonym"
+        | "type_family"
+        | "data_constructor"
+        | "prefix"
+        | "newtype_constructor" => is("name"),
+        "record" if node.kind() == "constructor" => {
+            is("name") && parent.parent().is_some_and(|around| around.kind() == "data_constructor")
+        }
         "type_parameter" | "type_parameter_declaration" => is("name") || parent.named_child(0) == Some(node),
         "scope_resolution" => {
             is("name")
@@ -127,6 +141,39 @@ fn names_a_definition(node: Node<'_>) -> bool {
         kind => {
             (kind.ends_with("_item") || kind.ends_with("_declaration") || kind.ends_with("_definition")) && is("name")
         }
+    }
+}
+
+/// Elixir defines by calls: `def open(path)`, `defmodule Shelf`, `@limit 40`.
+fn names_in_a_call(node: Node<'_>, parent: Node<'_>, text: &str) -> bool {
+    let target = |call: Node<'_>| {
+        call.child_by_field_name("target").filter(|_| call.kind() == "call").map_or("", |name| &text[name.byte_range()])
+    };
+    let is_target = parent.child_by_field_name("target") == Some(node) && parent.kind() == "call";
+    if is_target
+        && parent
+            .parent()
+            .is_some_and(|around| around.kind() == "unary_operator" && text[around.byte_range()].starts_with('@'))
+    {
+        return true;
+    }
+    let whole = if is_target { parent } else { node };
+    let mut around = whole.parent();
+    // A guard: `def open(path) when is_binary(path)`.
+    if let Some(guarded) = around.filter(|around| around.kind() == "binary_operator") {
+        if guarded.child_by_field_name("left") != Some(whole) {
+            return false;
+        }
+        around = guarded.parent();
+    }
+    let Some(arguments) = around.filter(|around| around.kind() == "arguments") else { return false };
+    if arguments.named_child(0).is_none_or(|first| !first.byte_range().contains(&node.start_byte())) {
+        return false;
+    }
+    let keyword = arguments.parent().map_or("", target);
+    match node.kind() {
+        "alias" => matches!(keyword, "defmodule" | "defprotocol"),
+        _ => keyword.starts_with("def"),
     }
 }
 

@@ -180,6 +180,7 @@ impl<'i> Division<'i> {
                 role,
                 author: common.author.map(str::to_owned),
                 dated_ns: common.at.and_then(nanoseconds),
+                language: None,
                 part: Some(common.part),
             });
         }

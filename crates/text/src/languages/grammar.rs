@@ -1,5 +1,6 @@
 //! The grammar of a language: its parser, and its queries for definitions and references.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A grammar with its queries. Each grammar exists once, so equality is identity.
@@ -13,8 +14,23 @@ pub(crate) struct Grammar {
     /// takes time.
     pub(crate) depth: u32,
     pub(crate) naming: Naming,
+    /// Rewrites a text for the parser, which would not understand it as it is.
+    pub(crate) rewrite: Option<Rewrite>,
     pub(crate) title: Option<Title>,
 }
+
+impl Grammar {
+    /// The text that the parser reads.
+    pub(crate) fn parsed_text<'text>(&self, text: &'text str) -> Cow<'text, str> {
+        let rewritten = self.rewrite.and_then(|rewrite| rewrite(text));
+        debug_assert!(rewritten.as_ref().is_none_or(|rewritten| rewritten.len() == text.len()));
+        rewritten.map_or(Cow::Borrowed(text), Cow::Owned)
+    }
+}
+
+/// Returns a text of the same length and lines, in which names and definitions stand at the same places; `None` to leave it as
+/// it is.
+pub(crate) type Rewrite = fn(&str) -> Option<String>;
 
 /// Finds the first line of the documentation of a file among its first rows, in a language with such a convention.
 pub(crate) type Title = for<'text> fn(&[&'text str]) -> Option<&'text str>;
@@ -43,11 +59,14 @@ pub(crate) struct Naming {
     pub(crate) modules_have_methods: bool,
     /// The end of a signature without a bracket or `=` behind it.
     pub(crate) ends: Ends,
+    /// True if consecutive functions of one name are the clauses of one, as in languages with pattern matching.
+    pub(crate) clauses: bool,
 }
 
 impl Naming {
     /// Names separated by dots, and bodies in braces.
-    pub(crate) const DOTS: Naming = Naming { nested: ".", member: ".", modules_have_methods: false, ends: Ends::Brace };
+    pub(crate) const DOTS: Naming =
+        Naming { nested: ".", member: ".", modules_have_methods: false, ends: Ends::Brace, clauses: false };
 }
 
 /// The character that ends a signature.

@@ -29,14 +29,24 @@ named! {
         Empty = "empty",
         /// Tables and dumps too large to be read by people.
         Data = "data",
+        /// A document that cannot be opened without a password.
+        Encrypted = "encrypted",
+        /// A document of pictures, such as a scan.
+        NoText = "no_text",
+        /// A document whose file is not complete or not what its name says.
+        Damaged = "damaged",
+        /// A document whose text took too long to find.
+        TooMuchWork = "too_much_work",
     }
 }
 
 /// Sizes above which a file is left out, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// For any file.
+    /// For any file but a document.
     pub max_bytes: u64,
+    /// For a document ([`crate::is_document`]), whose text is a small part of it.
+    pub max_document_bytes: u64,
     /// For tables, logs and dumps: CSV, JSON Lines, diffs, logs.
     pub max_table_bytes: u64,
     /// For configuration and documents in JSON, XML and the like.
@@ -44,8 +54,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1 MiB for any file, 64 KiB for a table, 256 KiB for other data.
+    /// 1 MiB for any file, 32 MiB for a document, 64 KiB for a table, 256 KiB for other data.
     fn default() -> Self {
-        Self { max_bytes: 1 << 20, max_table_bytes: 64 << 10, max_data_bytes: 256 << 10 }
+        Self { max_bytes: 1 << 20, max_document_bytes: 32 << 20, max_table_bytes: 64 << 10, max_data_bytes: 256 << 10 }
     }
 }

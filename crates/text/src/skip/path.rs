@@ -2,6 +2,7 @@
 
 use super::{Limits, Skip};
 use crate::Language;
+use crate::documents::is_document;
 use crate::languages::Category;
 
 const SECRET_NAMES: &[&str] = &[
@@ -147,6 +148,13 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if LOCK_NAMES.contains(&name.as_str()) || extension == "lock" || extension == "lockb" {
         return Some(Skip::Lock);
     }
+    if is_document(path) {
+        return match size {
+            0 => Some(Skip::Empty),
+            size if size > limits.max_document_bytes => Some(Skip::TooLarge),
+            _ => None,
+        };
+    }
     if is_binary(&name, extension) {
         return Some(Skip::Binary);
     }
@@ -246,7 +254,7 @@ mod tests {
         }
         assert_eq!(skip("a/jquery.min.js"), Some(Skip::Minified));
         assert_eq!(skip("a/app.js.map"), Some(Skip::Minified));
-        for path in ["logo.PNG", "a.tar.gz", "lib/libz.so.1.2", "x.wasm", "paper.pdf"] {
+        for path in ["logo.PNG", "a.tar.gz", "lib/libz.so.1.2", "x.wasm", "slides.pptx"] {
             assert_eq!(skip(path), Some(Skip::Binary), "{path}");
         }
         for path in ["src/lock.rs", "src/map.js", "go.mod", "src/minimum.js", "Makefile", "unknown"] {
@@ -280,5 +288,9 @@ mod tests {
         assert_eq!(skip_by_path("a.csv", 65_537, &limits), Some(Skip::Data));
         assert_eq!(skip_by_path("a.json", 65_537, &limits), None);
         assert_eq!(skip_by_path("a.json", 262_145, &limits), Some(Skip::Data));
+        let document = if is_document("a.pdf") { None } else { Some(Skip::Binary) };
+        assert_eq!(skip_by_path("a.pdf", 5 << 20, &limits), document);
+        let document = document.or(Some(Skip::TooLarge));
+        assert_eq!(skip_by_path("a.pdf", (32 << 20) + 1, &limits), document);
     }
 }

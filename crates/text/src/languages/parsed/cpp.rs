@@ -1,6 +1,7 @@
 //! C++.
 
 use super::c;
+use super::class_macros;
 use super::grammar;
 use crate::languages::grammar::{Grammar, Naming};
 use crate::languages::language::{Language, Parsing};
@@ -25,6 +26,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[c::REFERENCES, REFERENCES],
         depth: 16,
         naming: Naming { nested: "::", member: "::", ..Naming::DOTS },
+        rewrite: Some(class_macros::blanked),
         title: None,
     }
 );
@@ -40,12 +42,8 @@ const DEFINITIONS: &str = r"
 (function_definition declarator: (operator_cast) @name) @definition.method
 (struct_specifier name: (template_type) @name body: (_)) @definition.class
 (class_specifier name: (template_type) @name body: (_)) @definition.class
-
-; `class EXPORT Name { … }`, which the grammar, knowing no macros, takes for a function.
-(function_definition
-  type: [(class_specifier name: (_) !body) (struct_specifier name: (_) !body)]
-  declarator: (identifier) @name
-  body: (compound_statement)) @definition.class
+(struct_specifier name: (qualified_identifier) @name body: (_)) @definition.class
+(class_specifier name: (qualified_identifier) @name body: (_)) @definition.class
 
 (template_declaration) @wrap
 ";

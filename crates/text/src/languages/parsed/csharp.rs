@@ -17,6 +17,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_c_sharp::TAGS_QUERY, REFERENCES],
         depth: 12,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );

@@ -15,6 +15,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_go::TAGS_QUERY, REFERENCES],
         depth: 4,
         naming: Naming::DOTS,
+        rewrite: None,
         title: Some(title),
     }
 );

@@ -15,6 +15,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_java::TAGS_QUERY, REFERENCES],
         depth: 10,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );

@@ -23,6 +23,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_javascript::TAGS_QUERY, REFERENCES, CLASSES, ELEMENTS],
         depth: 12,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );

@@ -17,6 +17,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[REFERENCES],
         depth: 12,
         naming: Naming::DOTS,
+        rewrite: Some(closed),
         title: None,
     }
 );
@@ -55,3 +56,74 @@ const REFERENCES: &str = r#"
 (user_type (identifier) @name . (type_arguments)? .) @reference.type
 ((navigation_expression . (identifier) @name) @reference.type (#match? @name "^[A-Z]"))
 "#;
+
+/// Words that begin a definition with a body of members.
+const WITH_MEMBERS: [&str; 3] = ["class", "interface", "object"];
+
+/// The text with a `;` instead of the space before a brace that closes a class on the line of its last member: without it the
+/// grammar, which looks for a line end, does not see the end of `class A { fun b() = 1 }`.
+fn closed(text: &str) -> Option<String> {
+    let mut closed: Option<Vec<u8>> = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end().ends_with('}') && WITH_MEMBERS.iter().any(|word| line.contains(word)) {
+            for at in ends_of_members(line) {
+                closed.get_or_insert_with(|| text.as_bytes().to_vec())[start + at] = b';';
+            }
+        }
+        start += line.len();
+    }
+    closed.and_then(|bytes| String::from_utf8(bytes).ok())
+}
+
+/// The spaces in a line that stand before the closing brace of a class.
+fn ends_of_members(line: &str) -> Vec<usize> {
+    let bytes = line.as_bytes();
+    let (mut ends, mut quoted) = (Vec::new(), false);
+    // The place of each open brace, and whether it opens the body of a class.
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    // The part of the line that says what the next brace opens.
+    let mut head = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'/' if bytes.get(at + 1) == Some(&b'/') => break,
+            b'{' => {
+                let words = line[head..at].split(|character: char| !character.is_alphanumeric());
+                open.push((at, words.into_iter().any(|word| WITH_MEMBERS.contains(&word))));
+                head = at + 1;
+            }
+            b'}' => {
+                let before = at.checked_sub(1).filter(|before| bytes[*before] == b' ');
+                let has_members = |start: usize| line[start..at].contains(|one: char| one.is_alphanumeric());
+                if open.pop().is_some_and(|(start, members)| members && has_members(start)) {
+                    ends.extend(before);
+                }
+                head = at;
+            }
+            b';' => head = at + 1,
+            _ => {}
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closed;
+
+    #[test]
+    fn a_class_on_one_line_gets_the_end_of_its_last_member() {
+        for (text, expected) in [
+            ("class A { fun b() = 1 }\n", "class A { fun b() = 1;}\n"),
+            ("class A { companion object { fun b() = A() } }\n", "class A { companion object { fun b() = A();};}\n"),
+            ("fun interface A { fun b() }", "fun interface A { fun b();}"),
+        ] {
+            assert_eq!(closed(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["class A { }\n", "fun a() { b() }\n", "val a = \"class { b }\"\n", "class A {\n}\n"] {
+            assert_eq!(closed(text), None, "{text}");
+        }
+    }
+}

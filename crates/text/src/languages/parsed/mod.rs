@@ -1,19 +1,29 @@
 //! The languages that are divided by their symbols, a file each: names, files, and the grammar with its queries.
 
 pub(super) mod c;
+mod class_macros;
+pub(super) mod components;
 pub(super) mod cpp;
 pub(super) mod csharp;
+pub(super) mod elixir;
 pub(super) mod go;
+pub(super) mod haskell;
+pub(super) mod hcl;
 pub(super) mod java;
 pub(super) mod javascript;
 pub(super) mod kotlin;
+pub(super) mod lua;
 pub(super) mod php;
+pub(super) mod protobuf;
 pub(super) mod python;
 pub(super) mod ruby;
 pub(super) mod rust;
+pub(super) mod scala;
 pub(super) mod shell;
+pub(super) mod sql;
 pub(super) mod swift;
 pub(super) mod typescript;
+pub(super) mod zig;
 
 /// A grammar that is built in with the feature of its name.
 macro_rules! grammar {

@@ -17,6 +17,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[REFERENCES],
         depth: 12,
         naming: Naming { nested: "\\", member: "::", ..Naming::DOTS },
+        rewrite: None,
         title: None,
     }
 );

@@ -19,6 +19,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_python::TAGS_QUERY, REFERENCES],
         depth: 10,
         naming: Naming { ends: Ends::Colon, ..Naming::DOTS },
+        rewrite: None,
         title: Some(title),
     }
 );

@@ -37,7 +37,8 @@ const GRAMMAR: Parsing = grammar!(
         definitions: &[tree_sitter_ruby::TAGS_QUERY, DEFINITIONS],
         references: &[REFERENCES],
         depth: 16,
-        naming: Naming { nested: "::", member: "#", modules_have_methods: true, ends: Ends::Line },
+        naming: Naming { nested: "::", member: "#", modules_have_methods: true, ends: Ends::Line, ..Naming::DOTS },
+        rewrite: None,
         title: None,
     }
 );

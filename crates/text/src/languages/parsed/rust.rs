@@ -15,6 +15,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_rust::TAGS_QUERY, REFERENCES],
         depth: 8,
         naming: Naming { nested: "::", member: "::", ..Naming::DOTS },
+        rewrite: None,
         title: Some(title),
     }
 );

@@ -35,6 +35,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[REFERENCES],
         depth: 8,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );

@@ -15,6 +15,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[REFERENCES],
         depth: 12,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );

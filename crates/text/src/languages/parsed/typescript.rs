@@ -26,6 +26,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_javascript::TAGS_QUERY, javascript::REFERENCES, REFERENCES],
         depth: 12,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );
@@ -43,11 +44,12 @@ const TSX_GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_javascript::TAGS_QUERY, javascript::REFERENCES, REFERENCES, javascript::ELEMENTS],
         depth: 12,
         naming: Naming::DOTS,
+        rewrite: None,
         title: None,
     }
 );
 
-const DEFINITIONS: &str = r"
+pub(super) const DEFINITIONS: &str = r"
 ; What neither the grammar's own tags nor those of JavaScript have.
 
 (type_alias_declaration name: (type_identifier) @name) @definition.alias
@@ -60,7 +62,7 @@ const DEFINITIONS: &str = r"
 (ambient_declaration) @wrap
 ";
 
-const REFERENCES: &str = r"
+pub(super) const REFERENCES: &str = r"
 ; What neither the grammar's own tags nor those of JavaScript have.
 
 (extends_clause value: (_) @name) @reference.implementation

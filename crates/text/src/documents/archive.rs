@@ -1,0 +1,55 @@
+//! Files in a ZIP archive, each read whole within what the archive may unpack to.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::Skip;
+
+/// Most bytes that all files read from an archive may have together. Sizes are counted as they are unpacked, whatever the archive
+/// says.
+const MAX_UNPACKED: u64 = 64 << 20;
+
+/// Most files in an archive.
+const MAX_FILES: usize = 20_000;
+
+pub(super) struct Archive<'bytes> {
+    zip: ZipArchive<Cursor<&'bytes [u8]>>,
+    left: u64,
+}
+
+impl<'bytes> Archive<'bytes> {
+    pub(super) fn open(bytes: &'bytes [u8]) -> Result<Self, Skip> {
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|_| Skip::Damaged)?;
+        if zip.len() > MAX_FILES {
+            return Err(Skip::TooLarge);
+        }
+        Ok(Self { zip, left: MAX_UNPACKED })
+    }
+
+    /// The content of a file; `None` if there is none of this name.
+    pub(super) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, Skip> {
+        let mut file = match self.zip.by_name(name) {
+            Ok(file) => file,
+            Err(ZipError::FileNotFound) => return Ok(None),
+            Err(ZipError::UnsupportedArchive(reason)) if reason == ZipError::PASSWORD_REQUIRED => {
+                return Err(Skip::Encrypted);
+            }
+            Err(_) => return Err(Skip::Damaged),
+        };
+        if file.size() > self.left {
+            return Err(Skip::TooLarge);
+        }
+        let mut content = Vec::new();
+        file.by_ref().take(self.left + 1).read_to_end(&mut content).map_err(|_| Skip::Damaged)?;
+        let size = content.len() as u64;
+        self.left = self.left.checked_sub(size).ok_or(Skip::TooLarge)?;
+        Ok(Some(content))
+    }
+
+    /// The content of a file that the format requires.
+    pub(super) fn require(&mut self, name: &str) -> Result<Vec<u8>, Skip> {
+        self.read(name)?.ok_or(Skip::Damaged)
+    }
+}

@@ -1,0 +1,408 @@
+//! Web pages: the main text with its headings, without navigation, scripts and markup.
+//!
+//! The tokens of the page are enough: elements are matched by name on the way, and what a page leaves open ends with it. A line
+//! of the text has the number of the line of the file that it begins on, unless the file has several paragraphs on one line.
+
+use html5gum::emitters::default::DefaultEmitter;
+use html5gum::{StartTag, Token, Tokenizer};
+
+use super::extracted::Extracted;
+use crate::decode::decode;
+
+/// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
+const LEAST: usize = 200;
+
+/// Elements without text for a reader.
+const LEFT_OUT: &[&str] = &[
+    "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select",
+    "button", "nav", "footer", "dialog",
+];
+
+/// Words in `class`, `id` or `role` of elements that lead around a site.
+const BOILERPLATE: &[&str] = &[
+    "sidebar",
+    "sphinxsidebar",
+    "navbar",
+    "navigation",
+    "nav",
+    "breadcrumb",
+    "breadcrumbs",
+    "menu",
+    "toc",
+    "headerlink",
+    "related",
+    "footer",
+    "skip-link",
+    "search",
+    "banner",
+    "contentinfo",
+    "cookie",
+    "cookies",
+    "pagination",
+];
+
+/// Elements that begin on a line of their own.
+const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "br",
+    "caption",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "li",
+    "main",
+    "ol",
+    "option",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "tfoot",
+    "thead",
+    "tr",
+    "ul",
+];
+
+/// The text of a whole page; `None` for a template, a fragment or a page with little text.
+pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
+    let (text, notes) = decode(bytes);
+    let mut reader = Reader::read(&text, true);
+    if reader.templated || !reader.whole {
+        return None;
+    }
+    // A page whose main part was taken for navigation.
+    let everything = Reader::read(&text, false);
+    if reader.letters * 10 < everything.letters {
+        reader = everything;
+    }
+    if reader.letters < LEAST {
+        return None;
+    }
+    let mut page = reader.finish();
+    page.notes = notes;
+    Some(page)
+}
+
+/// The text of a page of a book.
+pub(super) fn extract(text: &str) -> Extracted {
+    Reader::read(text, false).finish()
+}
+
+/// A line of text, before it is known which part of the page counts.
+struct Line {
+    row: usize,
+    text: String,
+    /// The level of a heading.
+    level: Option<usize>,
+    main: bool,
+}
+
+#[derive(Default)]
+struct Reader {
+    lines: Vec<Line>,
+    /// The line being written, and the row of the file on which it began.
+    line: String,
+    row: usize,
+    title: String,
+    in_title: bool,
+    level: Option<usize>,
+    /// The element whose content is left out, and the number of open elements of its name.
+    left_out: Option<(Vec<u8>, usize)>,
+    main: usize,
+    preformatted: usize,
+    code: usize,
+    letters: usize,
+    main_letters: usize,
+    /// Marks of a template engine outside of code.
+    templated: bool,
+    /// True if it is a page rather than a part of one.
+    whole: bool,
+}
+
+impl Reader {
+    /// Reads all tokens. `choosy` leaves out what leads around a site.
+    fn read(text: &str, choosy: bool) -> Self {
+        let mut emitter = DefaultEmitter::<usize>::new_with_span();
+        emitter.naively_switch_states(true);
+        let mut reader = Self::default();
+        let mut rows = Rows { text: text.as_bytes(), offset: 0, row: 0 };
+        for token in Tokenizer::new_with_emitter(text, emitter) {
+            let Ok(token) = token;
+            match token {
+                Token::Doctype(_) => reader.whole = true,
+                Token::StartTag(tag) => reader.start(&tag, rows.at(tag.span.start), choosy),
+                Token::EndTag(tag) => reader.end(&tag.name),
+                Token::String(text) => {
+                    let row = rows.at(text.span.start);
+                    reader.text(&String::from_utf8_lossy(&text.value), row);
+                }
+                Token::Comment(_) | Token::Error(_) => {}
+            }
+        }
+        reader.flush();
+        reader
+    }
+
+    fn start(&mut self, tag: &StartTag<usize>, row: usize, choosy: bool) {
+        let name = tag.name.as_slice();
+        if let Some((open, depth)) = &mut self.left_out {
+            *depth += usize::from(open == name && !tag.self_closing);
+            return;
+        }
+        let named = std::str::from_utf8(name).unwrap_or_default();
+        self.templated |= tag.attributes.values().any(|value| has_template_marks(&String::from_utf8_lossy(value)));
+        let is_void = tag.self_closing && matches!(named, "script" | "svg" | "iframe" | "object" | "canvas");
+        let boilerplate =
+            choosy && matches!(named, "aside" | "div" | "ul" | "ol" | "a" | "section" | "header" | "form" | "p");
+        if (LEFT_OUT.contains(&named) && !is_void) || (boilerplate && is_boilerplate(tag)) {
+            self.break_line(named);
+            self.left_out = Some((name.to_vec(), 1));
+            return;
+        }
+        self.break_line(named);
+        match named {
+            "html" | "body" => self.whole = true,
+            "title" => self.in_title = true,
+            "main" | "article" => self.main += 1,
+            "pre" => self.preformatted += 1,
+            "code" | "kbd" | "samp" => self.code += 1,
+            "li" => self.push("- ", row),
+            "td" | "th" if !self.line.trim().is_empty() => self.push(" | ", row),
+            _ => self.level = heading(named).or(self.level),
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        if let Some((open, depth)) = &mut self.left_out {
+            if open == name {
+                *depth -= 1;
+                if *depth == 0 {
+                    self.left_out = None;
+                }
+            }
+            return;
+        }
+        let named = std::str::from_utf8(name).unwrap_or_default();
+        self.break_line(named);
+        match named {
+            "title" => self.in_title = false,
+            "main" | "article" => self.main = self.main.saturating_sub(1),
+            "pre" => self.preformatted = self.preformatted.saturating_sub(1),
+            "code" | "kbd" | "samp" => self.code = self.code.saturating_sub(1),
+            _ if heading(named).is_some() => self.level = None,
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, row: usize) {
+        if self.left_out.is_some() {
+            return;
+        }
+        if self.in_title {
+            self.title.push_str(text);
+            return;
+        }
+        if self.code == 0 && self.preformatted == 0 {
+            self.templated |= has_template_marks(text);
+        }
+        for (offset, part) in text.split('\n').enumerate() {
+            // A heading is one line, however it is written.
+            if offset > 0 && self.level.is_none() {
+                self.flush();
+            }
+            if self.preformatted > 0 {
+                if self.line.is_empty() {
+                    self.row = row + offset;
+                }
+                self.line.push_str(part);
+                continue;
+            }
+            let mut words = part.split_whitespace().peekable();
+            let spaced = part.starts_with(char::is_whitespace) || offset > 0;
+            if spaced && !self.line.is_empty() && !self.line.ends_with(' ') {
+                self.line.push(' ');
+            }
+            while let Some(word) = words.next() {
+                self.push(word, row + offset);
+                if words.peek().is_some() || part.ends_with(char::is_whitespace) {
+                    self.line.push(' ');
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, text: &str, row: usize) {
+        if self.line.is_empty() {
+            self.row = row;
+        }
+        self.line.push_str(text);
+    }
+
+    fn break_line(&mut self, element: &str) {
+        if BLOCKS.contains(&element) {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let text = line.trim_end();
+        if text.trim().is_empty() || text == "-" {
+            return;
+        }
+        let letters = text.chars().filter(|character| character.is_alphanumeric()).count();
+        self.letters += letters;
+        if self.main > 0 {
+            self.main_letters += letters;
+        }
+        self.lines.push(Line { row: self.row, text: text.to_owned(), level: self.level, main: self.main > 0 });
+    }
+
+    /// Only the main part, if it holds most of the text.
+    fn finish(self) -> Extracted {
+        let only_main = self.main_letters * 2 > self.letters;
+        let mut extracted = Extracted::with_headings();
+        extracted.entitle(&self.title);
+        for line in self.lines.iter().filter(|line| line.main || !only_main) {
+            extracted.reach(line.row);
+            match line.level {
+                Some(level) => extracted.heading(level, line.text.trim_start_matches("- ")),
+                None => extracted.line(&line.text),
+            }
+        }
+        extracted
+    }
+}
+
+/// Counts the lines before a place. Places come in order.
+struct Rows<'text> {
+    text: &'text [u8],
+    offset: usize,
+    row: usize,
+}
+
+impl Rows<'_> {
+    fn at(&mut self, offset: usize) -> usize {
+        let offset = offset.min(self.text.len());
+        if let Some(passed) = self.text.get(self.offset..offset) {
+            self.row += passed.iter().filter(|byte| **byte == b'\n').count();
+            self.offset = offset;
+        }
+        self.row
+    }
+}
+
+fn heading(name: &str) -> Option<usize> {
+    let level = name.strip_prefix('h')?.parse().ok()?;
+    (1..=6).contains(&level).then_some(level)
+}
+
+/// `{{ name }}`, `{% if %}`, `<% %>`, `<?php`: a page that a program fills in.
+fn has_template_marks(text: &str) -> bool {
+    ["{{", "{%", "<%", "<?php"].iter().any(|mark| text.contains(mark))
+}
+
+fn is_boilerplate(tag: &StartTag<usize>) -> bool {
+    ["class", "id", "role"].iter().any(|name| {
+        tag.attributes.get(name.as_bytes()).is_some_and(|value| {
+            let value = String::from_utf8_lossy(value).to_ascii_lowercase();
+            value.split_whitespace().any(|word| BOILERPLATE.contains(&word))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(text: &str) -> String {
+        format!("<!DOCTYPE html>\n<html><head><title>Boiler &amp; pump</title></head><body>\n{text}\n</body></html>\n")
+    }
+
+    fn long() -> String {
+        "<p>Bleed the radiators before the first frost and write down the pressure. </p>\n".repeat(6)
+    }
+
+    #[test]
+    fn a_page_is_its_main_text_on_its_own_lines() {
+        let text = body(&format!(
+            "<nav><a href='/'>Home</a></nav>\n<div class=\"sidebar\">Other <div>pages</div></div>\n<h1>Boiler\n  care</h1>\n<p>Open\nthe <b>valve</b>.</p>\n<ul><li>One</li>\n<li>Two</li></ul>\n<pre>\nif a &lt; b {{\n    c();\n}}</pre>\n<table><tr><th>Part</th><th>Years</th></tr>\n<tr><td>Pump</td><td>12</td></tr></table>\n{}<script>no()</script><footer>no</footer>",
+            long()
+        ));
+        let page = page(text.as_bytes()).expect("a page");
+        assert_eq!(page.title.as_deref(), Some("Boiler & pump"));
+        let lines: Vec<_> = page.text().lines().collect();
+        assert_eq!(
+            &lines[4..15],
+            [
+                "# Boiler care",
+                "",
+                "Open",
+                "the valve.",
+                "- One",
+                "- Two",
+                "",
+                "if a < b {",
+                "    c();",
+                "}",
+                "Part | Years"
+            ]
+        );
+        assert_eq!(lines[15], "Pump | 12");
+        assert!(!page.text().contains("Home") && !page.text().contains("pages") && !page.text().contains("no"));
+        let source: Vec<_> = text.lines().collect();
+        assert!(source[4].contains("Boiler") && source[8].contains("One") && source[15].contains("Pump"));
+    }
+
+    #[test]
+    fn a_main_part_leaves_out_the_rest() {
+        let text = body(&format!("<div>Welcome to the site</div><main>{}</main><div>Our partners</div>", long()));
+        let page = page(text.as_bytes()).expect("a page");
+        assert!(
+            page.text().contains("radiators") && !page.text().contains("Welcome") && !page.text().contains("partners")
+        );
+    }
+
+    #[test]
+    fn templates_fragments_and_shells_are_no_pages() {
+        for text in [
+            body(&format!("<p>{{{{ name }}}}</p>{}", long())),
+            body(&format!("<p {{% if a %}} class=\"{{% b %}}\">x</p>{}", long())),
+            long(),
+            body("<div id=\"app\"></div><script src=\"app.js\"></script>"),
+            String::new(),
+        ] {
+            assert!(page(text.as_bytes()).is_none(), "{text}");
+        }
+        let quoted = body(&format!("<p>Write <code>{{{{ name }}}}</code>.</p>{}", long()));
+        assert!(page(quoted.as_bytes()).is_some(), "code may show a template");
+    }
+
+    #[test]
+    fn a_page_inside_of_navigation_is_still_read() {
+        let text = body(&format!("<div class=\"menu\">{}", long()));
+        assert!(page(text.as_bytes()).is_some_and(|page| page.text().contains("radiators")));
+    }
+}

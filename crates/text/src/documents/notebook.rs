@@ -1,0 +1,227 @@
+//! Jupyter notebooks: cells instead of JSON. Outputs are left out.
+
+use serde::Deserialize;
+
+use super::MAX_TEXT;
+use super::extracted::Extracted;
+use crate::decode::decode;
+use crate::document::{Document, HEADING_SEPARATOR, Options, Passage};
+use crate::languages::{Category, Language};
+use crate::lines::Lines;
+use crate::prose::{self, Heading, Outline};
+use crate::read::passages_of;
+use crate::{Role, Skip};
+
+/// The level of a cell: below all headings of Markdown.
+const CELL_LEVEL: usize = 7;
+
+#[derive(Deserialize)]
+struct Notebook {
+    #[serde(default)]
+    cells: Vec<Cell>,
+    /// Where version 3 has its cells.
+    #[serde(default)]
+    worksheets: Vec<Worksheet>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Worksheet {
+    #[serde(default)]
+    cells: Vec<Cell>,
+}
+
+#[derive(Deserialize)]
+struct Cell {
+    #[serde(default)]
+    cell_type: String,
+    #[serde(default, alias = "input")]
+    source: Source,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Source {
+    Whole(String),
+    Lines(Vec<String>),
+}
+
+impl Default for Source {
+    fn default() -> Self {
+        Self::Lines(Vec::new())
+    }
+}
+
+#[derive(Deserialize, Default)]
+struct Metadata {
+    kernelspec: Option<Kernel>,
+    language_info: Option<Kernel>,
+}
+
+#[derive(Deserialize, Default)]
+struct Kernel {
+    /// Of the language information, the name of the language; of the kernel, its own.
+    name: Option<String>,
+    language: Option<String>,
+}
+
+impl Metadata {
+    /// The language of the cells with code.
+    fn language(&self) -> &'static Language {
+        let (kernel, language) = (self.kernelspec.as_ref(), self.language_info.as_ref());
+        let names = [
+            language.and_then(|language| language.name.as_ref()),
+            kernel.and_then(|kernel| kernel.language.as_ref()),
+            kernel.and_then(|kernel| kernel.name.as_ref()),
+        ];
+        let known =
+            names.into_iter().flatten().filter(|name| !name.is_empty()).find_map(|name| Language::resolve(name));
+        known.or_else(|| Language::named("python")).expect("Python is in the table")
+    }
+}
+
+/// A cell in the text: its first line, which names it, and those of its content.
+struct Place {
+    number: usize,
+    first: usize,
+    content: usize,
+    code: bool,
+}
+
+pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Skip> {
+    let (json, notes) = decode(bytes);
+    let notebook: Notebook = serde_json::from_str(&json).map_err(|_| Skip::Damaged)?;
+    let language = notebook.metadata.language();
+    let (text, places) = written(&notebook)?;
+    if places.is_empty() {
+        return Err(Skip::NoText);
+    }
+    let lines = Lines::new(text.text());
+    let headings = headings(&lines, &places);
+    let outline = Outline { headings, ..Outline::default() };
+    let mut passages = prose::divide(&lines, &outline, options.limit(), role);
+    let cell_of = |line: u32| {
+        let row = line.saturating_sub(1) as usize;
+        let after = places.partition_point(|place| place.first <= row);
+        &places[after.saturating_sub(1)]
+    };
+    // Code is divided by its symbols, cell by cell, under the headings that it stands below.
+    let mut divided: Vec<Passage> = Vec::with_capacity(passages.len());
+    let mut last = None;
+    for mut passage in passages.drain(..) {
+        let place = cell_of(passage.start_line);
+        passage.heading = Some(located(passage.heading.as_deref(), place.number));
+        if !place.code {
+            divided.push(passage);
+        } else if last.replace(place.number) != Some(place.number) {
+            divided.extend(code(&lines, &places, place, language, options, role, passage.heading));
+        }
+    }
+    let top = outline.headings.iter().find(|heading| heading.level <= 2);
+    let title = top.map(|heading| heading.text.clone());
+    Ok(Document {
+        language: Language::named("jupyter").map(|language| language.name),
+        category: Category::Code,
+        role,
+        title,
+        severity: None,
+        dated_ns: None,
+        attributes: Vec::new(),
+        notes,
+        passages: divided,
+    })
+}
+
+/// The text of the cells, each below a line with its number.
+fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
+    let cells = notebook.cells.iter().chain(notebook.worksheets.iter().flat_map(|sheet| &sheet.cells));
+    let (mut text, mut places) = (Extracted::default(), Vec::new());
+    for (index, cell) in cells.enumerate() {
+        let source = match &cell.source {
+            Source::Whole(source) => source.clone(),
+            Source::Lines(lines) => lines.concat(),
+        };
+        let source = source.replace("\r\n", "\n");
+        let source = source.trim_matches('\n');
+        if source.trim().is_empty() {
+            continue;
+        }
+        if text.text().len() + source.len() > MAX_TEXT {
+            return Err(Skip::TooLarge);
+        }
+        text.gap();
+        let number = index + 1;
+        let first = text.rows();
+        text.part(CELL_LEVEL, &format!("cell {number}"));
+        let content = text.rows();
+        text.line(source);
+        places.push(Place { number, first, content, code: cell.cell_type == "code" });
+    }
+    Ok((text.complete()?, places))
+}
+
+/// The cells as the lowest headings, and the headings of the cells with Markdown.
+fn headings(lines: &Lines<'_>, places: &[Place]) -> Vec<Heading> {
+    let mut headings = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        let text = format!("cell {}", place.number);
+        headings.push(Heading { first: place.first, last: place.first, level: CELL_LEVEL, text });
+        if !place.code {
+            let content = lines.slice(place.content, end(lines, places, index));
+            let found = prose::outline("markdown", &Lines::new(content));
+            headings.extend(found.headings.into_iter().map(|heading| Heading {
+                first: heading.first + place.content,
+                last: heading.last + place.content,
+                ..heading
+            }));
+        }
+    }
+    headings
+}
+
+/// The last line of a cell.
+fn end(lines: &Lines<'_>, places: &[Place], index: usize) -> usize {
+    let last = lines.count().saturating_sub(1);
+    places.get(index + 1).map_or(last, |next| next.first.saturating_sub(1).max(places[index].content))
+}
+
+/// The headings above a passage, with its cell last.
+fn located(heading: Option<&str>, number: usize) -> String {
+    let cell = format!("cell {number}");
+    match heading {
+        None => cell,
+        Some(heading) if heading == cell || heading.ends_with(&format!("{HEADING_SEPARATOR}{cell}")) => {
+            heading.to_owned()
+        }
+        Some(heading) => format!("{heading}{HEADING_SEPARATOR}{cell}"),
+    }
+}
+
+/// The passages of a cell with code. The first has the line with the number of the cell.
+fn code(
+    lines: &Lines<'_>,
+    places: &[Place],
+    place: &Place,
+    language: &'static Language,
+    options: &Options,
+    role: Role,
+    heading: Option<String>,
+) -> Vec<Passage> {
+    let index = places.partition_point(|other| other.first < place.first);
+    let content = lines.slice(place.content, end(lines, places, index));
+    let mut passages = passages_of(language, &Lines::new(content), options.limit(), role);
+    let shift = u32::try_from(place.content).unwrap_or(u32::MAX);
+    for (index, passage) in passages.iter_mut().enumerate() {
+        passage.start_line = passage.start_line.saturating_add(shift);
+        passage.end_line = passage.end_line.saturating_add(shift);
+        passage.heading.clone_from(&heading);
+        passage.language = Some(language.name.to_owned());
+        if index == 0 {
+            let blank = passage.start_line.saturating_sub(shift + 1) as usize;
+            passage.text = format!("{}\n{}{}", lines.line(place.first), "\n".repeat(blank), passage.text);
+            passage.start_line = shift;
+        }
+    }
+    passages
+}

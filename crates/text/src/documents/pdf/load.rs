@@ -1,0 +1,132 @@
+//! Loads the objects of a file within limits.
+//!
+//! Streams are unpacked up to a size. What remains is that an object can be far larger in memory than in the file (a list of
+//! numbers takes two bytes each there), so the parts of objects are counted: before loading by what can separate them, and while
+//! loading, where a file with too many loses the rest and is refused.
+
+use std::cell::Cell;
+
+use lopdf::{Document, LoadOptions, Object};
+
+use crate::Skip;
+
+/// Most bytes that one stream of objects may unpack to.
+const MAX_OBJECT_STREAM: usize = 4 << 20;
+
+/// Most parts of objects, in the file and in memory. Each takes some hundred bytes.
+const MAX_PARTS: usize = 4_000_000;
+
+thread_local! {
+    /// Parts that may still be kept by the file that this thread loads.
+    static LEFT: Cell<usize> = const { Cell::new(0) };
+}
+
+pub(super) fn load(bytes: &[u8]) -> Result<Document, Skip> {
+    let head = &bytes[..bytes.len().min(2_048)];
+    if !contains(head, b"%PDF-") {
+        return Err(Skip::Damaged);
+    }
+    if names(bytes, b"Encrypt") {
+        return Err(Skip::Encrypted);
+    }
+    if parts(bytes) > MAX_PARTS {
+        return Err(Skip::TooLarge);
+    }
+    LEFT.set(MAX_PARTS);
+    let options =
+        LoadOptions { filter: Some(keep), max_decompressed_size: Some(MAX_OBJECT_STREAM), ..LoadOptions::default() };
+    let loaded = Document::load_mem_with_options(bytes, options);
+    let full = LEFT.take() == 0;
+    match loaded {
+        _ if full => Err(Skip::TooLarge),
+        Ok(document) if document.is_encrypted() || document.was_encrypted() => Err(Skip::Encrypted),
+        Ok(document) => Ok(document),
+        Err(lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. })) => Err(Skip::TooLarge),
+        Err(_) => Err(Skip::Damaged),
+    }
+}
+
+/// Keeps an object while there is room. The library takes what is returned for an object out of a stream of objects, and the
+/// object itself otherwise; a stream is never in another.
+fn keep(id: (u32, u16), object: &mut Object) -> Option<((u32, u16), Object)> {
+    let left = LEFT.get().saturating_sub(weight(object));
+    LEFT.set(left);
+    let kept = if matches!(object, Object::Stream(_)) { Object::Null } else { object.clone() };
+    (left > 0).then_some((id, kept))
+}
+
+/// The number of parts of an object.
+fn weight(object: &Object) -> usize {
+    let mut weight = 0;
+    let mut rest = vec![object];
+    while let Some(object) = rest.pop() {
+        weight += 1;
+        match object {
+            Object::Array(parts) => rest.extend(parts),
+            Object::Dictionary(parts) => rest.extend(parts.iter().map(|(_, part)| part)),
+            Object::Stream(stream) => rest.extend(stream.dict.iter().map(|(_, part)| part)),
+            _ => {}
+        }
+    }
+    weight
+}
+
+/// An upper bound for the parts of objects that stand in the file itself.
+fn parts(bytes: &[u8]) -> usize {
+    let mut parts = 0;
+    let mut within = false;
+    for byte in bytes {
+        let separates = matches!(byte, 0 | b'\t' | b'\n' | 0x0c | b'\r' | b' ');
+        let begins = matches!(byte, b'(' | b'<' | b'[' | b'{' | b'/' | b'%');
+        parts += usize::from(begins || (!separates && !within));
+        within = !separates && !begins;
+    }
+    parts
+}
+
+/// Returns `true` if the file has this name anywhere, also with characters written as numbers.
+fn names(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').any(|(start, _)| {
+        let mut rest = &bytes[start + 1..];
+        for expected in wanted {
+            let (found, length) = match rest {
+                [b'#', high, low, ..] => {
+                    let digits = [*high, *low];
+                    let code = std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                    (code.unwrap_or(0), 3)
+                }
+                [byte, ..] => (*byte, 1),
+                [] => return false,
+            };
+            if found != *expected {
+                return false;
+            }
+            rest = &rest[length..];
+        }
+        // `/EncryptMetadata` is another name.
+        rest.first().is_none_or(|next| !next.is_ascii_alphanumeric())
+    })
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_every_spelling() {
+        assert!(names(b"<< /Encrypt 5 0 R >>", b"Encrypt"));
+        assert!(names(b"<</#45ncryp#74<<", b"Encrypt"));
+        assert!(!names(b"/EncryptMetadata true /Encryp", b"Encrypt"));
+    }
+
+    #[test]
+    fn parts_count_what_could_be_an_object() {
+        assert_eq!(parts(b"[1 2 3]"), 4);
+        assert_eq!(parts(b"<</A/B>>"), 4);
+        assert_eq!(parts(b""), 0);
+    }
+}

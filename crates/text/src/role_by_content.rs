@@ -1,0 +1,263 @@
+//! The role of a file by its name and its text together: a name can say `test` for what is none, and a file of tests can have any
+//! name.
+
+use crate::Role;
+use crate::role::{TestName, test_name};
+
+/// Bytes of a text that are read for signs of tests.
+const REACH: usize = 256 << 10;
+
+/// The role of a file in `language` at `path` with this text. [`crate::role`] alone judges by the name.
+///
+/// A name such as `test_functions.bash`, `MockHandler.php` or `mock/timers.ts` makes a test only of a text that uses a framework
+/// for tests. A text most of whose functions are tests is a test whatever its name is.
+pub(crate) fn role_of_text(path: &str, language: Option<&str>, text: &str) -> Role {
+    let by_name = crate::role(path, language);
+    let head = &text[..text.floor_char_boundary(REACH)];
+    match by_name {
+        Role::Test if test_name(path, language) == TestName::Likely => {
+            let signs = Signs::of(language, head);
+            if signs.tests > 0 || mentions_framework(head) { Role::Test } else { Role::Main }
+        }
+        Role::Main if Signs::of(language, head).are_most() => Role::Test,
+        role => role,
+    }
+}
+
+/// Words of frameworks for tests and for what stands in for the rest of a program in them.
+const FRAMEWORKS: &[&str] = &[
+    "pytest",
+    "unittest",
+    "phpunit",
+    "xctest",
+    "junit",
+    "testng",
+    "mockito",
+    "mockk",
+    "gomock",
+    "mockgen",
+    "testify",
+    "minitest",
+    "rspec",
+    "vitest",
+    "jest.",
+    "@jest/",
+    "'sinon",
+    "\"sinon",
+    "'msw",
+    "\"msw",
+    "node:test",
+    "bun:test",
+    "nunit",
+    "xunit",
+    "nsubstitute",
+    "using moq",
+    "scalatest",
+    "munit",
+    "specs2",
+    "gtest",
+    "gmock",
+    "catch2",
+    "doctest.h",
+    "boost/test",
+    "hspec",
+    "tasty",
+    "exunit",
+    "shunit",
+    "bats",
+    "busted",
+    "\"testing\"",
+];
+
+fn mentions_framework(text: &str) -> bool {
+    let lower = text[..text.floor_char_boundary(16 << 10)].to_ascii_lowercase();
+    FRAMEWORKS.iter().any(|word| lower.contains(word))
+}
+
+/// Counts of lines in a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Signs {
+    /// Lines that begin a test.
+    tests: usize,
+    /// Lines that begin a function, tests included; 0 where functions do not show in the first words of a line.
+    functions: usize,
+}
+
+/// Tests that a file has at least, if most of it is tests.
+const SEVERAL: usize = 2;
+
+impl Signs {
+    fn of(language: Option<&str>, text: &str) -> Self {
+        let Some(read) = language.and_then(reader) else { return Self::default() };
+        let mut signs = Self::default();
+        let mut before = "";
+        for line in text.lines() {
+            let line = line.trim();
+            let (test, function) = read(line, before);
+            signs.tests += usize::from(test);
+            signs.functions += usize::from(function);
+            if !line.is_empty() {
+                before = line;
+            }
+        }
+        signs
+    }
+
+    /// Returns `true` if most functions are tests.
+    fn are_most(&self) -> bool {
+        self.tests >= SEVERAL && self.tests * 2 > self.functions
+    }
+}
+
+/// Whether a line begins a test, and whether it begins a function. Gets the line and the one with text before it, trimmed.
+type Reader = fn(&str, &str) -> (bool, bool);
+
+fn reader(language: &str) -> Option<Reader> {
+    Some(match language {
+        "rust" => |line, before| {
+            let function = has_word(line, "fn ");
+            (function && before.starts_with("#[") && (before.contains("test]") || before.contains("test(")), function)
+        },
+        "python" => |line, _| {
+            let line = line.strip_prefix("async ").unwrap_or(line);
+            (line.starts_with("def test_"), line.starts_with("def "))
+        },
+        "go" => |line, _| {
+            let test =
+                line.starts_with("func Test") || line.starts_with("func Benchmark") || line.starts_with("func Fuzz");
+            (test && line.contains("*testing."), line.starts_with("func "))
+        },
+        "javascript" | "jsx" | "typescript" | "tsx" | "lua" => |line, _| {
+            let called = ["it(", "test(", "describe("].iter().find_map(|call| line.strip_prefix(call));
+            let test = called.is_some_and(|rest| rest.starts_with(['"', '\'', '`']));
+            (test, line.starts_with("export ") || line.starts_with("function "))
+        },
+        "java" | "kotlin" | "groovy" => |line, _| {
+            let word = line.split(['(', ' ']).next().unwrap_or_default();
+            let test = matches!(word, "@Test" | "@ParameterizedTest" | "@RepeatedTest" | "@TestFactory");
+            (test, line.ends_with('{') && line.contains('(') && !is_branch(line))
+        },
+        "csharp" => |line, _| {
+            let tests = ["[Fact", "[Theory", "[Test]", "[TestCase", "[TestMethod"];
+            (tests.iter().any(|test| line.starts_with(test)), has_word(line, "public ") && line.contains('('))
+        },
+        "php" => |line, before| {
+            let function = has_word(line, "function ");
+            (line.contains("function test") || (function && before.contains("#[Test")), function)
+        },
+        "swift" => |line, before| {
+            let function = has_word(line, "func ");
+            (line.starts_with("func test") || (function && before.starts_with("@Test")), function)
+        },
+        "scala" => |line, _| {
+            let test = line.starts_with("test(\"")
+                || (line.starts_with('"') && (line.contains("\" should ") || line.contains("\" in ")));
+            (test, has_word(line, "def "))
+        },
+        "c" | "cpp" | "objectivec" | "objectivecpp" => |line, _| {
+            let tests =
+                ["TEST(", "TEST_F(", "TEST_P(", "TYPED_TEST(", "TEST_CASE(", "BOOST_AUTO_TEST_CASE(", "START_TEST("];
+            let test = tests.iter().any(|test| line.starts_with(test)) || line.starts_with("- (void)test");
+            (test, test || (line.ends_with(") {") && !is_branch(line)))
+        },
+        "ruby" => |line, _| {
+            let test = line.starts_with("it \"")
+                || line.starts_with("it '")
+                || line.starts_with("def test_")
+                || line.starts_with("test \"");
+            (test, line.starts_with("def "))
+        },
+        "elixir" => |line, _| (line.starts_with("test \""), line.starts_with("def ")),
+        "haskell" => |line, _| (line.starts_with("it \"") || line.starts_with("testCase \""), line.contains(" :: ")),
+        "zig" => |line, _| (line.starts_with("test \""), has_word(line, "fn ")),
+        "shell" => |line, _| {
+            let function = line.strip_prefix("function ").unwrap_or(line);
+            let test = line.starts_with("@test ") || (function.starts_with("test_") && function.contains("()"));
+            (test, line.contains("()") || line.starts_with("function "))
+        },
+        _ => return None,
+    })
+}
+
+/// Returns `true` if a line begins with a word, or has it after a space.
+fn has_word(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| at == 0 || line[..at].ends_with(' '))
+}
+
+fn is_branch(line: &str) -> bool {
+    ["if", "for", "while", "switch", "catch", "}", "else", "do", "return"].iter().any(|word| line.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str, text: &str) -> Role {
+        let language = crate::Language::of(path, "").map(|language| language.name);
+        role_of_text(path, language, text)
+    }
+
+    #[test]
+    fn a_name_alone_makes_no_test() {
+        for (path, text) in [
+            ("lib/test_functions.bash", "retry() {\n  \"$@\" || \"$@\"\n}\n\nlog() {\n  echo \"$1\"\n}\n"),
+            ("src/Handler/MockHandler.php", "<?php\nclass MockHandler {\n  public function append($value) {}\n}\n"),
+            ("src/mock/timers.ts", "export class FakeTimers {\n  advance(by: number) {}\n}\n"),
+            ("src/TestScheduler.kt", "class TestScheduler {\n  fun advance(by: Long) {}\n}\n"),
+            ("tools/test_runner.py", "def run(files):\n    return [open(file) for file in files]\n"),
+        ] {
+            let by_name = crate::role(path, crate::Language::of(path, "").map(|language| language.name));
+            assert_eq!((by_name, told(path, text)), (Role::Test, Role::Main), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_and_a_framework_make_a_test() {
+        for (path, text) in [
+            ("app/test_views.py", "def test_opens():\n    assert True\n"),
+            ("app/test_helpers.py", "import pytest\n\ndef client():\n    return 1\n"),
+            ("pkg/mock_store.go", "// Code generated by MockGen. DO NOT EDIT.\npackage pkg\n"),
+            ("src/mock/server.ts", "import { setupServer } from 'msw/node'\n"),
+            ("org/TestOpen.java", "class TestOpen {\n  @Test\n  void opens() {}\n}\n"),
+            // Where tests are kept, everything is for tests.
+            ("tests/helpers.rs", "pub fn open() {}\n"),
+            ("src/open.test.ts", "export const rows = [];\n"),
+            ("pkg/open_test.go", "package pkg\n"),
+        ] {
+            assert_eq!(told(path, text), Role::Test, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_text_full_of_tests_is_one_whatever_its_name() {
+        for (path, text) in [
+            ("src/checks.rs", "#[test]\nfn a() {}\n\n#[tokio::test]\nasync fn b() {}\n\nfn help() {}\n"),
+            ("app/checks.py", "def test_a():\n    pass\n\nasync def test_b():\n    pass\n\ndef help():\n    pass\n"),
+            ("pkg/all.go", "func TestA(t *testing.T) {}\nfunc TestB(t *testing.T) {}\nfunc help() {}\n"),
+            ("src/checks.js", "describe('a', () => {\n  it('b', () => {})\n  it(\"c\", () => {})\n})\n"),
+            ("org/Checks.java", "class Checks {\n  @Test\n  void a() {\n  }\n  @Test\n  void b() {\n  }\n}\n"),
+            ("src/checks.cc", "TEST(A, B) {\n}\nTEST_F(A, C) {\n}\n"),
+            ("lib/checks.ex", "test \"a\" do\nend\ntest \"b\" do\nend\n"),
+            ("src/Checks.cs", "[Fact]\npublic void A() {}\n[Fact]\npublic void B() {}\n"),
+            ("src/Checks.swift", "func testA() {}\nfunc testB() {}\n"),
+            ("checks.sh", "test_a() {\n  :\n}\ntest_b() {\n  :\n}\nhelp() {\n  :\n}\n"),
+        ] {
+            assert_eq!(told(path, text), Role::Test, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_source_with_some_tests_stays_a_source() {
+        let source = "fn a() {}\nfn b() {}\nfn c() {}\n#[test]\nfn d() {}\n#[test]\nfn e() {}\n";
+        assert_eq!(told("src/a.rs", source), Role::Main);
+        assert_eq!(
+            told("src/framework.js", "export function it(name) {}\nexport function test(name) {}\n"),
+            Role::Main
+        );
+        assert_eq!(
+            told("src/Runner.java", "/** Finds methods with\n * @Test\n * @Test\n */\nclass Runner {}\n"),
+            Role::Main
+        );
+        assert_eq!(told("notes.md", "it('a')\nit('b')\n"), Role::Main);
+    }
+}

@@ -1,0 +1,140 @@
+//! Files made to take much memory or time.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use tamis_text::{Options, Skip, read_document};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut zip = ZipWriter::new(&mut bytes);
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    for (name, content) in files {
+        zip.start_file(*name, options).expect("started");
+        zip.write_all(content).expect("written");
+    }
+    zip.finish().expect("finished");
+    bytes.into_inner()
+}
+
+fn outcome(path: &str, bytes: &[u8]) -> Option<Skip> {
+    let started = Instant::now();
+    let read = read_document(path, bytes, &Options::default());
+    assert!(started.elapsed() < Duration::from_secs(60), "{path} took {:?}", started.elapsed());
+    read.err()
+}
+
+#[test]
+fn an_archive_that_unpacks_to_much_is_too_large() {
+    let zeros = vec![b' '; 80 << 20];
+    let mut bomb = archive(&[("word/document.xml", &zeros)]);
+    assert!(bomb.len() < 1 << 20);
+    assert_eq!(outcome("a.docx", &bomb), Some(Skip::TooLarge));
+    // The sizes that the archive states, in the central directory, are small.
+    let size = u32::try_from(zeros.len()).expect("small").to_le_bytes();
+    while let Some(at) = bomb.windows(4).position(|window| window == size) {
+        bomb[at..at + 4].copy_from_slice(&1_000_u32.to_le_bytes());
+    }
+    assert!(matches!(outcome("a.docx", &bomb), Some(Skip::TooLarge | Skip::Damaged)));
+}
+
+#[test]
+fn entities_of_a_document_are_not_expanded() {
+    let bomb = br#"<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">
+        <!ENTITY f SYSTEM "file:///etc/passwd">]><document><body><p><r><t>One &b; two &f; three</t></r></p></body></document>"#;
+    let document = read_document("a.docx", &archive(&[("word/document.xml", bomb)]), &Options::default());
+    let document = document.expect("text").expect("a document");
+    assert_eq!(document.passages[0].text, "One  two  three");
+}
+
+#[test]
+fn deep_nesting_takes_no_stack() {
+    let deep = format!("<d>{}<p><r><t>word</t></r></p>{}</d>", "<a>".repeat(500_000), "</a>".repeat(500_000));
+    assert_eq!(outcome("a.docx", &archive(&[("word/document.xml", deep.as_bytes())])), None);
+    let page = format!("<!DOCTYPE html>{}{}", "<div>".repeat(500_000), "<p>Words in a page. ".repeat(100));
+    assert_eq!(outcome("a.html", page.as_bytes()), None);
+    let json = format!("{{\"cells\": {}{}}}", "[".repeat(500_000), "]".repeat(500_000));
+    assert_eq!(outcome("a.ipynb", json.as_bytes()), Some(Skip::Damaged));
+}
+
+/// A file of these objects, the first of which is the catalogue.
+fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = b"%PDF-1.7\n".to_vec();
+    let mut offsets = Vec::new();
+    for (index, object) in objects.iter().enumerate() {
+        offsets.push(bytes.len());
+        bytes.extend(format!("{} 0 obj\n", index + 1).bytes());
+        bytes.extend(object);
+        bytes.extend(b"\nendobj\n");
+    }
+    let start = bytes.len();
+    bytes.extend(format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).bytes());
+    for offset in offsets {
+        bytes.extend(format!("{offset:010} 00000 n \n").bytes());
+    }
+    let size = objects.len() + 1;
+    bytes.extend(format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n").bytes());
+    bytes
+}
+
+fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(content).expect("packed");
+    let packed = packed.finish().expect("packed");
+    let mut stream = format!("<< {dictionary} /Filter /FlateDecode /Length {} >>\nstream\n", packed.len()).into_bytes();
+    stream.extend(packed);
+    stream.extend(b"\nendstream");
+    stream
+}
+
+fn pages(content: Vec<u8>) -> Vec<Vec<u8>> {
+    vec![
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F 5 0 R >> /XObject << /X 6 0 R >> >> >>"
+            .to_vec(),
+        content,
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_vec(),
+    ]
+}
+
+#[test]
+fn a_page_that_unpacks_to_much_is_passed_over() {
+    let show = b"BT /F 12 Tf 50 700 Td (The quick brown fox jumps) Tj ET";
+    assert_eq!(outcome("a.pdf", &pdf(&pages(stream("", show)))), None);
+    let bomb = vec![b' '; 200 << 20];
+    assert_eq!(outcome("a.pdf", &pdf(&pages(stream("", &bomb)))), Some(Skip::NoText));
+}
+
+#[test]
+fn objects_that_unpack_to_much_are_too_large() {
+    let mut objects = pages(stream("", b""));
+    let list = [b"9 0 [".to_vec(), b"1 ".repeat(20 << 20), b"]".to_vec()].concat();
+    objects.push(stream("/Type /ObjStm /N 1 /First 4", &list));
+    assert_eq!(outcome("a.pdf", &pdf(&objects)), Some(Skip::TooLarge));
+    let mut objects = pages(stream("", b""));
+    objects.push([b"[".to_vec(), b"1 ".repeat(5 << 20), b"]".to_vec()].concat());
+    assert_eq!(outcome("a.pdf", &pdf(&objects)), Some(Skip::TooLarge));
+}
+
+#[test]
+fn forms_that_show_themselves_end() {
+    let mut objects = pages(stream("", b"/X Do /X Do"));
+    let own = "/Type /XObject /Subtype /Form /Resources << /XObject << /X 6 0 R >> >>";
+    objects.push(stream(own, &b"/X Do ".repeat(40)));
+    assert_eq!(outcome("a.pdf", &pdf(&objects)), Some(Skip::NoText));
+    let mut objects = pages(stream("", b"q "));
+    objects[1] = b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Parent 2 0 R /Count 1 >>".to_vec();
+    assert!(outcome("a.pdf", &pdf(&objects)).is_some());
+}
+
+#[test]
+fn nested_objects_take_no_stack() {
+    let mut objects = pages(stream("", b""));
+    objects.push([b"[".repeat(200_000), b"]".repeat(200_000)].concat());
+    assert!(outcome("a.pdf", &pdf(&objects)).is_some());
+    let content = [b"[".repeat(200_000), b"<<".repeat(200_000)].concat();
+    assert_eq!(outcome("a.pdf", &pdf(&pages(stream("", &content)))), Some(Skip::NoText));
+}
