@@ -89,6 +89,10 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         *matches.entry(path).or_insert_with(|| paths.match_score(path))
     };
     let background = listed.background.unwrap_or(0.0);
+    let places: Vec<Option<usize>> = originals.iter().map(|&at| listed.ranked[at].first).collect();
+    let first = |entry: &tamis_rank::Entry| {
+        entry.passages.iter().filter_map(|&at| places[at]).min().unwrap_or(usize::MAX)
+    };
     // An order by other things than the values has no use for what is added to them.
     let evidence = evidence.filter(|_| original_values.is_sorted_by(|a, b| a >= b));
     let scores = evidence.map(|evidence| evidence.scores(&grouped, &original_values, background, name));
@@ -97,6 +101,10 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         let mut scored: Vec<_> = grouped.into_iter().zip(scores).collect();
         let finite = |score: f64| if score.is_finite() { score } else { f64::NEG_INFINITY };
         scored.sort_by(|(_, a), (_, b)| finite(*b).total_cmp(&finite(*a)));
+        // Exact finds come first whatever else is found. None is scored below what follows it.
+        scored.sort_by_key(|(entry, _)| first(entry));
+        let best = scored.iter().map(|(_, score)| finite(*score)).fold(f64::NEG_INFINITY, f64::max);
+        scored.iter_mut().filter(|(entry, _)| first(entry) < usize::MAX).for_each(|(_, score)| *score = best);
         added = scored.iter().map(|(entry, score)| score - entry.value).collect();
         grouped = scored.into_iter().map(|(entry, _)| entry).collect();
     }
