@@ -19,7 +19,7 @@ const MOST_WORDS: usize = 160;
 const MOST_WORDS_OF_A_LINE: usize = 48;
 
 /// Most lines that are compared.
-const MOST_LINES: usize = 8;
+const MOST_LINES: usize = 12;
 
 /// Fewest words of a run without a placeholder, and of one that makes up the whole line.
 const FEWEST_WORDS: usize = 4;
@@ -28,11 +28,11 @@ const FEWEST_WORDS_OF_A_WHOLE: usize = 3;
 /// Fewest words of a template that make up the whole text between its marks.
 const FEWEST_WORDS_OF_A_TEMPLATE: usize = 2;
 
-/// Fewest words of a run that are rare enough to say something.
+/// Fewest words of a run that have a subject, and the least weight that they have together. Half of the passages have a word of weight
+/// 0.7.
 const FEWEST_INFORMATIVE: usize = 2;
-
-/// Least weight of such a word. Half of the passages have a word of weight 0.7.
-const INFORMATIVE: f64 = 1.2;
+const INFORMATIVE: f64 = 0.5;
+const LEAST_WEIGHT: f64 = 2.0;
 
 /// Weight of a word that was not weighed: a function word.
 const FUNCTION_WORD: f64 = 0.1;
@@ -49,9 +49,10 @@ const MOST_FILLED: usize = 12;
 const WINDOW: usize = 3;
 
 /// Most windows of one query.
-const MOST_WINDOWS: usize = 24;
+const MOST_WINDOWS: usize = 32;
 
-/// The words of a query in their order, line by line, and the terms between quotation marks as lines of their own.
+/// The words of a query in their order, line by line. What stands between quotation marks, or between colons, is a line of its own too:
+/// programs put a message between others.
 ///
 /// ```
 /// use tamis_rank::LiteralText;
@@ -64,7 +65,15 @@ const MOST_WINDOWS: usize = 24;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiteralText {
-    lines: Vec<Vec<Word>>,
+    lines: Vec<TextLine>,
+}
+
+/// A line, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TextLine {
+    words: Vec<Word>,
+    /// True if it is all of its line.
+    whole: bool,
 }
 
 /// A word of a line.
@@ -80,8 +89,10 @@ struct Word {
 pub struct LiteralRun {
     /// Words that are the same, without those that fill a gap.
     pub words: usize,
-    /// The share of its line's weight, with what fills its gaps, in (0, 1].
+    /// The share of the weight of its line, or of its part between marks or colons, with what fills its gaps, in (0, 1].
     pub share: f64,
+    /// True if the share is one of a whole line.
+    pub of_line: bool,
     /// True if it begins between quotation marks, where a program's messages are.
     pub in_string: bool,
 }
@@ -89,21 +100,22 @@ pub struct LiteralRun {
 impl LiteralText {
     /// Reads a query. O(its length).
     pub fn of(query: &str) -> Self {
-        let mut lines: Vec<Vec<Word>> = Vec::new();
+        let mut lines: Vec<TextLine> = Vec::new();
         let mut left = MOST_WORDS;
         for line in query.lines() {
-            let quoted = line.split('"').enumerate().filter(|(at, _)| at % 2 == 1).map(|(_, quoted)| quoted);
-            for part in std::iter::once(line).chain(quoted) {
-                let read = words(part, part.len() < line.len());
+            let quoted = line.split('"').enumerate().filter(|(at, _)| at % 2 == 1).map(|(_, quoted)| (quoted, true));
+            let between = line.split(": ").map(|part| (part, false)).filter(|(part, _)| part.len() < line.len());
+            for (part, quoted) in std::iter::once((line, false)).chain(quoted).chain(between) {
+                let mut read = words(part, quoted);
                 let fixed = read.iter().filter(|word| !word.varies).count();
                 if fixed >= FEWEST_WORDS_OF_A_TEMPLATE && read.len() >= FEWEST_WORDS_OF_A_WHOLE && lines.len() < MOST_LINES {
-                    let length = read.len().min(MOST_WORDS_OF_A_LINE).min(left);
-                    left -= length;
-                    lines.push(read.into_iter().take(length).collect());
+                    read.truncate(MOST_WORDS_OF_A_LINE.min(left));
+                    left -= read.len();
+                    lines.push(TextLine { words: read, whole: part.len() == line.len() });
                 }
             }
         }
-        lines.retain(|line| !line.is_empty());
+        lines.retain(|line| !line.words.is_empty());
         LiteralText { lines }
     }
 
@@ -117,14 +129,16 @@ impl LiteralText {
     /// was not weighed. The rarest come first.
     pub fn windows(&self, weight: impl Fn(&str) -> Option<f64>) -> Vec<String> {
         let mut found: Vec<(f64, String)> = Vec::new();
-        for line in &self.lines {
-            let fixed = line.split(|word| word.varies);
+        for TextLine { words, .. } in &self.lines {
+            // What may vary may also be a part of the text.
+            let fixed = words.split(|word| word.varies).chain([words.as_slice()]);
             for words in fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1)))) {
                 let texts = words.iter().map(|word| word.text.as_str());
-                if texts.clone().filter(|word| is_informative(word, &weight)).count() < FEWEST_INFORMATIVE {
+                let sum: f64 = texts.clone().map(|word| weighed(word, &weight)).sum();
+                let informative = texts.clone().filter(|word| is_informative(word, &weight)).count();
+                if informative < FEWEST_INFORMATIVE || sum < LEAST_WEIGHT {
                     continue;
                 }
-                let sum = texts.clone().map(|word| weighed(word, &weight)).sum();
                 let text = texts.collect::<Vec<_>>().join(" ");
                 if found.iter().all(|(_, known)| *known != text) {
                     found.push((sum, text));
@@ -140,15 +154,19 @@ impl LiteralText {
     /// O(length of the text · words of the query) where its words repeat often, and nearly O(length of the text) otherwise.
     pub fn best_run(&self, text: &str, weight: impl Fn(&str) -> Option<f64>) -> Option<LiteralRun> {
         let pieces = pieces(text);
-        let runs = self.lines.iter().filter_map(|line| Line::new(line, &weight).best(&pieces));
+        let run = |line: &TextLine| {
+            let best = Line::new(&line.words, &weight).best(&pieces)?;
+            Some(LiteralRun { of_line: line.whole, ..best })
+        };
+        let runs = self.lines.iter().filter_map(run);
         runs.max_by(|a, b| a.rank().total_cmp(&b.rank()))
     }
 }
 
 impl LiteralRun {
-    /// What orders runs: the share, and a text between marks before any other.
+    /// What orders runs: a text between marks before any other, a whole line before a part of one, and then the share.
     fn rank(&self) -> f64 {
-        self.share + f64::from(u8::from(self.in_string))
+        self.share + 0.1 * f64::from(u8::from(self.of_line)) + f64::from(u8::from(self.in_string))
     }
 }
 
@@ -198,7 +216,7 @@ impl<'a> Line<'a> {
     fn run(&self, pieces: &[Piece<'_>], from: usize, first: usize) -> Option<LiteralRun> {
         let (mut at, mut place) = (from, first);
         let (mut words, mut informative, mut gaps) = (0, 0, 0);
-        let mut covered = 0.0;
+        let (mut covered, mut weight) = (0.0, 0.0);
         let mut whole = from.checked_sub(1).is_none_or(|before| !pieces[before].is_word());
         // The words before a text that begins with a gap have filled it.
         if from > 0 && pieces[from - 1].is_gap() && first > 0 {
@@ -211,6 +229,7 @@ impl<'a> Line<'a> {
                     words += 1;
                     informative += usize::from(self.informative[place]);
                     covered += self.weights[place];
+                    weight += self.weights[place];
                     (at, place) = (at + 1, place + 1);
                 }
                 Some(Piece::Gap { .. }) => {
@@ -242,8 +261,8 @@ impl<'a> Line<'a> {
             () if share >= 0.95 => (FEWEST_WORDS_OF_A_WHOLE, LEAST_SHARE),
             () => (FEWEST_WORDS, LEAST_SHARE),
         };
-        let says = words >= fewest && informative >= FEWEST_INFORMATIVE && share >= least;
-        says.then_some(LiteralRun { words, share, in_string })
+        let says = words >= fewest && informative >= FEWEST_INFORMATIVE && weight >= LEAST_WEIGHT && share >= least;
+        says.then_some(LiteralRun { words, share, in_string, of_line: true })
     }
 
     /// Whether a run can go on after a gap: with this word, and with one more unless the text ends there.
@@ -367,7 +386,7 @@ mod tests {
     fn windows_are_of_fixed_words_that_say_something() {
         let windows = |query: &str| LiteralText::of(query).windows(weight);
         assert_eq!(windows("message head is too large"), ["message head is"]);
-        assert_eq!(windows("cannot open /tmp/x.toml: No such device"), ["no such device", "cannot open"]);
+        assert_eq!(windows("cannot open /tmp/x.toml: No such device"), ["cannot open tmp", "open tmp x", "toml no such", "no such device", "cannot open"]);
         assert!(windows("how do I do the").is_empty());
         assert!(windows("retry").is_empty());
     }

@@ -204,10 +204,14 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
     let looks: Vec<Look> = ranked.iter().zip(keys).map(|(ranked, key)| Look::of(ranked, *key, texts)).collect();
     let may = |a: usize, b: usize| looks[a].may_repeat(&looks[b]);
     let mut compared = vec![false; ranked.len()];
-    for later in 1..ranked.len() {
-        for earlier in 0..later {
-            if !(compared[earlier] && compared[later]) && may(earlier, later) {
-                (compared[earlier], compared[later]) = (true, true);
+    // Only texts of nearly the same length can repeat each other.
+    let mut by_length: Vec<usize> = (0..looks.len()).collect();
+    by_length.sort_by(|&a, &b| looks[a].bytes.total_cmp(&looks[b].bytes));
+    for (place, &shorter) in by_length.iter().enumerate() {
+        let near = |&&longer: &&usize| looks[shorter].bytes >= LENGTH * looks[longer].bytes;
+        for &longer in by_length[place + 1..].iter().take_while(near) {
+            if !(compared[shorter] && compared[longer]) && may(shorter, longer) {
+                (compared[shorter], compared[longer]) = (true, true);
             }
         }
     }

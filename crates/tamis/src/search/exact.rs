@@ -107,7 +107,7 @@ impl Searcher<'_> {
         let find = |&(run, passage, code): &(LiteralRun, PassageId, bool)| {
             let made = makes(&run, code);
             let least = if made { of_messages } else { of_mentions };
-            (run.share >= least).then_some((passage, if made { ExactFind::Message } else { ExactFind::Mention }))
+            (run.share >= least && (made || run.of_line)).then_some((passage, if made { ExactFind::Message } else { ExactFind::Mention }))
         };
         Ok(runs.iter().filter_map(find).collect())
     }
