@@ -117,6 +117,12 @@ impl IndexedTree {
         Ok(())
     }
 
+    /// The directory whose files are indexed.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn index_directory(&self) -> PathBuf {
         self.directory.path().join("index")
     }

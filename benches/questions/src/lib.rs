@@ -6,6 +6,7 @@
 //! was kept, and how far the answers drifted. Run it with `cargo xtask questions`.
 
 mod answers;
+mod exact;
 mod figures;
 mod index;
 mod list;
@@ -14,9 +15,10 @@ pub mod place;
 mod table;
 
 pub use answers::Answered;
+pub use exact::{ByForm, Served, ask_exactly, exact_table};
 pub use figures::{Drift, Figures, Misses};
 pub use index::{CACHE, IndexedTree};
-pub use list::{List, Question, Topic};
+pub use list::{List, Question, Source, Topic};
 pub use measure::{Measured, PASTS, Series, foreign, measure};
 pub use place::Place;
 pub use table::{drifts, misses, overview};

@@ -4,7 +4,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 use std::time::Instant;
 use tamis_questions::{
-    Drift, Figures, IndexedTree, List, Measured, PASTS, Place, drifts, foreign, measure, misses, overview, place,
+    Drift, Figures, IndexedTree, List, Measured, PASTS, Place, Source, ask_exactly, drifts, exact_table, foreign, measure,
+    misses, overview, place,
 };
 
 const USAGE: &str = "\
@@ -17,6 +18,7 @@ Asks lists of questions with known answers, and prints how they were served: on 
   --model NAME   static or minilm; may be repeated (default: both)
   --judge        have the built-in judge read the best entries
   --cold         skip the questions after others
+  --exact        ask for the names and messages of the trees of source code instead
   --misses       list every question that was not served
   --json         print everything, each answer included, as JSON
 ";
@@ -30,6 +32,7 @@ struct Arguments {
     models: Vec<String>,
     judge: bool,
     cold: bool,
+    exact: bool,
     misses: bool,
     json: bool,
 }
@@ -47,6 +50,9 @@ fn main() -> Result<()> {
     }
     let pasts = if arguments.cold { &PASTS[..1] } else { &PASTS[..] };
     let chosen = |list: &&List| arguments.trees.is_empty() || arguments.trees.contains(&list.name);
+    if arguments.exact {
+        return exact(&arguments, &lists.iter().filter(chosen).collect::<Vec<_>>());
+    }
     let mut measured = Vec::new();
     for list in lists.iter().filter(chosen) {
         let place = Place::of(list)?;
@@ -68,6 +74,27 @@ fn main() -> Result<()> {
     if arguments.json { print_json(&arguments, &measured) } else { print_tables(&arguments, &measured) }
 }
 
+/// Asks for what the trees of source code define and say.
+fn exact(arguments: &Arguments, lists: &[&List]) -> Result<()> {
+    for model in &arguments.models {
+        let (mut served, mut missed) = (Vec::new(), Vec::new());
+        for list in lists.iter().filter(|list| matches!(list.source, Source::Crate { .. })) {
+            let place = Place::of(list)?;
+            if let Place::Missing(reason) = &place {
+                eprintln!("{}: skipped: {reason}", list.name);
+                continue;
+            }
+            let tree = IndexedTree::new(list, &place, std::slice::from_ref(model), arguments.judge)?;
+            served.push(ask_exactly(&tree, model, &mut missed)?);
+        }
+        println!("{model}, names and messages of the trees themselves\n\n{}", exact_table(&served));
+        if arguments.misses {
+            println!("Not first\n\n{}", missed.join("\n"));
+        }
+    }
+    Ok(())
+}
+
 fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments>> {
     let mut arguments = Arguments::default();
     while let Some(argument) = given.next() {
@@ -81,6 +108,7 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
             }
             "--judge" => arguments.judge = true,
             "--cold" => arguments.cold = true,
+            "--exact" => arguments.exact = true,
             "--misses" => arguments.misses = true,
             "--json" => arguments.json = true,
             "--help" | "-h" => return Ok(None),

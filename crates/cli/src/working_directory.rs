@@ -83,6 +83,15 @@ impl WorkingDirectory {
             }
         }
     }
+
+    /// A file or directory, from here, as a path of the index; empty for a root. `None` outside the index.
+    pub fn inside(&self, typed: &Path) -> Option<String> {
+        let whole = dunce::canonicalize(typed).ok()?;
+        match &self.position {
+            Position::InTree(root, _) => whole.strip_prefix(root).ok().map(slashed),
+            Position::AmongSources(_, roots) => roots.values().find_map(|root| whole.strip_prefix(root).ok()).map(slashed),
+        }
+    }
 }
 
 /// The working directory without symbolic links.

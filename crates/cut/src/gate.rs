@@ -27,6 +27,10 @@ pub struct Evidence {
     /// Share of the words that an answer must have (identifiers, quoted phrases, numbers of the query) that the best candidate
     /// has, 0 to 1; `None` where the query has no such words.
     pub required: Option<f64>,
+    /// True if a candidate is exactly what the query asks for: the definition of its name, the text of its message. Then something
+    /// is relevant, whatever the other figures say.
+    #[serde(default)]
+    pub exact: bool,
 }
 
 impl Evidence {
@@ -97,6 +101,7 @@ const MOST_EVIDENCE_ODDS: f64 = 4.0;
 ///     background: None,
 ///     reference: Some(0.5),
 ///     required: None,
+///     exact: false,
 /// };
 /// assert!(Gate::default().judge(&off_topic).empty);
 /// let on_topic = Evidence { best_similarity: Some(0.62), ..off_topic };
@@ -245,6 +250,7 @@ impl Gate {
         let share = evidence.share();
         let required = finite(evidence.required);
         let (found, needed) = match (coverage, share) {
+            _ if evidence.exact => (Some(1.0), 0.0),
             // One passage has all of the query's words. A low similarity does not speak against it, since a model sees no
             // likeness in words or scripts that it does not know.
             (Some(coverage), Some(_)) if coverage >= FULL_COVERAGE && required.is_none_or(|share| share >= 1.0) => {
@@ -262,6 +268,7 @@ impl Gate {
             _ => "in meaning",
         };
         let reason = match (found, empty) {
+            _ if evidence.exact => "a match is exactly what was asked for".to_string(),
             (None, _) => "there is nothing to compare the best match with".to_string(),
             (Some(_), true) => format!("{NOTHING_CLOSE} {legs}"),
             (Some(_), false) => format!("the best match is close enough {legs}"),
@@ -320,7 +327,7 @@ mod tests {
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
             let verdict =
-                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, required: None });
+                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, required: None, exact: false });
             assert_eq!(verdict.empty, empty, "{name}: {}", verdict.reason);
         }
     }

@@ -197,12 +197,12 @@ fn is_identifier(part: &str) -> bool {
 }
 
 /// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.
-fn has_inner_capital(term: &str) -> bool {
+pub(crate) fn has_inner_capital(term: &str) -> bool {
     term.chars().zip(term.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// Compares two names by letters and digits, ignoring case and underscores.
-fn same_letters(a: &str, b: &str) -> bool {
+pub(crate) fn same_letters(a: &str, b: &str) -> bool {
     let letters = |name| str::chars(name).filter(|c: &char| c.is_alphanumeric()).flat_map(char::to_lowercase);
     letters(a).eq(letters(b))
 }

@@ -23,6 +23,8 @@
 //! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
 //! - [`RequiredTerms`] finds the identifiers, quotations and numbers of a query, which an answer must hold.
+//! - [`AskedNames`] finds the names whose definitions a query asks for, and [`LiteralText`] a message and the text that makes it.
+//!   [`put_first`] says which of these exact finds come before everything else.
 //! - [`entries`] groups passages into what a person counts as one result, [`EntryEvidence`] adds what the other passages and the
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
 //! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
@@ -32,12 +34,15 @@
 
 mod adjustment;
 mod age;
+mod asked_names;
 mod decay;
 mod definition;
 mod diversity;
 mod entries;
+mod exact;
 mod fusion;
 mod lean;
+mod literal;
 mod near_copies;
 mod path_names;
 mod phrasings;
@@ -46,12 +51,15 @@ mod required;
 mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch};
+pub use asked_names::{AskedName, AskedNames, NameFit};
 pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};
 pub use entries::{Entry, EntryEvidence, entries, entry_value};
+pub use exact::{ExactFind, MOST_EXACT, put_first};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
 pub use lean::{Lean, LeanPrior};
+pub use literal::{LiteralRun, LiteralText};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};

@@ -1,6 +1,6 @@
 //! Queries to the two legs, and their answers.
 
-use crate::record::PassageId;
+use crate::record::{DocumentId, PassageId};
 
 /// A query to the lexical leg.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +30,8 @@ pub struct LexicalHits {
 pub struct LexicalHit {
     /// The passage.
     pub passage: PassageId,
+    /// Its document.
+    pub document: DocumentId,
     /// Its score.
     pub score: LexicalScore,
 }
@@ -85,6 +87,8 @@ pub struct Nearest {
 pub struct SemanticHit {
     /// The passage.
     pub passage: PassageId,
+    /// Its document.
+    pub document: DocumentId,
     /// The cosine similarity of the full-precision vectors, -1 to 1.
     pub similarity: f32,
 }

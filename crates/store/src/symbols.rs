@@ -67,6 +67,11 @@ impl Pattern {
     }
 }
 
+/// The last part of the name of each of a passage's symbols.
+pub(crate) fn last_names(symbols: &str) -> impl Iterator<Item = &str> {
+    symbols.split(LIST_SEPARATOR).map(|name| parts(name).last().unwrap_or(name)).filter(|name| !name.is_empty())
+}
+
 /// The suffixes of a qualified name that start at a part, without the whole name.
 fn parts(symbol: &str) -> impl Iterator<Item = &str> {
     symbol.char_indices().filter_map(move |(at, _)| {
@@ -115,6 +120,14 @@ mod tests {
         assert!(matches("Store::o*", "crate::Store::open"));
         assert!(!matches("Store::o*", "crate::Store::close"));
         assert!(matches("*", "anything"));
+    }
+
+    #[test]
+    fn the_last_names_of_a_list() {
+        let names = |symbols| last_names(symbols).collect::<Vec<_>>();
+        assert_eq!(names("a::Store::open"), ["open"]);
+        assert_eq!(names("LIMIT, net/http.Get, Door#lock"), ["LIMIT", "Get", "lock"]);
+        assert!(names("").is_empty());
     }
 
     #[test]

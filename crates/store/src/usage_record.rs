@@ -129,6 +129,8 @@ pub struct RecordedCandidate {
     pub entry: Option<u32>,
     /// Share of the terms that an answer must hold, 0 to 1; `None` where the query has none.
     pub required: Option<f32>,
+    /// True for the definition of a name that the query asks for, or the text of a message that it repeats.
+    pub exact: Option<bool>,
 }
 
 /// A judgement of a passage for a search.

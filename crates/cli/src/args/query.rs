@@ -10,8 +10,14 @@ use tamis::Mode;
 #[derive(Debug, Args)]
 pub struct QueryArguments {
     /// A question, or some words
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required_unless_present_any = ["given", "after_dashes"], value_name = "QUERY")]
     pub query: Vec<String>,
+    /// Words that are never options or paths
+    #[arg(last = true, value_name = "WORDS", hide_short_help = true)]
+    pub after_dashes: Vec<String>,
+    /// Ask this; all other arguments are paths
+    #[arg(short = 'e', long = "query", value_name = "QUERY", id = "given", hide_short_help = true)]
+    pub given: Option<String>,
 
     /// Show at most N results, each a file, an issue or the like [default: 10, search.top_k]
     #[arg(short = 'n', long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]

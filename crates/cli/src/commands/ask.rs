@@ -1,7 +1,7 @@
 //! One question to the index, for `tamis search` and `tamis recall`: the request from the shared flags, the search itself,
 //! and the answer in the form that the user chose.
 
-use super::refresh;
+use super::{query_paths, refresh};
 use crate::args::{Global, OutputArguments, QueryArguments, refused};
 use crate::output::{Output, json_lines};
 use crate::print::{answer, explain};
@@ -39,8 +39,14 @@ pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> 
         entry_point: Some("cli".into()),
         caller: Some(SearchCaller::command_line()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
-        ..new(arguments.query.join(" "))
+        ..new(words(arguments))
     }
+}
+
+/// The words of the query, if none of its arguments is a path.
+pub fn words(arguments: &QueryArguments) -> String {
+    let words = arguments.given.iter().chain(&arguments.query).chain(&arguments.after_dashes);
+    words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// The shared flags that are configuration keys: one path checks them and decides which origin is stronger. `cut_key` is the
@@ -59,12 +65,14 @@ pub fn settings(arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
     .collect()
 }
 
-/// Brings the index up to date and asks it. `None`: the user stopped it.
+/// Brings the index up to date and asks it, about the files and directories at `paths` if there are any. `None`: the user stopped it.
 ///
-/// Brings the index up to date and asks it. `None`: the user stopped it. A flag or setting that is not allowed, no
+/// # Errors
+/// A path outside the index, a flag or setting that is not allowed, no
 /// index to search, or an index or model that fails.
 pub fn ask(
     mut request: SearchRequest,
+    paths: &[String],
     settings: Vec<FlagSetting>,
     form: &OutputArguments,
     global: &Global,
@@ -81,6 +89,7 @@ pub fn ask(
     for path in &mut request.paths {
         *path = directory.index_glob(path);
     }
+    request.paths.extend(query_paths::globs(paths, &directory, &index.location().root)?);
     if form.files {
         // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);

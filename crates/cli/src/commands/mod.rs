@@ -23,6 +23,7 @@ mod judge;
 mod mcp;
 mod outline;
 mod pack;
+mod query_paths;
 mod recall;
 mod refresh;
 mod related;

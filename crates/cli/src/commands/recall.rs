@@ -20,7 +20,7 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
     let common = &arguments.common;
     let form = &common.output;
     let request = ask::request(common, SearchRequest::memory);
-    let Some(mut answered) = ask(request, ask::settings(common, "memory.cut"), form, global, output)? else {
+    let Some(mut answered) = ask(request, &[], ask::settings(common, "memory.cut"), form, global, output)? else {
         return Ok(Exit::Interrupted);
     };
     if let Some(around) = common.context {

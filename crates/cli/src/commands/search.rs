@@ -1,6 +1,7 @@
 //! `tamis search`: asks the index, and explains filters that leave nothing.
 
 use super::ask::{self, Answered, ask};
+use super::query_paths;
 use crate::args::{Global, MetadataArguments, SearchArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -14,9 +15,14 @@ use tamis::{Index, SearchRequest};
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
     let common = &arguments.common;
-    let Some(answered) = ask(request(arguments)?, settings(arguments), &common.output, global, output)? else {
+    let divided = query_paths::divided(&common.query, &common.after_dashes, common.given.as_deref());
+    let request = SearchRequest { query: divided.query, ..request(arguments)? };
+    let Some(answered) = ask(request, &divided.paths, settings(arguments), &common.output, global, output)? else {
         return Ok(Exit::Interrupted);
     };
+    if let [word] = divided.either.as_slice() {
+        output.note(&format!("searched for the word {word}, which is a path here too: -e QUERY {word} searches below it"));
+    }
     let Answered { index, request, answer } = &answered;
     if answer.index.passages == 0 {
         explain_empty(index, request, &common.metadata, output)?;

@@ -51,6 +51,7 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     let decays = pool.iter().any(|entry| entry.decay != 1.0);
     let placed = pool.iter().zip(1..).any(|(entry, rank)| entry.rank.is_some_and(|placed| placed != rank));
     let several = pool.iter().any(|entry| entry.passages > 1);
+    let exact = pool.iter().any(|entry| entry.exact.is_some());
     let added = pool.iter().any(|entry| entry.added != 0.0);
     let copied = pool.iter().any(|entry| entry.copies > 0);
     let judged = pool.iter().any(|entry| entry.judged.is_some());
@@ -63,6 +64,7 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     heads.extend(decays.then_some(">decay"));
     heads.extend(placed.then_some(">rank"));
     heads.extend(several.then_some(">passages"));
+    heads.extend(exact.then_some("exact"));
     heads.extend(added.then_some(">added"));
     heads.extend(copied.then_some(">copies"));
     heads.extend(["role", "/where", "/symbol"]);
@@ -90,6 +92,7 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
         row.extend(decays.then(|| number(entry.decay)));
         row.extend(placed.then(|| entry.rank.map_or_else(String::new, |rank| rank.to_string())));
         row.extend(several.then(|| entry.passages.to_string()));
+        row.extend(exact.then(|| entry.exact.clone().unwrap_or_default()));
         row.extend(added.then(|| number(entry.added)));
         row.extend(copied.then(|| entry.copies.to_string()));
         row.extend([

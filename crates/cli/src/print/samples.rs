@@ -134,6 +134,7 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         similarity: Some(score),
         coverage: Some(0.5),
         score,
+        exact: None,
         added: 0.0,
         judged: None,
         probability_by_score: None,

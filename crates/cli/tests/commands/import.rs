@@ -77,6 +77,24 @@ fn files_of_a_tracker_are_imported_found_listed_and_taken_out() {
 }
 
 #[test]
+fn an_issue_has_its_address_and_is_read_by_its_number() {
+    let tree = tracker();
+    assert_eq!(run(tree.tamis(&["import", "issues", "issues.json", "comments.json", "--quiet"])).0, 0);
+    let answer = tree.json(&["search", "--json", "--no-gate", "--collection", "issues", "spool directory full"]);
+    let hit = &answer["results"][0];
+    assert_eq!((&hit["path"], &hit["url"]), (&json!("issue:12"), &json!("https://github.com/ada/engine/issues/12")));
+    let (_, whole, _) = run(tree.tamis(&["get", "issue:12"]));
+    for number in ["#12", "12"] {
+        let (code, out, error) = run(tree.tamis(&["get", number]));
+        assert!(code == 0 && out == whole, "{number}: {out}{error}");
+    }
+    let (code, _, error) = run(tree.tamis(&["get", "#99"]));
+    assert!(code == 2 && error.contains("99"), "{error}");
+    let (_, files, _) = run(tree.tamis(&["search", "--json", "--no-gate", "--collection", "docs", "water"]));
+    assert!(!files.contains("\"url\":\"https"), "a file has no address: {files}");
+}
+
+#[test]
 fn a_result_of_an_issue_can_be_opened_from_where_it_was_printed() {
     let tree = tracker();
     let imported = ["import", "issues", "issues.json", "comments.json", "--namespace", "engine", "--quiet"];

@@ -7,6 +7,7 @@ mod doctor;
 mod errors;
 mod eval;
 mod evidence;
+mod exact;
 mod feedback;
 #[cfg(unix)]
 mod foreign_files;
@@ -26,6 +27,7 @@ mod month;
 mod named_files;
 mod notes;
 mod output;
+mod query_paths;
 mod related;
 mod reranker;
 mod room;

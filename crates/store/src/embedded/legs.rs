@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::EmbeddedStore;
 use crate::access::Access;
 use crate::error::{Result, StoreError};
-use crate::filter::Filter;
+use crate::filter::{Filter, Selection};
 use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
 use crate::lexical::{Reader, State, guarded};
 use crate::mutex::lock;
@@ -43,6 +43,22 @@ impl EmbeddedStore {
         }
     }
 
+    /// Passages that the lexical index finds, without those that the database has deleted since.
+    fn unscored(
+        &self,
+        filter: &Filter,
+        find: impl FnOnce(&Reader, &Selection) -> tantivy::Result<Vec<PassageId>>,
+    ) -> Result<Vec<PassageId>> {
+        let selection = self.resolve(filter)?;
+        let Some(reader) = self.reader()? else {
+            return Ok(Vec::new());
+        };
+        let mut found = self.tantivy(|| find(&reader, &selection))?;
+        let existing = self.database.existing(&found.iter().map(|passage| passage.0).collect::<Vec<_>>())?;
+        found.retain(|passage| existing.binary_search(&passage.0).is_ok());
+        Ok(found)
+    }
+
     fn tantivy<T>(&self, read: impl FnOnce() -> tantivy::Result<T>) -> Result<T> {
         guarded(read).map_err(|error| StoreError::tantivy(self.lexical.path(), error))
     }
@@ -69,7 +85,7 @@ impl EmbeddedStore {
         convert: impl Fn(&[f32]) -> T,
     ) -> Result<Vec<Option<T>>> {
         let mut converted = Vec::with_capacity(ids.len());
-        self.database.each_vector(model, ids, |vector| converted.push(vector.map(&convert)))?;
+        self.database.each_vector(model, ids, |found| converted.push(found.map(|(_, vector)| convert(vector))))?;
         Ok(converted)
     }
 }
@@ -97,6 +113,14 @@ impl LexicalLeg for EmbeddedStore {
             None => Ok(vec![LexicalScore::default(); ids.len()]),
         }
     }
+
+    fn defining(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
+        self.unscored(filter, |reader, selection| reader.defining(name, selection, limit))
+    }
+
+    fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
+        self.unscored(filter, |reader, selection| reader.containing(text, selection, limit))
+    }
 }
 
 impl VectorLeg for EmbeddedStore {
@@ -121,12 +145,13 @@ impl VectorLeg for EmbeddedStore {
         };
         let ids: Vec<PassageId> =
             coded.hits.iter().take_while(|hit| hit.similarity >= worst).map(|hit| PassageId(hit.passage)).collect();
-        let similarities = self.map_vectors(&model, &ids, |stored| cosine(vector, stored))?;
-        let mut hits: Vec<SemanticHit> = ids
-            .into_iter()
-            .zip(similarities)
-            .filter_map(|(passage, similarity)| similarity.map(|similarity| SemanticHit { passage, similarity }))
-            .collect();
+        let mut hits: Vec<SemanticHit> = Vec::with_capacity(ids.len());
+        let mut passages = ids.iter();
+        self.database.each_vector(&model, &ids, |found| {
+            if let (Some(&passage), Some((document, stored))) = (passages.next(), found) {
+                hits.push(SemanticHit { passage, document, similarity: cosine(vector, stored) });
+            }
+        })?;
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
         hits.truncate(k);
         Ok(Nearest { hits, background: Background::from(coded.background) })

@@ -121,6 +121,21 @@ pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
     words
 }
 
+/// The terms of the words of a text, function words too, each once, at most `limit`. An identifier counts by its parts.
+pub(super) fn text_terms(text: &str, limit: usize) -> Vec<String> {
+    let stemmer = Stemmer::create(Algorithm::English);
+    let mut terms: Vec<String> = Vec::new();
+    Splitter::default().split(text, |word, piece| {
+        if piece == Piece::Simple && terms.len() < limit {
+            let term = stem(&stemmer, word);
+            if !terms.iter().any(|known| *known == term) {
+                terms.push(term.into_owned());
+            }
+        }
+    });
+    terms
+}
+
 /// English function words: articles, pronouns, auxiliaries, prepositions, conjunctions and question words.
 const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could",

@@ -6,11 +6,18 @@ use tantivy::schema::{
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, TantivyDocument};
 
-use super::analysis::{Analyzer, TermTokenizer};
+use super::analysis::{Analyzer, TermTokenizer, namespace_prefix};
 use super::totals::Lengths;
 use crate::sqlite::LexicalRow;
+use crate::symbols::last_names;
 
 const TOKENIZER: &str = "passage";
+
+/// Tantivy's tokenizer that takes a value as one term.
+const WHOLE: &str = "raw";
+
+/// Longest name of a symbol that is indexed, in bytes.
+const LONGEST_NAME: usize = 256;
 
 /// Names of the columns that are read by name.
 pub(super) const PASSAGE: &str = "passage";
@@ -40,6 +47,8 @@ pub(super) struct Fields {
     pub(super) body: Field,
     /// The words of its symbol, its heading or title, and its path: its subject, counted a second time.
     pub(super) name: Field,
+    /// The last part of the name of each symbol that it defines, as spelled.
+    pub(super) symbol: Field,
 }
 
 impl Fields {
@@ -53,6 +62,12 @@ impl Fields {
                 .set_index_option(IndexRecordOption::WithFreqs)
                 .set_fieldnorms(true),
         );
+        let whole = TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(WHOLE)
+                .set_index_option(IndexRecordOption::Basic)
+                .set_fieldnorms(false),
+        );
         let numbers: NumericOptions = FAST.into();
         let fields = Fields {
             passage: schema.add_u64_field(PASSAGE, numbers.clone() | INDEXED),
@@ -62,6 +77,7 @@ impl Fields {
             name_terms: schema.add_u64_field(NAME_TERMS, numbers),
             body: schema.add_text_field("body", words.clone()),
             name: schema.add_text_field("name", words),
+            symbol: schema.add_text_field("symbol", whole),
         };
         (schema.build(), fields)
     }
@@ -88,6 +104,8 @@ impl Fields {
         let (name, name_terms) = analyzer.value(row.namespace, row.form, name.into_iter().flatten());
         document.add_text(self.name, name);
         document.add_u64(self.name_terms, name_terms);
+        let names = row.symbol.into_iter().flat_map(last_names).filter(|name| name.len() <= LONGEST_NAME);
+        names.for_each(|name| document.add_text(self.symbol, format!("{}{name}", namespace_prefix(row.namespace))));
         (document, Lengths { passages: 1, body: body_terms, name: name_terms })
     }
 }

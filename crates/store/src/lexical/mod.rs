@@ -2,13 +2,15 @@
 //!
 //! A text passes through `identifiers` (splitting), `analysis` (words to terms), `fields` (the schema), `bm25` (the weights) and
 //! `rebuild` (catching up with the database). A query passes through `analysis`, `query` (its terms, with frequencies from
-//! `statistics` and `totals`) and `search` (the best passages, and the score of any passage).
+//! `statistics` and `totals`) and `search` (the best passages, and the score of any passage). `conjunction` finds the passages that
+//! define a name or hold all words of a text.
 //!
 //! Each term starts with the number of its namespace. So a search reads only the postings of its namespaces, and its
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else.
 
 mod analysis;
 mod bm25;
+mod conjunction;
 mod directory;
 mod fields;
 mod highlight;
@@ -38,7 +40,7 @@ pub use highlight::{Highlighter, Mark};
 use totals::Totals;
 
 /// Changes when indexes of the previous version become unusable.
-const INDEX_VERSION: u32 = 2;
+const INDEX_VERSION: u32 = 3;
 
 /// The lexical index of one store.
 #[derive(Debug)]

@@ -59,11 +59,24 @@ impl Reader {
         let places: Vec<Option<(usize, DocId)>> =
             candidates.iter().map(|candidate| Some((candidate.segment, candidate.document))).collect();
         let scores = self.score_places(&prepared, &places)?;
+        let documents: Vec<Column<u64>> = self
+            .searcher
+            .segment_readers()
+            .iter()
+            .map(|reader| reader.fast_fields().u64(DOCUMENT))
+            .collect::<tantivy::Result<_>>()?;
+        let owner = |candidate: &Candidate| {
+            DocumentId(documents[candidate.segment].first(candidate.document).unwrap_or_default() as u32)
+        };
         let mut hits: Vec<LexicalHit> = candidates
             .iter()
             .zip(scores)
             .filter(|(_, score)| score.bm25 > 0.0)
-            .map(|(candidate, score)| LexicalHit { passage: PassageId(candidate.passage), score })
+            .map(|(candidate, score)| LexicalHit {
+                passage: PassageId(candidate.passage),
+                document: owner(candidate),
+                score,
+            })
             .collect();
         hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
         hits.truncate(k);

@@ -103,11 +103,11 @@ impl Database {
         &self,
         model: &ModelRow,
         ids: &[PassageId],
-        mut each: impl FnMut(Option<&[f32]>),
+        mut each: impl FnMut(Option<(DocumentId, &[f32])>),
     ) -> Result<()> {
         self.snapshot(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT v.vector FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1",
+                "SELECT v.vector, p.document FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1",
             )?;
             let mut vector = Vec::with_capacity(model.dimension);
             for id in ids {
@@ -125,7 +125,7 @@ impl Database {
                     );
                     return Err(StoreError::Corrupt { path: self.path().to_owned(), reason }.into());
                 }
-                each(Some(&vector));
+                each(Some((DocumentId(row.get(1)?), &vector)));
             }
             Ok(())
         })

@@ -4,12 +4,13 @@
 use crate::usage_record::RecordedCandidate;
 
 /// Number of columns, in the order of [`columns`].
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 8;
 
 fn columns(candidate: &RecordedCandidate) -> [Option<f32>; COLUMNS] {
-    let RecordedCandidate { similarity, bm25, coverage, score, probability, entry, required, .. } = *candidate;
+    let RecordedCandidate { similarity, bm25, coverage, score, probability, entry, required, exact, .. } = *candidate;
     // A place is far below the integers that single precision leaves out.
-    [similarity, bm25, coverage, score, probability, entry.map(|place| place as f32), required]
+    let (entry, exact) = (entry.map(|place| place as f32), exact.map(|exact| f32::from(u8::from(exact))));
+    [similarity, bm25, coverage, score, probability, entry, required, exact]
 }
 
 /// The blob of these candidates.
@@ -31,7 +32,7 @@ pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedC
     let (&mask, bytes) = blob.split_first()?;
     let count = passages.len();
     let present = mask.count_ones() as usize;
-    if mask >> COLUMNS != 0 || bytes.len() != present * count * 4 {
+    if bytes.len() != present * count * 4 {
         return None;
     }
     let mut values = bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
@@ -47,7 +48,8 @@ pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedC
                 3 => candidate.score = value,
                 4 => candidate.probability = value,
                 5 => candidate.entry = value.map(|place| place as u32),
-                _ => candidate.required = value,
+                6 => candidate.required = value,
+                _ => candidate.exact = value.map(|exact| exact > 0.0),
             }
         }
     }
@@ -62,8 +64,9 @@ mod tests {
     fn candidate() -> impl Strategy<Value = RecordedCandidate> {
         let figure = || prop::option::of(-1e6f32..1e6);
         let entry = prop::option::of(0u32..4000);
-        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry, figure()).prop_map(
-            |(passage, similarity, bm25, coverage, score, probability, entry, required)| RecordedCandidate {
+        let exact = prop::option::of(any::<bool>());
+        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry, figure(), exact).prop_map(
+            |(passage, similarity, bm25, coverage, score, probability, entry, required, exact)| RecordedCandidate {
                 passage,
                 similarity,
                 bm25,
@@ -72,6 +75,7 @@ mod tests {
                 probability,
                 entry,
                 required,
+                exact,
             },
         )
     }
@@ -84,7 +88,7 @@ mod tests {
         #[test]
         fn what_is_encoded_comes_back(candidates in prop::collection::vec(candidate(), 0..40)) {
             let blob = encode(&candidates);
-            prop_assert!(blob.len() <= 1 + 28 * candidates.len());
+            prop_assert!(blob.len() <= 1 + 32 * candidates.len());
             prop_assert_eq!(decode(passages(&candidates), &blob), Some(candidates));
         }
 

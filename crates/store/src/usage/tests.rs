@@ -15,6 +15,7 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         probability: None,
         entry: None,
         required: None,
+        exact: None,
     };
     RecordedSearch {
         id: id.to_owned(),

@@ -329,6 +329,9 @@ pub struct PoolEntry {
     pub coverage: Option<f64>,
     /// The value that ranked it.
     pub score: f64,
+    /// What it is, if it comes first because it is exactly what the query asks for: `definition` of a name, `constant` of a name,
+    /// `message` that the query repeats, or `mention` of that message in a text.
+    pub exact: Option<String>,
     /// The part of the score that the other passages of its file and the file's name gave; negative where other files gained more.
     pub added: f64,
     /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the

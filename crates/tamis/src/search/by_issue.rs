@@ -2,6 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
+use super::depth::Depth;
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::rerank::Rerank;
@@ -148,7 +149,7 @@ impl Searcher<'_> {
         let filter = Filter { collections: vec![ISSUES.to_owned()], ..query.filter.clone() };
         let mut depth = (query.candidates + 1) * PASSAGES_OF_AN_ISSUE;
         loop {
-            let (retrieved, passages) = self.retrieve(&request, &filter, depth, clock)?;
+            let (retrieved, passages) = self.retrieve(&request, &filter, Depth::exactly(depth), clock)?;
             let legs = Legs::of(&retrieved.gathered.candidates, &passages, query);
             let found = retrieved.gathered.found;
             let whole = |issues: usize, found: Option<usize>| {
@@ -286,6 +287,7 @@ impl FoundIssue {
             score: self.rrf,
             value: self.rrf,
             added: 0.0,
+            first: None,
             judged: None,
         }
     }

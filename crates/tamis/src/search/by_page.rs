@@ -42,7 +42,7 @@ impl Searcher<'_> {
         request.check()?;
         let asked = request.asked(&self.index.config)?;
         let (retrieved, passages) =
-            self.retrieve(request, &self.filter(request), self.index.config.search.pool, clock)?;
+            self.retrieve(request, &self.filter(request), self.depth(request, asked.rule()), clock)?;
         let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
         let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
         let entries = decided.entries.iter().flatten().take(decided.cut.keep);

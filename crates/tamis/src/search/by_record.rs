@@ -3,6 +3,7 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::{self, Decision, Grounds};
+use super::depth::Depth;
 use super::listed::Listed;
 use super::quality_row::Served;
 use super::query::SearchRequest;
@@ -148,7 +149,7 @@ impl Searcher<'_> {
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
         let mut depth = query.candidates * PASSAGES_OF_A_RECORD;
         loop {
-            let (retrieved, passages) = self.retrieve(query.request, &query.filter, depth, clock)?;
+            let (retrieved, passages) = self.retrieve(query.request, &query.filter, Depth::exactly(depth), clock)?;
             let found = if retrieved.mode.lexical() {
                 retrieved.gathered.found.lexical
             } else {
@@ -249,6 +250,7 @@ fn listed(
             score,
             value: score,
             added: 0.0,
+            first: None,
             judged: None,
         };
         places.contains_key(&ranked.passage.document).then_some(ranked)

@@ -1,6 +1,6 @@
 //! A passage as it moves through a search.
 
-use tamis_rank::{Adjustment, Evidence};
+use tamis_rank::{Adjustment, Evidence, ExactFind};
 use tamis_store::{PassageId, StoredPassage};
 
 /// A passage that a leg proposed, with the values known so far.
@@ -15,11 +15,13 @@ pub(super) struct Candidate {
     pub coverage: Option<f64>,
     /// Share of the query's required terms that it holds; `None` where the query has none.
     pub required: Option<f64>,
+    /// What it is, if it is exactly what the query asks for.
+    pub exact: Option<ExactFind>,
 }
 
 impl Candidate {
     pub fn new(passage: PassageId) -> Self {
-        Candidate { passage, similarity: None, bm25: None, coverage: None, required: None }
+        Candidate { passage, similarity: None, bm25: None, coverage: None, required: None, exact: None }
     }
 
     /// Returns the raw scores, adjusted by language and age.
@@ -47,6 +49,8 @@ pub(super) struct Ranked {
     /// The part of the score that the other passages of its entry and the name of its file gave. It is negative where other entries
     /// gained more.
     pub added: f64,
+    /// Its place among the exact finds that come first.
+    pub first: Option<usize>,
     /// The probability that a judge gave it, if one read it.
     pub judged: Option<f64>,
 }

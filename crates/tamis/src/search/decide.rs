@@ -17,8 +17,8 @@ use tamis_cut::{
     Admission, Admitted, Background, Gate, Judgements, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
-    Adjustment, Decay, Evidence, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
-    merged_ranks, order,
+    Adjustment, Decay, Evidence, ExactFind, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores,
+    fuse_phrasings, merged_ranks, order, put_first,
 };
 use tamis_store::{PassageId, StoredPassage};
 
@@ -49,6 +49,9 @@ impl Fusions {
         Fusions { order: fusion, cut: fusion }
     }
 }
+
+/// The role of ordinary text.
+const MAIN: &str = "main";
 
 /// The inputs of a list besides the candidates.
 pub(super) struct Steps<'a> {
@@ -130,10 +133,21 @@ pub(super) fn list(
     if ordering != cut || !gathered.phrased.is_empty() {
         lower(&mut scores, 0.0);
     }
+    // What was asked for is at least as good as the best of the rest, and comes first.
+    let finds: Vec<Option<ExactFind>> = gathered.candidates.iter().map(|candidate| candidate.exact).collect();
+    let main: Vec<bool> = passages.iter().map(|passage| passage.role == MAIN).collect();
+    let first = put_first(&finds, &main, &values);
+    let mut places: Vec<Option<usize>> = vec![None; values.len()];
+    first.iter().enumerate().for_each(|(place, &position)| places[position] = Some(place));
+    for list in [&mut values, &mut scores] {
+        let best = list.iter().copied().filter(|value| value.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+        first.iter().for_each(|&position| list[position] = best);
+    }
     let mut order = order(&values);
     // Candidates with equal or missing reciprocal ranks are ordered by their values.
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
+    order.sort_by_key(|&position| places[position].unwrap_or(usize::MAX));
     let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
 
     let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
@@ -160,6 +174,7 @@ pub(super) fn list(
             score: scores[position],
             value: values[position],
             added: 0.0,
+            first: places[position],
             judged: None,
         })
     });
@@ -350,5 +365,6 @@ pub(super) fn known(gathered: &Gathered, short: &HashSet<PassageId>, reference: 
         background,
         reference,
         required: best(|candidate| candidate.required),
+        exact: candidates.iter().any(|candidate| candidate.exact.is_some()),
     }
 }

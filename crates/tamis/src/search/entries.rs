@@ -89,6 +89,10 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         *matches.entry(path).or_insert_with(|| paths.match_score(path))
     };
     let background = listed.background.unwrap_or(0.0);
+    let places: Vec<Option<usize>> = originals.iter().map(|&at| listed.ranked[at].first).collect();
+    let first = |entry: &tamis_rank::Entry| {
+        entry.passages.iter().filter_map(|&at| places[at]).min().unwrap_or(usize::MAX)
+    };
     // An order by other things than the values has no use for what is added to them.
     let evidence = evidence.filter(|_| original_values.is_sorted_by(|a, b| a >= b));
     let scores = evidence.map(|evidence| evidence.scores(&grouped, &original_values, background, name));
@@ -97,6 +101,10 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         let mut scored: Vec<_> = grouped.into_iter().zip(scores).collect();
         let finite = |score: f64| if score.is_finite() { score } else { f64::NEG_INFINITY };
         scored.sort_by(|(_, a), (_, b)| finite(*b).total_cmp(&finite(*a)));
+        // Exact finds come first whatever else is found. None is scored below what follows it.
+        scored.sort_by_key(|(entry, _)| first(entry));
+        let best = scored.iter().map(|(_, score)| finite(*score)).fold(f64::NEG_INFINITY, f64::max);
+        scored.iter_mut().filter(|(entry, _)| first(entry) < usize::MAX).for_each(|(_, score)| *score = best);
         added = scored.iter().map(|(entry, score)| score - entry.value).collect();
         grouped = scored.into_iter().map(|(entry, _)| entry).collect();
     }
@@ -196,10 +204,14 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
     let looks: Vec<Look> = ranked.iter().zip(keys).map(|(ranked, key)| Look::of(ranked, *key, texts)).collect();
     let may = |a: usize, b: usize| looks[a].may_repeat(&looks[b]);
     let mut compared = vec![false; ranked.len()];
-    for later in 1..ranked.len() {
-        for earlier in 0..later {
-            if !(compared[earlier] && compared[later]) && may(earlier, later) {
-                (compared[earlier], compared[later]) = (true, true);
+    // Only texts of nearly the same length can repeat each other.
+    let mut by_length: Vec<usize> = (0..looks.len()).collect();
+    by_length.sort_by(|&a, &b| looks[a].bytes.total_cmp(&looks[b].bytes));
+    for (place, &shorter) in by_length.iter().enumerate() {
+        let near = |&&longer: &&usize| looks[shorter].bytes >= LENGTH * looks[longer].bytes;
+        for &longer in by_length[place + 1..].iter().take_while(near) {
+            if !(compared[shorter] && compared[longer]) && may(shorter, longer) {
+                (compared[shorter], compared[longer]) = (true, true);
             }
         }
     }

@@ -2,6 +2,7 @@
 //! both raw scores.
 
 use super::candidate::Candidate;
+use super::depth::{Depth, within};
 use std::collections::{BTreeMap, HashSet};
 use tamis_rank::BackgroundEvidence;
 use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
@@ -51,6 +52,17 @@ impl Gathered {
             similarity: self.semantic.as_ref().map(|background| diluted(background.mean, background.count)),
             bm25: self.lexical.as_ref().map(|statistics| diluted(statistics.expected_score, statistics.indexed)),
         }
+    }
+}
+
+impl Gathered {
+    /// Adds candidates that no leg found, without raw scores yet. Returns `true` if there was one.
+    pub fn add(&mut self, passages: impl Iterator<Item = PassageId>) -> bool {
+        let known: HashSet<PassageId> = self.candidates.iter().map(|candidate| candidate.passage).collect();
+        let mut new: Vec<PassageId> = passages.filter(|passage| !known.contains(passage)).collect();
+        new.sort_unstable();
+        self.candidates.extend(new.iter().map(|&passage| Candidate::new(passage)));
+        !new.is_empty()
     }
 }
 
@@ -127,20 +139,36 @@ impl From<LegError> for crate::Error {
     }
 }
 
-/// Queries both legs for `depth` candidates each.
+/// Queries both legs for the candidates of a depth.
 pub(super) fn gather(
     store: &dyn Store,
     asked: &LegQueries<'_>,
     filter: &Filter,
-    depth: usize,
+    depth: Depth,
 ) -> Result<Gathered, LegError> {
     let LegQueries { lexical, semantic } = asked;
-    let (words, vectors) = rayon::join(
-        || lexical.as_ref().map(|query| store.lexical(query, filter, depth)).transpose(),
-        || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, depth)).transpose(),
-    );
-    let words = words.map_err(LegError::of(Leg::Lexical))?;
-    let vectors = vectors.map_err(LegError::of(Leg::Semantic))?;
+    let legs = |count: usize| {
+        let (words, vectors) = rayon::join(
+            || lexical.as_ref().map(|query| store.lexical(query, filter, count)).transpose(),
+            || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, count)).transpose(),
+        );
+        let words = words.map_err(LegError::of(Leg::Lexical))?;
+        Ok((words, vectors.map_err(LegError::of(Leg::Semantic))?))
+    };
+    let (mut words, mut vectors, mut reached) = (None, None, depth.passages);
+    for count in depth.steps() {
+        (words, vectors) = legs(count)?;
+        let hits = words.as_ref().map_or(&[][..], |words| &words.hits);
+        let nearest = vectors.as_ref().map_or(&[][..], |vectors| &vectors.hits);
+        let enough = depth.reached(hits, nearest, count);
+        reached = enough.unwrap_or(count);
+        if enough.is_some() {
+            break;
+        }
+    }
+    let hits = words.as_ref().map_or(&[][..], |words| &words.hits);
+    let nearest = vectors.as_ref().map_or(&[][..], |vectors| &vectors.hits);
+    let kept = within(reached, hits, nearest);
 
     let mut pool: BTreeMap<PassageId, Candidate> = BTreeMap::new();
     for hit in words.iter().flat_map(|words| &words.hits) {
@@ -153,11 +181,12 @@ pub(super) fn gather(
         candidate.similarity = Some(f64::from(hit.similarity));
     }
 
-    let mut candidates: Vec<Candidate> = pool.into_values().collect();
+    // A deeper hit is no candidate, but its score is known if the other leg has found it too.
+    let mut candidates: Vec<Candidate> = pool.into_values().filter(|found| kept.contains(&found.passage)).collect();
     complete(store, asked, filter, &mut candidates)?;
     let found = Found {
-        lexical: words.as_ref().map(|words| words.hits.len()),
-        semantic: vectors.as_ref().map(|vectors| vectors.hits.len()),
+        lexical: words.as_ref().map(|words| words.hits.len().min(reached)),
+        semantic: vectors.as_ref().map(|vectors| vectors.hits.len().min(reached)),
     };
     Ok(Gathered {
         candidates,

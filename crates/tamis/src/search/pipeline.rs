@@ -98,7 +98,7 @@ impl<'a> Searcher<'a> {
         let rule = asked.rule();
         self.check_rule(rule, request)?;
         let filter = self.filter(request);
-        let (retrieved, passages) = self.retrieve(request, &filter, self.index.config.search.pool, &mut clock)?;
+        let (retrieved, passages) = self.retrieve(request, &filter, self.depth(request, rule), &mut clock)?;
         step()?;
         let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
         step()?;

@@ -176,6 +176,7 @@ pub(super) fn pool_entries(
         similarity: hit.candidate.similarity,
         coverage: hit.candidate.coverage,
         score: hit.score,
+        exact: hit.candidate.exact.filter(|_| hit.first.is_some()).map(|exact| exact.name().to_owned()),
         added: hit.added,
         judged: hit.judged,
         probability_by_score: decided.by_scores.get(at).copied(),

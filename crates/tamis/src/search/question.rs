@@ -9,7 +9,7 @@ use crate::Error;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
-use tamis_rank::{Lean, PathNames, QueryNames, RequiredTerms};
+use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, QueryNames, RequiredTerms};
 use tamis_text::Language;
 
 /// A question with all open choices made.
@@ -23,6 +23,10 @@ pub(super) struct Question {
     pub paths: Arc<PathNames>,
     /// What its wording asks for.
     pub lean: Option<Lean>,
+    /// The names whose definitions it asks for.
+    pub asked: Arc<AskedNames>,
+    /// Its words in their order, to find the texts that repeat them.
+    pub literal: Arc<LiteralText>,
     /// The terms that an answer must hold.
     pub required: RequiredTerms,
     /// The words that a passage must and must not hold.
@@ -63,6 +67,8 @@ impl Searcher<'_> {
             lean: Lean::of(&parsed.text, &names),
             names,
             paths: Arc::new(PathNames::of(&parsed.text)),
+            asked: Arc::new(AskedNames::of(&parsed.text)),
+            literal: Arc::new(LiteralText::of(&parsed.text)),
             required: RequiredTerms::of(&parsed.text),
             words: parsed.words,
             text: parsed.text,

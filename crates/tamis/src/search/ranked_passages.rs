@@ -12,7 +12,7 @@ impl Searcher<'_> {
         request.check()?;
         let clock = &mut Stopwatch::start();
         let asked = request.asked(&self.index.config)?;
-        let pool = self.index.config.search.pool;
+        let pool = self.depth(request, asked.rule());
         let (retrieved, passages) = self.retrieve(request, &self.filter(request), pool, clock)?;
         let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
         Ok(decided.ranked.into_iter().take(depth).map(|ranked| ranked.passage).collect())

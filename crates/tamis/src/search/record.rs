@@ -33,6 +33,7 @@ impl Searcher<'_> {
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
             required: single(ranked.candidate.required),
+            exact: ranked.candidate.exact.map(|_| true),
             // A value that is not finite was not read.
             score: single(match at < counted {
                 true => pool.values().get(decided.place_in_pool(at)).copied(),

@@ -188,6 +188,7 @@ fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evi
         background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
         reference: grounds.reference,
         required: best(&mut candidates.iter().map(|candidate| candidate.required)),
+        exact: candidates.iter().any(|candidate| candidate.exact == Some(true)),
     }
 }
 
@@ -206,6 +207,7 @@ mod tests {
             probability: None,
             entry: None,
             required: None,
+            exact: None,
         };
         RecordedSearch {
             mode: "hybrid".into(),

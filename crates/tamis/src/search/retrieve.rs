@@ -5,7 +5,9 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Steps};
+use super::depth::Depth;
 use super::entries::{self, KnownTexts};
+use super::exact;
 use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete};
 use super::gather::{Phrased, merge};
 use super::listed::{Entry, Listed};
@@ -90,16 +92,16 @@ pub(super) struct Decided {
 }
 
 impl<'a> Searcher<'a> {
-    /// Gathers the candidates of both legs, `depth` from each, and their texts in the candidates' order.
+    /// Gathers the candidates of both legs within a depth, and their texts in the candidates' order.
     pub(super) fn retrieve(
         &self,
         request: &SearchRequest,
         filter: &Filter,
-        depth: usize,
+        depth: Depth,
         clock: &mut Stopwatch,
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
         let question = self.question(request)?;
-        let depth = if question.words.is_empty() { depth } else { depth.max(FILTERED_DEPTH) };
+        let depth = if question.words.is_empty() { depth } else { depth.at_least(FILTERED_DEPTH) };
         let (mut plan, mut vector) = self.plan(request, &question.text, &question.scope.of_all(filter))?;
         let unknown = vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0));
         if unknown && plan.mode.lexical() {
@@ -136,6 +138,13 @@ impl<'a> Searcher<'a> {
             complete(&*self.index.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
             gathered.phrased = phrased;
         }
+        let all = question.scope.of_all(filter);
+        let statistics = gathered.lexical.as_ref().filter(|_| depth.finds);
+        let finds = self.exact_finds(&question, &all, statistics)?;
+        if gathered.add(finds.keys().copied()) {
+            complete(&*self.index.store, &asked, &all, &mut gathered.candidates)?;
+        }
+        exact::note(&finds, &mut gathered.candidates);
         let mut passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
         question.words.retain(&mut gathered.candidates, &mut passages);
         look_for(&question.required, &mut gathered.candidates, &passages);
@@ -166,7 +175,7 @@ impl<'a> Searcher<'a> {
         plan: &Plan,
         question: &Question,
         filter: &Filter,
-        depth: usize,
+        depth: Depth,
         warnings: &mut Vec<String>,
     ) -> Vec<Phrased> {
         let gather = |text: &str, weight: f64| -> Result<(Phrased, Option<String>), Error> {

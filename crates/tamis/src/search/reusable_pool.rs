@@ -4,6 +4,7 @@
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decide::known;
+use super::depth::Depth;
 use super::entries::{KnownText, KnownTexts};
 use super::gather::Gathered;
 use super::query::SearchRequest;
@@ -68,7 +69,7 @@ impl<'a> Searcher<'a> {
         let request = SearchRequest::new(query);
         request.check()?;
         let (mut retrieved, mut passages) =
-            self.retrieve(&request, &self.filter(&request), depth, &mut Stopwatch::start())?;
+            self.retrieve(&request, &self.filter(&request), Depth::with_finds(depth), &mut Stopwatch::start())?;
         // A measurement with another model than the requested one would be void.
         if let Some((model, reason)) = retrieved.unusable.pop() {
             return Err(Error::Model { model, reason });
@@ -94,7 +95,9 @@ impl Candidates<'_> {
         let Gathered { candidates, lexical, semantic, found, phrased } = &self.retrieved.gathered;
         let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
         let vectors = best(candidates, depth, |candidate| candidate.similarity.filter(|_| semantic.is_some()));
-        let kept: HashSet<PassageId> = words.chain(vectors).collect();
+        // Exact finds do not depend on the depth of a leg.
+        let exact = candidates.iter().filter(|candidate| candidate.exact.is_some()).map(|candidate| candidate.passage);
+        let kept: HashSet<PassageId> = words.chain(vectors).chain(exact).collect();
         let gathered = Gathered {
             candidates: candidates.iter().filter(|candidate| kept.contains(&candidate.passage)).cloned().collect(),
             lexical: lexical.clone(),

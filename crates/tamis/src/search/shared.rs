@@ -1,5 +1,6 @@
 //! Gathers from the own namespace first, then from those that the same owner shares.
 
+use super::depth::Depth;
 use super::gather::{Found, Gathered, LegError, LegQueries, complete, gather};
 use super::scope::Scope;
 use tamis_store::{Background, Filter, Store, StoreError};
@@ -10,7 +11,7 @@ pub(super) fn gather_within(
     asked: &LegQueries<'_>,
     scope: &Scope,
     filter: &Filter,
-    depth: usize,
+    depth: Depth,
 ) -> Result<(Gathered, Option<String>), LegError> {
     let own = gather(store, asked, &scope.of_own(filter), depth)?;
     let shared = || Ok(gather(store, asked, &scope.of_shared(filter), depth)?);
@@ -108,11 +109,11 @@ mod tests {
         let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).expect("opened");
         let scope = Scope { own: vec!["own".into()], shared: vec!["shared".into()], names: Vec::new() };
         let asked = LegQueries { lexical: Some(LexicalQuery::new("x")), semantic: None };
-        let own = || gather(&store, &asked, &scope.of_own(&Filter::default()), 9);
+        let own = || gather(&store, &asked, &scope.of_own(&Filter::default()), Depth::exactly(9));
         let failed = || Err(StoreError::Missing { path: "shared".into() });
         let (gathered, reason) = beside(own().expect("gathered"), &scope, failed, |_, shared| Ok(shared));
         assert_eq!(gathered.found.lexical, Some(0));
         assert!(reason.expect("a reason").starts_with("shared namespaces (shared) were left out: "));
-        assert!(gather_within(&store, &asked, &scope, &Filter::default(), 9).expect("gathered").1.is_none());
+        assert!(gather_within(&store, &asked, &scope, &Filter::default(), Depth::exactly(9)).expect("gathered").1.is_none());
     }
 }

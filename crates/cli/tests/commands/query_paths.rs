@@ -1,0 +1,74 @@
+//! Paths after the query of a search.
+
+use crate::support::{Tree, run};
+
+/// Two directories with files on the same subject.
+fn tree() -> Tree {
+    let tree = Tree::empty();
+    for directory in ["mill", "farm/barn"] {
+        tree.write(&format!("{directory}/wheel.md"), "# The water wheel\n\nThe water wheel turns with the stream.\n");
+        tree.write(&format!("{directory}/oil.md"), "# Oil\n\nOil the water wheel every spring.\n");
+    }
+    tree.write("farm/[old].md", "# Old\n\nThe old water wheel turned with the stream.\n");
+    tree
+}
+
+/// The paths that a search prints, sorted.
+fn found(tree: &Tree, arguments: &[&str]) -> Vec<String> {
+    let all = [&["search", "--files", "--cut", "fixed:k=50", "--no-gate"], arguments].concat();
+    let (code, out, error) = run(tree.tamis(&all));
+    assert!(code < 2, "{arguments:?}: {error}");
+    let mut paths: Vec<String> = out.lines().map(str::to_owned).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn a_search_of_paths_finds_nothing_elsewhere() {
+    let tree = tree();
+    assert_eq!(found(&tree, &["water wheel"]).len(), 5);
+    assert_eq!(found(&tree, &["water wheel", "mill"]), ["mill/oil.md", "mill/wheel.md"]);
+    assert_eq!(found(&tree, &["water wheel", "mill/oil.md", "farm/barn"]).len(), 3);
+    assert_eq!(found(&tree, &["water", "wheel", "mill/"]), ["mill/oil.md", "mill/wheel.md"]);
+    assert_eq!(found(&tree, &["water wheel", "farm/[old].md"]), ["farm/[old].md"], "a path is no glob");
+    assert_eq!(found(&tree, &["-e", "wheel", "mill"]), ["mill/oil.md", "mill/wheel.md"]);
+    assert_eq!(found(&tree, &["water wheel", "."]).len(), 5);
+}
+
+#[test]
+fn paths_count_from_the_working_directory() {
+    let tree = tree();
+    found(&tree, &["water wheel"]);
+    let mut search = tree.tamis(&["search", "water wheel", ".", "--files", "--no-gate", "--cut", "fixed:k=50"]);
+    search.current_dir(tree.root().join("farm"));
+    let (_, out, error) = run(search);
+    assert_eq!(out.lines().count(), 3, "{out}{error}");
+    assert!(out.lines().all(|path| !path.contains("mill")), "{out}");
+}
+
+#[test]
+fn a_word_that_is_a_path_by_chance_stays_a_word() {
+    let tree = tree();
+    let (code, out, error) = run(tree.tamis(&["search", "--files", "--no-gate", "wheel", "mill"]));
+    assert_eq!(code, 0, "{out}");
+    assert!(error.contains("mill, which is a path here too: -e QUERY mill searches below it"), "{error}");
+    let (code, _, error) = run(tree.tamis(&["search", "--json", "water wheel", "--", "mill/oil.md"]));
+    assert!(code < 2, "{error}");
+    let answer = tree.json(&["search", "--json", "--no-gate", "water wheel", "nowhere"]);
+    assert_eq!(answer["query"], "water wheel nowhere");
+    let answer = tree.json(&["search", "--json", "--no-gate", "water wheel", "--", "mill"]);
+    assert_eq!(answer["query"], "water wheel mill");
+}
+
+#[test]
+fn a_path_outside_the_index_is_named() {
+    let tree = tree();
+    let outside = tempfile::tempdir().expect("a temporary directory");
+    let outside = outside.path().to_str().expect("a plain path");
+    let (code, _, error) = run(tree.tamis(&["search", "water wheel", outside]));
+    assert!(code == 2 && error.contains(&format!("{outside}: outside the index of ")), "{error}");
+    let (code, _, error) = run(tree.tamis(&["search", "-e", "water wheel", "nowhere"]));
+    assert!(code == 2 && error.contains("nowhere: no such file or directory"), "{error}");
+    let (code, _, _) = run(tree.tamis(&["search"]));
+    assert_eq!(code, 2, "no query");
+}

@@ -1,0 +1,275 @@
+//! The names that a query asks for by their exact spelling, whose definitions answer it.
+//!
+//! `FromRequestParts`, `parse_config`, `MAX_SIZE`, `open()`, `Config::parse`, `Router.route` and `` `open` `` are names whatever else
+//! the query says. A capitalized word such as `Router` is one if it stands alone, or where the query says that it is (the `Router`
+//! type, where is `Router` defined). A common word in lower case never is: "where is the index opened" asks for no function `index`.
+
+use crate::definition::{has_inner_capital, is_minor, same_letters};
+
+/// Most names of one query.
+const MOST_NAMES: usize = 8;
+
+/// Weight of a name, relative to a word of the query's content.
+const NAME: f64 = 2.0;
+
+/// Least share of a query's weight that its names have where they are what it asks for. In "how are wrong numbers reported by
+/// `parse_config`" the name only says where.
+const ASKED: f64 = 0.4;
+
+/// Words that say that a capitalized word beside them is a name.
+const KINDS: &[&str] = &[
+    "class", "enum", "exception", "fn", "func", "function", "impl", "interface", "macro", "method", "object", "record",
+    "struct", "trait", "type", "union",
+];
+
+/// Words after a capitalized word that say that it is a name.
+const DEFINED: &[&str] = &["declared", "defined", "implemented"];
+
+/// Holders that name no scope of their own.
+const RELATIVE: &[&str] = &["crate", "cls", "self", "Self", "super", "this"];
+
+/// A name that a query asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedName {
+    /// The name as spelled, without what qualifies it: `parse` of `Config::parse`.
+    pub name: String,
+    /// What qualifies it, from the outermost.
+    holders: Vec<String>,
+    /// True if the name alone is spelled as one, so that it is enough without its holder.
+    own: bool,
+}
+
+/// How a definition fits a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NameFit {
+    /// Only the name itself is the same. It counts where nothing fits better.
+    Bare,
+    /// The name, and what qualifies it, if anything does.
+    Whole,
+}
+
+/// The names that a query asks for.
+///
+/// ```
+/// use tamis_rank::AskedNames;
+///
+/// let names = |query: &str| AskedNames::of(query).iter().map(|name| name.name.clone()).collect::<Vec<_>>();
+/// assert_eq!(names("where is FromRequestParts implemented"), ["FromRequestParts"]);
+/// assert_eq!(names("what does Router::route check"), ["route"]);
+/// assert!(names("where is the index opened").is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AskedNames {
+    names: Vec<AskedName>,
+    share: f64,
+}
+
+impl AskedNames {
+    /// Reads a query: its first eight such names, each once. O(its length).
+    pub fn of(query: &str) -> Self {
+        let mut asked = AskedNames::default();
+        let terms: Vec<&str> = query.split_whitespace().collect();
+        let word = |at: usize| terms.get(at).map(|term| bare(term).to_lowercase()).unwrap_or_default();
+        let (mut named, mut other) = (0.0, 0.0);
+        for (at, term) in terms.iter().enumerate() {
+            let beside = |words: &[&str], at: usize| words.contains(&word(at).as_str());
+            let said = terms.len() == 1
+                || beside(KINDS, at + 1)
+                || at > 0 && beside(KINDS, at - 1)
+                || beside(DEFINED, at + 1)
+                || at > 1 && ["definition of", "implementation of"].contains(&&*format!("{} {}", word(at - 2), word(at - 1)));
+            match name(term, said) {
+                Some(name) => {
+                    named += NAME;
+                    if asked.names.len() < MOST_NAMES && !asked.names.contains(&name) {
+                        asked.names.push(name);
+                    }
+                }
+                None => other += if is_minor(&word(at)) || word(at).is_empty() { 0.05 } else { 1.0 },
+            }
+        }
+        asked.share = if named > 0.0 { named / (named + other) } else { 0.0 };
+        asked
+    }
+
+    /// Returns `true` if the query asks for no name.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Returns `true` if the names are what the query asks for, and not only where something happens.
+    pub fn is_subject(&self) -> bool {
+        self.share >= ASKED
+    }
+
+    /// The names in the order of the query.
+    pub fn iter(&self) -> impl Iterator<Item = &AskedName> {
+        self.names.iter()
+    }
+}
+
+impl AskedName {
+    /// How a symbol of a file fits the name; `None` if it has another one. `symbol` is a qualified name, or several separated by
+    /// commas. O(length of both).
+    pub fn fit(&self, symbol: &str, path: &str) -> Option<NameFit> {
+        symbol.split(", ").filter_map(|symbol| self.fit_of_one(symbol, path)).max()
+    }
+
+    /// Returns `true` if the name may stand for a definition that fits it barely: it is spelled as a name without its holder.
+    pub fn is_enough(&self) -> bool {
+        self.own
+    }
+
+    fn fit_of_one(&self, symbol: &str, path: &str) -> Option<NameFit> {
+        let parts: Vec<&str> = parts(symbol).collect();
+        let (last, outer) = parts.split_last()?;
+        if *last != self.name {
+            return None;
+        }
+        let Some(holder) = self.holders.last() else { return Some(NameFit::Whole) };
+        let in_path = || path.split(['/', '.', '-']).any(|part| same_letters(part, holder));
+        let held = outer.iter().any(|part| same_letters(part, holder)) || in_path();
+        Some(if held { NameFit::Whole } else { NameFit::Bare })
+    }
+}
+
+/// The parts of a qualified name.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    name.split([':', '.', '#', '/']).filter(|part| !part.is_empty())
+}
+
+/// A term without the marks around it.
+fn bare(term: &str) -> &str {
+    term.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
+}
+
+/// The name that a term of a query is. `said`: the query says that it is one, if it is capitalized.
+fn name(term: &str, said: bool) -> Option<AskedName> {
+    let start = term.find(|c: char| c.is_alphanumeric() || c == '_' || c == '$')?;
+    let ticked = term[..start].ends_with('`');
+    let rest = &term[start..];
+    // What follows the name in a call, a type or an index is no part of it.
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$:.#".contains(c))).unwrap_or(rest.len());
+    let called = rest[end..].starts_with('(') && (rest[end..].starts_with("()") || !rest[end..].contains(')'));
+    let called = called || rest[end..].starts_with("::<") || rest[end..].starts_with("!(");
+    let name = rest[..end].trim_end_matches([':', '.', '#']);
+    let ticked = ticked && rest[end..].contains('`');
+    // Of an address, a path, an option or an assignment nothing is a name.
+    if term[..start].contains(['/', '-', '@', '=']) || rest[end..].contains(['/', '=', '@']) {
+        return None;
+    }
+    let all: Vec<&str> = parts(name).collect();
+    let (last, outer) = all.split_last()?;
+    if !all.iter().all(|part| is_word(part)) {
+        return None;
+    }
+    let holders: Vec<String> =
+        outer.iter().filter(|part| !RELATIVE.contains(part)).map(|&part| part.to_owned()).collect();
+    let capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
+    let spelled = is_spelled(last);
+    let qualified = !outer.is_empty();
+    let titled = said && capital(last) && last.chars().count() > 1;
+    if !(spelled || qualified || called || ticked || titled) {
+        return None;
+    }
+    let own = spelled || name.contains("::") && capital(last) || holders.is_empty();
+    Some(AskedName { name: (*last).to_owned(), holders, own })
+}
+
+/// Returns `true` for letters, digits and underscores with a letter at the beginning.
+fn is_word(part: &str) -> bool {
+    part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+        && part.chars().find(|c| *c != '_' && *c != '$').is_some_and(char::is_alphabetic)
+}
+
+/// Returns `true` for an inner capital or an underscore: the spellings that words do not have.
+fn is_spelled(part: &str) -> bool {
+    let plain = part.trim_matches('_');
+    has_inner_capital(part) || plain.contains('_') || part.starts_with('_') && !part.ends_with('_') || part.starts_with("__")
+        || part.contains('$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn names(query: &str) -> Vec<String> {
+        AskedNames::of(query).iter().map(|name| name.name.clone()).collect()
+    }
+
+    #[test]
+    fn a_name_is_known_by_its_spelling_or_by_what_stands_beside_it() {
+        for (query, name) in [
+            ("FromRequestParts", "FromRequestParts"),
+            ("how does FromRequestParts extract", "FromRequestParts"),
+            ("axum::extract::FromRequestParts", "FromRequestParts"),
+            ("Router.route", "route"),
+            ("what does do_thing() return?", "do_thing"),
+            ("open()", "open"),
+            ("who calls open(path, mode)", "open"),
+            ("why is `open` slow", "open"),
+            ("Router", "Router"),
+            ("the Router type", "Router"),
+            ("trait Handler", "Handler"),
+            ("where is Router defined", "Router"),
+            ("MAX_SIZE", "MAX_SIZE"),
+            ("_private", "_private"),
+            ("Vec<T>", "Vec"),
+            ("self.flush_all", "flush_all"),
+        ] {
+            assert_eq!(names(query), [name], "{query}");
+        }
+    }
+
+    #[test]
+    fn a_common_word_is_no_name() {
+        for query in [
+            "open",
+            "index",
+            "where is the index opened",
+            "Open the file",
+            "how are paths handled on Windows",
+            "the HTTP request",
+            "src/lib.rs and https://example.org/a_b",
+            "--max_size=3",
+            "_emphasis_ on words",
+            "version 1.2.3",
+            "and/or",
+            "it ends. Then the next",
+            "",
+        ] {
+            assert!(names(query).is_empty(), "{query}: {:?}", names(query));
+        }
+    }
+
+    #[test]
+    fn what_qualifies_a_name_must_fit_where_anything_does() {
+        let fit = |query: &str, symbol: &str, path: &str| {
+            AskedNames::of(query).iter().next().expect("a name").fit(symbol, path)
+        };
+        assert_eq!(fit("Router::route", "Router::route", "src/routing.rs"), Some(NameFit::Whole));
+        assert_eq!(fit("Router::route", "MethodRouter::route", "src/a.rs"), Some(NameFit::Bare));
+        assert_eq!(fit("Router::route", "Router", "src/a.rs"), None);
+        assert_eq!(fit("axum::extract::Path", "Path", "axum/src/extract/path.rs"), Some(NameFit::Whole));
+        assert_eq!(fit("client.get()", "Client::get", "src/a.rs"), Some(NameFit::Whole));
+        assert_eq!(fit("MAX_SIZE", "MIN_SIZE, MAX_SIZE", "src/a.rs"), Some(NameFit::Whole));
+        assert_eq!(fit("fetchAll", "FetchAll", "src/a.rs"), None, "the case counts");
+    }
+
+    #[test]
+    fn a_name_among_many_other_words_is_not_the_subject() {
+        assert!(AskedNames::of("how does FromRequestParts extract").is_subject());
+        assert!(!AskedNames::of("how are wrong numbers and broken dates reported by parse_config").is_subject());
+    }
+
+    proptest! {
+        #[test]
+        fn any_query_is_read(query in "\\PC{0,60}", symbol in "\\PC{0,20}") {
+            for name in AskedNames::of(&query).iter() {
+                prop_assert!(!name.name.is_empty());
+                name.fit(&symbol, "a/b.rs");
+            }
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Runs of a query's words that a text holds literally, such as a pasted message and the line that makes it.
+//!
+//! A message is a template with its gaps filled in: `cannot open /tmp/x.toml: No such file` is made by `"cannot open {}: {}"`. So
+//! a text's placeholders (`{}`, `{name}`, `%s`, `${x}`, `#{x}`, `" + x + "`) stand for any few words of the query, and everything
+//! else must be the same, word by word. Case and punctuation do not count.
+//!
+//! A run counts where it says something: most of the query's weight, and not by words that every text has.
+
+use std::collections::HashMap;
+
+mod template;
+
+use template::{Piece, pieces};
+
+/// Most words of a query that are read. Of a pasted log, the first lines.
+const MOST_WORDS: usize = 160;
+
+/// Most words of a line that are compared. A message is shorter.
+const MOST_WORDS_OF_A_LINE: usize = 48;
+
+/// Most lines that are compared.
+const MOST_LINES: usize = 12;
+
+/// Fewest words of a run without a placeholder, and of one that makes up the whole line.
+const FEWEST_WORDS: usize = 4;
+const FEWEST_WORDS_OF_A_WHOLE: usize = 3;
+
+/// Fewest words of a template that make up the whole text between its marks.
+const FEWEST_WORDS_OF_A_TEMPLATE: usize = 2;
+
+/// Fewest words of a run that have a subject, and the least weight that they have together. Half of the passages have a word of weight
+/// 0.7.
+const FEWEST_INFORMATIVE: usize = 2;
+const INFORMATIVE: f64 = 0.5;
+const LEAST_WEIGHT: f64 = 2.0;
+
+/// Weight of a word that was not weighed: a function word.
+const FUNCTION_WORD: f64 = 0.1;
+
+/// Least share of a line's weight that a run has, and that of a whole string: other programs and callers wrap a message in words of
+/// their own.
+const LEAST_SHARE: f64 = 0.6;
+const LEAST_SHARE_OF_A_STRING: f64 = 0.3;
+
+/// Most words of the query that a placeholder stands for.
+const MOST_FILLED: usize = 12;
+
+/// Words of a window; see [`LiteralText::windows`].
+const WINDOW: usize = 3;
+
+/// Most windows of one query.
+const MOST_WINDOWS: usize = 32;
+
+/// The words of a query in their order, line by line. What stands between quotation marks, or between colons, is a line of its own too:
+/// programs put a message between others.
+///
+/// ```
+/// use tamis_rank::LiteralText;
+///
+/// let message = LiteralText::of("error: cannot open /tmp/x.toml: No such file");
+/// let weight = |_: &str| Some(3.0);
+/// let found = message.best_run("return Err(format!(\"cannot open {}: {}\", path, error));", weight).expect("a run");
+/// assert!(found.in_string && found.share > 0.8);
+/// assert_eq!(message.best_run("cannot find a file to open", weight), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiteralText {
+    lines: Vec<TextLine>,
+}
+
+/// A line, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TextLine {
+    words: Vec<Word>,
+    /// True if it is all of its line.
+    whole: bool,
+}
+
+/// A word of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    text: String,
+    /// True for what may have filled a gap: a path, a number, a quoted name.
+    varies: bool,
+}
+
+/// A run of words that a text holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LiteralRun {
+    /// Words that are the same, without those that fill a gap.
+    pub words: usize,
+    /// The share of the weight of its line, or of its part between marks or colons, with what fills its gaps, in (0, 1].
+    pub share: f64,
+    /// True if the share is one of a whole line.
+    pub of_line: bool,
+    /// True if it begins between quotation marks, where a program's messages are.
+    pub in_string: bool,
+}
+
+impl LiteralText {
+    /// Reads a query. O(its length).
+    pub fn of(query: &str) -> Self {
+        let mut lines: Vec<TextLine> = Vec::new();
+        let mut left = MOST_WORDS;
+        for line in query.lines() {
+            let quoted = line.split('"').enumerate().filter(|(at, _)| at % 2 == 1).map(|(_, quoted)| (quoted, true));
+            let between = line.split(": ").map(|part| (part, false)).filter(|(part, _)| part.len() < line.len());
+            for (part, quoted) in std::iter::once((line, false)).chain(quoted).chain(between) {
+                let mut read = words(part, quoted);
+                let fixed = read.iter().filter(|word| !word.varies).count();
+                if fixed >= FEWEST_WORDS_OF_A_TEMPLATE && read.len() >= FEWEST_WORDS_OF_A_WHOLE && lines.len() < MOST_LINES {
+                    read.truncate(MOST_WORDS_OF_A_LINE.min(left));
+                    left -= read.len();
+                    lines.push(TextLine { words: read, whole: part.len() == line.len() });
+                }
+            }
+        }
+        lines.retain(|line| !line.words.is_empty());
+        LiteralText { lines }
+    }
+
+    /// Returns `true` if there is no line to look for.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Returns texts of a few words in a row each. Every text with a run has all words of at least one of them, in any order, but
+    /// for runs of templates with fewer words between their gaps. `weight` is the IDF of a word in lower case, or `None` for one that
+    /// was not weighed. The rarest come first.
+    pub fn windows(&self, weight: impl Fn(&str) -> Option<f64>) -> Vec<String> {
+        let mut found: Vec<(f64, String)> = Vec::new();
+        for TextLine { words, .. } in &self.lines {
+            // What may vary may also be a part of the text.
+            let fixed = words.split(|word| word.varies).chain([words.as_slice()]);
+            for words in fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1)))) {
+                let texts = words.iter().map(|word| word.text.as_str());
+                let sum: f64 = texts.clone().map(|word| weighed(word, &weight)).sum();
+                let informative = texts.clone().filter(|word| is_informative(word, &weight)).count();
+                if informative < FEWEST_INFORMATIVE || sum < LEAST_WEIGHT {
+                    continue;
+                }
+                let text = texts.collect::<Vec<_>>().join(" ");
+                if found.iter().all(|(_, known)| *known != text) {
+                    found.push((sum, text));
+                }
+            }
+        }
+        found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        found.truncate(MOST_WINDOWS);
+        found.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// The best run of a text; `None` if it has none that says something. `weight` is as in [`windows`](LiteralText::windows).
+    /// O(length of the text · words of the query) where its words repeat often, and nearly O(length of the text) otherwise.
+    pub fn best_run(&self, text: &str, weight: impl Fn(&str) -> Option<f64>) -> Option<LiteralRun> {
+        let pieces = pieces(text);
+        let run = |line: &TextLine| {
+            let best = Line::new(&line.words, &weight).best(&pieces)?;
+            Some(LiteralRun { of_line: line.whole, ..best })
+        };
+        let runs = self.lines.iter().filter_map(run);
+        runs.max_by(|a, b| a.rank().total_cmp(&b.rank()))
+    }
+}
+
+impl LiteralRun {
+    /// What orders runs: a text between marks before any other, a whole line before a part of one, and then the share.
+    fn rank(&self) -> f64 {
+        self.share + 0.1 * f64::from(u8::from(self.of_line)) + f64::from(u8::from(self.in_string))
+    }
+}
+
+/// A line of the query with the weights of its words.
+struct Line<'a> {
+    words: &'a [Word],
+    weights: Vec<f64>,
+    informative: Vec<bool>,
+    places: HashMap<&'a str, Vec<usize>>,
+    total: f64,
+}
+
+impl<'a> Line<'a> {
+    fn new(words: &'a [Word], weight: &impl Fn(&str) -> Option<f64>) -> Self {
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, word) in words.iter().enumerate() {
+            places.entry(&word.text).or_default().push(at);
+        }
+        // What may have filled a gap has no weight: a text need not have it.
+        let weights: Vec<f64> =
+            words.iter().map(|word| if word.varies { 0.0 } else { weighed(&word.text, weight) }).collect();
+        let informative = words.iter().map(|word| !word.varies && is_informative(&word.text, weight)).collect();
+        Line { total: weights.iter().sum(), words, weights, informative, places }
+    }
+
+    fn best(&self, pieces: &[Piece<'_>]) -> Option<LiteralRun> {
+        let mut best: Option<LiteralRun> = None;
+        for (at, piece) in pieces.iter().enumerate() {
+            let Some(word) = piece.word() else { continue };
+            for &place in self.places.get(word).into_iter().flatten() {
+                // A run that began before goes through here.
+                let before = at.checked_sub(1).and_then(|at| pieces[at].word()).zip(place.checked_sub(1));
+                if before.is_some_and(|(word, place)| self.words[place].text == word) {
+                    continue;
+                }
+                if let Some(run) = self.run(pieces, at, place)
+                    && best.is_none_or(|best| run.rank() > best.rank())
+                {
+                    best = Some(run);
+                }
+            }
+        }
+        best
+    }
+
+    /// The run that begins at a piece of the text and a word of the line.
+    fn run(&self, pieces: &[Piece<'_>], from: usize, first: usize) -> Option<LiteralRun> {
+        let (mut at, mut place) = (from, first);
+        let (mut words, mut informative, mut gaps) = (0, 0, 0);
+        let (mut covered, mut weight) = (0.0, 0.0);
+        let mut whole = from.checked_sub(1).is_none_or(|before| !pieces[before].is_word());
+        // The words before a text that begins with a gap have filled it.
+        if from > 0 && pieces[from - 1].is_gap() && first > 0 {
+            covered += self.weights[first.saturating_sub(MOST_FILLED)..first].iter().sum::<f64>();
+            gaps += 1;
+        }
+        loop {
+            match pieces.get(at) {
+                Some(Piece::Word { text, .. }) if self.words.get(place).is_some_and(|word| word.text == *text) => {
+                    words += 1;
+                    informative += usize::from(self.informative[place]);
+                    covered += self.weights[place];
+                    weight += self.weights[place];
+                    (at, place) = (at + 1, place + 1);
+                }
+                Some(Piece::Gap { .. }) => {
+                    let next = at + pieces[at..].iter().take_while(|piece| piece.is_gap()).count();
+                    let end = (place + MOST_FILLED).min(self.words.len());
+                    let filled = match pieces.get(next).and_then(Piece::word) {
+                        Some(word) => (place..end).find(|&place| self.goes_on(pieces, next, place, word)),
+                        // Nothing follows in the text, so the gap takes the rest.
+                        None => Some(end),
+                    };
+                    let Some(filled) = filled else { break };
+                    gaps += usize::from(filled > place);
+                    covered += self.weights[place..filled].iter().sum::<f64>();
+                    (at, place) = (next, filled);
+                }
+                Some(Piece::Word { .. }) => {
+                    whole = false;
+                    break;
+                }
+                Some(Piece::Mark) | None => break,
+            }
+        }
+        let share = if self.total > 0.0 { (covered / self.total).min(1.0) } else { 0.0 };
+        let in_string = pieces[from].is_in_string();
+        let is_string = whole && in_string;
+        let (fewest, least) = match () {
+            () if is_string && gaps > 0 && share >= LEAST_SHARE => (FEWEST_WORDS_OF_A_TEMPLATE, LEAST_SHARE),
+            () if is_string => (FEWEST_WORDS_OF_A_WHOLE, LEAST_SHARE_OF_A_STRING),
+            () if share >= 0.95 => (FEWEST_WORDS_OF_A_WHOLE, LEAST_SHARE),
+            () => (FEWEST_WORDS, LEAST_SHARE),
+        };
+        let says = words >= fewest && informative >= FEWEST_INFORMATIVE && weight >= LEAST_WEIGHT && share >= least;
+        says.then_some(LiteralRun { words, share, in_string, of_line: true })
+    }
+
+    /// Whether a run can go on after a gap: with this word, and with one more unless the text ends there.
+    fn goes_on(&self, pieces: &[Piece<'_>], next: usize, place: usize, word: &str) -> bool {
+        let second = pieces.get(next + 1).and_then(Piece::word);
+        let follows = |second: &str| self.words.get(place + 1).is_some_and(|word| word.text == second);
+        self.words[place].text == word && second.is_none_or(follows)
+    }
+}
+
+fn weighed(word: &str, weight: &impl Fn(&str) -> Option<f64>) -> f64 {
+    weight(word).filter(|weight| weight.is_finite()).unwrap_or(FUNCTION_WORD)
+}
+
+fn is_informative(word: &str, weight: &impl Fn(&str) -> Option<f64>) -> bool {
+    weighed(word, weight) >= INFORMATIVE
+}
+
+/// The words of a line. `quoted`: it stood between quotation marks, so single marks are all that can quote in it.
+fn words(line: &str, quoted: bool) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut inside: Option<char> = None;
+    for term in line.split_whitespace() {
+        let opening = term.trim_start_matches(['(', '[', '{', '<']).chars().next();
+        let opens = opening.filter(|mark| ['\'', '`', '"'].contains(mark)).filter(|mark| !quoted || *mark != '"');
+        // A long quotation is text; a short one is a name.
+        let closes = |mark: char| term.trim_end_matches(|c: char| ".,:;!?)]}>".contains(c)).ends_with(mark);
+        let single = opens.is_some_and(|mark| closes(mark) && term.len() > 1);
+        if inside.is_none() && !single {
+            inside = opens.filter(|mark| is_short(line, term, *mark));
+        }
+        let varies = single || inside.is_some() || is_variable(term);
+        template::each_word(term, |word| words.push(Word { text: word.to_lowercase(), varies }));
+        if inside.is_some_and(closes) {
+            inside = None;
+        }
+    }
+    words
+}
+
+/// Whether the quotation that begins with a term ends within three terms.
+fn is_short(line: &str, term: &str, mark: char) -> bool {
+    let from = (term.as_ptr() as usize - line.as_ptr() as usize) + term.find(mark).unwrap_or_default() + mark.len_utf8();
+    let rest = line.get(from..).unwrap_or_default();
+    rest.find(mark).is_some_and(|end| rest[..end].split_whitespace().count() <= 3)
+}
+
+/// Returns `true` for what looks like the value of something: a path, a number, an address, an assignment.
+fn is_variable(term: &str) -> bool {
+    let name = term.trim_matches(|c: char| !c.is_alphanumeric() && c != '/' && c != '\\' && c != '~');
+    let digits = name.chars().filter(char::is_ascii_digit).count();
+    let letters = name.chars().filter(|c| c.is_alphabetic()).count();
+    let inner = |mark: char| name.find(mark).is_some_and(|at| at + 1 < name.len());
+    name.starts_with(['/', '~', '\\'])
+        || inner('/') && !name.eq_ignore_ascii_case("and/or") && !name.eq_ignore_ascii_case("i/o")
+        || inner('\\')
+        || inner('@')
+        || inner('=')
+        || inner('.')
+        || digits > 0 && digits >= letters
+        || name.len() >= 6 && digits > 0 && name.chars().all(|c| c.is_ascii_hexdigit() || c == '-' || c == 'x')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn weight(word: &str) -> Option<f64> {
+        (!["a", "the", "is", "of", "to", "in", "too", "how", "do", "i"].contains(&word)).then_some(3.0)
+    }
+
+    fn run(query: &str, text: &str) -> Option<LiteralRun> {
+        LiteralText::of(query).best_run(text, weight)
+    }
+
+    #[test]
+    fn a_message_finds_the_text_that_makes_it() {
+        for (query, text) in [
+            ("message head is too large", "Parse::TooLarge => \"message head is too large\","),
+            ("cannot open /tmp/x.toml: No such file", "format!(\"cannot open {}: {}\", path, error)"),
+            ("error: unknown field `colour`, expected one of `a`, `b`", "\"unknown field `{}`, expected one of {}\""),
+            ("open config.yaml: permission denied here", "fmt.Errorf(\"open %s: permission denied here\", name)"),
+            ("Cannot find module './x' from 'index.js'", "`Cannot find module '${request}' from '${from}'`"),
+            ("undefined method foo for class Bar", "raise \"undefined method #{name} for class #{self}\""),
+            ("cannot parse 17 as a date", "throw new Error(\"cannot parse \" + value + \" as a date\")"),
+            ("index 7 out of range for slice of length 3", "panic!(\"index {} out of range for slice of length {len:?}\")"),
+            ("can't pickle weakref objects here", "raise TypeError('can\\'t pickle weakref objects here')"),
+            ("server closed the connection", "\"server closed \\\n        the connection\""),
+            ("bad line\nrequest body was too short: 3\nat main.rs:3", "\"request body was too short: {}\""),
+            ("where does \"request body was too short\" come from", "\"request body was too short\""),
+        ] {
+            let found = run(query, text).unwrap_or_else(|| panic!("{query}: {:?}", template::pieces(text)));
+            assert!(found.in_string, "{query}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn other_texts_have_no_run() {
+        for (query, text) in [
+            ("how do I open the file", "how do I close the door, and where is the file"),
+            ("how is the message head parsed", "/// Parses the message head."),
+            ("message head is too large", "the head of a large message is too long"),
+            ("cannot open the config", "\"cannot close {}\""),
+            ("retry limit", "\"retry limit\""),
+            ("", "\"\""),
+            ("where are retries handled", "fn handled() { {} }"),
+            ("the limit of connections", "\"{} {}\""),
+        ] {
+            assert_eq!(run(query, text), None, "{query}: {text}");
+        }
+    }
+
+    #[test]
+    fn prose_can_hold_a_message_too() {
+        let found = run("message head is too large", "If you see: message head is too large, raise it.").expect("a run");
+        assert!(!found.in_string && found.share > 0.99, "{found:?}");
+    }
+
+    #[test]
+    fn windows_are_of_fixed_words_that_say_something() {
+        let windows = |query: &str| LiteralText::of(query).windows(weight);
+        assert_eq!(windows("message head is too large"), ["message head is"]);
+        assert_eq!(windows("cannot open /tmp/x.toml: No such device"), ["cannot open tmp", "open tmp x", "toml no such", "no such device", "cannot open"]);
+        assert!(windows("how do I do the").is_empty());
+        assert!(windows("retry").is_empty());
+    }
+
+    #[test]
+    fn values_vary_and_words_do_not() {
+        for term in ["/tmp/x.toml:", "17,", "0x7fff12", "a@b.c", "key=value", "src\\main.rs", "10ms", "config.toml"] {
+            assert!(is_variable(term), "{term}");
+        }
+        for term in ["open", "i/o", "such", "file:", "utf8", "don't", "...", "x:"] {
+            assert!(!is_variable(term), "{term}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_are_compared(query in "\\PC{0,60}", text in "[a-c\"'{}%#$+\\\\ \n]{0,80}", same in "[a-c ]{0,20}") {
+            run(&query, &text);
+            run(&same, &text);
+        }
+
+        #[test]
+        fn the_text_itself_is_a_run(words in prop::collection::vec("[a-z]{4,9}", 4..12)) {
+            let text = words.join(" ");
+            let found = run(&text, &format!("let x = \"{text}\";"));
+            prop_assert!(found.is_some_and(|found| found.in_string && found.share > 0.99));
+        }
+    }
+}

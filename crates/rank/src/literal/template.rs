@@ -1,0 +1,268 @@
+//! A text as its words, its placeholders and the marks around its strings.
+
+/// Longest placeholder and longest expression between two strings, in bytes.
+const LONGEST_PLACEHOLDER: usize = 80;
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'t> {
+    /// A word in lower case.
+    Word { text: std::borrow::Cow<'t, str>, in_string: bool },
+    /// Something that the program fills in.
+    Gap { in_string: bool },
+    /// A quotation mark: a string begins or ends.
+    Mark,
+}
+
+impl Piece<'_> {
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Piece::Word { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn is_word(&self) -> bool {
+        matches!(self, Piece::Word { .. })
+    }
+
+    pub fn is_gap(&self) -> bool {
+        matches!(self, Piece::Gap { .. })
+    }
+
+    pub fn is_in_string(&self) -> bool {
+        matches!(self, Piece::Word { in_string: true, .. } | Piece::Gap { in_string: true })
+    }
+}
+
+/// Calls `each` with the words of a text: runs of letters, digits and underscores, so that an identifier is one.
+pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
+    let words = text.split(|c: char| !is_of_word(c)).map(|word| word.trim_matches('_'));
+    words.filter(|word| !word.is_empty()).for_each(&mut each);
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The pieces of a text. O(its length).
+pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let bytes = text.as_bytes();
+    let mut open: Option<u8> = None;
+    let mut at = 0;
+    while at < bytes.len() {
+        let in_string = open.is_some();
+        let rest = &text[at..];
+        match bytes[at] {
+            // An escaped character is no letter of a word. A line that ends so goes on.
+            b'\\' => at += 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            mark @ (b'"' | b'\'' | b'`') => {
+                let (length, kind) = marked(text, at, mark, open);
+                match kind {
+                    Marked::Begins => {
+                        open = Some(mark);
+                        pieces.push(Piece::Mark);
+                    }
+                    Marked::Ends => {
+                        open = None;
+                        pieces.push(Piece::Mark);
+                    }
+                    Marked::Joins => pieces.push(Piece::Gap { in_string: true }),
+                    Marked::Nothing => {}
+                }
+                at += length;
+            }
+            // Only template strings and long strings have lines. A mark that nothing closed was none.
+            b'\n' => {
+                if open == Some(b'\'') || open == Some(b'"') && !goes_on(text, at) {
+                    open = None;
+                }
+                at += 1;
+            }
+            b'{' | b'%' | b'$' | b'#' => match placeholder(rest) {
+                Some(length) => {
+                    pieces.push(Piece::Gap { in_string });
+                    at += length;
+                }
+                None => at += 1,
+            },
+            byte if byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_' => at += 1,
+            _ => {
+                let length = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
+                if length == 0 {
+                    at += rest.chars().next().map_or(1, char::len_utf8);
+                    continue;
+                }
+                let word = rest[..length].trim_matches('_');
+                if word.is_empty() {
+                    at += length;
+                    continue;
+                }
+                let text = match word.bytes().any(|byte| !byte.is_ascii_lowercase()) {
+                    true => word.to_lowercase().into(),
+                    false => word.into(),
+                };
+                pieces.push(Piece::Word { text, in_string });
+                at += length;
+            }
+        }
+    }
+    pieces
+}
+
+/// What a quotation mark does.
+enum Marked {
+    Begins,
+    Ends,
+    /// The end of a string, something between, and the beginning of the next one.
+    Joins,
+    Nothing,
+}
+
+/// What the mark at a place does, and how many bytes it takes.
+fn marked(text: &str, at: usize, mark: u8, open: Option<u8>) -> (usize, Marked) {
+    let rest = &text[at + 1..];
+    match open {
+        Some(open) if open != mark => (1, Marked::Nothing),
+        Some(_) => match joined(rest, mark) {
+            Some((length, true)) => (1 + length, Marked::Joins),
+            Some((length, false)) => (1 + length, Marked::Nothing),
+            None => (1, Marked::Ends),
+        },
+        None if mark == b'\'' => {
+            // An apostrophe, a lifetime or a character is no string.
+            let before = text[..at].chars().next_back();
+            let line = rest.split('\n').next().unwrap_or_default();
+            let quotes = line.find('\'').is_some_and(|end| end > 3);
+            let begins = quotes && !before.is_some_and(|before| before.is_alphanumeric() || "<&".contains(before));
+            (1, if begins { Marked::Begins } else { Marked::Nothing })
+        }
+        None => (1, Marked::Begins),
+    }
+}
+
+/// The length of what joins a string to the next one, and whether something stands between: `" + name + "`, `" "`.
+fn joined(rest: &str, mark: u8) -> Option<(usize, bool)> {
+    let mut end = rest.len().min(LONGEST_PLACEHOLDER);
+    while !rest.is_char_boundary(end) {
+        end -= 1;
+    }
+    let next = rest[..end].find(char::from(mark))?;
+    let between = rest[..next].trim();
+    if between.is_empty() {
+        // Two marks in a row are an empty string, not two that are joined.
+        return (next > 0).then_some((next + 1, false));
+    }
+    const OPERATORS: [&str; 5] = ["+", "..", "<<", "&", "."];
+    let operator = OPERATORS.into_iter().find(|operator| between.starts_with(operator))?;
+    let inner = between.strip_prefix(operator)?.trim();
+    match inner.strip_suffix(operator) {
+        _ if inner.is_empty() => Some((next + 1, false)),
+        Some(expression) if !expression.contains([';', '\n']) => Some((next + 1, true)),
+        _ => None,
+    }
+}
+
+/// Whether a string goes on after a line: the line ends with a backslash.
+fn goes_on(text: &str, newline: usize) -> bool {
+    text[..newline].trim_end_matches('\r').ends_with('\\')
+}
+
+/// The length of the placeholder at the beginning of a text.
+fn placeholder(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    match bytes[0] {
+        b'{' => braced(text, 0, false),
+        b'$' | b'#' => match bytes.get(1)? {
+            b'{' => braced(text, 1, true),
+            b'(' if bytes[0] == b'$' => enclosed(text, 1, b'(', b')', true),
+            first if bytes[0] == b'$' && (first.is_ascii_alphabetic() || *first == b'_') => {
+                Some(1 + text[1..].find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len() - 1))
+            }
+            _ => None,
+        },
+        _ => verb(text),
+    }
+}
+
+/// `{}`, `{name}`, `{0:?}`, `{x!r:>10}`; with a mark before, any expression.
+fn braced(text: &str, at: usize, marked: bool) -> Option<usize> {
+    enclosed(text, at, b'{', b'}', marked)
+}
+
+fn enclosed(text: &str, at: usize, open: u8, close: u8, any: bool) -> Option<usize> {
+    let mut depth = 0;
+    for (offset, byte) in text.bytes().enumerate().skip(at).take(LONGEST_PLACEHOLDER) {
+        match byte {
+            byte if byte == open => depth += 1,
+            byte if byte == close => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(offset + 1);
+                }
+            }
+            b'\n' => return None,
+            byte if !any && !(byte.is_ascii_alphanumeric() || b"_.:?#<>^!$*+-[]()'&".contains(&byte)) => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `%s`, `%-5.2f`, `%(name)s`, `%v`.
+fn verb(text: &str) -> Option<usize> {
+    let mut at = 1;
+    if text[at..].starts_with('(') {
+        at += text[at..].find(')').filter(|end| *end < LONGEST_PLACEHOLDER)? + 1;
+    }
+    let bytes = text.as_bytes();
+    while at < bytes.len() && b"-+#0123456789.*lhzqjt".contains(&bytes[at]) {
+        at += 1;
+    }
+    let verb = bytes.get(at).is_some_and(|byte| b"sdiuvfFgGeExXopcrqTtwbUa".contains(byte));
+    let ends = !bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric);
+    (verb && ends).then_some(at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words as they are, gaps as `_`, marks as `|`.
+    fn read(text: &str) -> String {
+        let shown = |piece: &Piece<'_>| match piece {
+            Piece::Word { text, .. } => text.to_string(),
+            Piece::Gap { .. } => "_".to_owned(),
+            Piece::Mark => "|".to_owned(),
+        };
+        pieces(text).iter().map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn placeholders_of_many_languages_are_gaps() {
+        for (text, expected) in [
+            ("\"open {}: {name} {0:?} {x:>10}\"", "| open _ _ _ _ |"),
+            ("\"open %s %d %-5.2f %(name)s %v, 100% sure\"", "| open _ _ _ _ _ 100 sure |"),
+            ("`open ${path.join(a, b)} $name`", "| open _ _ |"),
+            ("\"open #{path} here\"", "| open _ here |"),
+            ("\"open \" + path + \" here\"", "| open _ here |"),
+            ("\"open \" \"here\"", "| open here |"),
+            ("\"open \" +\n    \"here\"", "| open here |"),
+            ("'open ' . $path . ' here'", "| open _ here |"),
+            ("\"open\\nhere \\\"x\\\"\"", "| open here x |"),
+            ("\"open\", path", "| open | path"),
+            ("fn f<'a>(x: &'a str) { 'x' }", "fn f a x a str x"),
+            ("it's a dog's life", "it s a dog s life"),
+            ("if x { return y; }", "if x return y"),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mark_that_nothing_closes_ends_with_its_line() {
+        let pieces = pieces("a 5\" screen\nplain");
+        assert!(!pieces.last().expect("a word").is_in_string(), "{pieces:?}");
+    }
+}

@@ -1,0 +1,110 @@
+//! How deep a search looks: so many passages of each leg, and deeper where they are of few documents.
+
+use super::query::SearchRequest;
+use super::searcher::Searcher;
+use std::collections::HashSet;
+use tamis_cut::Rule;
+use tamis_store::{DocumentId, LexicalHit, PassageId, SemanticHit};
+
+/// Entries that a pool holds if the index has them.
+const ENTRIES: usize = 100;
+
+/// Most passages of each leg, in relation to the configured number, that are looked at for more entries.
+const STEPS: [usize; 2] = [2, 8];
+
+/// The depth of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Depth {
+    /// Passages of each leg.
+    pub passages: usize,
+    /// Documents that the pool holds if deeper passages of the legs have them; 0 looks no deeper.
+    entries: usize,
+    /// True if exact finds join the pool, wherever the legs rank them.
+    pub finds: bool,
+}
+
+impl Depth {
+    /// Exactly so many passages of each leg.
+    pub fn exactly(passages: usize) -> Self {
+        Depth { passages, entries: 0, finds: false }
+    }
+
+    /// So many passages of each leg, and the exact finds.
+    pub fn with_finds(passages: usize) -> Self {
+        Depth { finds: true, ..Depth::exactly(passages) }
+    }
+
+    /// This depth, or so many passages of each leg if it has fewer.
+    pub fn at_least(self, passages: usize) -> Self {
+        Depth { passages: self.passages.max(passages), ..self }
+    }
+
+    /// The numbers of passages to ask each leg for, until they are enough.
+    pub fn steps(&self) -> Vec<usize> {
+        match self.entries {
+            0 => vec![self.passages],
+            _ => STEPS.iter().map(|factor| factor * self.passages).collect(),
+        }
+    }
+
+    /// The least depth at which the hits of both legs are of enough documents, or of all that they have. `None` if there are not
+    /// enough, and a leg has more than `asked` passages.
+    pub fn reached(&self, words: &[LexicalHit], vectors: &[SemanticHit], asked: usize) -> Option<usize> {
+        let mut seen: HashSet<DocumentId> = HashSet::new();
+        let (mut least, longest) = (self.passages, words.len().max(vectors.len()));
+        for at in 0..longest {
+            let of_words = words.get(at).map(|hit| hit.document);
+            let of_vectors = vectors.get(at).map(|hit| hit.document);
+            let before = seen.len();
+            seen.extend(of_words.into_iter().chain(of_vectors));
+            if seen.len() > before {
+                least = least.max(at + 1);
+            }
+            if seen.len() >= self.entries {
+                return Some(least);
+            }
+        }
+        (longest < asked).then_some(least)
+    }
+}
+
+impl Searcher<'_> {
+    /// The depth of a search under a rule. A rule that counts passages is defined on so many of them.
+    pub(super) fn depth(&self, request: &SearchRequest, rule: &dyn Rule) -> Depth {
+        let passages = self.index.config.search.pool;
+        let entries = if rule.counts_passages() || request.memory { 0 } else { ENTRIES };
+        Depth { passages, entries, finds: true }
+    }
+}
+
+/// Returns the hits of both legs that are among the first so many of one.
+pub(super) fn within(depth: usize, words: &[LexicalHit], vectors: &[SemanticHit]) -> HashSet<PassageId> {
+    let words = words.iter().take(depth).map(|hit| hit.passage);
+    words.chain(vectors.iter().take(depth).map(|hit| hit.passage)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_store::LexicalScore;
+
+    fn words(documents: &[u32]) -> Vec<LexicalHit> {
+        let hit = |(at, &document): (usize, &u32)| LexicalHit {
+            passage: PassageId(at as u64),
+            document: DocumentId(document),
+            score: LexicalScore::default(),
+        };
+        documents.iter().enumerate().map(hit).collect()
+    }
+
+    #[test]
+    fn a_pool_is_as_deep_as_its_documents_need() {
+        let depth = Depth { passages: 2, entries: 3, finds: true };
+        assert_eq!(depth.reached(&words(&[1, 2, 3, 4]), &[], 4), Some(3));
+        assert_eq!(depth.reached(&words(&[1, 1, 1, 2, 3, 4]), &[], 6), Some(5));
+        assert_eq!(depth.reached(&words(&[1, 1, 1, 1]), &[], 4), None, "look deeper");
+        assert_eq!(depth.reached(&words(&[1, 1, 1, 1]), &[], 8), Some(2), "deeper passages are of the same document");
+        assert_eq!(depth.reached(&[], &[], 4), Some(2));
+        assert_eq!(Depth::exactly(5).reached(&words(&[1; 5]), &[], 5), Some(5));
+    }
+}

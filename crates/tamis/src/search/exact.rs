@@ -1,0 +1,130 @@
+//! Exact finds: the definitions of the names that a query asks for, and the texts of a message that it repeats. The legs may rank
+//! them anywhere, so the store is asked for them by themselves.
+
+use super::candidate::Candidate;
+use super::question::Question;
+use super::searcher::Searcher;
+use crate::collections::CODE;
+use std::collections::HashMap;
+use tamis_rank::{AskedName, ExactFind, LiteralRun, NameFit};
+use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
+use tamis_text::Kind;
+
+/// Most passages that define one name. A method such as `new` has thousands of definitions.
+const MOST_DEFINITIONS: usize = 256;
+
+/// Most definitions that fit a name barely and still count, where the name alone is not spelled as one.
+const FEW_DEFINITIONS: usize = 3;
+
+/// Most passages with the words of one window, and most texts that are compared with a message.
+const MOST_WITH_WINDOW: usize = 64;
+const MOST_COMPARED: usize = 48;
+
+/// How much less of a message's weight than the best text another one may have.
+const SHARE_BELOW_BEST: f64 = 0.1;
+
+/// Least share of a message's weight in a text that does not make it.
+const SHARE_OF_MENTION: f64 = 0.9;
+
+impl Searcher<'_> {
+    /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
+    /// them words do not take part, and nothing is looked for.
+    pub(super) fn exact_finds(
+        &self,
+        question: &Question,
+        filter: &Filter,
+        statistics: Option<&LexicalStatistics>,
+    ) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
+        let mut finds = HashMap::new();
+        let Some(statistics) = statistics.filter(|_| !question.memory) else { return Ok(finds) };
+        if question.asked.is_subject() {
+            for name in question.asked.iter() {
+                finds.extend(self.definitions(name, filter)?);
+            }
+        }
+        finds.extend(self.messages(question, filter, statistics)?);
+        Ok(finds)
+    }
+
+    /// The definitions of a name: those that fit what qualifies it, or else those of the bare name.
+    fn definitions(&self, name: &AskedName, filter: &Filter) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+        let ids = self.index.store.defining(&name.name, filter, MOST_DEFINITIONS)?;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let passages = self.index.store.passages(&ids)?;
+        let fit = |passage: &StoredPassage| name.fit(passage.symbol.as_deref()?, &passage.path);
+        let fits: Vec<(NameFit, &StoredPassage)> =
+            passages.iter().filter_map(|passage| Some((fit(passage)?, passage))).collect();
+        let best = fits.iter().map(|(fit, _)| *fit).max();
+        let fitting = fits.into_iter().filter(|(fit, _)| Some(*fit) == best).map(|(_, passage)| passage);
+        let found: Vec<(PassageId, ExactFind)> =
+            fitting.map(|passage| (passage.passage, kind_of_definition(passage))).collect();
+        let enough = best == Some(NameFit::Whole) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
+        Ok(if enough { found } else { Vec::new() })
+    }
+
+    /// The texts of the message that the query repeats.
+    fn messages(
+        &self,
+        question: &Question,
+        filter: &Filter,
+        statistics: &LexicalStatistics,
+    ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+        let literal = &question.literal;
+        if literal.is_empty() {
+            return Ok(Vec::new());
+        }
+        let idf: HashMap<&str, f64> =
+            statistics.terms.iter().map(|term| (term.term.as_str(), f64::from(term.idf))).collect();
+        // The index knows an identifier by its parts, joined.
+        let weight = |word: &str| match word.contains('_') {
+            true => idf.get(word.replace('_', "").as_str()).copied(),
+            false => idf.get(word).copied(),
+        };
+        let mut windows: HashMap<PassageId, usize> = HashMap::new();
+        for window in literal.windows(weight) {
+            for passage in self.index.store.containing(&window, filter, MOST_WITH_WINDOW)? {
+                *windows.entry(passage).or_default() += 1;
+            }
+        }
+        let mut ids: Vec<(PassageId, usize)> = windows.into_iter().collect();
+        ids.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        ids.truncate(MOST_COMPARED);
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
+        let passages = self.index.store.passages(&ids)?;
+        let run = |passage: &StoredPassage| Some((literal.best_run(&passage.text, weight)?, passage.passage, is_code(passage)));
+        let runs: Vec<(LiteralRun, PassageId, bool)> = passages.iter().filter_map(run).collect();
+        let makes = |run: &LiteralRun, code: bool| code && run.in_string;
+        let share = |made: bool| {
+            let of = runs.iter().filter(|(run, _, code)| makes(run, *code) == made);
+            of.map(|(run, ..)| run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST
+        };
+        let (of_messages, of_mentions) = (share(true), share(false).max(SHARE_OF_MENTION));
+        let find = |&(run, passage, code): &(LiteralRun, PassageId, bool)| {
+            let made = makes(&run, code);
+            let least = if made { of_messages } else { of_mentions };
+            (run.share >= least && (made || run.of_line)).then_some((passage, if made { ExactFind::Message } else { ExactFind::Mention }))
+        };
+        Ok(runs.iter().filter_map(find).collect())
+    }
+}
+
+/// Notes the exact find that each candidate is.
+pub(super) fn note(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
+    candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.passage).copied());
+}
+
+fn is_code(passage: &StoredPassage) -> bool {
+    passage.collection == CODE
+}
+
+fn kind_of_definition(passage: &StoredPassage) -> ExactFind {
+    match passage.kind.parse() {
+        Ok(Kind::Function | Kind::Method | Kind::Type | Kind::Trait | Kind::Macro) => ExactFind::Definition,
+        _ => ExactFind::Constant,
+    }
+}
