@@ -62,7 +62,7 @@ pub use bert::Batching;
 pub use cross_encoder::CrossEncoder;
 pub use embedder::{Embedder, ModelInfo, Provider, Purpose};
 pub use error::EmbedError;
-pub use local::{LocalModel, LocalReranker};
+pub use local::{LocalModel, LocalOptions, LocalReranker, ModelSettings, SETTINGS_FILE};
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
 pub use remote::{

@@ -18,6 +18,10 @@ pub(crate) enum Pooling {
     Mean,
     /// The first token's vector.
     First,
+    /// The last token's vector.
+    Last,
+    /// The mean over all tokens, each weighted by its place: the first counts once, the tenth ten times.
+    WeightedMean,
     /// The first token's vector and the mean over all, one after the other, of any length.
     #[cfg(feature = "judge")]
     FirstAndMean,
@@ -216,6 +220,19 @@ impl Encoder {
         match self.pooling {
             Pooling::Mean => unit(sum(tokens)),
             Pooling::First => unit(sum(first)),
+            Pooling::Last => {
+                let last = tokens.checked_sub(1).map(|last| hidden.slice([row, last]).iter().copied().collect());
+                unit(last.unwrap_or_else(|| vec![0.0; hidden.size(2)]))
+            }
+            Pooling::WeightedMean => {
+                let mut vector = vec![0.0; hidden.size(2)];
+                for token in 0..tokens {
+                    for (sum, &state) in vector.iter_mut().zip(hidden.slice([row, token]).iter()) {
+                        *sum += state * (token + 1) as f32;
+                    }
+                }
+                unit(vector)
+            }
             #[cfg(feature = "judge")]
             Pooling::FirstAndMean => {
                 let mean = sum(tokens).into_iter().map(|sum| sum / tokens.max(1) as f32);

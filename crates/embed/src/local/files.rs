@@ -5,8 +5,9 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
+use super::LocalOptions;
+use super::settings::{ModelSettings, SETTINGS_FILE};
 use crate::EmbedError;
 use crate::bert::Pooling;
 
@@ -24,27 +25,32 @@ pub(super) struct Files {
     config: Option<Vec<u8>>,
     safetensors: Option<Vec<u8>>,
     onnx: Option<(&'static str, PathBuf)>,
-    pooling: Option<PoolingConfig>,
+    settings: ModelSettings,
+    /// The reason why the pooling is not known.
+    pooling_fault: Option<String>,
     max_tokens: usize,
-}
-
-#[derive(Deserialize)]
-struct PoolingConfig {
-    #[serde(default)]
-    pooling_mode_cls_token: bool,
-    #[serde(default)]
-    pooling_mode_mean_tokens: bool,
 }
 
 #[derive(Deserialize)]
 struct Sizes {
     max_seq_length: Option<usize>,
     max_position_embeddings: Option<usize>,
+    #[serde(default)]
+    model_type: String,
+}
+
+impl Sizes {
+    /// Returns the number of tokens that have a position. RoBERTa and its relatives count positions from two.
+    fn positions(&self) -> Option<usize> {
+        let unused = ["roberta", "xlm-roberta", "camembert", "mpnet"].contains(&self.model_type.as_str());
+        self.max_position_embeddings.map(|positions| positions.saturating_sub(if unused { 2 } else { 0 }))
+    }
 }
 
 impl Files {
-    pub(super) fn new(directory: &Path) -> Result<Self, EmbedError> {
+    pub(super) fn new(directory: &Path, options: &LocalOptions) -> Result<Self, EmbedError> {
         let read = |name: &str| optional(&directory.join(name));
+        let unusable = |reason| unusable(directory, reason);
         let tokenizer = read("tokenizer.json")?;
         let config = read("config.json")?;
         let mut hasher = blake3::Hasher::new();
@@ -67,29 +73,51 @@ impl Files {
         let sizes = |json: &Option<Vec<u8>>| json.as_ref().and_then(|json| serde_json::from_slice::<Sizes>(json).ok());
         let max_tokens = sizes(&read("sentence_bert_config.json")?)
             .and_then(|sizes| sizes.max_seq_length)
-            .or_else(|| sizes(&config)?.max_position_embeddings)
+            .or_else(|| sizes(&config)?.positions())
             .filter(|&tokens| tokens > 2)
             .unwrap_or(DEFAULT_MAX_TOKENS);
         // The limit is part of the identifier, since it changes the vectors of long texts.
         hasher.update(&(max_tokens as u64).to_le_bytes());
-        let name = directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy();
+        let chosen = match read(SETTINGS_FILE)? {
+            Some(json) => serde_json::from_slice::<ModelSettings>(&json)
+                .map_err(|error| unusable(format!("{SETTINGS_FILE}: {error}")))?,
+            None => ModelSettings::default(),
+        };
+        // So are a pooling that another file does not say, and the prefixes.
+        hasher.update(chosen.pooling.as_deref().unwrap_or_default().as_bytes());
+        let prompts = read("config_sentence_transformers.json")?.map(|json| ModelSettings::of_prompts(&json));
+        let own = prompts.transpose().map_err(unusable)?.unwrap_or_default();
+        let pooling = pooling_file.filter(|_| chosen.pooling.is_none()).map(|json| ModelSettings::of_pooling(&json));
+        // Only an encoder needs it.
+        let (pooling, pooling_fault) = match pooling.transpose() {
+            Ok(pooling) => (pooling.unwrap_or_default(), None),
+            Err(fault) => (ModelSettings::default(), Some(fault)),
+        };
+        let settings = options.settings().or(chosen).or(own).or(pooling);
+        let prefixes =
+            [&settings.query_prefix, &settings.passage_prefix].map(|prefix| prefix.clone().unwrap_or_default());
+        if prefixes.iter().any(|prefix| !prefix.is_empty()) {
+            hasher.update(prefixes.join("\0").as_bytes());
+        }
+        let name = match &options.name {
+            Some(name) => name.clone(),
+            None => {
+                format!("local:{}", directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy())
+            }
+        };
         let checksum = hasher.finalize().to_hex();
-        let id = format!("local:{name}#{}", checksum.get(..8).unwrap_or_default());
-        let mut files = Self {
+        let id = format!("{name}#{}", checksum.get(..8).unwrap_or_default());
+        Ok(Self {
             directory: directory.to_owned(),
             id,
             tokenizer,
             config,
             safetensors,
             onnx,
-            pooling: None,
+            settings,
+            pooling_fault,
             max_tokens,
-        };
-        files.pooling = match pooling_file {
-            Some(json) => Some(files.json("1_Pooling/config.json", &json)?),
-            None => None,
-        };
-        Ok(files)
+        })
     }
 
     pub(super) fn id(&self) -> String {
@@ -98,7 +126,7 @@ impl Files {
 
     /// Makes an error about this directory.
     pub(super) fn unusable(&self, reason: String) -> EmbedError {
-        EmbedError::Model { model: self.directory.display().to_string(), reason }
+        unusable(&self.directory, reason)
     }
 
     pub(super) fn tokenizer(&self) -> Result<&[u8], EmbedError> {
@@ -125,20 +153,22 @@ impl Files {
         self.max_tokens
     }
 
-    pub(super) fn pooling(&self) -> Result<Pooling, String> {
-        match &self.pooling {
-            None => Ok(Pooling::Mean),
-            Some(PoolingConfig { pooling_mode_mean_tokens: true, pooling_mode_cls_token: false }) => Ok(Pooling::Mean),
-            Some(PoolingConfig { pooling_mode_mean_tokens: false, pooling_mode_cls_token: true }) => Ok(Pooling::First),
-            Some(_) => Err("1_Pooling/config.json asks for a pooling that is not supported; supported are \
-                pooling_mode_mean_tokens and pooling_mode_cls_token, one of them"
-                .to_owned()),
-        }
+    /// The settings, from the options or from the file that goes before the others.
+    pub(super) fn settings(&self) -> &ModelSettings {
+        &self.settings
     }
 
-    fn json<T: DeserializeOwned>(&self, name: &str, json: &[u8]) -> Result<T, EmbedError> {
-        serde_json::from_slice(json).map_err(|error| self.unusable(format!("{name}: {error}")))
+    pub(super) fn pooling(&self) -> Result<Pooling, String> {
+        match &self.pooling_fault {
+            Some(fault) => Err(fault.clone()),
+            None => self.settings.kind(),
+        }
     }
+}
+
+/// Makes an error about a directory.
+fn unusable(directory: &Path, reason: String) -> EmbedError {
+    EmbedError::Model { model: directory.display().to_string(), reason }
 }
 
 /// Opens a regular file. A model's directory can come with a project, where opening a pipe would block and a device never ends.

@@ -5,30 +5,52 @@
 //! | `tokenizer.json` | required |
 //! | `model.onnx` or `onnx/model.onnx` | a transformer as ONNX; preferred when present |
 //! | `model.safetensors` | a BERT encoder (with `config.json`), or a static table as Model2Vec writes it |
-//! | `1_Pooling/config.json` | mean (the default) or first-token pooling of a transformer |
+//! | `1_Pooling/config.json` | pooling of a transformer: the mean (the default), the first or last token, or a weighted mean |
+//! | `config_sentence_transformers.json` | prompts: the text before each query and each passage |
+//! | `tamis-model.json` | pooling and prefixes that go before those of the other files |
 //! | `sentence_bert_config.json` | `max_seq_length`; without it, the number of positions in `config.json` |
 //!
 //! A cross-encoder ([`LocalReranker`]) is an ONNX file with its tokenizer.
 
 mod files;
 mod reranker;
+mod settings;
 mod table;
 
 use std::path::Path;
 
 use rten::ModelOptions;
-use tokenizers::{Tokenizer, TruncationParams};
+use tokenizers::{Encoding, Tokenizer, TruncationParams};
 
 use crate::bert::{Batching, Config, Encoder, Parts, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider};
 use files::Files;
 pub use reranker::LocalReranker;
+pub use settings::{ModelSettings, SETTINGS_FILE};
 use table::Table;
+
+/// What a caller knows better than the files of a model's directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalOptions {
+    /// The name in the identifier, in place of `local:` and the directory's name.
+    pub name: Option<String>,
+    /// Text before each query, in place of what the files say.
+    pub query_prefix: Option<String>,
+    /// Text before each passage, in place of what the files say.
+    pub passage_prefix: Option<String>,
+}
+
+impl LocalOptions {
+    fn settings(&self) -> ModelSettings {
+        let (query_prefix, passage_prefix) = (self.query_prefix.clone(), self.passage_prefix.clone());
+        ModelSettings { pooling: None, query_prefix, passage_prefix }
+    }
+}
 
 /// A model read from a directory.
 ///
-/// Its identifier holds the directory's name and a checksum of the model's files. Vectors of a replaced model therefore never mix
-/// with those of its successor.
+/// Its identifier holds the directory's name and a checksum of the model's files and prefixes. Vectors of a replaced model therefore
+/// never mix with those of its successor.
 ///
 /// ```no_run
 /// use tamis_embed::{Embedder, LocalModel};
@@ -42,6 +64,9 @@ pub struct LocalModel {
     tokenizer: Tokenizer,
     unknown: Option<u32>,
     network: Network,
+    settings: ModelSettings,
+    /// The number of known tokens that the prefix of a query, and of a passage, has by itself.
+    known: [usize; 2],
 }
 
 enum Network {
@@ -55,7 +80,15 @@ impl LocalModel {
     /// # Errors
     /// A file is missing, unreadable or unsupported. The message names the file.
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
-        let files = Files::new(directory)?;
+        Self::open_with(directory, &LocalOptions::default())
+    }
+
+    /// Reads the model of a directory as [`LocalModel::open`] does, with options that go before its files.
+    ///
+    /// # Errors
+    /// As [`LocalModel::open`].
+    pub fn open_with(directory: &Path, options: &LocalOptions) -> Result<Self, EmbedError> {
+        let files = Files::new(directory, options)?;
         let mut tokenizer = tokenizer(&files)?;
         let network = Self::network(&files).map_err(|reason| files.unusable(reason))?;
         let max_tokens = match network {
@@ -72,12 +105,48 @@ impl LocalModel {
             provider: Provider::Local,
             fusion_weight: if max_tokens.is_some() { 0.7 } else { 0.5 },
         };
-        let mut model = Self { info, tokenizer, unknown, network };
+        let settings = files.settings().clone();
+        let mut model = Self { info, tokenizer, unknown, network, settings, known: [0; 2] };
+        for (at, prefix) in [model.prefix(true), model.prefix(false)].map(str::to_owned).into_iter().enumerate() {
+            let encoded = model.tokenizer.encode_fast(prefix, false);
+            let encoding = encoded.map_err(|error| files.unusable(format!("tokenizer.json: {error}")))?;
+            model.known[at] = model.known_tokens(&encoding);
+        }
         model.info.dimension = match &model.network {
             Network::Table(table) => table.dimension(),
             Network::Transformer(_) => model.probe()?,
         };
         Ok(model)
+    }
+
+    /// Returns the prefixes in use, and the pooling of a transformer.
+    #[must_use]
+    pub fn settings(&self) -> ModelSettings {
+        let pooling = self.settings.pooling.clone().or_else(|| Some("mean".to_owned()));
+        ModelSettings {
+            pooling: pooling.filter(|_| matches!(self.network, Network::Transformer(_))),
+            query_prefix: Some(self.prefix(true).to_owned()),
+            passage_prefix: Some(self.prefix(false).to_owned()),
+        }
+    }
+
+    /// Checks that this crate can build the encoder that a `config.json` describes from `model.safetensors`.
+    ///
+    /// # Errors
+    /// The part that is missing or unsupported.
+    pub fn builds(config: &[u8]) -> Result<(), String> {
+        Config::from_json(config).map(|_| ())
+    }
+
+    fn prefix(&self, query: bool) -> &str {
+        let prefix = if query { &self.settings.query_prefix } else { &self.settings.passage_prefix };
+        prefix.as_deref().unwrap_or_default()
+    }
+
+    /// Counts the tokens of the vocabulary, without special ones.
+    fn known_tokens(&self, encoding: &Encoding) -> usize {
+        let is_known = |(&id, &special): (&u32, &u32)| special == 0 && Some(id) != self.unknown;
+        encoding.get_ids().iter().zip(encoding.get_special_tokens_mask()).filter(|&pair| is_known(pair)).count()
     }
 
     fn network(files: &Files) -> Result<Network, String> {
@@ -101,7 +170,7 @@ impl LocalModel {
 
     /// Computes a vector to learn the dimension.
     fn probe(&self) -> Result<usize, EmbedError> {
-        match self.embed(&["dimension"])?.first().map(Vec::len) {
+        match self.embed(&["dimension"], true)?.first().map(Vec::len) {
             Some(dimension) if dimension > 0 => Ok(dimension),
             _ => Err(EmbedError::Model {
                 model: self.info.id.clone(),
@@ -111,7 +180,18 @@ impl LocalModel {
         }
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str], query: bool) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let prefix = self.prefix(query);
+        if !prefix.is_empty() {
+            let prefixed: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
+            return self.embed_whole(&prefixed.iter().map(String::as_str).collect::<Vec<_>>(), query);
+        }
+        self.embed_whole(texts, query)
+    }
+
+    /// Embeds texts that have their prefix.
+    fn embed_whole(&self, texts: &[&str], query: bool) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let of_prefix = self.known[usize::from(!query)];
         let failed = |reason| EmbedError::Inference { model: self.info.id.clone(), texts: texts.len(), reason };
         let special = matches!(self.network, Network::Transformer(_));
         let encodings =
@@ -121,9 +201,8 @@ impl LocalModel {
         let mut tokens: Vec<Tokens> = Vec::new();
         for (at, encoding) in encodings.iter().enumerate() {
             let ids = encoding.get_ids();
-            let specials = encoding.get_special_tokens_mask();
-            let is_known = |(&id, &special): (&u32, &u32)| special == 0 && Some(id) != self.unknown;
-            if !ids.iter().zip(specials).any(is_known) {
+            // A text of unknown words has the vector zero, whatever its prefix.
+            if self.known_tokens(encoding) <= of_prefix {
                 continue;
             }
             match &self.network {
@@ -171,11 +250,11 @@ impl Embedder for LocalModel {
     }
 
     fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.embed(texts)
+        self.embed(texts, false)
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        Ok(self.embed(&[text])?.pop().unwrap_or_default())
+        Ok(self.embed(&[text], true)?.pop().unwrap_or_default())
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
 
+use super::LocalOptions;
 use super::files::Files;
 use super::{onnx_encoder, tokenizer};
 use crate::bert::{Batching, Encoder, Pooling, Tokens, all_cores, pool_threads};
@@ -45,7 +46,7 @@ impl LocalReranker {
     /// # Errors
     /// A file is missing, unreadable or unsupported. The message names the file.
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
-        let files = Files::new(directory)?;
+        let files = Files::new(directory, &LocalOptions::default())?;
         let tokenizer = tokenizer(&files)?;
         let max_tokens = files.max_tokens().min(MOST_TOKENS);
         if max_tokens < FEWEST_TOKENS {

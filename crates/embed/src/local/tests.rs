@@ -120,10 +120,73 @@ fn a_static_table_gives_means_of_its_rows() {
     assert_eq!(model.embed_query("cat dog").unwrap(), [0.6, 0.8]);
 }
 
+/// Makes a table of two rows in eight bits, with the row of each token.
+fn mapped(rows: &[i64]) -> Vec<u8> {
+    let rows_bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+    let table: Vec<u8> = [3i8, -4, 0, 100].iter().map(|&x| x as u8).collect();
+    let weights: Vec<u8> = (0..rows.len()).flat_map(|at| (1.0 + at as f32).to_le_bytes()).collect();
+    let views = [
+        ("embeddings", TensorView::new(Dtype::I8, vec![2, 2], &table).unwrap()),
+        ("mapping", TensorView::new(Dtype::I64, vec![rows.len()], &rows_bytes).unwrap()),
+        ("weights", TensorView::new(Dtype::F32, vec![rows.len()], &weights).unwrap()),
+    ];
+    safetensors::serialize(views, None).unwrap()
+}
+
+#[test]
+fn a_table_may_have_a_mapping_weights_and_eight_bits() {
+    let directory = directory();
+    write(&directory, "model.safetensors", &mapped(&[0, 0, 0, 0, 1, 1, 1, 1]));
+    let model = LocalModel::open(directory.path()).unwrap();
+    // `cat` is token 3 with weight 4, `dog` token 4 with weight 5.
+    let both = [4.0 * 3.0, 4.0 * -4.0 + 5.0 * 100.0].map(|x: f32| x / 12f32.hypot(484.0));
+    let vectors = model.embed_passages(&["cat", "dog", "cat dog"]).unwrap();
+    for (vector, expected) in vectors.iter().zip([[0.6, -0.8], [0.0, 1.0], both]) {
+        assert!((dot(vector, &expected) - 1.0).abs() < 1e-6, "{vector:?} {expected:?}");
+    }
+}
+
+#[test]
+fn prefixes_come_from_options_a_record_or_prompts() {
+    let directory = directory();
+    let rows = vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 4.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0];
+    write(&directory, "model.safetensors", &tensors(&[("embeddings", &[8, 2], rows)]));
+    let open = |options: &LocalOptions| LocalModel::open_with(directory.path(), options).unwrap();
+    let plain = open(&LocalOptions::default());
+    write(&directory, "config_sentence_transformers.json", br#"{"prompts": {"query": "dog ", "passage": ""}}"#);
+    let prompted = open(&LocalOptions::default());
+    assert_eq!(prompted.embed_query("cat").unwrap(), [0.6, 0.8]);
+    assert_eq!(prompted.embed_passages(&["cat", "", "unknown"]).unwrap(), [[1.0, 0.0], [0.0; 2], [0.0; 2]]);
+    assert_eq!(prompted.embed_query("").unwrap(), [0.0; 2], "a prefix alone means nothing");
+    assert_ne!(plain.model().id, prompted.model().id);
+    write(&directory, SETTINGS_FILE, br#"{"passage_prefix": "cat ", "other": 1}"#);
+    let recorded = open(&LocalOptions::default());
+    assert_eq!(recorded.settings().query_prefix.as_deref(), Some("dog "));
+    assert_eq!(recorded.embed_passages(&["dog"]).unwrap(), [[0.6, 0.8]]);
+    let own = LocalOptions {
+        name: Some("hub:a/b".into()),
+        query_prefix: Some(String::new()),
+        passage_prefix: Some(String::new()),
+    };
+    let own = open(&own);
+    assert_eq!(own.embed_query("cat").unwrap(), [1.0, 0.0]);
+    let checksum = |model: &LocalModel| model.model().id.split('#').next_back().unwrap().to_owned();
+    assert_eq!(checksum(&own), checksum(&plain), "the same vectors");
+    assert!(own.model().id.starts_with("hub:a/b#"), "{}", own.model().id);
+    write(&directory, SETTINGS_FILE, b"no");
+    assert!(refused(&directory).contains(SETTINGS_FILE));
+}
+
 #[test]
 fn a_bert_encoder_is_built_from_its_weights() {
     let mut vectors = Vec::new();
-    for (prefix, pooling) in [("", "mean_tokens"), ("bert.", "mean_tokens"), ("", "cls_token")] {
+    for (prefix, pooling) in [
+        ("", "mean_tokens"),
+        ("bert.", "mean_tokens"),
+        ("", "cls_token"),
+        ("", "lasttoken"),
+        ("", "weightedmean_tokens"),
+    ] {
         let directory = directory();
         write(&directory, "model.safetensors", &bert(prefix));
         write(&directory, "config.json", CONFIG.as_bytes());
@@ -143,7 +206,9 @@ fn a_bert_encoder_is_built_from_its_weights() {
         vectors.push(together[1].clone());
     }
     assert_eq!(vectors[0], vectors[1]);
-    assert!(dot(&vectors[0], &vectors[2]) < 0.999, "the pooling makes a difference");
+    for (at, vector) in vectors.iter().enumerate().skip(2) {
+        assert!(vectors[..at].iter().all(|other| dot(vector, other) < 0.9999), "the pooling makes a difference");
+    }
 }
 
 #[test]
@@ -193,7 +258,14 @@ fn missing_and_unsupported_files_are_named() {
     case(&[("model.safetensors", tensors(&[("x", &[1], vec![1.0])]))], "not a BERT encoder");
     case(&[("model.safetensors", tensors(&[("embeddings", &[2], vec![1.0; 2])]))], "shape [2]");
     let two = tensors(&[("embeddings", &[1, 1], vec![1.0]), ("mapping", &[1], vec![0.0])]);
-    case(&[("model.safetensors", two)], "mapping besides embeddings");
+    case(&[("model.safetensors", two)], "mapping is of type F32");
+    let other = tensors(&[("embeddings", &[1, 1], vec![1.0]), ("other", &[1], vec![0.0])]);
+    case(&[("model.safetensors", other)], "other besides embeddings");
+    let weights = tensors(&[("embeddings", &[1, 1], vec![1.0]), ("weights", &[2], vec![1.0; 2])]);
+    case(&[("model.safetensors", weights)], "2 weights for 1 tokens");
+    for (rows, said) in [([0, 9, 0, 0, 0, 0, 0, 0], "names row 9 of 2"), ([0, 0, -1, 0, 0, 0, 0, 0], "holds -1")] {
+        case(&[("model.safetensors", mapped(&rows))], said);
+    }
     case(&[("model.safetensors", tensors(&[("embeddings", &[1, 1], vec![f32::NAN])]))], "NaN");
     case(&[("model.safetensors", bert(""))], "no config.json");
     case(&[("config.json", CONFIG.replace("\"bert\"", "\"t5\"").into_bytes())], "t5");
