@@ -4,10 +4,11 @@ use crate::run::{program, root};
 use anyhow::Result;
 
 /// Each script, and the fixture it writes.
-const REFERENCES: [(&str, &str); 4] = [
+const REFERENCES: [(&str, &str); 5] = [
     ("tools/references/kneedle.py", "crates/cut/tests/fixtures/kneedle.json"),
     ("tools/references/otsu.py", "crates/cut/tests/fixtures/otsu.json"),
     ("tools/references/conformal.py", "crates/cut/tests/fixtures/conformal.json"),
+    ("tools/references/tiny_models.py", "crates/tamis/tests/fixtures/tiny_models.json"),
     ("tools/references/trec.py", "crates/eval/tests/fixtures/trec.json"),
 ];
 

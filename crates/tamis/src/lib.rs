@@ -40,8 +40,8 @@
 //! | [`Index::calibration`] | [`calibrate`] | similarity thresholds by language |
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
-//! [`evaluate`] measures ranking and cuts on collections with judged answers, [`hook`] lets git keep the index fresh, and
-//! [`clients`] adds the server for agents to the configuration of its client.
+//! [`evaluate`] measures ranking and cuts on collections with judged answers, [`hook`] lets git keep the index fresh,
+//! [`clients`] adds the server for agents to the configuration of its client, and [`hub`] fetches models by name.
 
 mod access;
 mod applications;
@@ -56,6 +56,9 @@ pub mod file;
 mod git;
 mod handle;
 pub mod hook;
+#[cfg(any(feature = "github", feature = "hub"))]
+mod host;
+pub mod hub;
 pub mod import;
 pub mod index;
 mod location;

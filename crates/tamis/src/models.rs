@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tamis_embed::{
-    Chat, ChatConfig, EmbedError, Embedder, EndpointConfig, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig,
-    StaticModel,
+    Chat, ChatConfig, EmbedError, Embedder, EndpointConfig, LocalModel, LocalOptions, ModelInfo, Purpose, Remote,
+    RemoteConfig, StaticModel,
 };
 use tamis_store::Background;
 
@@ -221,10 +221,22 @@ impl Models {
             Error::argument("model", format!("{name:?}"), format!("one of {}", known.join(", ")))
         })?;
         match &definition.provider {
-            Provider::Directory { path } => {
-                self.attempt(name, || Ok(Arc::new(LocalModel::open(path)?) as Arc<dyn Embedder>))
+            Provider::Directory { path, query_prefix, passage_prefix } => {
+                let [query_prefix, passage_prefix] = [query_prefix, passage_prefix].map(Clone::clone);
+                let options = LocalOptions { name: None, query_prefix, passage_prefix };
+                self.attempt(name, || Ok(Arc::new(LocalModel::open_with(path, &options)?) as Arc<dyn Embedder>))
             }
-            Provider::Rerank(_) | Provider::CrossEncoder { .. } => {
+            Provider::Hub(model) if !model.reranker => {
+                let unusable = |reason| Error::Model { model: name.to_owned(), reason };
+                let path = model.directory().map_err(unusable)?;
+                let options = LocalOptions {
+                    name: Some(format!("hub:{}", model.model)),
+                    query_prefix: model.query_prefix.clone(),
+                    passage_prefix: model.passage_prefix.clone(),
+                };
+                self.attempt(name, || Ok(Arc::new(LocalModel::open_with(&path, &options)?) as Arc<dyn Embedder>))
+            }
+            Provider::Rerank(_) | Provider::CrossEncoder { .. } | Provider::Hub(_) => {
                 Err(Error::argument("model", format!("{name:?}"), "a model that makes vectors; this one is a reranker"))
             }
             Provider::Openai(endpoint) => {

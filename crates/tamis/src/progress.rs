@@ -18,6 +18,10 @@ pub enum Stage {
     Import,
     /// Fetching the named list or detail from another host.
     Fetch(String),
+    /// Downloading the named model; counts bytes.
+    Download(String),
+    /// Trying the named model.
+    Try(String),
     /// Waiting for the named process, which is writing the index.
     Queue(String),
     /// Waiting until this time, as another host demands.

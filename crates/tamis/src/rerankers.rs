@@ -1,6 +1,6 @@
 //! The reranker that a configuration names: a cross-encoder at an endpoint or in a directory.
 
-use crate::config::{Config, Provider, RerankEndpoint};
+use crate::config::{Config, HubModel, Provider, RerankEndpoint};
 use crate::models::{QUERY_RETRIES, address, secret, set_patience};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ enum Origin {
         api_key_env: Option<String>,
     },
     Directory(PathBuf),
+    Hub(HubModel),
 }
 
 /// The line that turns a model's log odds into ours.
@@ -47,7 +48,8 @@ impl ConfiguredReranker {
                 (config.id(), Origin::Endpoint { config: Box::new(config), api_key_env })
             }
             Provider::CrossEncoder { path } => (format!("cross-encoder:{name}"), Origin::Directory(path.clone())),
-            Provider::Openai(_) | Provider::Directory { .. } => return None,
+            Provider::Hub(model) if model.reranker => (format!("hub:{}", model.model), Origin::Hub(model.clone())),
+            Provider::Openai(_) | Provider::Directory { .. } | Provider::Hub(_) => return None,
         };
         let calibration = (rerank.slope.is_some() || rerank.offset.is_some())
             .then(|| Calibration { slope: rerank.slope.unwrap_or(1.0), offset: rerank.offset.unwrap_or(0.0) });
@@ -87,6 +89,10 @@ impl ConfiguredReranker {
                 Arc::new(RemoteReranker::new(config)?)
             }
             Origin::Directory(path) => Arc::new(LocalReranker::open(path)?),
+            Origin::Hub(model) => {
+                let unusable = |reason| EmbedError::Model { model: self.name.clone(), reason };
+                Arc::new(LocalReranker::open(&model.directory().map_err(unusable)?)?)
+            }
         };
         Ok(match self.calibration {
             Some(calibration) => Arc::new(Calibrated { model, calibration }),

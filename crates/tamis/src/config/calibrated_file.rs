@@ -59,7 +59,7 @@ fn edited(text: &str, calibrated: Option<&CalibratedConfig>) -> Result<String, S
 
 /// Applies the lines in which `after` differs from `before` to `text`. The editor wrote both with Unix line ends and without a
 /// byte order mark; the other lines of the file keep theirs.
-fn spliced(text: &str, before: &str, after: &str) -> String {
+pub(super) fn spliced(text: &str, before: &str, after: &str) -> String {
     let lines = |text| -> Vec<&str> { str::split_inclusive(text, '\n').collect() };
     let (text, before, after) = (lines(text), lines(before), lines(after));
     let common =
@@ -155,7 +155,7 @@ fn remove(root: &mut Table) {
 }
 
 /// Replaces a file atomically: readers see the whole old text or the whole new one.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let before = match fs::metadata(path) {
         Ok(known) if known.permissions().readonly() => {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));

@@ -119,7 +119,7 @@ impl Settings {
             message: error.to_string().trim_end().to_owned(),
         })?;
         if let Some(models) = document.remove("models") {
-            self.models.extend(read_models(models, path, &source)?);
+            self.models.extend(read_models(models, path, &source, &self.directories)?);
         }
         if let Some(collections) = document.remove("collection") {
             if !matches!(source, Source::Project(_)) {

@@ -1,6 +1,8 @@
 //! `[models.NAME]`: models besides the built-in ones.
 
 use super::error::{ConfigError, Source};
+use crate::hub::{self, ModelsDirectory};
+use crate::user_directories::UserDirectories;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +31,15 @@ pub enum Provider {
     Directory {
         /// The directory, relative to the file that names it.
         path: PathBuf,
+        /// Prefix of a query, in place of what the model's files say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        query_prefix: Option<String>,
+        /// Prefix of a passage, in place of what the model's files say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        passage_prefix: Option<String>,
     },
+    /// A model of a hub, which `tamis model add` put into the user's directory of models. Nothing is ever fetched for it otherwise.
+    Hub(HubModel),
     /// An endpoint in the `/rerank` form, for `rerank.model`.
     Rerank(RerankEndpoint),
     /// A directory with a cross-encoder for `rerank.model`: `tokenizer.json` and `model.onnx`.
@@ -45,13 +55,47 @@ impl Provider {
     pub fn url(&self) -> Option<&str> {
         match self {
             Provider::Openai(Endpoint { url, .. }) | Provider::Rerank(RerankEndpoint { url, .. }) => Some(url),
-            Provider::Directory { .. } | Provider::CrossEncoder { .. } => None,
+            Provider::Directory { .. } | Provider::CrossEncoder { .. } | Provider::Hub(_) => None,
         }
     }
 
     /// Returns `true` if the model reads a query and a passage together. It makes no vectors then.
     pub fn is_reranker(&self) -> bool {
-        matches!(self, Provider::Rerank(_) | Provider::CrossEncoder { .. })
+        match self {
+            Provider::Rerank(_) | Provider::CrossEncoder { .. } => true,
+            Provider::Hub(model) => model.reranker,
+            Provider::Openai(_) | Provider::Directory { .. } => false,
+        }
+    }
+}
+
+/// A model that `tamis model add` fetched from a hub.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HubModel {
+    /// Its owner and name.
+    pub model: String,
+    /// A commit, the beginning of one, or the branch or tag it was added by; `None`: the newest that was added.
+    pub revision: Option<String>,
+    /// True for a reranker.
+    #[serde(default)]
+    pub reranker: bool,
+    /// Prefix of a query, in place of what the model's files say.
+    pub query_prefix: Option<String>,
+    /// Prefix of a passage, in place of what the model's files say.
+    pub passage_prefix: Option<String>,
+    /// The user's directory of models.
+    #[serde(skip)]
+    pub(crate) models: Option<ModelsDirectory>,
+}
+
+impl HubModel {
+    /// Returns the directory of its files.
+    ///
+    /// # Errors
+    /// It is not on this machine. The message says how to add it.
+    pub(crate) fn directory(&self) -> Result<PathBuf, String> {
+        ModelsDirectory::directory_of(self.models.as_ref(), &self.model, self.revision.as_deref())
     }
 }
 
@@ -105,6 +149,7 @@ pub(super) fn read_models(
     value: toml::Value,
     path: &Path,
     source: &Source,
+    directories: &UserDirectories,
 ) -> Result<BTreeMap<String, ModelDefinition>, ConfigError> {
     let wrong = |key: String, value: String, allowed: &str| ConfigError::in_file(path, key, value, allowed);
     let toml::Value::Table(table) = value else {
@@ -120,11 +165,14 @@ pub(super) fn read_models(
         let mut provider: Provider =
             value.try_into().map_err(|error: toml::de::Error| wrong(key.clone(), shown, error.message()))?;
         check(&provider).map_err(|(field, value, allowed)| wrong(format!("{key}.{field}"), value, allowed))?;
-        if let Provider::Directory { path: directory } | Provider::CrossEncoder { path: directory } = &mut provider
-            && directory.is_relative()
-            && let Some(parent) = path.parent()
-        {
-            *directory = parent.join(&*directory);
+        match &mut provider {
+            Provider::Directory { path: directory, .. } | Provider::CrossEncoder { path: directory } => {
+                if let Some(parent) = path.parent().filter(|_| directory.is_relative()) {
+                    *directory = parent.join(&*directory);
+                }
+            }
+            Provider::Hub(model) => model.models = ModelsDirectory::of(directories),
+            Provider::Openai(_) | Provider::Rerank(_) => {}
         }
         models.insert(name, ModelDefinition { provider, source: source.clone() });
     }
@@ -149,6 +197,14 @@ fn check(provider: &Provider) -> Result<(), (&'static str, String, &'static str)
         Provider::Rerank(endpoint) => {
             range("batch_size", endpoint.batch_size.map(|value| value as u64), 1, 1000, "1 to 1000")?;
             (endpoint.max_retries, endpoint.requests_per_minute)
+        }
+        Provider::Hub(model) => {
+            let text = |field| match field {
+                "model" => format!("{:?}", model.model),
+                _ => format!("{:?}", model.revision.as_deref().unwrap_or_default()),
+            };
+            return hub::check(&model.model, model.revision.as_deref())
+                .map_err(|field| (field, text(field), "OWNER/NAME at a hub, and a commit, branch or tag of it"));
         }
         Provider::Directory { .. } | Provider::CrossEncoder { .. } => return Ok(()),
     };

@@ -3,11 +3,15 @@
 mod aim;
 #[cfg(feature = "github")]
 mod github;
+#[cfg(feature = "hub")]
+mod hub;
 mod unreadable;
 
 pub use aim::AimError;
 #[cfg(feature = "github")]
 pub use github::GithubError;
+#[cfg(feature = "hub")]
+pub use hub::HubError;
 pub use unreadable::UnreadableRecord;
 
 use crate::config::ConfigError;
@@ -93,6 +97,10 @@ pub enum Error {
     #[cfg(feature = "github")]
     #[error(transparent)]
     Github(#[from] GithubError),
+    /// A model could not be fetched.
+    #[cfg(feature = "hub")]
+    #[error(transparent)]
+    Hub(#[from] HubError),
     /// A request for similarities without vectors.
     #[error("nothing can be compared without vectors: {reason}")]
     NoVectors {

@@ -31,7 +31,7 @@ pub(super) fn chat(entry: &Entry<'_>, name: String) -> Result<Option<String>, Co
 
 /// Checks the name of a reranker by the same rule of trust; `None` for `off`.
 pub(super) fn reranker(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
-    let provider = "provider = \"rerank\" or provider = \"cross-encoder\"";
+    let provider = "provider = \"rerank\", \"cross-encoder\", or \"hub\" and reranker = true";
     one_or_off(entry, name, provider, Provider::is_reranker)
 }
 

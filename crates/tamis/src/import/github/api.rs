@@ -5,8 +5,8 @@
 
 use super::Repository;
 use crate::error::GithubError;
+use crate::host::{Host, has_user, without_secrets};
 use std::fmt;
-use std::net::IpAddr;
 use ureq::http::Uri;
 
 /// The root of GitHub's own API.
@@ -24,13 +24,6 @@ pub(super) struct Api {
 /// An address at the host of the API.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Address(String);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Host {
-    scheme: String,
-    name: String,
-    port: u16,
-}
 
 impl Api {
     /// Parses the root of an API, which begins with `https://`, or with `http://` on this machine.
@@ -86,41 +79,6 @@ impl Api {
     }
 }
 
-fn has_user(uri: &Uri) -> bool {
-    uri.authority().is_some_and(|authority| authority.as_str().contains('@'))
-}
-
-impl Host {
-    fn of(uri: &Uri) -> Option<Host> {
-        let scheme = uri.scheme_str()?.to_ascii_lowercase();
-        let default = match scheme.as_str() {
-            "https" => 443,
-            "http" => 80,
-            _ => return None,
-        };
-        let name = uri.host()?.to_ascii_lowercase();
-        if name.is_empty() {
-            return None;
-        }
-        Some(Host { scheme, name, port: uri.port_u16().unwrap_or(default) })
-    }
-
-    fn is_loopback(&self) -> bool {
-        let bare = self.name.trim_start_matches('[').trim_end_matches(']');
-        bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}://{}", self.scheme, self.name)?;
-        match (self.scheme.as_str(), self.port) {
-            ("https", 443) | ("http", 80) => Ok(()),
-            (_, port) => write!(formatter, ":{port}"),
-        }
-    }
-}
-
 impl Address {
     /// Returns the address for the request line.
     pub(super) fn as_str(&self) -> &str {
@@ -142,15 +100,6 @@ impl fmt::Display for Address {
     /// Prints the address without its query, which is fit for messages.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.0.split('?').next().unwrap_or_default())
-    }
-}
-
-/// Returns an address without user name, password, query and fragment, any of which may be a secret.
-fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    match url.split_once("://") {
-        Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or_default()),
-        None => url.rsplit('@').next().unwrap_or_default().to_owned(),
     }
 }
 
