@@ -17,6 +17,12 @@ const SPINNER: &str = "{spinner} {msg}{done}";
 /// A stage of known length.
 const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {left:>9}";
 
+/// A download, which counts bytes.
+const BYTES: &str = "{msg:24} {wide_bar:.cyan/blue} {bytes}/{total_bytes}  {bytes_per_sec:>12}  {left:>9}";
+
+/// The same if the terminal is too narrow for a bar.
+const NARROW_BYTES: &str = "{wide_msg} {bytes}/{total_bytes}";
+
 /// The same if the terminal is too narrow for a bar.
 const NARROW: &str = "{wide_msg} {human_pos}/{human_len}";
 
@@ -95,7 +101,7 @@ impl Observer for Progress {
         }
         self.clear();
         let bar = if total == 0 { ProgressBar::new_spinner() } else { ProgressBar::new(total) };
-        let bar = bar.with_style(style(total)).with_message(name(&stage));
+        let bar = bar.with_style(style(&stage, total)).with_message(name(&stage));
         bar.set_draw_target(self.target());
         bar.enable_steady_tick(Duration::from_millis(100));
         *self.bar() = Some(bar);
@@ -123,6 +129,8 @@ fn name(stage: &Stage) -> String {
         Stage::Embed(model) => format!("embedding with {model}"),
         Stage::Import => "importing".into(),
         Stage::Fetch(what) => format!("reading {what}"),
+        Stage::Download(model) => format!("fetching {model}"),
+        Stage::Try(model) => format!("trying {model}"),
         Stage::Wait(until) => format!("the limit of requests is reached; waiting until {}", clock_time(*until)),
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing this index"),
         Stage::Answer => "answering queries".into(),
@@ -131,10 +139,17 @@ fn name(stage: &Stage) -> String {
     }
 }
 
-fn style(total: u64) -> ProgressStyle {
+fn style(stage: &Stage, total: u64) -> ProgressStyle {
     let is_narrow = Term::stderr().size_checked().is_some_and(|(_, columns)| columns < BAR_COLUMNS);
     let template = match total {
         0 => SPINNER,
+        _ if matches!(stage, Stage::Download(_)) => {
+            if is_narrow {
+                NARROW_BYTES
+            } else {
+                BYTES
+            }
+        }
         _ if is_narrow => NARROW,
         _ => BAR,
     };
@@ -179,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_templates_are_valid() {
-        for template in [SPINNER, BAR, NARROW] {
+        for template in [SPINNER, BAR, NARROW, BYTES, NARROW_BYTES] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

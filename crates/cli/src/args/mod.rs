@@ -20,6 +20,7 @@ mod judge;
 mod mcp;
 mod metadata;
 mod methods;
+mod model;
 mod output;
 mod overview;
 mod pack;
@@ -58,6 +59,7 @@ pub use install::InstallArguments;
 pub use judge::JudgeArguments;
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
 pub use metadata::MetadataArguments;
+pub use model::{ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
 pub use output::OutputArguments;
 pub use pack::PackArguments;
 pub use query::QueryArguments;
@@ -168,6 +170,8 @@ pub enum Command {
     Mcp(McpArguments),
     /// Add the server for agents to a client's configuration
     Install(InstallArguments),
+    /// Fetch models from a hub by name, list and remove them
+    Model(ModelArguments),
     /// Keep the index fresh with git hooks
     Hook(HookArguments),
     /// Trust this project's configuration as it is now

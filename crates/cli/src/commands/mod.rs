@@ -21,6 +21,7 @@ mod install;
 mod issue_body;
 mod judge;
 mod mcp;
+mod model;
 mod outline;
 mod pack;
 mod query_paths;
@@ -77,6 +78,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::View(view) => views::run(view, global, output),
         Command::Mcp(mcp) => mcp::run(mcp, global, output),
         Command::Install(install) => install::run(install, global, output),
+        Command::Model(model) => model::run(model, global, output),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => generate::completions(*shell, output),

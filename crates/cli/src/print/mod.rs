@@ -10,6 +10,7 @@ mod further;
 pub mod import;
 pub mod import_github;
 pub mod judge;
+pub mod model;
 pub mod notes;
 mod passage_text;
 pub mod plot;

@@ -21,6 +21,7 @@ mod judge;
 mod mcp;
 mod mcp_answers;
 mod metadata;
+mod model;
 mod models;
 mod month;
 #[cfg(unix)]
