@@ -4,13 +4,13 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, SourceState};
 use crate::import::Imported;
-use crate::index::EmbeddingCacheStatus;
+use crate::index::{EmbeddingCacheStatus, UnreadDocument};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
-use tamis_store::{Filter, Findings, Progress, Summary};
+use tamis_store::{DocumentState, Filter, Findings, Progress, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +25,9 @@ pub struct Status {
     pub stale: u64,
     /// The number of files that were read and left out, by kind.
     pub skipped: BTreeMap<String, u64>,
+    /// Documents without readable text, such as an encrypted PDF, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadDocument>,
     /// Files with remarks for people on how they were read.
     pub notes: Vec<(String, String)>,
     /// The repositories of the index. An index of one tree has that tree only.
@@ -75,7 +78,7 @@ impl Index {
     /// The tree or the store cannot be read.
     pub fn status(&self) -> Result<Status, Error> {
         let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
-        let mut notes = Vec::new();
+        let (mut notes, mut unread) = (Vec::new(), Vec::new());
         let mut sources = Vec::new();
         for (source, state, stale) in self.stale_by_source()? {
             let mut status = SourceStatus {
@@ -90,6 +93,8 @@ impl Index {
                 remark: state.remark(&source.namespace),
             };
             for document in self.store.documents(&source.namespace)? {
+                let DocumentState { path, collection, role, .. } = &document;
+                unread.extend(UnreadDocument::of(&source.namespace, path, collection, role));
                 if document.collection == SKIPPED {
                     *skipped.entry(document.role).or_default() += 1;
                 } else {
@@ -113,6 +118,7 @@ impl Index {
             namespace: self.namespace().to_owned(),
             stale: sources.iter().map(|source| source.stale).sum(),
             skipped,
+            unread,
             notes,
             sources,
             imported: self.imports().list()?,

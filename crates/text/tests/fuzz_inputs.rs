@@ -1,11 +1,13 @@
 //! Runs the checks of the fuzz targets on their seeds and on past findings: `fuzz/seeds` and `fuzz/regressions`.
 
-#![cfg(all(feature = "grammars", feature = "wiki"))]
+#![cfg(all(feature = "documents", feature = "grammars", feature = "wiki"))]
 
 #[path = "../../../fuzz/checks/code.rs"]
 mod code;
 #[path = "../../../fuzz/checks/conversations.rs"]
 mod conversations;
+#[path = "../../../fuzz/checks/documents.rs"]
+mod documents;
 #[path = "../../../fuzz/checks/issues.rs"]
 mod issues;
 #[path = "../../../fuzz/checks/markdown.rs"]
@@ -37,6 +39,20 @@ fn source_code_that_was_found_by_fuzzing() {
         }
     }
     assert!(inputs >= 17, "only {inputs} fixtures are of a language that is checked");
+}
+
+#[test]
+fn documents_that_were_found_by_fuzzing() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents/fixtures");
+    let mut inputs = 0;
+    for entry in fs::read_dir(fixtures).expect("listed") {
+        let path = entry.expect("listed").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let input = documents::input(&name, &fs::read(&path).expect("read")).expect("a known format");
+        documents::check(&input);
+        inputs += 1;
+    }
+    assert!(inputs >= 9, "only {inputs} fixtures");
 }
 
 #[test]

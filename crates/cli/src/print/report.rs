@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io;
 use tamis::RunReport;
-use tamis::index::SourceReport;
+use tamis::index::{SourceReport, UnreadDocument};
 
 /// Writes the report. `verbose` adds the kinds of files left out and the files that could not be read.
 ///
@@ -18,6 +18,7 @@ pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Resu
     sources(out, &report.sources, verbose)?;
     skipped(out, &report.skipped, verbose)?;
     unreadable(out, &report.unreadable, verbose)?;
+    unread(out, &report.unread, report.sources.len() > 1, verbose)?;
     for remark in &report.remarks {
         writeln!(out, "  {}", visible(remark).yellow())?;
     }
@@ -102,6 +103,27 @@ pub fn skipped(out: &mut dyn Page, skipped: &BTreeMap<String, u64>, verbose: boo
     let kinds = skipped.iter().map(|(kind, files)| format!("{} {}", count(*files), kind.replace('_', " ")));
     let kinds = if verbose { format!(": {}", kinds.collect::<Vec<_>>().join(", ")) } else { " (-v says why)".into() };
     writeln!(out, "  {} left out{kinds}", counted(total, "file"))
+}
+
+/// Writes the documents without readable text, each with the reason; without `verbose` the first few.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn unread(out: &mut dyn Page, unread: &[UnreadDocument], several: bool, verbose: bool) -> io::Result<()> {
+    const SHOWN: usize = 5;
+    if unread.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  {} without readable text:", counted(unread.len() as u64, "document"))?;
+    let shown = if verbose { unread.len() } else { SHOWN };
+    for UnreadDocument { namespace, path, reason, .. } in unread.iter().take(shown) {
+        let place = if several { format!("{namespace}:{path}") } else { path.clone() };
+        writeln!(out, "    {}: {}", label(&place), visible(reason))?;
+    }
+    match unread.len().saturating_sub(shown) {
+        0 => Ok(()),
+        more => writeln!(out, "    and {} more (-v lists them)", count(more as u64)),
+    }
 }
 
 fn unreadable(out: &mut dyn Page, unreadable: &[String], verbose: bool) -> io::Result<()> {

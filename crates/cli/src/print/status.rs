@@ -1,6 +1,6 @@
 //! The contents of an index.
 
-use super::report::{pending, skipped};
+use super::report::{pending, skipped, unread};
 use super::table::Columns;
 use super::text::{ago, bytes, count, counted, label, visible};
 use crate::page::Page;
@@ -38,6 +38,7 @@ pub fn status(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: boo
         writeln!(out, "  last brought up to date {}", ago(elapsed))?;
     }
     skipped(out, &status.skipped, verbose)?;
+    unread(out, &status.unread, status.sources.len() > 1, verbose)?;
     notes(out, status, verbose)?;
     sources(out, status)?;
     if !status.imported.is_empty() {

@@ -4,6 +4,7 @@ mod calibrate;
 mod config;
 mod cut;
 mod doctor;
+mod documents;
 mod errors;
 mod eval;
 mod evidence;

@@ -6,6 +6,7 @@
 
 mod collection;
 mod dates;
+mod document;
 mod embed;
 mod embedding_cache;
 mod ignore_rules;
@@ -24,7 +25,7 @@ pub(crate) use collection::Collections;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
 pub(crate) use read::{attributes, is_file, passages};
 pub(crate) use refresh::SPLITTER;
-pub use report::{RunReport, SourceReport};
+pub use report::{RunReport, SourceReport, UnreadDocument};
 pub use run_options::RunOptions;
 pub(crate) use sources::import_state_property;
 pub use text_document::TextDocument;

@@ -7,10 +7,11 @@ use crate::collections::{FILE_COLLECTIONS, SKIPPED};
 use crate::config::{Config, FileCollection, IndexConfig};
 use crate::file::foreign::read_in;
 use crate::handle::Source;
+use crate::index::document::read_document;
 use jiff::tz::TimeZone;
 use std::path::Path;
 use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
-use tamis_text::{Category, Document, NoteOptions, Options};
+use tamis_text::{Category, Document, NoteOptions, Options, Skip};
 
 /// Returns `true` if a document is a file of its namespace's tree.
 pub(crate) fn is_file(document: &DocumentState) -> bool {
@@ -44,20 +45,22 @@ impl<'a> Reader<'a> {
 
     /// Splits a file's content into passages. A file left out for its content becomes a document without passages.
     pub fn read(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
-        let empty = |skip: &str| NewDocument {
-            role: skip.to_owned(),
-            size: file.size,
-            modified_ns: file.modified_ns,
-            content_hash: content_hash(bytes),
-            ..NewDocument::new(self.namespace, SKIPPED, file.path.as_str())
+        let empty = |skip: &str| self.without_text(file, skip, content_hash(bytes));
+        let options = Options { max_tokens: self.config.passage_tokens };
+        let rich = match read_document(&file.path, bytes, &options) {
+            Ok(rich) => rich,
+            Err(skip) => return empty(skip.as_str()),
         };
-        if let Some(skip) = tamis_text::skip_by_content(&file.path, bytes)
+        if !tamis_text::is_document(&file.path)
+            && let Some(skip) = tamis_text::skip_by_content(&file.path, bytes)
             && skips(self.config, skip)
+            // The text of a page has lines of its own.
+            && !(rich.is_some() && skip == Skip::Minified)
         {
             return empty(skip.as_str());
         }
         let collection = self.collections.of_file(&file.path);
-        let document = self.document(collection, file, bytes);
+        let document = rich.unwrap_or_else(|| self.document(collection, file, bytes));
         let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
         let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
         NewDocument {
@@ -72,6 +75,25 @@ impl<'a> Reader<'a> {
             passages: passages(document, form),
             ..empty("")
         }
+    }
+
+    /// A document that is remembered only as left out.
+    fn without_text(&self, file: &FoundFile, skip: &str, content_hash: [u8; 32]) -> NewDocument {
+        NewDocument {
+            role: skip.to_owned(),
+            size: file.size,
+            modified_ns: file.modified_ns,
+            content_hash,
+            ..NewDocument::new(self.namespace, SKIPPED, file.path.as_str())
+        }
+    }
+
+    /// The document of a file that is not read, since it is larger than documents may be.
+    pub fn too_large(&self, file: &FoundFile) -> Option<NewDocument> {
+        let is_large = tamis_text::is_document(&file.path) && file.size > self.config.max_document_bytes;
+        // Another large file must not look like this one, moved.
+        let hash = content_hash(format!("{}\n{}", file.path, file.size).as_bytes());
+        is_large.then(|| self.without_text(file, Skip::TooLarge.as_str(), hash))
     }
 
     fn document(&self, collection: Option<FileCollection>, file: &FoundFile, bytes: &[u8]) -> Document {
@@ -93,7 +115,10 @@ pub(crate) fn attributes(document: &Document) -> Vec<Attribute> {
 
 /// Returns the passages of a document in the store's form.
 pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
+    // A notebook is code, with prose around it.
+    let mixed = document.passages.iter().any(|passage| passage.language.is_some());
     let passage = |passage: tamis_text::Passage| NewPassage {
+        form: if mixed && passage.language.is_none() { TextForm::Prose } else { form },
         start_line: passage.start_line,
         end_line: passage.end_line,
         kind: passage.kind.as_str().to_owned(),
@@ -104,11 +129,10 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
         context: passage.context,
         text: passage.text,
         role: passage.role.as_str().to_owned(),
-        language: None,
+        language: passage.language,
         author: passage.author,
         dated_ns: passage.dated_ns,
         part: passage.part,
-        form,
     };
     document.passages.into_iter().map(passage).collect()
 }
@@ -116,5 +140,7 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
 /// Reads a whole file of the tree. It may have changed since it was listed, so a link in its path is not followed, a pipe does
 /// not block, and no more is read than a file may hold.
 pub(super) fn bytes(root: &Path, file: &FoundFile, config: &IndexConfig) -> std::io::Result<Vec<u8>> {
-    read_in(root, Path::new(&file.path), config.max_file_bytes)
+    let is_document = tamis_text::is_document(&file.path);
+    let most = if is_document { config.max_document_bytes } else { config.max_file_bytes };
+    read_in(root, Path::new(&file.path), most)
 }

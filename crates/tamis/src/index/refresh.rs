@@ -6,7 +6,7 @@ use super::embed::{embed, embed_with};
 use super::plan::{Plan, movable, plan, remaining};
 use super::publish::publish;
 use super::read::{Reader, bytes, content_hash, is_file};
-use super::report::{RunReport, SourceReport};
+use super::report::{RunReport, SourceReport, UnreadDocument};
 use super::run_options::RunOptions;
 use super::walk::{Found, FoundFile, walk, walk_file};
 use crate::Error;
@@ -209,10 +209,10 @@ fn splitter_settings(index: &Index, source: &Source) -> String {
     let mut skip = config.skip.clone();
     skip.sort();
     let collection = source.collection.map_or("", FileCollection::as_str);
-    let IndexConfig { passage_tokens, note_tokens, note_overlap_tokens, notes, wiki, .. } = config;
+    let IndexConfig { passage_tokens, note_tokens, note_overlap_tokens, notes, wiki, max_document_bytes, .. } = config;
     format!(
         "version={SPLITTER} tokens={passage_tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
-         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap_tokens}",
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap_tokens} documents={max_document_bytes}",
         skip.join(",")
     )
 }
@@ -252,6 +252,12 @@ fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> 
         Err(Error::NotPublished { .. }) => Ok(()),
         published => published,
     }
+}
+
+/// A document without readable text, with the reason.
+fn unread(work: &Work<'_>, change: &Change) -> Option<UnreadDocument> {
+    let Change::Put(document) = change else { return None };
+    UnreadDocument::of(&work.source.namespace, &document.path, &document.collection, &document.role)
 }
 
 /// The result of reading a file of the plan.
@@ -298,7 +304,10 @@ fn commit(
             let mut changes = Vec::with_capacity(outcomes.len());
             for outcome in outcomes {
                 match outcome {
-                    Outcome::Change(change) => changes.push(*change),
+                    Outcome::Change(change) => {
+                        report.unread.extend(unread(work, &change));
+                        changes.push(*change);
+                    }
                     // Two new files can be copies of one that is gone. The first counts as the move, the other as new.
                     Outcome::Moved(document, change) if !moved.contains(&document) => {
                         moved.push(document);
@@ -334,6 +343,9 @@ fn outcome(
     by_hash: &HashMap<[u8; 32], Vec<&DocumentState>>,
 ) -> Outcome {
     let &Work { source, resplit, limits, .. } = work;
+    if let Some(large) = work.reader.too_large(file) {
+        return Outcome::Change(Box::new(Change::Put(large)));
+    }
     let bytes = match bytes(&source.root, file, limits) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(format!("{}: {error}", file.path)),

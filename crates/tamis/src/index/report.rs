@@ -1,7 +1,9 @@
 //! The report of a run, in total and by source.
 
 use crate::Error;
+use crate::collections::SKIPPED;
 use crate::handle::Source;
+use crate::lookup::reason;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,6 +39,9 @@ pub struct RunReport {
     pub skipped: BTreeMap<String, u64>,
     /// Files and directories that could not be read, with the reason.
     pub unreadable: Vec<String>,
+    /// Documents read in this run that have no readable text, such as an encrypted PDF.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadDocument>,
     /// Remarks for people on faults that they can fix: ignore files that do not apply, names that cannot be indexed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -49,6 +54,30 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// Milliseconds by stage.
     pub timings_ms: BTreeMap<String, f64>,
+}
+
+/// A document whose text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UnreadDocument {
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path under its root.
+    pub path: String,
+    /// The reason, as a sentence.
+    pub reason: String,
+}
+
+impl UnreadDocument {
+    /// Returns the entry for a stored document, if it is a PDF or the like without readable text.
+    pub(crate) fn of(namespace: &str, path: &str, collection: &str, role: &str) -> Option<Self> {
+        let unread = collection == SKIPPED && tamis_text::is_document(path);
+        unread.then(|| UnreadDocument {
+            namespace: namespace.to_owned(),
+            path: path.to_owned(),
+            reason: reason(path, role),
+        })
+    }
 }
 
 impl RunReport {

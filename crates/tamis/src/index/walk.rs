@@ -170,9 +170,16 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
     let path = relative(root, entry.path());
     match entry.metadata() {
         Ok(metadata) => {
-            let limits = Limits { max_bytes: config.max_file_bytes, ..Limits::default() };
+            let limits = Limits {
+                max_bytes: config.max_file_bytes,
+                max_document_bytes: config.max_document_bytes,
+                ..Limits::default()
+            };
+            // A document that is too large is listed, so that the index remembers and names it.
+            let named = |skip: Skip| skip.as_str() == "too_large" && tamis_text::is_document(&path);
             if let Some(skip) = tamis_text::skip_by_path(&path, metadata.len(), &limits)
                 && skips(config, skip)
+                && !named(skip)
             {
                 *found.skipped.entry(skip.as_str()).or_default() += 1;
                 return;

@@ -337,6 +337,20 @@ pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
     by_line.into_iter().map(|(line, Line(text, _))| (line, text)).collect()
 }
 
+/// The text of a document, with its lines where they are in the file.
+pub(crate) fn whole_text(passages: &[StoredPassage]) -> String {
+    let mut text = String::new();
+    let mut at = 1;
+    for (line, content) in by_line(passages) {
+        // Blank lines between passages are in none of them.
+        (at..line).for_each(|_| text.push('\n'));
+        text.push_str(&content);
+        text.push('\n');
+        at = line + 1;
+    }
+    text
+}
+
 /// A path, with the first and last line if they are named.
 type PathAndLines<'a> = (&'a str, Option<(u32, u32)>);
 

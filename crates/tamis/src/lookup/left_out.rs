@@ -38,13 +38,13 @@ impl Index {
         }
         match file(&source.root, &path) {
             PathEntry::Nothing => return Ok(None),
-            PathEntry::Link => return Ok(Some(reason("symlink"))),
+            PathEntry::Link => return Ok(Some(reason(&path, "symlink"))),
             PathEntry::File => {}
         }
         let config = &self.config.index;
         let found = self.listed(source, &path)?;
         Ok(Some(match found.skipped.keys().next() {
-            Some(skip) => reason(skip),
+            Some(skip) => reason(&path, skip),
             None if !found.files.is_empty() => "it came after the last run, and the next one adds it".to_owned(),
             None if !config.hidden && path.split('/').any(|part| part.starts_with('.')) => {
                 "it is hidden, and index.hidden is false".to_owned()
@@ -56,15 +56,22 @@ impl Index {
 
 /// Returns the reason why a document has no text; `None` if it has some.
 pub(crate) fn reason_of(document: &DocumentState) -> Option<String> {
-    (document.collection == SKIPPED).then(|| reason(&document.role))
+    (document.collection == SKIPPED).then(|| reason(&document.path, &document.role))
 }
 
-/// Returns the reason to skip a file, as a sentence.
-fn reason(skip: &str) -> String {
+/// Returns the reason to skip the file at a path, as a sentence.
+pub(crate) fn reason(path: &str, skip: &str) -> String {
     let why = match skip {
         "symlink" => return "it is a symbolic link, and none is followed".to_owned(),
         "binary" => return "it is binary".to_owned(),
         "empty" => return "it is empty".to_owned(),
+        "encrypted" => return "it is encrypted; save a copy without a password".to_owned(),
+        "no_text" => return "it has no text; a scan needs text recognition first".to_owned(),
+        "damaged" => return "it is damaged, or not what its name says".to_owned(),
+        "too_much_work" => return "finding its text took too long".to_owned(),
+        "too_large" if tamis_text::is_document(path) => {
+            return "it is larger than index.max_document_bytes, or would unpack to too much".to_owned();
+        }
         "too_large" => return "it is larger than index.max_file_bytes".to_owned(),
         "lock" => "it is a lock file, which a package manager writes",
         "minified" => "it is minified: most of its text is in very long lines",

@@ -4,4 +4,5 @@ mod excerpt;
 mod left_out;
 
 pub use excerpt::Excerpt;
-pub(crate) use excerpt::{Named, by_line};
+pub(crate) use excerpt::{Named, by_line, whole_text};
+pub(crate) use left_out::reason;

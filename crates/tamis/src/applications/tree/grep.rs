@@ -7,6 +7,7 @@ use super::Tree;
 use super::listing::{Listed, Roots, TreeScope};
 use super::matcher::Pattern;
 use crate::Error;
+use crate::lookup::whole_text;
 use crate::progress::Observer;
 use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::RegexMatcher;
@@ -118,7 +119,8 @@ pub struct GrepLine {
 
 impl Tree<'_> {
     /// Finds a text or regular expression in the files of the tree as they are on the disk. The index only says which files there
-    /// are, so a file that changed since it was indexed is found by its new text.
+    /// are, so a file that changed since it was indexed is found by its new text. Of a document such as a PDF, which is no text
+    /// file, the indexed text is searched.
     ///
     /// # Errors
     /// The pattern, a number or a glob is not allowed, a named file is missing, the namespace does not exist, or the observer
@@ -154,7 +156,8 @@ impl Tree<'_> {
                 answer.complete = false;
                 break;
             }
-            let found: Vec<_> = batch.par_iter().map(|file| search(file, &roots, &matcher, request, room)).collect();
+            let found: Vec<_> =
+                batch.par_iter().map(|file| search(&self.bytes(file, &roots)?, &matcher, request, room)).collect();
             for (file, found) in batch.iter().zip(found) {
                 match found {
                     Err(error) => gone.push(format!("{} ({error})", file.path)),
@@ -167,6 +170,15 @@ impl Tree<'_> {
         }
         answer.notes = notes(&listed, &answer, &gone);
         Ok(answer)
+    }
+
+    /// The text of a file: of a document as the index has it, of any other as it is on the disk.
+    fn bytes(&self, file: &DocumentState, roots: &Roots) -> io::Result<Vec<u8>> {
+        if !tamis_text::is_document(&file.path) {
+            return roots.read(file);
+        }
+        let passages = self.index.store.document_passages(&file.namespace, &file.path).map_err(io::Error::other)?;
+        Ok(whole_text(&passages).into_bytes())
     }
 }
 
@@ -220,14 +232,7 @@ struct Found {
     hits: Vec<GrepLine>,
 }
 
-fn search(
-    file: &DocumentState,
-    roots: &Roots,
-    matcher: &RegexMatcher,
-    request: &GrepRequest,
-    room: usize,
-) -> io::Result<Found> {
-    let bytes = roots.read(file)?;
+fn search(bytes: &[u8], matcher: &RegexMatcher, request: &GrepRequest, room: usize) -> io::Result<Found> {
     let mut lines = Lines {
         matcher,
         room,
@@ -239,7 +244,7 @@ fn search(
         .before_context(request.before)
         .after_context(request.after)
         .build();
-    searcher.search_slice(matcher, &bytes, &mut lines)?;
+    searcher.search_slice(matcher, bytes, &mut lines)?;
     let Lines { mut found, .. } = lines;
     // Context before a match that was not listed.
     let last = found.hits.iter().rposition(|hit| hit.column.is_some());

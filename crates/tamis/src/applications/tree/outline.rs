@@ -4,7 +4,7 @@ use super::Tree;
 use super::listing::TreeScope;
 use crate::Error;
 use crate::access::readable;
-use crate::lookup::{Named, by_line};
+use crate::lookup::{Named, by_line, whole_text};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -170,15 +170,7 @@ impl Tree<'_> {
 fn entries(file: &DocumentState, passages: &[StoredPassage], tests: bool) -> (Vec<OutlineEntry>, u32, u64) {
     let lines = by_line(passages);
     let last = lines.last().map_or(0, |(line, _)| *line);
-    let mut text = String::new();
-    let mut at = 1;
-    for (line, content) in lines {
-        // Blank lines between passages are in none of them.
-        (at..line).for_each(|_| text.push('\n'));
-        text.push_str(&content);
-        text.push('\n');
-        at = line + 1;
-    }
+    let text = whole_text(passages);
     let by_path = Language::of(&file.path, &text).is_some();
     let language = file.language.as_deref().unwrap_or_default();
     let mut symbols = outline(if by_path { &file.path } else { language }, &text);

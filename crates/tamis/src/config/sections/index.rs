@@ -14,6 +14,8 @@ section! {
         pub models: Vec<String> = "index.models", list(crate::models::BUILT_IN).check(model_names::all);
         /// Files larger than this are left out.
         pub max_file_bytes: u64 = "index.max_file_bytes", integer(1024..=1 << 30, 1 << 20);
+        /// The same for PDF, Word, OpenDocument and EPUB files and notebooks, most of which is not text.
+        pub max_document_bytes: u64 = "index.max_document_bytes", integer(1024..=1 << 30, 32 << 20);
         /// Symbols, sections and paragraphs longer than this are split.
         pub passage_tokens: usize = "index.passage_tokens", integer(50..=4000, 400);
         /// Kinds of files to leave out. Binary, empty and too large files are always left out.
