@@ -21,9 +21,10 @@ fn tree() -> Tree {
     );
     tree.write("tests/parts.rs", "struct FromRequestParts;\n\n#[test]\nfn from_request_parts() { FromRequestParts; FromRequestParts; }\n");
     for at in 0..120 {
+        let words = if at % 8 == 0 { "a large message, a head" } else { "as every one of them" };
         tree.write(
             &format!("src/uses/u{at}.rs"),
-            &format!("use crate::FromRequestParts;\n\n/// FromRequestParts for number {at}: a large message, a head.\npub fn from_request_parts_{at}(open: bool) {{ FromRequestParts; FromRequestParts; }}\n"),
+            &format!("use crate::FromRequestParts;\n\n/// FromRequestParts for number {at}: {words}.\npub fn from_request_parts_{at}(open: bool) {{ FromRequestParts; FromRequestParts; }}\n"),
         );
     }
     tree.write("docs/head.md", "# The head of a message\n\nA message has a head. A large head is too much: the message is too large.\n");

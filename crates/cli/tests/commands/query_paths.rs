@@ -5,10 +5,10 @@ use crate::support::{Tree, run};
 /// Two directories with files on the same subject.
 fn tree() -> Tree {
     let tree = Tree::empty();
-    for directory in ["mill", "farm/barn"] {
-        tree.write(&format!("{directory}/wheel.md"), "# The water wheel\n\nThe water wheel turns with the stream.\n");
-        tree.write(&format!("{directory}/oil.md"), "# Oil\n\nOil the water wheel every spring.\n");
-    }
+    tree.write("mill/wheel.md", "# The water wheel\n\nThe water wheel turns with the stream.\n");
+    tree.write("mill/oil.md", "# Oil\n\nOil the water wheel every spring.\n");
+    tree.write("farm/barn/wheel.md", "# Barn\n\nA small water wheel drives the churn of the barn.\n");
+    tree.write("farm/barn/oil.md", "# Grease\n\nGrease on a water wheel keeps off rust, as the smith says.\n");
     tree.write("farm/[old].md", "# Old\n\nThe old water wheel turned with the stream.\n");
     tree
 }
