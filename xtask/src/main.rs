@@ -9,6 +9,7 @@ mod platforms;
 mod questions;
 mod references;
 mod run;
+mod static_model;
 #[cfg(unix)]
 mod torture;
 mod train;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::run::{program, root};
+use crate::static_model::crates;
 
 const USAGE: &str = "\
 cargo xtask train judge WORK --squad DIRECTORY [--minutes 75] [--resume STATE]
@@ -74,7 +75,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let data = at("groups");
     if !Path::new(&data).join("train.jsonl").exists() {
         fs::create_dir_all(&data)?;
-        let crates = registry()?;
+        let crates = crates()?;
         let library = at("venv/lib");
         let arguments = ["tools/judge/mine.py", &at("packages"), &squad, &data, "--code", &library, &crates];
         program(&python, &arguments)?;
@@ -88,12 +89,4 @@ pub fn run(arguments: &[String]) -> Result<()> {
     program(&python, &train)?;
     let trained = format!("{state}/state.pt");
     program(&python, &["tools/judge/export.py", &trained, &tokenizer, &work.to_string_lossy()])
-}
-
-/// The sources of the crates that this workspace depends on.
-fn registry() -> Result<String> {
-    let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))?;
-    let sources = Path::new(&home).join("registry/src");
-    let first = fs::read_dir(&sources).with_context(|| format!("cannot read {}", sources.display()))?.next();
-    Ok(first.context("no crate was ever built here")??.path().to_string_lossy().into_owned())
 }

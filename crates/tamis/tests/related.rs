@@ -249,7 +249,7 @@ fn prose_is_like_prose_and_uses_nothing() {
     refresh(&index);
     let found = related(&index, "docs/door.md:3");
     assert!(found.references.is_empty() && found.referenced_by.is_empty());
-    assert_eq!(found.model.as_deref(), Some("static-256-v1"));
+    assert_eq!(found.model.as_deref(), Some("static-256-v2"));
     let cut = found.cut.as_ref().expect("vectors were compared");
     assert!(cut.keep >= found.similar.len() && !found.similar.is_empty(), "{cut:?}");
     assert!(found.similar.is_sorted_by(|a, b| a.similarity >= b.similarity) || found.similar.len() == 1);

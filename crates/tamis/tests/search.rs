@@ -19,7 +19,7 @@ fn the_answer_and_nothing_else() {
     assert!(answer.results.len() <= 3, "{:?}", paths(&answer));
     assert_eq!(answer.cut.method, "auto");
     assert_eq!(answer.cut.keep + answer.cut.dropped, answer.cut.candidates);
-    assert_eq!(answer.model.as_deref(), Some("static-256-v1"));
+    assert_eq!(answer.model.as_deref(), Some("static-256-v2"));
     let hit = &answer.results[0];
     assert_eq!(
         (hit.rank, hit.start_line, hit.kind.as_str(), hit.language.as_deref()),

@@ -136,7 +136,7 @@ fn an_unreachable_model_ends_no_search_and_is_said() {
         endpoint.stop();
         let reason = |answer: &Value| answer["fallback_reason"].as_str().unwrap_or_default().to_owned();
         let (answer, err) = json(&tree, &["search", "--json", "how hot should the oven be"]);
-        assert_eq!((&answer["mode_used"], &answer["model"]), (&"hybrid".into(), &"static-256-v1".into()), "{answer}");
+        assert_eq!((&answer["mode_used"], &answer["model"]), (&"hybrid".into(), &"static-256-v2".into()), "{answer}");
         for part in ["model far cannot be used", "refused"] {
             assert!(reason(&answer).contains(part), "{answer}");
             assert!(err.contains("warning:") && err.contains(part), "{err}");
@@ -150,7 +150,7 @@ fn an_unreachable_model_ends_no_search_and_is_said() {
             (answer, err)
         };
         let (answer, err) = ask(&[]);
-        assert_eq!((&answer["mode_used"], &answer["model"]), (&"hybrid".into(), &"static-256-v1".into()), "{answer}");
+        assert_eq!((&answer["mode_used"], &answer["model"]), (&"hybrid".into(), &"static-256-v2".into()), "{answer}");
         assert!(answer["pending_model"].as_str().is_some_and(|text| text.starts_with("far covers")), "{answer}");
         assert_eq!(answer["fallback_reason"], Value::Null, "{answer}");
         assert!(err.contains("warning:") && err.contains("not embedded with far") && err.contains("refused"), "{err}");
@@ -159,7 +159,7 @@ fn an_unreachable_model_ends_no_search_and_is_said() {
         let (answer, _) = ask(&["--model", "static"]);
         assert_eq!((&answer["mode_used"], &answer["fallback_reason"]), (&"hybrid".into(), &Value::Null), "{answer}");
         let (answer, _) = ask(&["--mode", "semantic"]);
-        assert_eq!((&answer["mode_used"], &answer["model"]), (&"semantic".into(), &"static-256-v1".into()), "{answer}");
+        assert_eq!((&answer["mode_used"], &answer["model"]), (&"semantic".into(), &"static-256-v2".into()), "{answer}");
         let (answer, _) = ask(&["--model", "far"]);
         assert!(reason(&answer).contains("model far cannot be used"), "{answer}");
         assert_eq!((&answer["mode_used"], &answer["model"]), (&"lexical".into(), &Value::Null), "words alone");

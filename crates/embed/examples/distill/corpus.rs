@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -24,11 +24,11 @@ pub enum Kind {
 type Passage = ([u8; 32], String);
 
 /// Collects passages of each kind, in an order that depends on their text alone.
-pub fn collect(directories: &[String], shares: &[(Kind, usize)]) -> Result<Vec<String>> {
+pub fn collect(directories: &[PathBuf], shares: &[(Kind, usize)]) -> Result<Vec<String>> {
     let mut kinds: Vec<(Kind, usize, BTreeSet<Passage>)> =
         shares.iter().map(|&(kind, share)| (kind, share, BTreeSet::new())).collect();
     for directory in directories {
-        visit(Path::new(directory), &mut |kind, text| {
+        visit(directory, &mut |kind, text| {
             for (_, share, chosen) in kinds.iter_mut().filter(|entry| entry.0 == kind) {
                 chosen.insert((*blake3::hash(text.as_bytes()).as_bytes(), text.to_owned()));
                 if chosen.len() > *share {
@@ -115,7 +115,7 @@ fn code(text: &str, found: &mut impl FnMut(Kind, &str)) {
 }
 
 /// Extracts the text of an HTML page, with blank lines between its blocks. It is not a parser, but good enough for documentation.
-fn without_tags(html: &str) -> String {
+pub fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len() / 2);
     let mut rest = html;
     while let Some(start) = rest.find('<') {

@@ -4,10 +4,13 @@
 //! projected vector. Stochastic gradient descent, a passage at a time, with Adagrad's step for each row (Duchi, Hazan and
 //! Singer, 2011): frequent tokens soon move little, and rare ones stay near their start.
 
-use tamis_embed::{WordPiece, normalise};
+use tamis_embed::normalise;
 
+use super::joint;
+use super::random::Random;
 use super::space::Space;
 use super::teacher::WIDTH;
+use super::training::bag;
 
 /// Probability of a token at which its first row gets half its length (Arora, Liang and Ma, 2017).
 const RARE: f32 = 1e-4;
@@ -35,9 +38,9 @@ pub fn fit(space: &Space, tokens: &[f32], passages: &[String], vectors: &[f32]) 
     let mut table = Rows::start(space, tokens, &examples);
     println!("held-out cosine {:.4} before", table.held_out(&examples));
     let mut order: Vec<usize> = (0..examples.len()).filter(|at| at % HELD_OUT != 0).collect();
-    let mut random = SEED;
+    let mut random = Random::new(SEED);
     for epoch in 0..EPOCHS {
-        shuffle(&mut order, &mut random);
+        random.shuffle(&mut order);
         let rate = RATE * (1.0 - epoch as f32 / EPOCHS as f32);
         for &at in &order {
             table.step(&examples[at], rate);
@@ -48,12 +51,10 @@ pub fn fit(space: &Space, tokens: &[f32], passages: &[String], vectors: &[f32]) 
 }
 
 fn example(space: &Space, text: &str, vector: &[f32]) -> Example {
-    let tokenizer = WordPiece::uncased_bert();
-    // As many tokens as the transformer saw, without those that the table leaves out.
-    let mut ids = tokenizer.tokenize(text, 254);
-    ids.retain(|&id| id != tokenizer.unknown());
-    ids.sort_unstable();
-    let tokens = ids.chunk_by(|a, b| a == b).map(|run| (run[0] as usize, run.len() as f32)).collect();
+    // About as many tokens as the transformer saw.
+    let mut tokens = joint::tokens(text);
+    tokens.truncate(254);
+    let tokens = bag(&tokens).into_iter().map(|(token, count)| (token as usize, count)).collect();
     let mut target = space.project(vector);
     normalise(&mut target);
     Example { tokens, target }
@@ -139,12 +140,4 @@ fn probabilities(count: usize, examples: &[Example]) -> Vec<f32> {
     let total = seen.iter().sum::<f32>().max(1.0);
     let zipf = |id: usize| 0.1 / ((id + 1).saturating_sub(FIRST_WORD).max(1) as f32 + 2.7);
     seen.iter().enumerate().map(|(id, times)| (zipf(id) + times / total) / 2.0).collect()
-}
-
-/// Shuffles after Fisher and Yates, with the high bits of a linear congruential generator (Knuth's MMIX).
-fn shuffle(order: &mut [usize], random: &mut u64) {
-    for last in (1..order.len()).rev() {
-        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        order.swap(last, (*random >> 33) as usize % (last + 1));
-    }
 }

@@ -46,7 +46,7 @@ impl StaticModel {
         static SHARED: OnceLock<StaticModel> = OnceLock::new();
         SHARED.get_or_init(|| {
             let table = TokenTable::from_bytes(tamis_model_static::TABLE).expect("the built-in table is whole");
-            Self::new("static-256-v1", table).expect("the built-in table fits the vocabulary")
+            Self::new("static-256-v2", table).expect("the built-in table fits the vocabulary")
         })
     }
 
@@ -79,10 +79,9 @@ impl StaticModel {
     }
 
     fn embed(&self, text: &str, ids: &mut Vec<u32>) -> Vec<f32> {
-        self.tokenizer.tokenize_into(text, usize::MAX, ids);
+        self.tokenizer.bag(text, ids);
         let mut vector = vec![0.0; self.info.dimension];
-        let unknown = self.tokenizer.unknown();
-        for &id in ids.iter().filter(|&&id| id != unknown) {
+        for &id in ids.iter() {
             self.table.add_row(id as usize, &mut vector);
         }
         normalise(&mut vector);

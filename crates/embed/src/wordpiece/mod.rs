@@ -4,7 +4,11 @@
 //! Hugging Face `tokenizers` crate implements them, and the tests hold this module to that crate's output. It differs in
 //! two points on purpose: the names of special tokens that occur in a text, such as `[SEP]`, are text, and a limit on the
 //! number of tokens stops reading instead of tokenizing everything first.
+//!
+//! [`WordPiece::words`] divides the names of code before that, and [`WordPiece::bag`] also finds tokens for Chinese, Japanese and Korean.
 
+mod cjk;
+mod identifiers;
 mod normalise;
 mod vocabulary;
 
@@ -58,11 +62,56 @@ impl WordPiece {
     /// Does the same as [`tokenize`](Self::tokenize), into a buffer that is emptied first.
     pub fn tokenize_into(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
         ids.clear();
-        normalise::for_each_word(text, |word| {
+        normalise::for_each_word(text, |word, _| {
             self.vocabulary.split(word, LONGEST_WORD, ids);
             ids.len() < limit
         });
         ids.truncate(limit);
+    }
+
+    /// Does the same after dividing the names of code into their words, as `getHTTPResponse` into `get`, `http` and `response`.
+    /// A name that the vocabulary has as a whole, such as `JavaScript`, stays whole.
+    ///
+    /// ```
+    /// let tokenizer = tamis_embed::WordPiece::uncased_bert();
+    /// let mut ids = Vec::new();
+    /// tokenizer.words("HTTPServer in JavaScript", usize::MAX, &mut ids);
+    /// let tokens: Vec<_> = ids.iter().filter_map(|&id| tokenizer.token(id)).collect();
+    /// assert_eq!(tokens, ["http", "server", "in", "javascript"]);
+    /// ```
+    pub fn words(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
+        ids.clear();
+        self.append_words(text, limit, ids);
+        ids.truncate(limit);
+    }
+
+    /// Returns the tokens of a model that disregards their order: those of [`words`](Self::words), except that Chinese, Japanese and Korean
+    /// characters, and pairs of them, that the vocabulary lacks have tokens too: those that BERT left unused, by a hash.
+    pub fn bag(&self, text: &str, ids: &mut Vec<u32>) {
+        ids.clear();
+        let mut rest = text;
+        while let Some(start) = rest.find(cjk::is_cjk) {
+            self.append_words(&rest[..start], usize::MAX, ids);
+            rest = &rest[start..];
+            let end = rest.find(|c| !cjk::is_cjk(c)).unwrap_or(rest.len());
+            cjk::tokens(&rest[..end], |c| self.vocabulary.whole(c.encode_utf8(&mut [0; 4])), ids);
+            rest = &rest[end..];
+        }
+        self.append_words(rest, usize::MAX, ids);
+        ids.retain(|&id| id != self.vocabulary.unknown());
+    }
+
+    fn append_words(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
+        normalise::for_each_word(text, |word, shape| {
+            let starts = shape.starts(word.len());
+            match if starts == 0 { None } else { self.vocabulary.whole(word) } {
+                Some(id) => ids.push(id),
+                None => identifiers::for_each_part(word, starts, |part| {
+                    self.vocabulary.split(part, LONGEST_WORD, ids);
+                }),
+            }
+            ids.len() < limit
+        });
     }
 
     /// Returns the identifier of a token, written as in the vocabulary (`##` before a continuation).

@@ -4,9 +4,11 @@
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
+use super::identifiers::Shape;
+
 /// Calls `visit` with every word of a text, in order, until it returns false. Words are lower case and without accents;
-/// each punctuation character and each CJK ideograph is a word of its own.
-pub(super) fn for_each_word(text: &str, mut visit: impl FnMut(&str) -> bool) {
+/// each punctuation character and each CJK ideograph is a word of its own. The shape tells which bytes were in upper case.
+pub(super) fn for_each_word(text: &str, mut visit: impl FnMut(&str, Shape) -> bool) {
     let mut scratch = String::new();
     let mut cleaned = String::new();
     // Canonical decomposition and reordering of marks never cross a space, so that stretches can be treated one by one.
@@ -22,28 +24,36 @@ pub(super) fn for_each_word(text: &str, mut visit: impl FnMut(&str) -> bool) {
     }
 }
 
-fn ascii(stretch: &str, word: &mut String, visit: &mut impl FnMut(&str) -> bool) -> bool {
+fn ascii(stretch: &str, word: &mut String, visit: &mut impl FnMut(&str, Shape) -> bool) -> bool {
     word.clear();
+    let mut shape = Shape::default();
     for &byte in stretch.as_bytes() {
         if byte.is_ascii_alphanumeric() {
+            shape.push(word.len(), byte.is_ascii_uppercase(), byte.is_ascii_digit());
             word.push(byte.to_ascii_lowercase() as char);
         } else if byte.is_ascii_punctuation() {
-            if !word.is_empty() && !visit(word) {
+            if !word.is_empty() && !visit(word, shape) {
                 return false;
             }
             word.clear();
             word.push(byte as char);
-            if !visit(word) {
+            if !visit(word, Shape::default()) {
                 return false;
             }
             word.clear();
+            shape = Shape::default();
         }
         // Control characters remain. They are dropped without separating the characters around them.
     }
-    word.is_empty() || visit(word)
+    word.is_empty() || visit(word, shape)
 }
 
-fn unicode(stretch: &str, cleaned: &mut String, word: &mut String, visit: &mut impl FnMut(&str) -> bool) -> bool {
+fn unicode(
+    stretch: &str,
+    cleaned: &mut String,
+    word: &mut String,
+    visit: &mut impl FnMut(&str, Shape) -> bool,
+) -> bool {
     cleaned.clear();
     for c in stretch.chars().filter(|&c| c != '\u{fffd}' && !is_control(c)) {
         if is_ideograph(c) {
@@ -55,26 +65,32 @@ fn unicode(stretch: &str, cleaned: &mut String, word: &mut String, visit: &mut i
         }
     }
     word.clear();
-    for c in cleaned.nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase) {
-        let separates = c.is_whitespace();
-        let stands_alone = !separates && is_punctuation(c);
-        if (separates || stands_alone) && !word.is_empty() {
-            if !visit(word) {
-                return false;
+    let mut shape = Shape::default();
+    for original in cleaned.nfd().filter(|&c| !is_accent(c)) {
+        for c in original.to_lowercase() {
+            let separates = c.is_whitespace();
+            let stands_alone = !separates && is_punctuation(c);
+            if (separates || stands_alone) && !word.is_empty() {
+                if !visit(word, shape) {
+                    return false;
+                }
+                word.clear();
+                shape = Shape::default();
             }
-            word.clear();
-        }
-        if !separates {
-            word.push(c);
-        }
-        if stands_alone {
-            if !visit(word) {
-                return false;
+            if !separates {
+                shape.push(word.len(), c != original, c.is_ascii_digit());
+                word.push(c);
             }
-            word.clear();
+            if stands_alone {
+                if !visit(word, Shape::default()) {
+                    return false;
+                }
+                word.clear();
+                shape = Shape::default();
+            }
         }
     }
-    word.is_empty() || visit(word)
+    word.is_empty() || visit(word, shape)
 }
 
 /// Returns true for a control character. Tab, line feed and carriage return never get here: the text was split at them.
@@ -110,7 +126,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        for_each_word(text, |word| {
+        for_each_word(text, |word, _| {
             words.push(word.to_owned());
             true
         });
@@ -132,7 +148,7 @@ mod tests {
         for (text, total) in [("a b, c", 4), ("é ü, 你c", 5)] {
             for stop in 1..=total {
                 let mut seen = 0;
-                for_each_word(text, |_| {
+                for_each_word(text, |_, _| {
                     seen += 1;
                     seen < stop
                 });

@@ -117,10 +117,15 @@ impl Vocabulary {
         })
     }
 
+    /// Finds a word that needs no pieces.
+    pub(super) fn whole(&self, word: &str) -> Option<u32> {
+        self.find(&self.words, hash(word), word.as_bytes(), false)
+    }
+
     pub(super) fn id(&self, token: &str) -> Option<u32> {
         match token.strip_prefix("##") {
             Some(piece) if !piece.is_empty() => self.find(&self.continuations, hash(piece), piece.as_bytes(), true),
-            _ => self.find(&self.words, hash(token), token.as_bytes(), false),
+            _ => self.whole(token),
         }
     }
 
