@@ -10,7 +10,10 @@ use tamis_store::{DocumentId, LexicalHit, PassageId, SemanticHit};
 const ENTRIES: usize = 100;
 
 /// Most passages of each leg, in relation to the configured number, that are looked at for more entries.
-const STEPS: [usize; 2] = [2, 8];
+const DEEPEST: usize = 8;
+
+/// How much deeper than the entries found so far suggest. Deeper passages are more often of the same entries.
+const SPARE: f64 = 1.5;
 
 /// The depth of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +42,15 @@ impl Depth {
         Depth { passages: self.passages.max(passages), ..self }
     }
 
-    /// The numbers of passages to ask each leg for, until they are enough.
-    pub fn steps(&self) -> Vec<usize> {
-        match self.entries {
-            0 => vec![self.passages],
-            _ => STEPS.iter().map(|factor| factor * self.passages).collect(),
-        }
+    /// The number of passages to ask each leg for after `asked` were not enough; `None` if that was the last step.
+    pub fn next(&self, words: &[LexicalHit], vectors: &[SemanticHit], asked: usize) -> Option<usize> {
+        let deepest = DEEPEST * self.passages;
+        let documents = words.iter().map(|hit| hit.document).chain(vectors.iter().map(|hit| hit.document));
+        let found = documents.collect::<HashSet<_>>().len().max(1);
+        let needed = asked as f64 * SPARE * self.entries as f64 / found as f64;
+        // The first step aims at what is needed, and the second takes all that may be looked at.
+        let next = if asked > self.passages { deepest } else { (needed as usize).clamp(2 * asked, deepest) };
+        (asked < deepest).then_some(next)
     }
 
     /// The least depth at which the hits of both legs are of enough documents, or of all that they have. `None` if there are not
@@ -105,6 +111,9 @@ mod tests {
         assert_eq!(depth.reached(&words(&[1, 1, 1, 1]), &[], 4), None, "look deeper");
         assert_eq!(depth.reached(&words(&[1, 1, 1, 1]), &[], 8), Some(2), "deeper passages are of the same document");
         assert_eq!(depth.reached(&[], &[], 4), Some(2));
+        assert_eq!(depth.next(&words(&[1, 2]), &[], 2), Some(4));
+        assert_eq!(depth.next(&words(&[1, 1, 1, 1]), &[], 4), Some(16), "all that may be looked at");
+        assert_eq!(depth.next(&words(&[1; 16]), &[], 16), None);
         assert_eq!(Depth::exactly(5).reached(&words(&[1; 5]), &[], 5), Some(5));
     }
 }

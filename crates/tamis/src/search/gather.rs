@@ -155,20 +155,21 @@ pub(super) fn gather(
         let words = words.map_err(LegError::of(Leg::Lexical))?;
         Ok((words, vectors.map_err(LegError::of(Leg::Semantic))?))
     };
-    let (mut words, mut vectors, mut reached) = (None, None, depth.passages);
-    for count in depth.steps() {
-        (words, vectors) = legs(count)?;
+    let mut count = depth.passages;
+    let (words, vectors, reached, kept) = loop {
+        let (words, vectors) = legs(count)?;
         let hits = words.as_ref().map_or(&[][..], |words| &words.hits);
         let nearest = vectors.as_ref().map_or(&[][..], |vectors| &vectors.hits);
         let enough = depth.reached(hits, nearest, count);
-        reached = enough.unwrap_or(count);
-        if enough.is_some() {
-            break;
+        match depth.next(hits, nearest, count).filter(|_| enough.is_none()) {
+            Some(deeper) => count = deeper,
+            None => {
+                let reached = enough.unwrap_or(count);
+                let kept = within(reached, hits, nearest);
+                break (words, vectors, reached, kept);
+            }
         }
-    }
-    let hits = words.as_ref().map_or(&[][..], |words| &words.hits);
-    let nearest = vectors.as_ref().map_or(&[][..], |vectors| &vectors.hits);
-    let kept = within(reached, hits, nearest);
+    };
 
     let mut pool: BTreeMap<PassageId, Candidate> = BTreeMap::new();
     for hit in words.iter().flat_map(|words| &words.hits) {

@@ -135,7 +135,9 @@ impl WordFilter {
         let allowed = passages.iter().map(|passage| !self.excluded.iter().any(|word| holds(word, passage)));
         let mut kept: Vec<bool> = allowed.collect();
         let quoted: Vec<bool> = passages.iter().map(|passage| holds(&self.phrases, passage)).collect();
-        if quoted.iter().zip(&kept).any(|(quoted, kept)| *quoted && *kept) {
+        // An exact find joins the pool from anywhere, and must not empty it of everything else.
+        let of_leg = candidates.iter().map(|candidate| candidate.exact.is_none());
+        if quoted.iter().zip(&kept).zip(of_leg).any(|((quoted, kept), of_leg)| *quoted && *kept && of_leg) {
             kept.iter_mut().zip(&quoted).for_each(|(kept, quoted)| *kept &= quoted);
         }
         let mut of_candidates = kept.iter();

@@ -100,7 +100,7 @@ section! {
         pub shared_namespaces: usize = "search.shared_namespaces", integer(0..=100, 5);
         /// Legs that gather candidates.
         pub mode: Mode = "search.mode", word();
-        /// Candidates from each leg, at least 4 · top_k.
+        /// Candidates from each leg, at least 4 · top_k; more where they are of fewer than 100 documents.
         pub pool: usize = "search.pool", integer(20..=1000, 100);
         /// Method that combines the scores of the two legs.
         pub fusion: String = "search.fusion", choice(&["convex", "rrf", "weighted"], "convex");
