@@ -181,13 +181,18 @@ fn is_of_errors(line: &str) -> bool {
 fn is_message(string: &str) -> bool {
     let fixed: Vec<&str> = parts(string).into_iter().filter(|part| !part.starts_with('{')).collect();
     let words = |part: &&str| part.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 2).count();
-    (12..160).contains(&string.len()) && string.contains(' ') && !string.contains('/') && fixed.iter().map(words).sum::<usize>() >= 3
+    (12..160).contains(&string.len())
+        && string.contains(' ')
+        && !string.contains('/')
+        && fixed.iter().map(words).sum::<usize>() >= 3
 }
 
 /// A message as it would be shown.
 fn filled(message: &str) -> String {
     let mut values = VALUES.iter().cycle().skip(message.len() % VALUES.len());
-    let part = |part: &str| if part.starts_with('{') { values.next().map_or("", |value| value).to_owned() } else { part.to_owned() };
+    let part = |part: &str| {
+        if part.starts_with('{') { values.next().map_or("", |value| value).to_owned() } else { part.to_owned() }
+    };
     parts(message).into_iter().map(part).collect()
 }
 
@@ -206,7 +211,10 @@ fn parts(string: &str) -> Vec<&str> {
 
 /// Some of what could be asked for, in an order that depends on nothing but the texts.
 fn taken(all: Expected, most: usize) -> Vec<(String, BTreeSet<String>)> {
-    let hash = |text: &str| text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = |text: &str| {
+        text.bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    };
     let mut all: Vec<(String, BTreeSet<String>)> = all.into_iter().collect();
     all.sort_by_key(|(text, _)| hash(text));
     all.truncate(most);

@@ -4,8 +4,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 use std::time::Instant;
 use tamis_questions::{
-    Drift, Figures, IndexedTree, List, Measured, PASTS, Place, Source, ask_exactly, drifts, exact_table, foreign, measure,
-    misses, overview, place,
+    Drift, Figures, IndexedTree, List, Measured, PASTS, Place, Source, ask_exactly, drifts, exact_table, foreign,
+    measure, misses, overview, place,
 };
 
 const USAGE: &str = "\

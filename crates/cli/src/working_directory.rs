@@ -89,7 +89,9 @@ impl WorkingDirectory {
         let whole = dunce::canonicalize(typed).ok()?;
         match &self.position {
             Position::InTree(root, _) => whole.strip_prefix(root).ok().map(slashed),
-            Position::AmongSources(_, roots) => roots.values().find_map(|root| whole.strip_prefix(root).ok()).map(slashed),
+            Position::AmongSources(_, roots) => {
+                roots.values().find_map(|root| whole.strip_prefix(root).ok()).map(slashed)
+            }
         }
     }
 }

@@ -326,8 +326,14 @@ mod tests {
             ("nothing at all", None, None, None, None, false),
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
-            let verdict =
-                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, required: None, exact: false });
+            let verdict = Gate::default().judge(&Evidence {
+                coverage,
+                best_similarity,
+                background,
+                reference,
+                required: None,
+                exact: false,
+            });
             assert_eq!(verdict.empty, empty, "{name}: {}", verdict.reason);
         }
     }

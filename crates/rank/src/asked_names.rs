@@ -18,8 +18,22 @@ const ASKED: f64 = 0.4;
 
 /// Words that say that a capitalized word beside them is a name.
 const KINDS: &[&str] = &[
-    "class", "enum", "exception", "fn", "func", "function", "impl", "interface", "macro", "method", "object", "record",
-    "struct", "trait", "type", "union",
+    "class",
+    "enum",
+    "exception",
+    "fn",
+    "func",
+    "function",
+    "impl",
+    "interface",
+    "macro",
+    "method",
+    "object",
+    "record",
+    "struct",
+    "trait",
+    "type",
+    "union",
 ];
 
 /// Words after a capitalized word that say that it is a name.
@@ -77,7 +91,8 @@ impl AskedNames {
                 || beside(KINDS, at + 1)
                 || at > 0 && beside(KINDS, at - 1)
                 || beside(DEFINED, at + 1)
-                || at > 1 && ["definition of", "implementation of"].contains(&&*format!("{} {}", word(at - 2), word(at - 1)));
+                || at > 1
+                    && ["definition of", "implementation of"].contains(&&*format!("{} {}", word(at - 2), word(at - 1)));
             match name(term, said) {
                 Some(name) => {
                     named += NAME;
@@ -185,7 +200,10 @@ fn is_word(part: &str) -> bool {
 /// Returns `true` for an inner capital or an underscore: the spellings that words do not have.
 fn is_spelled(part: &str) -> bool {
     let plain = part.trim_matches('_');
-    has_inner_capital(part) || plain.contains('_') || part.starts_with('_') && !part.ends_with('_') || part.starts_with("__")
+    has_inner_capital(part)
+        || plain.contains('_')
+        || part.starts_with('_') && !part.ends_with('_')
+        || part.starts_with("__")
         || part.contains('$')
 }
 

@@ -108,7 +108,10 @@ impl LiteralText {
             for (part, quoted) in std::iter::once((line, false)).chain(quoted).chain(between) {
                 let mut read = words(part, quoted);
                 let fixed = read.iter().filter(|word| !word.varies).count();
-                if fixed >= FEWEST_WORDS_OF_A_TEMPLATE && read.len() >= FEWEST_WORDS_OF_A_WHOLE && lines.len() < MOST_LINES {
+                if fixed >= FEWEST_WORDS_OF_A_TEMPLATE
+                    && read.len() >= FEWEST_WORDS_OF_A_WHOLE
+                    && lines.len() < MOST_LINES
+                {
                     read.truncate(MOST_WORDS_OF_A_LINE.min(left));
                     left -= read.len();
                     lines.push(TextLine { words: read, whole: part.len() == line.len() });
@@ -305,7 +308,8 @@ fn words(line: &str, quoted: bool) -> Vec<Word> {
 
 /// Whether the quotation that begins with a term ends within three terms.
 fn is_short(line: &str, term: &str, mark: char) -> bool {
-    let from = (term.as_ptr() as usize - line.as_ptr() as usize) + term.find(mark).unwrap_or_default() + mark.len_utf8();
+    let from =
+        (term.as_ptr() as usize - line.as_ptr() as usize) + term.find(mark).unwrap_or_default() + mark.len_utf8();
     let rest = line.get(from..).unwrap_or_default();
     rest.find(mark).is_some_and(|end| rest[..end].split_whitespace().count() <= 3)
 }
@@ -349,7 +353,10 @@ mod tests {
             ("Cannot find module './x' from 'index.js'", "`Cannot find module '${request}' from '${from}'`"),
             ("undefined method foo for class Bar", "raise \"undefined method #{name} for class #{self}\""),
             ("cannot parse 17 as a date", "throw new Error(\"cannot parse \" + value + \" as a date\")"),
-            ("index 7 out of range for slice of length 3", "panic!(\"index {} out of range for slice of length {len:?}\")"),
+            (
+                "index 7 out of range for slice of length 3",
+                "panic!(\"index {} out of range for slice of length {len:?}\")",
+            ),
             ("can't pickle weakref objects here", "raise TypeError('can\\'t pickle weakref objects here')"),
             ("server closed the connection", "\"server closed \\\n        the connection\""),
             ("bad line\nrequest body was too short: 3\nat main.rs:3", "\"request body was too short: {}\""),
@@ -378,7 +385,8 @@ mod tests {
 
     #[test]
     fn prose_can_hold_a_message_too() {
-        let found = run("message head is too large", "If you see: message head is too large, raise it.").expect("a run");
+        let found =
+            run("message head is too large", "If you see: message head is too large, raise it.").expect("a run");
         assert!(!found.in_string && found.share > 0.99, "{found:?}");
     }
 
@@ -386,7 +394,10 @@ mod tests {
     fn windows_are_of_fixed_words_that_say_something() {
         let windows = |query: &str| LiteralText::of(query).windows(weight);
         assert_eq!(windows("message head is too large"), ["message head is"]);
-        assert_eq!(windows("cannot open /tmp/x.toml: No such device"), ["cannot open tmp", "open tmp x", "toml no such", "no such device", "cannot open"]);
+        assert_eq!(
+            windows("cannot open /tmp/x.toml: No such device"),
+            ["cannot open tmp", "open tmp x", "toml no such", "no such device", "cannot open"]
+        );
         assert!(windows("how do I do the").is_empty());
         assert!(windows("retry").is_empty());
     }

@@ -55,10 +55,9 @@ pub fn globs(paths: &[String], directory: &WorkingDirectory, root: &Path) -> Res
         match directory.inside(Path::new(path)) {
             Some(inside) if inside.is_empty() => globs.push("/**".to_owned()),
             Some(inside) => globs.push(format!("/{}", escaped(&inside))),
-            None => bail!(
-                "{path}: outside the index of {}; words that name a path by chance go after --",
-                root.display()
-            ),
+            None => {
+                bail!("{path}: outside the index of {}; words that name a path by chance go after --", root.display())
+            }
         }
     }
     Ok(globs)

@@ -21,7 +21,9 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
         return Ok(Exit::Interrupted);
     };
     if let [word] = divided.either.as_slice() {
-        output.note(&format!("searched for the word {word}, which is a path here too: -e QUERY {word} searches below it"));
+        output.note(&format!(
+            "searched for the word {word}, which is a path here too: -e QUERY {word} searches below it"
+        ));
     }
     let Answered { index, request, answer } = &answered;
     if answer.index.passages == 0 {

@@ -19,14 +19,20 @@ fn tree() -> Tree {
         "src/settings.rs",
         "pub fn load(path: &str) -> Result<String, String> {\n    std::fs::read_to_string(path).map_err(|error| format!(\"cannot open {}: {}\", path, error))\n}\n",
     );
-    tree.write("tests/parts.rs", "struct FromRequestParts;\n\n#[test]\nfn from_request_parts() { FromRequestParts; FromRequestParts; }\n");
+    tree.write(
+        "tests/parts.rs",
+        "struct FromRequestParts;\n\n#[test]\nfn from_request_parts() { FromRequestParts; FromRequestParts; }\n",
+    );
     for at in 0..120 {
         tree.write(
             &format!("src/uses/u{at}.rs"),
             &format!("use crate::FromRequestParts;\n\n/// FromRequestParts for number {at}: a large message, a head.\npub fn from_request_parts_{at}(open: bool) {{ FromRequestParts; FromRequestParts; }}\n"),
         );
     }
-    tree.write("docs/head.md", "# The head of a message\n\nA message has a head. A large head is too much: the message is too large.\n");
+    tree.write(
+        "docs/head.md",
+        "# The head of a message\n\nA message has a head. A large head is too much: the message is too large.\n",
+    );
     tree
 }
 
@@ -59,7 +65,9 @@ fn the_definition_of_a_name_comes_first() {
 #[test]
 fn a_message_finds_the_line_that_makes_it() {
     let tree = tree();
-    for query in ["message head is too large", "error: message head is too large", "why is the message head is too large"] {
+    for query in
+        ["message head is too large", "error: message head is too large", "why is the message head is too large"]
+    {
         assert_eq!(first(&tree, query), ("src/head.rs".into(), "message".into()), "{query}");
     }
     let query = "cannot open /tmp/x.toml: No such file";
@@ -82,10 +90,14 @@ fn an_ordinary_question_has_no_exact_find() {
 fn a_pool_holds_a_hundred_files() {
     let tree = tree();
     // One long file fills the first hundred passages of both legs.
-    let section = |at: usize| format!("## Crane {at}\n\nThe crane of quay {at} lifts the large crate with a crane hook.\n\n");
+    let section =
+        |at: usize| format!("## Crane {at}\n\nThe crane of quay {at} lifts the large crate with a crane hook.\n\n");
     tree.write("docs/cranes.md", &(0..300).map(section).collect::<String>());
     for at in 0..110 {
-        tree.write(&format!("docs/more/c{at}.md"), &format!("# Page {at}\n\nOnce, in year {at}, somebody saw a crane.\n"));
+        tree.write(
+            &format!("docs/more/c{at}.md"),
+            &format!("# Page {at}\n\nOnce, in year {at}, somebody saw a crane.\n"),
+        );
     }
     let answer = tree.json(&["search", "--json", "--no-gate", "crane hook lifts crate"]);
     assert!(answer["cut"]["candidates"].as_u64().is_some_and(|count| count >= 100), "{}", answer["cut"]);

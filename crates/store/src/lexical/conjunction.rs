@@ -28,7 +28,12 @@ impl Reader {
     }
 
     /// The passages of a selection whose text holds all words of `text`, in any order; ascending, at most `limit`.
-    pub(crate) fn containing(&self, text: &str, selection: &Selection, limit: usize) -> tantivy::Result<Vec<PassageId>> {
+    pub(crate) fn containing(
+        &self,
+        text: &str,
+        selection: &Selection,
+        limit: usize,
+    ) -> tantivy::Result<Vec<PassageId>> {
         let words = text_terms(text, MAX_WORDS);
         let mut found = Vec::new();
         for prefix in self.prefixes(selection).into_iter().filter(|_| !words.is_empty()) {

@@ -90,9 +90,8 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
     };
     let background = listed.background.unwrap_or(0.0);
     let places: Vec<Option<usize>> = originals.iter().map(|&at| listed.ranked[at].first).collect();
-    let first = |entry: &tamis_rank::Entry| {
-        entry.passages.iter().filter_map(|&at| places[at]).min().unwrap_or(usize::MAX)
-    };
+    let first =
+        |entry: &tamis_rank::Entry| entry.passages.iter().filter_map(|&at| places[at]).min().unwrap_or(usize::MAX);
     // An order by other things than the values has no use for what is added to them.
     let evidence = evidence.filter(|_| original_values.is_sorted_by(|a, b| a >= b));
     let scores = evidence.map(|evidence| evidence.scores(&grouped, &original_values, background, name));

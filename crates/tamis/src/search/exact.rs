@@ -96,7 +96,9 @@ impl Searcher<'_> {
         }
         let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
         let passages = self.index.store.passages(&ids)?;
-        let run = |passage: &StoredPassage| Some((literal.best_run(&passage.text, weight)?, passage.passage, is_code(passage)));
+        let run = |passage: &StoredPassage| {
+            Some((literal.best_run(&passage.text, weight)?, passage.passage, is_code(passage)))
+        };
         let runs: Vec<(LiteralRun, PassageId, bool)> = passages.iter().filter_map(run).collect();
         let makes = |run: &LiteralRun, code: bool| code && run.in_string;
         let share = |made: bool| {
@@ -107,7 +109,8 @@ impl Searcher<'_> {
         let find = |&(run, passage, code): &(LiteralRun, PassageId, bool)| {
             let made = makes(&run, code);
             let least = if made { of_messages } else { of_mentions };
-            (run.share >= least && (made || run.of_line)).then_some((passage, if made { ExactFind::Message } else { ExactFind::Mention }))
+            (run.share >= least && (made || run.of_line))
+                .then_some((passage, if made { ExactFind::Message } else { ExactFind::Mention }))
         };
         Ok(runs.iter().filter_map(find).collect())
     }
