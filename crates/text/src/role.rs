@@ -127,7 +127,21 @@ pub fn role(path: &str, language: Option<&str>) -> Role {
         return Role::License;
     }
     // Written specifications live in `spec` directories as often as tests do.
-    let prose = matches!(language, Some("markdown" | "restructuredtext" | "asciidoc" | "org" | "text" | "latex"));
+    let prose = matches!(
+        language,
+        Some(
+            "markdown"
+                | "restructuredtext"
+                | "asciidoc"
+                | "org"
+                | "text"
+                | "latex"
+                | "pdf"
+                | "word"
+                | "opendocument"
+                | "epub"
+        )
+    );
     let in_tests = || under(TEST_DIRECTORIES) || path.split('/').rev().skip(1).any(is_test_directory);
     if is_test_name(path, name, stem, language) || (!prose && (in_tests() || under(&["mock"]))) {
         return Role::Test;
@@ -283,6 +297,7 @@ mod tests {
             ("org/Contest.java", "java", Role::Main),
             ("docs/spec/protocol.md", "markdown", Role::Main),
             ("docs/testing.md", "markdown", Role::Main),
+            ("spec/protocol.pdf", "pdf", Role::Main),
             ("CHANGELOG.md", "markdown", Role::Changelog),
             ("docs/history.rst", "restructuredtext", Role::Changelog),
             ("src/history.rs", "rust", Role::Main),
