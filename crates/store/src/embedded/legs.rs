@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::EmbeddedStore;
 use crate::access::Access;
 use crate::error::{Result, StoreError};
-use crate::filter::Filter;
+use crate::filter::{Filter, Selection};
 use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
 use crate::lexical::{Reader, State, guarded};
 use crate::mutex::lock;
@@ -59,6 +59,19 @@ impl EmbeddedStore {
             return Err(StoreError::NotFinite { model: model.name, what: "the query".to_owned() });
         }
         Ok(Some(model))
+    }
+
+    /// Counts all passages, and those with a vector of the model. The vector index knows the number; counting in the database reads
+    /// a page for every few passages.
+    fn whole_coverage(&self, model: &str, everything: &Selection) -> Result<Coverage> {
+        let Some(row) = self.database.model(model)? else {
+            return Ok(Coverage { passages: everything.count, embedded: 0 });
+        };
+        match self.semantic.embedded(&self.database, &row) {
+            Ok(Some(embedded)) => Ok(Coverage { passages: everything.count, embedded }),
+            // The index may be unusable; the database counts in any case.
+            Ok(None) | Err(_) => self.database.coverage(model, everything),
+        }
     }
 
     /// Converts the vector of each passage.
@@ -162,6 +175,7 @@ impl VectorLeg for EmbeddedStore {
                 Coverage { passages: selection.count, embedded: selection.count }
             }
             Some(whole) if whole.embedded == 0 => Coverage { passages: selection.count, embedded: 0 },
+            None => self.whole_coverage(model, &selection)?,
             _ => self.database.coverage(model, &selection)?,
         };
         self.coverages.push((state, model.to_owned(), filter.clone()), coverage);
