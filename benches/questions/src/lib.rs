@@ -16,7 +16,7 @@ mod table;
 pub use answers::Answered;
 pub use figures::{Drift, Figures, Misses};
 pub use index::{CACHE, IndexedTree};
-pub use list::{List, Question, Topic};
+pub use list::{List, Question, Source, Topic};
 pub use measure::{Measured, PASTS, Series, foreign, measure};
 pub use place::Place;
 pub use table::{drifts, misses, overview};
