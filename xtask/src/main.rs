@@ -29,7 +29,7 @@ Before a change lands:
 
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
-  bench         measure indexing, searching and embedding; `bench mcp` measures the server
+  bench         measure indexing, searching and embedding; `bench mcp` measures the server, `bench rivals` other tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
@@ -107,6 +107,11 @@ fn formatted_registries() -> Result<()> {
 /// Builds the program and its benchmark, and runs the benchmark.
 fn bench(rest: &[String]) -> Result<()> {
     cargo(&["build", "--release", "--package", "tamis-cli"])?;
+    if let Some((_, rest)) = rest.split_first().filter(|(first, _)| *first == "rivals") {
+        let mut arguments = vec!["run", "--release", "--quiet", "--package", "tamis-rivals", "--"];
+        arguments.extend(rest.iter().map(String::as_str));
+        return cargo(&arguments);
+    }
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
     arguments.extend(rest.iter().map(String::as_str));
     cargo(&arguments)

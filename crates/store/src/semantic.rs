@@ -15,11 +15,14 @@ use crate::recent::Recent;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, ModelRow, TransactionError, replay};
 use crate::stamp::Stamp;
-use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorIndex, file_name};
+use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name};
 use crate::verified::Verified;
 
 /// Passages between two reports of progress.
 const STEP: u64 = 1_000;
+
+/// Up to this many changes are replayed to learn the number of vectors. A search replays them anyway.
+const FEW_CHANGES: u64 = 20_000;
 
 /// The vector files of one store.
 #[derive(Debug)]
@@ -112,6 +115,28 @@ impl Semantic {
         found.map_err(failed)
     }
 
+    /// The number of passages with a vector of a model, if the index knows it or can soon know it; `None` if counting in the
+    /// database is quicker.
+    pub(crate) fn embedded(&self, database: &Database, model: &ModelRow) -> Result<Option<u64>> {
+        let known = lock(&self.open).get(&model.name).cloned();
+        let from = match &known {
+            Some(live) => live.read().unwrap_or_else(PoisonError::into_inner).index.seq(),
+            None if !self.file(model).exists() => return Ok(None),
+            None => {
+                let loaded = self.load(model)?;
+                let from = loaded.index.seq();
+                lock(&self.open).entry(model.name.clone()).or_insert_with(|| Arc::new(RwLock::new(loaded)));
+                from
+            }
+        };
+        if database.read(|connection| Ok(replay::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
+            return Ok(None);
+        }
+        let live = self.current(database, model)?;
+        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(Some(live.index.len() as u64))
+    }
+
     /// The passages in a model's index once it is level with the database, ascending.
     pub(crate) fn passages(&self, database: &Database, model: &ModelRow) -> Result<Vec<u64>> {
         let live = self.current(database, model)?;
@@ -148,7 +173,7 @@ impl Semantic {
                 live.stamp.is_none() || live.index.wants_rewrite()
             };
             if write {
-                self.write(database, model, progress)?;
+                self.write(database, model, &live, rebuild, progress)?;
                 lock(&self.open).remove(&model.name);
             }
             if let FileState::Ready(snapshot) = self.state(model) {
@@ -250,8 +275,37 @@ impl Semantic {
         })
     }
 
+    /// Writes a model's file: from the codes in memory and in the old file, or from the vectors in full precision where the old file
+    /// is in doubt.
+    fn write(
+        &self,
+        database: &Database,
+        model: &ModelRow,
+        live: &RwLock<Live>,
+        rebuild: bool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<()> {
+        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        // Damage since the file was opened would be copied, with a checksum that fits it.
+        let damaged = || live.index.snapshot().is_some_and(|snapshot| snapshot.verify().is_err());
+        if rebuild || damaged() {
+            return self.write_again(database, model, progress);
+        }
+        let total = live.index.len() as u64;
+        // The directory may hold another index by now.
+        database.check_replaced()?;
+        match live.index.save(&self.file(model), &self.identity(model)) {
+            Ok(()) => {
+                progress(Progress { part: Part::Vectors, done: total, total });
+                Ok(())
+            }
+            Err(VectorError::Order { .. }) => self.write_again(database, model, progress),
+            Err(error) => Err(StoreError::vectors(&self.file(model), &model.name, error)),
+        }
+    }
+
     /// Writes a model's file from the vectors in full precision.
-    fn write(&self, database: &Database, model: &ModelRow, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn write_again(&self, database: &Database, model: &ModelRow, progress: &mut dyn FnMut(Progress)) -> Result<()> {
         let path = self.file(model);
         let failed = |error| TransactionError::from(StoreError::vectors(&path, &model.name, error));
         let total = database.embedded(model.id)?.len() as u64;

@@ -3,7 +3,7 @@
 
 use crate::clients::{HttpClient, Result, Server, StdioClient, index_of, search};
 use crate::tree::{count, grow, ms, timed};
-use crate::{QUESTIONS, open};
+use crate::{BYTES_A_PASSAGE, QUESTIONS, open};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tamis::SearchRequest;
@@ -17,9 +17,9 @@ const EACH: usize = 5;
 pub fn run(passages: u64) -> Result<()> {
     let home = tempfile::tempdir()?;
     let tree = home.path().join("tree");
-    let bytes = grow(&tree, passages * 900)?;
+    let grown = grow(&tree, passages * BYTES_A_PASSAGE)?;
     std::fs::create_dir_all(tree.join(".tamis"))?;
-    println!("tree: {} files, {:.1} MB", count(&tree)?, bytes as f64 / 1e6);
+    println!("tree: {} files, {:.1} MB", count(&tree)?, grown.bytes as f64 / 1e6);
     let (took, ()) = timed(|| index_of(&tree))?;
     let index = open(&tree, &["static"])?;
     let passages = index.contents().coverage("", &Filter::default())?.passages;

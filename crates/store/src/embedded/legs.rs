@@ -77,6 +77,19 @@ impl EmbeddedStore {
         Ok(Some(model))
     }
 
+    /// Counts all passages, and those with a vector of the model. The vector index knows the number; counting in the database reads
+    /// a page for every few passages.
+    fn whole_coverage(&self, model: &str, everything: &Selection) -> Result<Coverage> {
+        let Some(row) = self.database.model(model)? else {
+            return Ok(Coverage { passages: everything.count, embedded: 0 });
+        };
+        match self.semantic.embedded(&self.database, &row) {
+            Ok(Some(embedded)) => Ok(Coverage { passages: everything.count, embedded }),
+            // The index may be unusable; the database counts in any case.
+            Ok(None) | Err(_) => self.database.coverage(model, everything),
+        }
+    }
+
     /// Converts the vector of each passage.
     fn map_vectors<T>(
         &self,
@@ -187,6 +200,7 @@ impl VectorLeg for EmbeddedStore {
                 Coverage { passages: selection.count, embedded: selection.count }
             }
             Some(whole) if whole.embedded == 0 => Coverage { passages: selection.count, embedded: 0 },
+            None => self.whole_coverage(model, &selection)?,
             _ => self.database.coverage(model, &selection)?,
         };
         self.coverages.push((state, model.to_owned(), filter.clone()), coverage);

@@ -154,7 +154,20 @@ impl Reader {
     /// The positions of passages: segment and number in it.
     pub(super) fn locate(&self, ids: &[PassageId]) -> tantivy::Result<Vec<Option<(usize, DocId)>>> {
         let mut places = vec![None; ids.len()];
+        // A segment holds its passages in ascending order unless it was merged from several. Then the search in its column misses
+        // some, which the terms find.
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let column: Column<u64> = reader.fast_fields().u64(PASSAGE)?;
+            for (id, place) in ids.iter().zip(&mut places).filter(|(_, place)| place.is_none()) {
+                *place = ascending_place(&column, reader.max_doc(), id.0)
+                    .filter(|document| reader.alive_bitset().is_none_or(|alive| alive.is_alive(*document)))
+                    .map(|document| (segment, document));
+            }
+        }
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            if places.iter().all(Option::is_some) {
+                break;
+            }
             let column: Column<u64> = reader.fast_fields().u64(PASSAGE)?;
             let range = column.min_value()..=column.max_value();
             let inverted = reader.inverted_index(self.fields.passage)?;
@@ -243,6 +256,24 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// The number of the document with this passage, in a segment whose passages ascend; in another one, maybe `None` although it is there.
+fn ascending_place(column: &Column<u64>, documents: DocId, passage: u64) -> Option<DocId> {
+    if !(column.min_value()..=column.max_value()).contains(&passage) {
+        return None;
+    }
+    let (mut low, mut high) = (0, documents);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = column.first(middle)?;
+        match found.cmp(&passage) {
+            std::cmp::Ordering::Equal => return Some(middle),
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
 }
 
 pub(super) fn advance_to(postings: &mut SegmentPostings, document: DocId) -> DocId {

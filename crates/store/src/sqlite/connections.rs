@@ -16,8 +16,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITER_CACHE_KIB: i64 = 128 * 1024;
 /// Page cache of a reading connection, in KiB.
 const READER_CACHE_KIB: i64 = 16 * 1024;
-/// Bytes of the file that are mapped instead of read.
-pub(super) const MMAP_BYTES: i64 = 1 << 30;
+/// The largest file that is mapped instead of read. The pages of a mapping stay resident with their neighbours, and a search touches
+/// pages all over the file: a server's memory would grow to the size of the database.
+const LARGEST_MAPPED: u64 = 128 << 20;
 /// Page size of a new database. Compared with 4 KiB, rows of text and vectors waste less space (a file 11 to 15% smaller)
 /// and are written 10 to 20% faster; reading ten passages takes as long. 16 KiB gains no more.
 const PAGE_BYTES: i64 = 8192;
@@ -41,7 +42,8 @@ pub(super) fn reader(path: &Path, immutable: bool) -> rusqlite::Result<Connectio
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, immutable)?;
     // Only readers map the file. A write that a full disk refuses can leave a hole in the file, and on some file systems
     // reading a hole through a mapping needs room of its own: the process would end with SIGBUS.
-    connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
+    let mapped = path.metadata().is_ok_and(|metadata| metadata.len() <= LARGEST_MAPPED);
+    connection.pragma_update(None, "mmap_size", if mapped { LARGEST_MAPPED as i64 } else { 0 })?;
     connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
     Ok(connection)
 }

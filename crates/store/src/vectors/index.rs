@@ -148,12 +148,14 @@ impl VectorIndex {
         of_snapshot.chain(self.tail.passages().iter().copied())
     }
 
-    /// Returns `true` if enough changed since the snapshot to write a new one: more than 2,000 passages and more than a
-    /// tenth of the index.
+    /// Returns `true` if enough changed since the snapshot to write a new one: more than 2,000 passages and more than one in 200.
+    ///
+    /// Every process that opens the index replays these changes, so their number must not grow with the index. Writing the file
+    /// again costs less than embedding as many passages as are then in it.
     #[must_use]
     pub fn wants_rewrite(&self) -> bool {
         let dead = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len() - self.live_count);
-        self.tail.len() + dead > (self.len() / 10).max(2_000)
+        self.tail.len() + dead > (self.len() / 200).max(2_000)
     }
 
     /// Writes a new snapshot file to `path` from the codes in memory and in the old file. It needs no vectors, and repeating it

@@ -362,6 +362,38 @@ fn a_reader_sees_what_another_publishes() {
 }
 
 #[test]
+fn the_coverage_of_the_vector_index_is_that_of_the_database() {
+    let directory = temporary();
+    let store = filled(directory.path());
+    // The summary counts in the database.
+    let agree = |store: &EmbeddedStore, what: &str| {
+        let counted = store.summary().unwrap().models[0].coverage;
+        assert_eq!(store.coverage(MODEL, &Filter::default()).unwrap(), counted, "{what}");
+        counted
+    };
+    assert_eq!(agree(&store, "published").embedded, 60);
+    put(&store, vec![prose("new.md", &["semolina", "flour and grain"])]);
+    assert_eq!(agree(&store, "one of two texts is known").embedded, 61);
+    embed(&store);
+    assert_eq!(agree(&store, "embedded").embedded, 62);
+    for number in 0..3 {
+        store.apply(&[Change::Delete { document: id_of(&store, &format!("{number}.md")) }]).unwrap();
+        assert_eq!(agree(&store, "deleted").embedded, 60 - 2 * number);
+    }
+    let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(agree(&reader, "another process").embedded, 56);
+    publish(&store);
+    agree(&store, "published again");
+    drop((store, reader));
+    let file =
+        files(&directory.path().join("vectors")).into_iter().find(|file| file.extension().is_some_and(|e| e == "tvec"));
+    std::fs::write(file.unwrap(), "no vectors").unwrap();
+    assert_eq!(agree(&open(directory.path()), "damaged").embedded, 56);
+    std::fs::remove_dir_all(directory.path().join("vectors")).unwrap();
+    assert_eq!(agree(&open(directory.path()), "lost").embedded, 56);
+}
+
+#[test]
 fn progress_counts_to_its_end() {
     let directory = temporary();
     let store = open(directory.path());
@@ -370,11 +402,11 @@ fn progress_counts_to_its_end() {
     embed(&store);
     let mut seen = Vec::new();
     store.publish(&mut |progress| seen.push(progress)).unwrap();
-    for part in [Part::Lexical, Part::Vectors] {
-        let steps: Vec<(u64, u64)> =
-            seen.iter().filter(|step| step.part == part).map(|step| (step.done, step.total)).collect();
-        assert_eq!(steps, [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
-    }
+    let steps = |part: Part| -> Vec<(u64, u64)> {
+        seen.iter().filter(|step| step.part == part).map(|step| (step.done, step.total)).collect()
+    };
+    assert_eq!(steps(Part::Lexical), [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
+    assert_eq!(steps(Part::Vectors), [(2_500, 2_500)], "the codes are written at once");
     let mut again = 0;
     store.publish(&mut |_| again += 1).unwrap();
     assert_eq!(again, 0);

@@ -23,8 +23,9 @@ use tamis_store::{Applied, Change, DocumentId, DocumentState};
 /// The number of files committed together.
 const FILES_A_BATCH: usize = 128;
 
-/// The longest time until searches during a run find replaced content again.
+/// The time until searches during a run find new content. Publishing takes longer in a larger index, and at most a tenth of a run.
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
+const PUBLISHING_SHARE: u32 = 10;
 
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
 pub(crate) const SPLITTER: &str = "5";
@@ -68,7 +69,8 @@ pub(super) fn run_file(
     let limits = &index.config.index;
     let work = Work { source, plan, reader, limits, resplit: false, settings, remark: None };
     if work.plan.stale() > 0 {
-        commit(index, &work, &mut Instant::now(), observer, &mut report)?;
+        let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
+        commit(index, &work, &mut published, observer, &mut report)?;
     }
     publish(index, observer, &mut report)?;
     embed(index, options, observer, &mut report)?;
@@ -111,7 +113,7 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     if works.iter().any(|work| work.plan.stale() > 0) {
         observer.stage(Stage::Read, files as u64);
     }
-    let mut published = Instant::now();
+    let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
     for work in works {
         let before = report.clone();
         report.unchanged += work.plan.unchanged;
@@ -228,7 +230,7 @@ fn date(
 ) -> Result<(), Error> {
     let started = Instant::now();
     // A search waits for dates only after a checkout of another commit, or if all dates are lost.
-    let waits = options.embed_at_most == u64::MAX;
+    let waits = !options.hurried;
     let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
     let undated = dates::date(index, work.source, again, &|| observer.cancelled())?;
     let single = index.registry.is_single();
@@ -240,17 +242,24 @@ fn date(
     Ok(())
 }
 
-/// Publishes the commits so far for searches during the run, by words and by the first model.
-fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> {
+/// The last publication of a run, and the time until the next one.
+struct Published {
+    at: Instant,
+    next: Duration,
+}
+
+/// Publishes the commits so far for searches during the run, by words and by the first model. Returns the time that publishing took.
+fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<Duration, Error> {
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
         embed_with(index, name, &(), report)?;
     }
     // A failure here is tried again at the end of the run.
+    let started = Instant::now();
     match publish(index, &(), report) {
-        Err(Error::NotPublished { .. }) => Ok(()),
-        published => published,
+        Err(Error::NotPublished { .. }) | Ok(()) => Ok(started.elapsed()),
+        Err(error) => Err(error),
     }
 }
 
@@ -271,11 +280,11 @@ enum Outcome {
 fn commit(
     index: &Index,
     work: &Work<'_>,
-    published: &mut Instant,
+    published: &mut Published,
     observer: &dyn Observer,
     report: &mut RunReport,
 ) -> Result<(), Error> {
-    let started = Instant::now();
+    let mut started = Instant::now();
     let plan = &work.plan;
     let by_hash = movable(&plan.delete);
     let (sender, receiver) = sync_channel::<Vec<Outcome>>(2);
@@ -319,9 +328,12 @@ fn commit(
             }
             count(report, index.store.apply(&changes)?);
             observer.advance(read);
-            if published.elapsed() > PUBLISH_EVERY {
-                complete_quickly(index, report)?;
-                *published = Instant::now();
+            if published.at.elapsed() > published.next {
+                let paused = Instant::now();
+                let took = complete_quickly(index, report)?;
+                *published = Published { at: Instant::now(), next: PUBLISH_EVERY.max(took * PUBLISHING_SHARE) };
+                // Embedding and publishing have times of their own.
+                started += paused.elapsed();
             }
         }
         Ok::<(), Error>(())

@@ -16,10 +16,11 @@ use super::functions;
 use super::watch::{STRIDE, Watch};
 use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE};
 use crate::connection::{file_uri, open};
-use crate::sqlite::connections::MMAP_BYTES;
 
 /// The time a statement waits for a lock. Readers wait only for the recovery of a log.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
+/// Bytes of the file that are mapped instead of read: a statement may read all of it.
+const MMAP_BYTES: i64 = 1 << 30;
 /// Page cache, in KiB. Most reading goes through the mapping.
 const CACHE_KIB: i64 = 2048;
 

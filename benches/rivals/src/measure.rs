@@ -1,0 +1,102 @@
+//! Measures one tool on all trees.
+
+use crate::run::{Ended, Place, bytes};
+use crate::server::warm;
+use crate::tools::Tool;
+use crate::trees::Tree;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The number of questions that speed is measured on.
+const SAMPLE: usize = 12;
+
+/// The figures of one tool.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// The tool's name.
+    pub name: &'static str,
+    /// The way it is called.
+    pub called: &'static str,
+    /// Its version.
+    pub version: String,
+    /// Indexing the tree of all sources; `None` without an index.
+    pub index: Option<Ended>,
+    /// The size of that index, in bytes.
+    pub stored: Option<u64>,
+    /// The median search in a new process, and the largest memory of any.
+    pub cold: Option<Ended>,
+    /// The median search of its server; `None` without one.
+    pub warm: Option<Duration>,
+    /// The share of questions whose first file is an expected one.
+    pub first: Option<f64>,
+    /// The share with an expected one among the first ten.
+    pub in_ten: Option<f64>,
+    /// The mean number of files in an answer, at most ten.
+    pub shown: Option<f64>,
+    /// The share in the first ten, by tree.
+    pub trees: BTreeMap<String, f64>,
+    /// The reason why there are no figures.
+    pub failed: Option<String>,
+}
+
+/// Measures a tool. A failure becomes the reason in its row.
+pub fn measure(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree) -> Measured {
+    let mut measured = Measured { name: tool.name(), called: tool.called(), ..Measured::default() };
+    if let Err(error) = figures(tool, place, trees, all, &mut measured) {
+        measured.failed = Some(format!("{error:#}"));
+    }
+    measured
+}
+
+fn figures(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree, measured: &mut Measured) -> Result<()> {
+    tool.install()?;
+    let version = place.run(&tool.version()).context("its version")?.out;
+    let number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    measured.version = version.split_whitespace().find(number).unwrap_or("?").to_owned();
+
+    if let Some(index) = tool.index(&all.root) {
+        measured.index = Some(place.run(&index).context("indexing")?);
+        measured.stored = Some(tool.stored(&all.root).iter().map(|path| bytes(path)).sum());
+    }
+    let every = (all.questions.len() / SAMPLE).max(1);
+    let sample: Vec<&str> = all.questions.iter().step_by(every).take(SAMPLE).map(|(ask, _)| ask.as_str()).collect();
+    let mut runs = Vec::new();
+    for query in &sample {
+        // The first one warms the file cache.
+        place.run(&tool.search(&all.root, query)).context("searching")?;
+        runs.push(place.run(&tool.search(&all.root, query)).context("searching")?);
+    }
+    runs.sort_by_key(|run| run.wall);
+    let resident = runs.iter().map(|run| run.resident).max().unwrap_or_default();
+    let median = runs[runs.len() / 2].clone();
+    measured.cold = Some(Ended { resident, ..median });
+    if let Some(server) = tool.server(&all.root) {
+        let mut times = warm(server, place, &sample).context("its server")?;
+        times.sort();
+        measured.warm = times.get(times.len() / 2).copied();
+    }
+
+    let (mut first, mut in_ten, mut shown, mut asked) = (0, 0, 0, 0);
+    for tree in trees {
+        if let Some(index) = tool.index(&tree.root) {
+            place.run(&index).with_context(|| format!("indexing {}", tree.name))?;
+        }
+        let mut found = 0;
+        for (query, expect) in &tree.questions {
+            let answer =
+                place.run(&tool.search(&tree.root, query)).with_context(|| format!("searching {}", tree.name))?;
+            let mut files = tool.files(&tree.root, query, &answer.out).unwrap_or_default();
+            files.truncate(10);
+            first += usize::from(files.first().is_some_and(|file| expect.contains(file)));
+            found += usize::from(files.iter().any(|file| expect.contains(file)));
+            shown += files.len();
+        }
+        in_ten += found;
+        asked += tree.questions.len();
+        measured.trees.insert(tree.name.clone(), found as f64 / tree.questions.len().max(1) as f64);
+    }
+    let share = |count: usize| Some(count as f64 / asked.max(1) as f64);
+    (measured.first, measured.in_ten, measured.shown) = (share(first), share(in_ten), share(shown));
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Tamis as it is built here.
+
+use super::{Server, Tool, distinct, relative};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Tamis with its own cut, or with always ten results.
+pub struct Tamis {
+    /// The program.
+    pub program: PathBuf,
+    /// True for always ten results.
+    pub ten: bool,
+}
+
+impl Tool for Tamis {
+    fn name(&self) -> &'static str {
+        if self.ten { "tamis, ten results" } else { "tamis" }
+    }
+
+    fn called(&self) -> &'static str {
+        match self.ten {
+            true => "`tamis index`, `tamis search QUERY --json --no-gate --cut fixed:k=10`",
+            false => "`tamis index`, `tamis search QUERY --json`; its own cut ends the list",
+        }
+    }
+
+    fn install(&self) -> Result<()> {
+        ensure!(self.program.is_file(), "{} is not built", self.program.display());
+        Ok(())
+    }
+
+    fn version(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("--version");
+        command
+    }
+
+    fn index(&self, tree: &Path) -> Option<Command> {
+        let mut command = Command::new(&self.program);
+        command.args(["index", "--json"]).current_dir(tree);
+        Some(command)
+    }
+
+    fn stored(&self, tree: &Path) -> Vec<PathBuf> {
+        vec![tree.join(".tamis")]
+    }
+
+    fn search(&self, tree: &Path, query: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["search", query, "--json", "-n", "10"]).current_dir(tree);
+        if self.ten {
+            command.args(["--no-gate", "--cut", "fixed:k=10"]);
+        }
+        command
+    }
+
+    fn files(&self, tree: &Path, _: &str, out: &str) -> Result<Vec<String>> {
+        let answer: Value = serde_json::from_str(out)?;
+        let results = answer["results"].as_array().context("an answer without results")?;
+        let files = results.iter().filter_map(|hit| Some(relative(tree, hit["path"].as_str()?)));
+        Ok(distinct(files.collect()))
+    }
+
+    fn server(&self, tree: &Path) -> Option<Server> {
+        let mut command = Command::new(&self.program);
+        command.arg("mcp").current_dir(tree);
+        let arguments = if self.ten { json!({ "no_gate": true, "cut": "fixed:k=10" }) } else { json!({}) };
+        Some(Server { command, tool: "search", arguments })
+    }
+}
