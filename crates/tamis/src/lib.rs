@@ -40,7 +40,7 @@
 //! | [`Index::calibration`] | [`calibrate`] | similarity thresholds by language |
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
-//! [`evaluate`] measures ranking and cuts on collections with judged answers, [`hook`] lets git keep the index fresh, and
+//! [`lists`] cuts the ranked lists of other engines. [`evaluate`] measures ranking and cuts on collections with judged answers, [`hook`] lets git keep the index fresh, and
 //! [`clients`] adds the server for agents to the configuration of its client.
 
 mod access;
@@ -70,6 +70,8 @@ mod words;
 
 #[cfg(feature = "evidence")]
 pub use applications::evidence;
+#[cfg(feature = "judge")]
+pub use applications::lists;
 pub use applications::{
     calibrate, duplicates, evaluate, feedback, judge, memory, pack, related, telemetry, tree, troubleshoot,
 };
