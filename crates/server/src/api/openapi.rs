@@ -87,6 +87,7 @@ fn operation(endpoint: &RegisteredEndpoint, answer: &Value, is_post: bool) -> Va
         "summary": endpoint.summary,
         "responses": {
             "200": { "description": "The answer.", "content": { "application/json": { "schema": answer } } },
+            "431": { "description": "The address and the headers have more than 32 KiB together; send the parameters in a body." },
             "default": { "$ref": "#/components/responses/Problem" },
         },
     });

@@ -103,10 +103,38 @@ pub(crate) fn of_body(body: &[u8]) -> Result<JsonObject, Problem> {
 pub(crate) fn validated(endpoint: &RegisteredEndpoint, given: JsonObject) -> Result<JsonObject, Problem> {
     let refused =
         |message: String| Problem::new(Kind::Parameter, message.replace("no such argument", "no such parameter"));
+    if let Some(name) = given.iter().find(|(_, value)| value.is_null()).map(|(name, _)| name) {
+        return Err(Problem::new(Kind::Parameter, format!("{name} = null: must have a value, or be left out")));
+    }
     if let Some(name) = given.iter().find(|(_, value)| holds_nul(value)).map(|(name, _)| name) {
         return Err(Problem::new(Kind::Parameter, format!("{name}: must not hold the character U+0000")));
     }
-    arguments::validated(endpoint.name, &endpoint.parameters, given).map_err(refused)
+    let validated = arguments::validated(endpoint.name, &endpoint.parameters, given).map_err(refused)?;
+    let properties = endpoint.parameters.get("properties").unwrap_or(&Value::Null);
+    for (name, value) in &validated {
+        inside(value, &properties[name], name)?;
+    }
+    Ok(validated)
+}
+
+/// Checks the fields of objects in lists, which the check of a parameter itself does not look into.
+fn inside(value: &Value, schema: &Value, place: &str) -> Result<(), Problem> {
+    match value {
+        Value::Array(values) if schema["items"].get("properties").is_some() => {
+            let items = &schema["items"];
+            values.iter().enumerate().try_for_each(|(at, value)| inside(value, items, &format!("{place}[{at}]")))
+        }
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            // Unknown fields are refused when the object is read.
+            let Some(wanted) = schema["properties"].get(name) else { return Ok(()) };
+            let place = format!("{place}.{name}");
+            arguments::fits(value, wanted).map_err(|allowed| {
+                Problem::new(Kind::Parameter, format!("{place} = {}: must be {allowed}", arguments::shown(value)))
+            })?;
+            inside(value, wanted, &place)
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// True if a text in the value holds a NUL, which no text of an index does.

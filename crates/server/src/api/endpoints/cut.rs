@@ -5,7 +5,7 @@ use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::{Kind, Problem};
 use crate::tool::Call;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashMap;
 use tamis::CutReport;
 use tamis::cut::{Orientation, parse};
@@ -69,6 +69,7 @@ struct List {
     #[serde(default)]
     entries: Vec<Entry>,
     /// Mean score of irrelevant results.
+    #[serde(default, deserialize_with = "present")]
     background: Option<f64>,
     /// Results drawn at random, in the form of the entries.
     #[schemars(length(max = 10_000))]
@@ -76,6 +77,7 @@ struct List {
     background_sample: Vec<Entry>,
     /// The query for which the built-in judge reads the texts of the first entries; for the method auto.
     #[schemars(length(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "present")]
     judge: Option<String>,
 }
 
@@ -84,23 +86,30 @@ struct List {
 #[serde(deny_unknown_fields)]
 struct Entry {
     /// Score.
+    #[serde(default, deserialize_with = "present")]
     score: Option<f64>,
     /// Cosine similarity.
+    #[serde(default, deserialize_with = "present")]
     similarity: Option<f64>,
     /// BM25.
+    #[serde(default, deserialize_with = "present")]
     bm25: Option<f64>,
     /// Share of the query's weight that the entry matches, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[serde(default, deserialize_with = "present")]
     coverage: Option<f64>,
     /// Length in tokens (default: that of the text).
     #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[serde(default, deserialize_with = "present")]
     tokens: Option<usize>,
     /// The text, for a judge and for a budget of tokens.
     #[schemars(length(max = 100_000))]
+    #[serde(default, deserialize_with = "present")]
     text: Option<String>,
     /// What the entry is a part of, such as a document. Entries of a group count once, by the best of them, and are kept or dropped
     /// together.
     #[schemars(length(max = 1000))]
+    #[serde(default, deserialize_with = "present")]
     group: Option<String>,
 }
 
@@ -135,6 +144,11 @@ struct Line {
     /// The group of the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
+}
+
+/// A value that is there. A null is refused, as among the parameters.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 fn method() -> String {
