@@ -317,7 +317,7 @@ async fn trap_no_route_answers_for_a_namespace_that_the_token_does_not_open() {
         let mut said = format!("{head}{body}").to_lowercase();
         // Messages repeat the caller's own words, which reveal nothing.
         let words = line.replace("%2F", "/").replace('+', " ");
-        let mut own: Vec<String> = words.split(['?', '&', '=']).map(str::to_lowercase).collect();
+        let mut own: Vec<String> = words.split(['?', '&', '=', ',']).map(str::to_lowercase).collect();
         own.extend(serde_json::from_str::<Value>(sent).ok().into_iter().flat_map(|value| {
             let values = value.as_object().cloned().unwrap_or_default().into_iter();
             values.map(|(_, value)| value.as_str().unwrap_or_default().to_lowercase()).collect::<Vec<_>>()

@@ -62,15 +62,15 @@ fn write_pages(command: &clap::Command, directory: &Path) -> Result<()> {
 /// # Errors
 /// Standard output cannot be written.
 pub fn schema(name: SchemaName, output: &Output) -> Result<Exit> {
-    let schema = match name {
+    let mut out = output.plain();
+    match name {
         // The schema describes what is written: a field that is always there is required, even if it can be null.
         SchemaName::Answer => {
-            SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Answer>().to_value()
+            let settings = SchemaSettings::draft2020_12().for_serialize();
+            serde_json::to_writer_pretty(&mut out, &settings.into_generator().into_root_schema_for::<Answer>())?;
         }
-        SchemaName::Openapi => tamis_server::openapi(),
-    };
-    let mut out = output.plain();
-    serde_json::to_writer_pretty(&mut out, &schema)?;
+        SchemaName::Openapi => serde_json::to_writer_pretty(&mut out, &tamis_server::openapi())?,
+    }
     writeln!(out)?;
     out.flush()?;
     Ok(Exit::Found)

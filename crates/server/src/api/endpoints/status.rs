@@ -18,8 +18,8 @@ impl Endpoint for Status {
     const NAME: &'static str = "status";
     const PATH: &'static str = "/v1/status";
     const SUMMARY: &'static str = "Show the contents of the index and their freshness";
-    const DESCRIPTION: &'static str = "As `tamis status --json`. A token that is limited to namespaces gets the counts of these, \
-        without paths and sizes.";
+    const DESCRIPTION: &'static str = "As `tamis status --json`. A token that is limited to namespaces gets the counts of these by \
+        namespace, collection and model, without paths and sizes.";
     const TAGGED: bool = true;
     type Parameters = Parameters;
     type Answer = tamis::Status;
@@ -37,16 +37,15 @@ impl Endpoint for Status {
 fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Result<tamis::Status, Problem> {
     let may_read = |namespace: &str| call.may_read(namespace);
     let contents = call.index.contents();
-    let (mut collections, mut roles) = (BTreeMap::new(), BTreeMap::new());
+    let mut collections = BTreeMap::new();
     let mut namespaces = Vec::new();
     for namespace in contents.namespaces()?.into_iter().filter(|namespace| may_read(&namespace.name)) {
         let mut counted = Count { name: namespace.name, ..Count::default() };
         for document in contents.documents(&counted.name)?.into_iter().filter(|document| document.passages > 0) {
             let passages = u64::from(document.passages);
             add(&mut counted, passages);
-            for (counts, name) in [(&mut collections, document.collection), (&mut roles, document.role)] {
-                add(counts.entry(name.clone()).or_insert(Count { name, ..Count::default() }), passages);
-            }
+            let name = document.collection;
+            add(collections.entry(name.clone()).or_insert(Count { name, ..Count::default() }), passages);
         }
         namespaces.push(counted);
     }
@@ -71,9 +70,9 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     summary.passages = namespaces.iter().map(|count| count.passages).sum();
     summary.namespaces = namespaces;
     summary.collections = collections.into_values().collect();
-    summary.roles = roles.into_values().collect();
-    // Languages are those of passages, which are not counted by namespace.
+    // Both are those of passages, which are not counted by namespace.
     summary.languages.clear();
+    summary.roles.clear();
     summary.sizes = Default::default();
     summary.last_change_ms = None;
     summary.last_publish_ms = None;
