@@ -322,6 +322,7 @@ async fn trap_no_route_answers_for_a_namespace_that_the_token_does_not_open() {
             let values = value.as_object().cloned().unwrap_or_default().into_iter();
             values.map(|(_, value)| value.as_str().unwrap_or_default().to_lowercase()).collect::<Vec<_>>()
         }));
+        own.extend(words.split_once("/v1/documents/").map(|(_, id)| id.to_lowercase()));
         own.extend(own.clone().iter().map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()));
         own.extend(own.clone().iter().filter_map(|word| Some(word.rsplit_once(':')?.0.to_owned())));
         own.sort_by_key(|word| std::cmp::Reverse(word.len()));

@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Words that people try, with the command that does it here.
 const SYNONYMS: [(&str, &str); 36] = [
     ("add", "remember"),
+    ("api", "serve"),
     ("ask", "search"),
     ("build", "index"),
     ("cat", "get"),
