@@ -320,7 +320,11 @@ async fn trap_no_route_answers_for_a_namespace_that_the_token_does_not_open() {
         let mut own: Vec<String> = words.split(['?', '&', '=', ',']).map(str::to_lowercase).collect();
         own.extend(serde_json::from_str::<Value>(sent).ok().into_iter().flat_map(|value| {
             let values = value.as_object().cloned().unwrap_or_default().into_iter();
-            values.map(|(_, value)| value.as_str().unwrap_or_default().to_lowercase()).collect::<Vec<_>>()
+            let values = values.flat_map(|(_, value)| match value {
+                Value::Array(values) => values,
+                value => vec![value],
+            });
+            values.map(|value| value.as_str().unwrap_or_default().to_lowercase()).collect::<Vec<_>>()
         }));
         own.extend(words.split_once("/v1/documents/").map(|(_, id)| id.to_lowercase()));
         own.extend(own.clone().iter().map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()));
