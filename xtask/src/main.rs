@@ -29,7 +29,8 @@ Before a change lands:
 
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
-  bench         measure indexing, searching and embedding; `bench mcp` measures the server, `bench rivals` other tools
+  bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
+                `bench rivals` other search tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)

@@ -66,7 +66,7 @@ fn whole(value: Value, wanted: &Value) -> Value {
 ///
 /// # Errors
 /// The allowed values, in words.
-fn fits(value: &Value, wanted: &Value) -> Result<(), String> {
+pub(crate) fn fits(value: &Value, wanted: &Value) -> Result<(), String> {
     let words = || allowed(wanted);
     let fits = match wanted.get("type").and_then(Value::as_str) {
         Some("string") => value.as_str().is_some_and(|text| {
@@ -135,7 +135,7 @@ fn allowed(wanted: &Value) -> String {
 }
 
 /// The beginning of a value, for a message.
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     const LONGEST: usize = 80;
     let text = value.to_string();
     match text.char_indices().nth(LONGEST) {

@@ -1,14 +1,18 @@
-//! The MCP server of Tamis: an open index as tools for agents.
+//! The server of Tamis: an open index as tools for agents (MCP), and as a JSON API.
 //!
 //! A [`Server`] holds an open index and answers many clients, on standard input and output ([`serve_on_stdio`]) or over HTTP
 //! ([`serve_on_http`]). Each file in `tools` is one tool: its arguments, its call of the library, and its answer, as data and as a
 //! short text. A tool never searches, cuts or reads by itself.
+//!
+//! Over HTTP the same gate serves the JSON API ([`HttpOptions::api`]): each file in `api/endpoints` is one route, whose answer is the one
+//! that the command prints with `--json`. [`openapi()`] describes it.
 //!
 //! The official library speaks the [Model Context Protocol](https://modelcontextprotocol.io/specification/2026-07-28), in this and
 //! earlier versions.
 
 mod active_calls;
 mod agent_messages;
+mod api;
 mod arguments;
 mod background;
 mod caller;
@@ -41,6 +45,7 @@ mod tool;
 mod tools;
 mod uri;
 
+pub use api::openapi;
 pub use background::{BackgroundState, Phase};
 pub use caller::Caller;
 pub use error::ServeError;

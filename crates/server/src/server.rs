@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use tamis::Index;
 use tamis::search::SearchCaller;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 /// Instructions that a client gives its agent at the start.
 const INSTRUCTIONS: &str = "Tamis searches the code, documents, issues and notes indexed here and returns only what is relevant; \
@@ -142,6 +143,19 @@ impl Server {
         }
     }
 
+    /// True once the first refresh of the index has ended, or if nothing refreshes it.
+    pub(crate) fn is_ready(&self) -> bool {
+        if self.background().phase != Phase::Indexing {
+            self.shared.settled.store(true, SeqCst);
+        }
+        self.shared.settled.load(SeqCst)
+    }
+
+    /// The current index.
+    pub(crate) fn index(&self) -> Arc<Index> {
+        self.shared.index.get()
+    }
+
     /// Runs blocking work when a slot is free, and reports its progress to the client. Returns `None` when the work panicked or the
     /// client cancelled it before it began. Dropping the future, as a closed connection does, cancels the work.
     async fn work<T: Send + 'static>(
@@ -151,40 +165,54 @@ impl Server {
     ) -> Option<T> {
         let (caller, session) = (self.caller(&context), self.session(&context));
         let cancelled = context.ct.child_token();
-        let _stop = cancelled.clone().drop_guard();
         let token = context.meta.get_progress_token();
         let (reporter, reports) = Reporter::new(cancelled.clone(), token.is_some());
-        let working = async move {
-            let begun = async {
-                // A call that waits for the index does not count as active: the refresh would wait for it in turn.
-                let state = self.settle(&reporter).await;
-                let active = self.shared.active_calls.begin();
-                Some((state, active, self.shared.slots.clone().acquire_owned().await.ok()?))
-            };
-            let (state, active, slot) = tokio::select! {
-                begun = begun => begun?,
-                () = cancelled.cancelled() => return None,
-            };
-            let shared = self.shared.clone();
-            let work = move || {
-                let (_active, _slot) = (active, slot);
-                let (index, cursor) = (shared.index.get(), Cursor::default());
-                let with_data = shared.options.output_schemas;
-                let mut call = Call {
-                    index: &index,
-                    caller: &caller,
-                    session,
-                    observer: &reporter,
-                    state: &state,
-                    with_data,
-                    cursor,
-                };
-                work(&mut call, &shared.tools)
-            };
-            tokio::task::spawn_blocking(work).await.ok()
-        };
+        let working = self.run(caller, session, cancelled, reporter, work);
         // Reporting ends with the work.
         tokio::join!(working, forward(context.peer, token, reports)).0
+    }
+
+    /// Does the same for a caller without a session of the protocol, and without reports.
+    pub(crate) async fn answer<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        session: SearchCaller,
+        work: impl FnOnce(&Call<'_>) -> T + Send + 'static,
+    ) -> Option<T> {
+        let cancelled = CancellationToken::new();
+        let (reporter, _reports) = Reporter::new(cancelled.clone(), false);
+        self.run(caller, session, cancelled, reporter, |call, _| work(call)).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        session: SearchCaller,
+        cancelled: CancellationToken,
+        reporter: Reporter,
+        work: impl FnOnce(&mut Call<'_>, &[RegisteredTool]) -> T + Send + 'static,
+    ) -> Option<T> {
+        let _stop = cancelled.clone().drop_guard();
+        let begun = async {
+            // A call that waits for the index does not count as active: the refresh would wait for it in turn.
+            let state = self.settle(&reporter).await;
+            let active = self.shared.active_calls.begin();
+            Some((state, active, self.shared.slots.clone().acquire_owned().await.ok()?))
+        };
+        let (state, active, slot) = tokio::select! {
+            begun = begun => begun?,
+            () = cancelled.cancelled() => return None,
+        };
+        let shared = self.shared.clone();
+        let work = move || {
+            let (_active, _slot) = (active, slot);
+            let (index, cursor) = (shared.index.get(), Cursor::default());
+            let with_data = shared.options.output_schemas;
+            let mut call =
+                Call { index: &index, caller: &caller, session, observer: &reporter, state: &state, with_data, cursor };
+            work(&mut call, &shared.tools)
+        };
+        tokio::task::spawn_blocking(work).await.ok()
     }
 }
 

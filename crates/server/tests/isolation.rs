@@ -1,4 +1,4 @@
-//! A caller that may read one of two namespaces learns nothing about the other, from any tool.
+//! A caller that may read one of two namespaces learns nothing about the other, from any tool and any route.
 
 mod support;
 
@@ -9,7 +9,9 @@ use std::sync::Arc;
 use support::{Session, session};
 use tamis::config::Config;
 use tamis::{Index, Location, SourceSettings};
-use tamis_server::Caller;
+use tamis_server::{Caller, HttpOptions, Server, ServerOptions, Token, serve_http};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
 
 /// An index of two repositories with files of the same names.
 fn index(directory: &Path) -> Arc<Index> {
@@ -147,4 +149,197 @@ async fn a_caller_that_may_read_nothing_learns_nothing() {
     }
     let listed = nobody.list_resources(None).await.expect("a list");
     assert!(listed.resources.is_empty());
+}
+
+/// A server over HTTP with the tokens of one who may read `open`, of one who may read nothing and of one who may read everything.
+struct Api {
+    address: std::net::SocketAddr,
+    stop: CancellationToken,
+}
+
+const OPEN: &str = "token-of-one-who-reads-open";
+const NOBODY: &str = "token-of-one-who-reads-nothing";
+const WIDE: &str = "token-of-one-who-reads-all";
+
+impl Api {
+    async fn start(index: &Arc<Index>) -> Api {
+        let caller = |namespaces| Caller { namespaces, may_remember: true, may_judge: true };
+        let token = |text: &str, namespaces| Token::plain(text, text, caller(namespaces)).expect("a token");
+        let options = ServerOptions { parallel_calls: 2, caller: Caller::default(), output_schemas: false };
+        let server = Server::new(index.clone(), options);
+        let http = HttpOptions {
+            api: true,
+            tokens: vec![
+                token(OPEN, Some(vec!["open".to_owned()])),
+                token(NOBODY, Some(Vec::new())),
+                token(WIDE, None),
+            ],
+            ..HttpOptions::at(([127, 0, 0, 1], 0).into())
+        };
+        let stop = CancellationToken::new();
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let stopped = stop.clone();
+        tokio::spawn(async move {
+            let listening = move |address| sender.send(address).expect("it is waited for");
+            serve_http(server, http, stopped, listening).await.expect("it serves");
+        });
+        Api { address: receiver.await.expect("it listens"), stop }
+    }
+
+    /// The status, the head and the body of an answer.
+    async fn send(&self, token: &str, line: &str, body: &str) -> (u16, String, String) {
+        let mut stream = tokio::net::TcpStream::connect(self.address).await.expect("it listens");
+        let request = format!(
+            "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.expect("an answer");
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, head.to_owned(), body.to_owned())
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_no_route_answers_for_a_namespace_that_the_token_does_not_open() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path().canonicalize().expect("a path");
+    let index = index(&root);
+    let api = Api::start(&index).await;
+
+    let (_, _, found) = api.send(WIDE, "GET /v1/search?query=narwhal&namespaces=sealed", "").await;
+    let found: Value = serde_json::from_str(&found).expect("JSON");
+    let id = found["results"][0]["id"].as_str().expect("found").to_owned();
+    let query_id = found["query_id"].as_str().expect("recorded").to_owned();
+    let (_, _, own) = api.send(OPEN, "GET /v1/search?query=walrus", "").await;
+    let own: Value = serde_json::from_str(&own).expect("JSON");
+    assert_eq!(own["results"][0]["namespace"], "open", "{own}");
+    let own_query = own["query_id"].as_str().expect("recorded").to_owned();
+
+    let path = root.join("sealed/animal.md").display().to_string().replace('/', "%2F");
+    let prefix = &id[..4];
+    let judge = |query: &str, id: &str| format!("{{\"query_id\":\"{query}\",\"ids\":[\"{id}\"],\"relevant\":true}}");
+    let probes: Vec<(String, String)> = [
+        "GET /v1/search?query=narwhal+sings+in+cold+water&want=all&explain",
+        "GET /v1/search?query=narwhal&namespaces=sealed",
+        "GET /v1/search?query=narwhal&namespaces=open,sealed",
+        "GET /v1/search?query=song&paths=**&collections=code&no_gate&explain",
+        "GET /v1/search?query=narwhal&no_gate&cut=fixed:k=9&explain&passages",
+        "GET /v1/search?query=narwhal&symbols=sing_narwhal&no_gate",
+        "GET /v1/search?query=narwhal&guarantee=recall=0.9",
+        "GET /v1/recall?query=narwhal&no_gate",
+        "GET /v1/recall?query=narwhal&namespaces=sealed",
+        "GET /v1/documents/{id}",
+        "GET /v1/documents/{prefix}",
+        "GET /v1/documents/narwhal.md",
+        "GET /v1/documents/narwhale.md",
+        "GET /v1/documents/sealed:animal.md",
+        "GET /v1/documents/sealed:animal.md:1-2",
+        "GET /v1/documents/{path}",
+        "GET /v1/documents?path=narwhal.md",
+        "GET /v1/documents?path=sealed:animal.md&context=10",
+        "GET /v1/documents?path={path}",
+        "GET /v1/documents?path=..%2Fsealed%2Fanimal.md",
+        "GET /v1/related?id={id}",
+        "GET /v1/related?id=src%2Fsong.rs:2",
+        "GET /v1/related?id=sealed:src%2Fsong.rs:2",
+        "GET /v1/pack?query=narwhal",
+        "GET /v1/pack?query=narwhal&namespaces=sealed",
+        "GET /v1/grep?pattern=.&context=5",
+        "GET /v1/grep?pattern=narwhal&namespace=sealed",
+        "GET /v1/grep?pattern=.&paths=..%2Fsealed",
+        "GET /v1/files",
+        "GET /v1/files?pattern=narwhal",
+        "GET /v1/files?namespace=sealed",
+        "GET /v1/outline?path=src",
+        "GET /v1/outline?path=src&namespace=sealed",
+        "GET /v1/outline?path=narwhal.md",
+        "GET /v1/troubleshoot?title=The+narwhal+does+not+sing",
+        "GET /v1/troubleshoot?title=The+narwhal+does+not+sing&namespace=sealed",
+        "GET /v1/troubleshoot?issue=1",
+        "GET /v1/duplicates?title=The+narwhal+does+not+sing",
+        "GET /v1/duplicates?number=1&namespace=sealed",
+        "GET /v1/evidence/rank?claim=c1",
+        "GET /v1/evidence/rank?claim=c1&namespace=sealed",
+        "GET /v1/evidence/search?query=narwhal",
+        "GET /v1/evidence/search?query=narwhal&namespace=sealed",
+        "GET /v1/evidence/views",
+        "GET /v1/evidence/views/v_contradictions",
+        "GET /v1/evidence/views/v_contradictions?namespace=sealed",
+        "GET /v1/evidence/sql?sql=SELECT+*+FROM+claims",
+        "GET /v1/evidence/sql?sql=SELECT+*+FROM+claims&namespace=sealed",
+        "GET /v1/evidence/sql?sql=SELECT+name+FROM+sqlite_schema",
+        "GET /v1/stats",
+        "GET /v1/stats?namespace=sealed",
+        "GET /v1/stats?namespace=open",
+        "GET /v1/replay?cuts=auto",
+        "GET /v1/replay?cuts=auto&namespace=sealed",
+        "GET /v1/status",
+        "GET /v1/namespaces",
+        "GET /metrics",
+        "GET /v1/narwhal",
+    ]
+    .into_iter()
+    .map(|line| (line.replace("{id}", &id).replace("{prefix}", prefix).replace("{path}", &path), String::new()))
+    .chain([
+        ("POST /v1/feedback".to_owned(), judge(&query_id, "1")),
+        ("POST /v1/feedback".to_owned(), judge(&format!("{}x", &query_id[1..]), "1")),
+        ("POST /v1/feedback".to_owned(), judge(&own_query, &id)),
+        ("POST /v1/remember".to_owned(), "{\"text\":\"x\",\"namespace\":\"sealed\"}".to_owned()),
+        ("POST /v1/search".to_owned(), "{\"query\":\"narwhal\",\"namespaces\":[\"sealed\"]}".to_owned()),
+        ("POST /v1/cut".to_owned(), "{\"lists\":[{\"scores\":[1]}]}".to_owned()),
+    ])
+    .collect();
+
+    // Each route of the API is probed.
+    let document = tamis_server::openapi();
+    for route in document["paths"].as_object().expect("paths").keys().filter(|route| route.starts_with("/v1/")) {
+        let start = route.split('{').next().unwrap_or(route);
+        let probed = probes.iter().any(|(line, _)| line.split(' ').nth(1).is_some_and(|path| path.starts_with(start)));
+        assert!(probed || route == "/v1/openapi.json", "{route} is not probed");
+    }
+
+    let mut refused = 0;
+    for (line, sent) in &probes {
+        let (status, head, body) = api.send(OPEN, line, sent).await;
+        refused += u32::from(status >= 400);
+        assert!(status < 500, "{line}: {head} {body}");
+        let mut said = format!("{head}{body}").to_lowercase();
+        // Messages repeat the caller's own words, which reveal nothing.
+        let words = line.replace("%2F", "/").replace('+', " ");
+        let mut own: Vec<String> = words.split(['?', '&', '=', ',']).map(str::to_lowercase).collect();
+        own.extend(serde_json::from_str::<Value>(sent).ok().into_iter().flat_map(|value| {
+            let values = value.as_object().cloned().unwrap_or_default().into_iter();
+            let values = values.flat_map(|(_, value)| match value {
+                Value::Array(values) => values,
+                value => vec![value],
+            });
+            values.map(|value| value.as_str().unwrap_or_default().to_lowercase()).collect::<Vec<_>>()
+        }));
+        own.extend(words.split_once("/v1/documents/").map(|(_, id)| id.to_lowercase()));
+        own.extend(own.clone().iter().map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()));
+        own.extend(own.clone().iter().filter_map(|word| Some(word.rsplit_once(':')?.0.to_owned())));
+        own.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        own.iter().filter(|word| word.len() > 3).for_each(|word| said = said.replace(word.as_str(), ""));
+        for secret in ["narwhal", "sealed", query_id.as_str(), root.to_str().expect("UTF-8")] {
+            assert!(!said.contains(&secret.to_lowercase()), "{line} {sent} reveals {secret}: {status} {body}");
+        }
+        // One who may read nothing gets nothing of either.
+        let (status, _, body) = api.send(NOBODY, line, sent).await;
+        assert!(status < 500 && !body.contains("cold water") && !body.contains("sing_"), "{line}: {status} {body}");
+    }
+    assert!(refused > 20, "{refused}");
+    assert!(!root.join("sealed/memory").exists());
+    let (_, _, everything) = api.send(WIDE, "GET /v1/status", "").await;
+    assert!(everything.contains("sealed") && everything.contains("open"), "{everything}");
 }

@@ -14,7 +14,7 @@ pub struct NewNamespace {
 }
 
 /// A namespace of a store.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Namespace {
     /// Its name.
     pub name: String,

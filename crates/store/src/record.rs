@@ -344,7 +344,7 @@ pub struct PassageRef {
 }
 
 /// The key of an embedding model.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 pub struct ModelKey {
     /// Its name, with its version and anything else that changes its vectors.
     pub id: String,

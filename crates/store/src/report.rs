@@ -3,7 +3,7 @@
 use crate::record::ModelKey;
 
 /// The number of passages that a model's vectors cover.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Coverage {
     /// Passages that pass the filter.
     pub passages: u64,
@@ -12,7 +12,7 @@ pub struct Coverage {
 }
 
 /// The number of documents and passages with a property.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Count {
     /// The collection, language or role; empty without one.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Origin {
 }
 
 /// The content and size of a store.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Summary {
     /// Documents in all namespaces.
     pub documents: u64,
@@ -71,7 +71,7 @@ pub struct Summary {
 }
 
 /// A model in a [`Summary`].
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct ModelSummary {
     /// The model.
     pub model: ModelKey,
@@ -84,7 +84,7 @@ pub struct ModelSummary {
 }
 
 /// Sizes in bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Sizes {
     /// The database with its log.
     pub database: u64,
@@ -95,7 +95,7 @@ pub struct Sizes {
 }
 
 /// The evidence of a namespace, or of one task, in numbers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct EvidenceSummary {
     /// The namespace.
     pub namespace: String,

@@ -222,7 +222,7 @@ pub struct OpenedSearch {
 }
 
 /// The number of opened results in a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, schemars::JsonSchema)]
 pub struct OpenedCount {
     /// Searches with an opened result.
     pub searches: u64,

@@ -40,8 +40,9 @@
 //! | [`Index::calibration`] | [`calibrate`] | similarity thresholds by language |
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
-//! [`evaluate`] measures ranking and cuts on collections with judged answers, [`hook`] lets git keep the index fresh,
-//! [`clients`] adds the server for agents to the configuration of its client, and [`hub`] fetches models by name.
+//! [`lists`] cuts the ranked lists of other engines. [`evaluate`] measures ranking and cuts on collections with judged answers,
+//! [`hook`] lets git keep the index fresh, [`clients`] adds the server for agents to the configuration of its client, and [`hub`]
+//! fetches models by name.
 
 mod access;
 mod applications;
@@ -73,6 +74,8 @@ mod words;
 
 #[cfg(feature = "evidence")]
 pub use applications::evidence;
+#[cfg(feature = "judge")]
+pub use applications::lists;
 pub use applications::{
     calibrate, duplicates, evaluate, feedback, judge, memory, pack, related, telemetry, tree, troubleshoot,
 };

@@ -13,7 +13,7 @@ use tamis_store::EvidenceSummary;
 use tamis_store::{DocumentState, Filter, Findings, Progress, Summary};
 
 /// The state of an index.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Status {
     /// The root of the tree around the index.
     pub root: PathBuf,
@@ -48,7 +48,7 @@ pub struct Status {
 }
 
 /// The state of one repository of an index.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct SourceStatus {
     /// The name under which its documents are stored.

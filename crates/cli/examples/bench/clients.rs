@@ -43,9 +43,17 @@ impl Server {
     /// Starts `tamis mcp` in a tree.
     pub fn start(tree: &Path, models: &str, arguments: &[&str]) -> Result<Server> {
         let over_http = arguments.contains(&"--http");
-        let mut child = program(tree, models)?
-            .args(["mcp", "--log", "warn"])
-            .args(arguments)
+        Server::of(program(tree, models)?.arg("mcp").args(arguments), over_http)
+    }
+
+    /// Starts `tamis serve` in a tree.
+    pub fn serve(tree: &Path) -> Result<Server> {
+        Server::of(program(tree, "static")?.args(["serve", "--no-refresh", "--http", "127.0.0.1:0"]), true)
+    }
+
+    fn of(command: &mut Command, over_http: bool) -> Result<Server> {
+        let mut child = command
+            .args(["--log", "warn"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(if over_http { Stdio::piped() } else { Stdio::inherit() })
@@ -55,8 +63,7 @@ impl Server {
             let mut line = String::new();
             let mut lines = BufReader::new(child.stderr.take().ok_or("no standard error")?);
             lines.read_line(&mut line)?;
-            let told =
-                line.trim_end().strip_prefix("tamis: serving http://").and_then(|rest| rest.strip_suffix("/mcp"));
+            let told = line.strip_prefix("tamis: serving http://").and_then(|rest| rest.split('/').next());
             address = Some(told.ok_or_else(|| format!("not served: {line}"))?.parse()?);
             std::thread::spawn(move || {
                 lines.lines().map_while(std::result::Result::ok).for_each(|line| println!("{line}"))
@@ -161,6 +168,11 @@ impl HttpClient {
              MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: search\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
+        self.send(&request)
+    }
+
+    /// The time until the whole answer to a request has arrived.
+    pub fn send(&mut self, request: &str) -> Result<Duration> {
         let started = Instant::now();
         self.stream.write_all(request.as_bytes())?;
         let (mut read, mut whole) = (0, None);

@@ -1,11 +1,12 @@
 //! The speed of Tamis on a large tree: `cargo xtask bench [PASSAGES]`, and `cargo xtask bench mcp [PASSAGES]` for the
-//! server.
+//! server for agents, and `cargo xtask bench api [PASSAGES]` for the JSON API.
 //!
 //! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
 //! many passages as asked for (50,000); where they do not suffice, they come again with other words. Each figure is printed with a ratio to a reference measured in the same run,
 //! since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all vectors for
 //! searching, the runtime's own way to use the transformer for embedding (`examples/throughput.rs` of `tamis-embed`).
 
+mod api;
 mod clients;
 mod mcp;
 mod tree;
@@ -48,6 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.next_if_eq("mcp").is_some() {
         return mcp::run(arguments.next().map_or(Ok(100_000), |text| text.parse())?);
+    }
+    if arguments.next_if_eq("api").is_some() {
+        return api::run(arguments.next().map_or(Ok(100_000), |text| text.parse())?);
     }
     let wanted: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let home = tempfile::tempdir()?;

@@ -170,7 +170,7 @@ fn background(tree: &Path) -> Result<()> {
     Ok(())
 }
 
-fn quantile(values: &mut [f64], share: f64) -> f64 {
+pub fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[((values.len() - 1) as f64 * share).round() as usize]
 }

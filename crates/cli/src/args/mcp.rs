@@ -1,4 +1,4 @@
-//! Flags of `tamis mcp`.
+//! Flags of `tamis mcp` and `tamis serve`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -21,6 +21,14 @@ pub struct McpArguments {
     /// Serve many clients over HTTP at this address, in place of one on standard input; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub http: Option<SocketAddr>,
+    /// The server itself.
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+/// Flags of every server.
+#[derive(Debug, Args)]
+pub struct ServerArguments {
     /// Allow clients to add notes with `remember`
     #[arg(long)]
     pub allow_remember: bool,
@@ -33,7 +41,7 @@ pub struct McpArguments {
     /// Answer from the index as it is, without keeping it fresh
     #[arg(long)]
     pub no_refresh: bool,
-    /// Log this level and above [default: warn; info with --http]
+    /// Log this level and above [default: info over HTTP, else warn]
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<LogLevel>,
     /// Log in this format
@@ -42,6 +50,26 @@ pub struct McpArguments {
     /// Log the arguments of calls too, queries included
     #[arg(long)]
     pub log_queries: bool,
+}
+
+/// Flags of `tamis serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis serve
+  curl 'http://127.0.0.1:8765/v1/search?query=where+are+retries+handled'
+  tamis serve --http 127.0.0.1:0 --allow-feedback
+
+The JSON API is under /v1 (its description: /v1/openapi.json), the Model Context Protocol at /mcp, and /healthz, /readyz and
+/metrics are for monitoring. An address that other machines reach needs a token: in TAMIS_MCP_TOKEN, or as [[mcp.token]] in
+your own configuration (`tamis mcp token NAME` makes one).")]
+pub struct ServeArguments {
+    /// Listen at this address; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8765")]
+    pub http: SocketAddr,
+    /// The server itself.
+    #[command(flatten)]
+    pub server: ServerArguments,
 }
 
 /// Actions of `tamis mcp` other than serving.

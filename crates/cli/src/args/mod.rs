@@ -57,7 +57,7 @@ pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use install::InstallArguments;
 pub use judge::JudgeArguments;
-pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
+pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments};
 pub use metadata::MetadataArguments;
 pub use model::{ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
 pub use output::OutputArguments;
@@ -73,7 +73,7 @@ pub use tree::{FilesArguments, GrepArguments, OutlineArguments};
 pub use troubleshoot::TroubleshootArguments;
 pub use views::{ViewArguments, ViewsArguments};
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -168,6 +168,8 @@ pub enum Command {
     View(ViewArguments),
     /// Serve the index to agents by the Model Context Protocol
     Mcp(McpArguments),
+    /// Serve the index over HTTP: a JSON API, and the Model Context Protocol
+    Serve(ServeArguments),
     /// Add the server for agents to a client's configuration
     Install(InstallArguments),
     /// Fetch models from a hub by name, list and remove them
@@ -194,9 +196,22 @@ pub enum Command {
     },
     /// Print the manual page, or write the pages of all commands to a directory
     Man(ManArguments),
-    /// Print the JSON Schema of `tamis search --json`
+    /// Print the JSON Schema of `tamis search --json`, or the OpenAPI document of `tamis serve`
     #[command(hide = true)]
-    Schema,
+    Schema {
+        /// The schema
+        #[arg(default_value = "answer")]
+        schema: SchemaName,
+    },
+}
+
+/// A schema that the program prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// The answer of `tamis search --json`.
+    Answer,
+    /// The API of `tamis serve`.
+    Openapi,
 }
 
 /// The command line's description, for parsing, completions and manual pages.

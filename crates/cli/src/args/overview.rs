@@ -4,9 +4,9 @@ use clap::Command;
 use std::fmt::Write;
 
 /// The commands that most people use.
-const COMMON: [&str; 16] = [
+const COMMON: [&str; 17] = [
     "search", "index", "status", "get", "grep", "files", "outline", "pack", "related", "remember", "recall", "forget",
-    "mcp", "install", "config", "doctor",
+    "mcp", "serve", "install", "config", "doctor",
 ];
 
 /// All others, by purpose.

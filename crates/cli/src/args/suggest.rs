@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Words that people try, with the command that does it here.
 const SYNONYMS: [(&str, &str); 36] = [
     ("add", "remember"),
+    ("api", "serve"),
     ("ask", "search"),
     ("build", "index"),
     ("cat", "get"),
@@ -31,8 +32,7 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("rg", "grep"),
     ("rm", "forget"),
     ("save", "remember"),
-    ("serve", "mcp"),
-    ("server", "mcp"),
+    ("server", "serve"),
     ("set", "config"),
     ("settings", "config"),
     ("setup", "install"),
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn other_words_for_a_command_lead_to_it() {
         for (word, command) in
-            [("query", "search"), ("serve", "mcp"), ("update", "index"), ("ls", "files"), ("serach", "search")]
+            [("query", "search"), ("server", "serve"), ("update", "index"), ("ls", "files"), ("serach", "search")]
         {
             let said = said(&[word]).expect("a suggestion");
             assert!(said.contains(&format!("did you mean `tamis {command}`?")), "{said}");

@@ -1,6 +1,6 @@
 //! `tamis completions`, `tamis man` and `tamis schema`: files for shells, packagers and programs.
 
-use crate::args::{ManArguments, description};
+use crate::args::{ManArguments, SchemaName, description};
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::{Context, Result};
@@ -57,15 +57,20 @@ fn write_pages(command: &clap::Command, directory: &Path) -> Result<()> {
     Ok(tamis::file::write_bytes(&directory.join(man.get_filename()), &page)?)
 }
 
-/// Prints the JSON Schema of the answer.
+/// Prints the JSON Schema of the answer, or the OpenAPI document.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn schema(output: &Output) -> Result<Exit> {
-    // The schema describes what is written: a field that is always there is required, even if it can be null.
-    let schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Answer>();
+pub fn schema(name: SchemaName, output: &Output) -> Result<Exit> {
     let mut out = output.plain();
-    serde_json::to_writer_pretty(&mut out, &schema)?;
+    match name {
+        // The schema describes what is written: a field that is always there is required, even if it can be null.
+        SchemaName::Answer => {
+            let settings = SchemaSettings::draft2020_12().for_serialize();
+            serde_json::to_writer_pretty(&mut out, &settings.into_generator().into_root_schema_for::<Answer>())?;
+        }
+        SchemaName::Openapi => serde_json::to_writer_pretty(&mut out, &tamis_server::openapi())?,
+    }
     writeln!(out)?;
     out.flush()?;
     Ok(Exit::Found)

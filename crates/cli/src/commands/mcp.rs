@@ -1,6 +1,8 @@
-//! `tamis mcp`: serves the index to agents.
+//! `tamis mcp` and `tamis serve`: serve the index to agents and other programs.
 
-use crate::args::{Global, LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
+use crate::args::{
+    Global, LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments,
+};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -25,7 +27,45 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
     if let Some(McpCommand::Token(token)) = &arguments.command {
         return print_token(token, output);
     }
-    let level = arguments.log.unwrap_or(if arguments.http.is_some() { LogLevel::Info } else { LogLevel::Warn });
+    let Opened { server, config, caller, index } = open(&arguments.server, arguments.http.is_some(), global)?;
+    match arguments.http {
+        None => serve_on_stdio(server)?,
+        Some(address) => {
+            let options = http_options(address, &config, &caller, &index, arguments.server.log_queries)?;
+            serve_on_http(server, options, |address| {
+                // Programs wait for this line, unless they closed standard error.
+                let _ = writeln!(std::io::stderr(), "tamis: serving http://{address}/mcp");
+            })?;
+        }
+    }
+    Ok(Exit::Found)
+}
+
+/// Serves the JSON API and the protocol for agents until a signal arrives.
+///
+/// # Errors
+/// The index cannot be read or made, or the address cannot be served.
+pub fn serve(arguments: &ServeArguments, global: &Global) -> Result<Exit> {
+    let Opened { server, config, caller, index } = open(&arguments.server, true, global)?;
+    let options = http_options(arguments.http, &config, &caller, &index, arguments.server.log_queries)?;
+    serve_on_http(server, HttpOptions { api: true, ..options }, |address| {
+        // Programs wait for this line, unless they closed standard error.
+        let _ = writeln!(std::io::stderr(), "tamis: serving http://{address}/v1 and http://{address}/mcp");
+    })?;
+    Ok(Exit::Found)
+}
+
+/// A server over the index, and what its transport needs.
+struct Opened {
+    server: Server,
+    config: McpConfig,
+    caller: Caller,
+    index: Arc<Index>,
+}
+
+/// Starts the log, opens the index, and keeps it fresh unless a flag or a setting says otherwise.
+fn open(arguments: &ServerArguments, over_http: bool, global: &Global) -> Result<Opened> {
+    let level = arguments.log.unwrap_or(if over_http { LogLevel::Info } else { LogLevel::Warn });
     let format = match arguments.log_format {
         LogStyle::Text => LogFormat::Text,
         LogStyle::Json => LogFormat::Json,
@@ -37,23 +77,13 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
     let index = Arc::new(session.open(config)?);
     let caller =
         Caller { namespaces: None, may_remember: arguments.allow_remember, may_judge: arguments.allow_feedback };
-    let options = match arguments.http {
-        Some(address) => Some(http_options(address, &mcp, &caller, &index, arguments.log_queries)?),
-        None => None,
-    };
     let parallel_calls = std::thread::available_parallelism().map_or(2, usize::from);
-    let server = Server::new(index, ServerOptions { parallel_calls, caller, output_schemas: arguments.output_schemas });
+    let options = ServerOptions { parallel_calls, caller: caller.clone(), output_schemas: arguments.output_schemas };
+    let server = Server::new(index.clone(), options);
     if refresh {
         server.start_background();
     }
-    match options {
-        None => serve_on_stdio(server)?,
-        Some(options) => serve_on_http(server, options, |address| {
-            // Programs wait for this line, unless they closed standard error.
-            let _ = writeln!(std::io::stderr(), "tamis: serving http://{address}/mcp");
-        })?,
-    }
-    Ok(Exit::Found)
+    Ok(Opened { server, config: mcp, caller, index })
 }
 
 fn http_options(

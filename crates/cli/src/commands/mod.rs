@@ -77,12 +77,13 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Views(list) => views::list(list, global, output),
         Command::View(view) => views::run(view, global, output),
         Command::Mcp(mcp) => mcp::run(mcp, global, output),
+        Command::Serve(serve) => mcp::serve(serve, global),
         Command::Install(install) => install::run(install, global, output),
         Command::Model(model) => model::run(model, global, output),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => generate::completions(*shell, output),
         Command::Man(man) => generate::man(man, output),
-        Command::Schema => generate::schema(output),
+        Command::Schema { schema } => generate::schema(*schema, output),
     }
 }

@@ -25,7 +25,7 @@ fn an_unknown_command_leads_to_the_right_one() {
         ("find", "search"),
         ("query", "search"),
         ("ask", "search"),
-        ("serve", "mcp"),
+        ("server", "serve"),
         ("update", "index"),
         ("ls", "files"),
         ("docter", "doctor"),

@@ -31,7 +31,7 @@ fn an_index_run_ends_with_the_first_model_and_says_so_once() {
     assert_eq!((code, err.as_str()), (0, ""), "a search warns of nothing");
     assert!(out.contains("docs/bread.md") && !out.contains("minilm"), "{out}");
     let (answer, _) = json_of(&tree, &["search", "--json", OVEN]);
-    assert_eq!((&answer["model"], &answer["fallback_reason"]), (&"static-256-v1".into(), &Value::Null), "{answer}");
+    assert_eq!((&answer["model"], &answer["fallback_reason"]), (&"static-256-v2".into(), &Value::Null), "{answer}");
     assert!(answer["pending_model"].as_str().is_some_and(|text| text.starts_with("minilm covers 0 of ")), "{answer}");
     let (_, out, _) = both(&tree, &["search", "--explain", OVEN]);
     assert!(out.contains("better model") && out.contains("minilm covers 0 of "), "{out}");

@@ -94,8 +94,7 @@ impl Server {
             let mut line = String::new();
             assert!(lines.read_line(&mut line).expect("UTF-8") > 0, "it ended: {}", log.lock().unwrap());
             log.lock().unwrap().push_str(&line);
-            let told =
-                line.strip_prefix("tamis: serving http://").and_then(|rest| rest.trim_end().strip_suffix("/mcp"));
+            let told = line.strip_prefix("tamis: serving http://").and_then(|rest| rest.split('/').next());
             if let Some(address) = told {
                 break address.parse().expect("an address");
             }

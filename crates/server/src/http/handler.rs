@@ -1,5 +1,6 @@
 //! Answers an HTTP request, after checking its host, origin, path, token, rate, session, size and time.
 
+use super::api::is_of_protocol;
 use super::batch;
 use super::body::{BodyReader, Outgoing, ResponseBody, text};
 use super::connections::Connection;
@@ -9,6 +10,7 @@ use super::rate_limit::{ClientKey, RateLimit};
 use super::request_log::RequestLog;
 use super::sessions::Sessions;
 use super::token::{self, Token};
+use crate::api::metrics::Metrics;
 use crate::caller::Caller;
 use crate::messages::{self, Batch, batches_unsupported, supports_batches};
 use crate::server::Server;
@@ -27,7 +29,7 @@ use std::time::Duration;
 use tamis::search::SearchCaller;
 
 /// Most calls in progress or waiting. The calls of a session outlive the connection that brought them.
-const MAX_CALLS: usize = 1024;
+pub(super) const MAX_CALLS: usize = 1024;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -45,13 +47,15 @@ pub(super) struct Handler {
     pub sessions: Sessions,
     pub server: Server,
     pub protocol: Protocol,
+    /// The counts of the JSON API; `None` if it is not served.
+    pub metrics: Option<Metrics>,
 }
 
 /// The sender of a request.
-struct Identity {
-    client: ClientKey,
-    caller: Caller,
-    token: Option<String>,
+pub(super) struct Identity {
+    pub client: ClientKey,
+    pub caller: Caller,
+    pub token: Option<String>,
 }
 
 /// A request that may go to the protocol.
@@ -65,8 +69,8 @@ enum Accepted {
     Batch(Batch, Vec<ClientJsonRpcMessage>),
 }
 
-/// An answer given instead of the protocol's.
-struct Rejection(Box<Response<Outgoing>>);
+/// An answer given instead of the protocol's, and its reason.
+pub(super) struct Rejection(pub Box<Response<Outgoing>>, pub Bytes);
 
 impl Rejection {
     fn with(mut self, name: HeaderName, value: impl Into<HeaderValue>) -> Rejection {
@@ -75,11 +79,12 @@ impl Rejection {
     }
 }
 
-fn reject(status: StatusCode, reason: impl Into<Bytes>) -> Rejection {
-    Rejection(Box::new(plain(status, reason)))
+pub(super) fn reject(status: StatusCode, reason: impl Into<Bytes>) -> Rejection {
+    let reason = reason.into();
+    Rejection(Box::new(plain(status, reason.clone())), reason)
 }
 
-fn plain(status: StatusCode, reason: impl Into<Bytes>) -> Response<Outgoing> {
+pub(super) fn plain(status: StatusCode, reason: impl Into<Bytes>) -> Response<Outgoing> {
     response(status, reason, "text/plain; charset=utf-8")
 }
 
@@ -87,7 +92,7 @@ fn json(status: StatusCode, message: &serde_json::Value) -> Response<Outgoing> {
     response(status, message.to_string(), "application/json")
 }
 
-fn response(status: StatusCode, body: impl Into<Bytes>, content_type: &'static str) -> Response<Outgoing> {
+pub(super) fn response(status: StatusCode, body: impl Into<Bytes>, content_type: &'static str) -> Response<Outgoing> {
     let mut response = Response::new(text(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -106,18 +111,26 @@ impl Handler {
             "/health" => "/health",
             _ => "other",
         };
-        let is_post = request.method() == Method::POST;
-        let mut log = RequestLog::new(request.method().as_str(), path);
-        let mut response = match self.respond(request, path, &connection, &mut log).await {
-            Ok(response) => response,
-            Err(Rejection(response)) => *response,
+        let method = request.method().clone();
+        let is_api = self.metrics.is_some() && !is_of_protocol(path);
+        let has_deadline = method == Method::POST || is_api;
+        let mut log = RequestLog::new(method.as_str(), path);
+        let mut response = match is_api {
+            true => self.answer_api(request, &connection, &mut log).await,
+            false => match self.respond(request, path, &connection, &mut log).await {
+                Ok(response) => response,
+                Err(Rejection(response, _)) => *response,
+            },
         };
         log.status = response.status().as_u16();
+        if let Some(metrics) = &self.metrics {
+            metrics.request(log.path(), method.as_str(), log.status, log.elapsed());
+        }
         let headers = response.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // The answer to a call has a time limit. A stream of the server's own messages goes on until its client leaves.
-        let deadline = is_post.then(|| Box::pin(tokio::time::sleep(self.request_timeout)));
+        let deadline = has_deadline.then(|| Box::pin(tokio::time::sleep(self.request_timeout)));
         let until_sent = Some((log, connection.pending_answer()));
         response.map(|body| ResponseBody { body, until_sent, deadline }.boxed())
     }
@@ -199,7 +212,7 @@ impl Handler {
     }
 
     /// Identifies the sender by its token. A client that tries tokens is counted by its address.
-    fn identify(&self, request: &Request<Incoming>, connection: &Connection) -> Result<Identity, Rejection> {
+    pub(super) fn identify(&self, request: &Request<Incoming>, connection: &Connection) -> Result<Identity, Rejection> {
         let address = ClientKey::at(connection.peer.ip());
         if self.tokens.is_empty() {
             return Ok(Identity { client: address, caller: self.anonymous.clone(), token: None });
@@ -251,7 +264,7 @@ impl Handler {
         }
     }
 
-    fn unreadable_body(&self, status: StatusCode) -> Rejection {
+    pub(super) fn unreadable_body(&self, status: StatusCode) -> Rejection {
         let reason = match status {
             StatusCode::PAYLOAD_TOO_LARGE => format!("a message may have at most {} bytes", self.bodies.max_bytes),
             StatusCode::REQUEST_TIMEOUT => "the message took too long to arrive".to_owned(),
@@ -277,7 +290,7 @@ fn check_method(path: &str, method: &Method) -> Result<(), Rejection> {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
@@ -293,7 +306,7 @@ fn opens_batches(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-fn too_many_requests(seconds: u64) -> Rejection {
+pub(super) fn too_many_requests(seconds: u64) -> Rejection {
     reject(StatusCode::TOO_MANY_REQUESTS, "too many requests; mcp.requests_per_minute sets the limit")
         .with(RETRY_AFTER, seconds)
 }

@@ -1,9 +1,10 @@
 //! Many clients over HTTP, using the protocol's streamable transport.
 //!
 //! [`accept`] takes connections and passes each request to the [`handler`]. It checks the request with [`origin`], [`token`],
-//! [`rate_limit`], [`body`] and [`sessions`], hands it to the [`protocol`], and logs it with [`request_log`].
+//! [`rate_limit`], [`body`] and [`sessions`], hands it to the [`protocol`] or, with [`api`], to the JSON API, and logs it with [`request_log`].
 
 mod accept;
+mod api;
 mod batch;
 mod body;
 mod connections;
@@ -55,6 +56,8 @@ pub struct HttpOptions {
     pub grace: Duration,
     /// True if the log holds the arguments of calls.
     pub log_queries: bool,
+    /// True to serve the JSON API besides the protocol.
+    pub api: bool,
 }
 
 impl HttpOptions {
@@ -73,6 +76,7 @@ impl HttpOptions {
             request_timeout: Duration::from_secs(60),
             grace: Duration::from_secs(5),
             log_queries: false,
+            api: false,
         }
     }
 }
@@ -113,6 +117,7 @@ pub async fn serve_http(
         sessions,
         server: server.clone(),
         protocol,
+        metrics: options.api.then(Default::default),
     });
     let connections = Connections::new(options.max_connections);
     let abort = CancellationToken::new();

@@ -81,6 +81,23 @@ impl RequestLog {
                 message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
         }
     }
+
+    /// Notes the route and the operation of the API, with its parameters if they are logged.
+    pub fn operation(&mut self, path: &'static str, name: &str, parameters: Option<String>) {
+        self.path = path;
+        self.tool = name.to_owned();
+        self.arguments = parameters.map(|parameters| start(&parameters, MAX_ARGUMENTS).to_owned());
+    }
+
+    /// The route, for the metrics.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// The time since the request arrived.
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.started.elapsed()
+    }
 }
 
 /// The first bytes of a text, in whole characters.

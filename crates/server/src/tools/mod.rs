@@ -34,6 +34,8 @@ tools! {
     get_status::GetStatus;
 }
 
+pub(crate) use remember::namespace as namespace_of_note;
+
 #[cfg(test)]
 mod tests {
     use super::*;

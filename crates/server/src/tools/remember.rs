@@ -73,7 +73,7 @@ impl Tool for Remember {
 }
 
 /// The namespace of the note, chosen among those that the caller may read, so that no message mentions another.
-fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, Refused> {
+pub(crate) fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, Refused> {
     if call.caller.namespaces.is_none() {
         return Ok(wanted);
     }

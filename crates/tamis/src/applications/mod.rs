@@ -7,6 +7,8 @@ pub mod evaluate;
 pub mod evidence;
 pub mod feedback;
 pub mod judge;
+#[cfg(feature = "judge")]
+pub mod lists;
 pub mod memory;
 pub mod pack;
 pub mod related;

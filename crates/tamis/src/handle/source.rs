@@ -41,7 +41,7 @@ pub struct SourceSettings {
 }
 
 /// The state of a source, which decides if it can be brought up to date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceState {
     /// Its directory exists.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use tamis_store::Origin;
 
 /// The documents from one origin in one collection of a namespace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Imported {
     /// Their origin: `github:OWNER/REPO`, or the name of a dump or of a log.
@@ -24,6 +24,7 @@ pub struct Imported {
     /// The number of their passages.
     pub passages: u64,
     /// The latest change to any of them, if known.
+    #[schemars(with = "Option<String>")]
     pub updated: Option<Timestamp>,
 }
 

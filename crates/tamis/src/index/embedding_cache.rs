@@ -17,7 +17,7 @@ use tamis_store::{EmbeddingCache, ModelKey, StoreError, TextHash};
 const PROPERTY: &str = "embedding_cache";
 
 /// The state of the user's cache of vectors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct EmbeddingCacheStatus {
     /// Its file.

@@ -1,9 +1,10 @@
 //! Reads another engine's answer and keeps its lines byte for byte: JSON Lines, CSV or TSV with a header, or bare scores.
 
-use super::row::{Cell, KNOWN, Row, SCORE, Values};
+use super::row::{Cell, KNOWN, Row, SCORE, read_entry};
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::io::BufRead;
+use tamis::lists::ListEntry;
 
 /// U+FEFF as UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -78,7 +79,7 @@ impl Format {
 }
 
 /// Reads one row from each line.
-fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Values, String>, malformed: &mut Vec<String>) -> Input {
+fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<ListEntry, String>, malformed: &mut Vec<String>) -> Input {
     let mut rows = Vec::new();
     for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(1..) {
         if line.trim_ascii().is_empty() {
@@ -92,17 +93,17 @@ fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Values, String>, malformed
     Input { header: None, rows }
 }
 
-fn number(line: &[u8]) -> Result<Values, String> {
+fn number(line: &[u8]) -> Result<ListEntry, String> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim();
     let score = text.parse().ok().filter(|score: &f64| score.is_finite());
     match score {
-        Some(_) => Ok(Values { score, ..Values::default() }),
+        Some(_) => Ok(ListEntry { score, ..ListEntry::default() }),
         None => Err("not a finite number, as the first line is".to_owned()),
     }
 }
 
-fn object(line: &[u8], field: Option<&str>) -> Result<Values, String> {
+fn object(line: &[u8], field: Option<&str>) -> Result<ListEntry, String> {
     let value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
     let Value::Object(object) = &value else {
         return Err(format!("not a JSON object but {}", kind(&value)));
@@ -120,7 +121,7 @@ fn object(line: &[u8], field: Option<&str>) -> Result<Values, String> {
             other => Cell::Other(kind(other).into()),
         })
     };
-    Values::read(get, || object.keys().cloned().collect(), field)
+    read_entry(get, || object.keys().cloned().collect(), field)
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -176,7 +177,7 @@ fn record_bytes(span: &[u8]) -> (Vec<u8>, usize) {
     ([&span[start..end], line_end].concat(), start)
 }
 
-fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>) -> Result<Values, String> {
+fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>) -> Result<ListEntry, String> {
     if record.len() != names.len() {
         return Err(format!("{} where the header has {}", fields(record.len()), names.len()));
     }
@@ -191,7 +192,7 @@ fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>
             },
         })
     };
-    Values::read(get, || names.to_vec(), field.or_else(|| names.iter().any(|name| name == SCORE).then_some(SCORE)))
+    read_entry(get, || names.to_vec(), field.or_else(|| names.iter().any(|name| name == SCORE).then_some(SCORE)))
 }
 
 fn cell_text(bytes: &[u8]) -> String {

@@ -1,5 +1,6 @@
 //! The numbers of one input line, whatever its format.
 
+use tamis::lists::ListEntry;
 use tamis::text::estimate_tokens;
 
 /// The default field of a single score.
@@ -30,25 +31,8 @@ pub struct Row {
     pub bytes: Vec<u8>,
     /// The line's number, from 1.
     pub number: usize,
-    /// The line's numbers.
-    pub values: Values,
-}
-
-/// The numbers of a line, all finite, and its text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values {
-    /// The single score. Without one, a row has a score of at least one leg.
-    pub score: Option<f64>,
-    /// The semantic leg's score.
-    pub similarity: Option<f64>,
-    /// The lexical leg's score.
-    pub bm25: Option<f64>,
-    /// Share of the query's weight that the passage matches, 0 to 1.
-    pub coverage: Option<f64>,
-    /// Length of the passage in tokens.
-    pub tokens: Option<usize>,
-    /// The passage itself.
-    pub text: Option<String>,
+    /// The line's numbers, all finite, and its text.
+    pub values: ListEntry,
 }
 
 /// A value under a name.
@@ -76,51 +60,49 @@ impl Cell {
     }
 }
 
-impl Values {
-    /// Reads a line by name. `get` returns `None` for a name that the line does not have; `names` are the ones it has.
-    /// `field` is the score's name, if the user gave one.
-    ///
-    /// # Errors
-    /// A field is missing or not a number.
-    pub fn read(
-        get: impl Fn(&str) -> Option<Cell>,
-        names: impl FnOnce() -> Vec<String>,
-        field: Option<&str>,
-    ) -> Result<Self, String> {
-        let score = match (field.unwrap_or(SCORE), get(field.unwrap_or(SCORE))) {
-            (name, Some(cell)) => match cell.number(name)? {
-                Some(score) => Some(score),
-                None => return Err(format!("{name} must be a number and is null")),
-            },
-            (_, None) => None,
-        };
-        // With a score, the other fields belong to the engine and may hold anything; without one they must be numbers.
-        let number = |name: &str| {
-            let read = get(name).map_or(Ok(None), |cell| cell.number(name));
-            if score.is_some() { Ok(read.unwrap_or_default()) } else { read }
-        };
-        let (similarity, bm25) = match field {
-            Some(_) if score.is_none() => (None, None),
-            _ => (number(LEGS[0])?, number(LEGS[1])?),
-        };
-        if score.or(similarity).or(bm25).is_none() {
-            let mut names = names();
-            names.truncate(LISTED);
-            let legs = if field.is_none() { " (or similarity and bm25)" } else { "" };
-            return Err(format!(
-                "no field {}{legs}, only {}; name the score's field with --score",
-                field.unwrap_or(SCORE),
-                names.join(", ")
-            ));
-        }
-        let coverage = number(COVERAGE)?.map(|coverage| coverage.clamp(0.0, 1.0));
-        let text = match get(TEXT) {
-            Some(Cell::Text(text)) => Some(text),
-            Some(Cell::Number(number)) => Some(number.to_string()),
-            _ => None,
-        };
-        Ok(Values { score, similarity, bm25, coverage, tokens: tokens(&get), text })
+/// Reads a line by name. `get` returns `None` for a name that the line does not have; `names` are the ones it has.
+/// `field` is the score's name, if the user gave one.
+///
+/// # Errors
+/// A field is missing or not a number.
+pub fn read_entry(
+    get: impl Fn(&str) -> Option<Cell>,
+    names: impl FnOnce() -> Vec<String>,
+    field: Option<&str>,
+) -> Result<ListEntry, String> {
+    let score = match (field.unwrap_or(SCORE), get(field.unwrap_or(SCORE))) {
+        (name, Some(cell)) => match cell.number(name)? {
+            Some(score) => Some(score),
+            None => return Err(format!("{name} must be a number and is null")),
+        },
+        (_, None) => None,
+    };
+    // With a score, the other fields belong to the engine and may hold anything; without one they must be numbers.
+    let number = |name: &str| {
+        let read = get(name).map_or(Ok(None), |cell| cell.number(name));
+        if score.is_some() { Ok(read.unwrap_or_default()) } else { read }
+    };
+    let (similarity, bm25) = match field {
+        Some(_) if score.is_none() => (None, None),
+        _ => (number(LEGS[0])?, number(LEGS[1])?),
+    };
+    if score.or(similarity).or(bm25).is_none() {
+        let mut names = names();
+        names.truncate(LISTED);
+        let legs = if field.is_none() { " (or similarity and bm25)" } else { "" };
+        return Err(format!(
+            "no field {}{legs}, only {}; name the score's field with --score",
+            field.unwrap_or(SCORE),
+            names.join(", ")
+        ));
     }
+    let coverage = number(COVERAGE)?.map(|coverage| coverage.clamp(0.0, 1.0));
+    let text = match get(TEXT) {
+        Some(Cell::Text(text)) => Some(text),
+        Some(Cell::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    Ok(ListEntry { score, similarity, bm25, coverage, tokens: tokens(&get), text })
 }
 
 /// The length in the line, or the length of its text.
@@ -140,9 +122,9 @@ fn tokens(get: impl Fn(&str) -> Option<Cell>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn read(cells: &[(&str, Cell)], field: Option<&str>) -> Result<Values, String> {
+    fn read(cells: &[(&str, Cell)], field: Option<&str>) -> Result<ListEntry, String> {
         let get = |name: &str| cells.iter().find(|(known, _)| *known == name).map(|(_, cell)| cell.clone());
-        Values::read(get, || cells.iter().map(|(name, _)| (*name).to_owned()).collect(), field)
+        read_entry(get, || cells.iter().map(|(name, _)| (*name).to_owned()).collect(), field)
     }
 
     #[test]

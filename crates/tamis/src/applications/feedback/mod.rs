@@ -34,7 +34,7 @@ impl Index {
 }
 
 /// The relevance of a passage to a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
     /// The passage answers the query.
@@ -44,7 +44,7 @@ pub enum Label {
 }
 
 /// A recorded judgement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Judged {
     /// The passage's identifier.
     pub passage: String,

@@ -29,7 +29,7 @@ pub struct RememberRequest {
 }
 
 /// The location of a note.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Remembered {
     /// The source it belongs to.

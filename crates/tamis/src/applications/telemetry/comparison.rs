@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use tamis_store::RecordedSearch;
 
 /// A comparison of cuts on recorded searches. The first cut, `recorded`, is what each search kept at the time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Replay {
     /// The number of searches replayed.
     pub searches: u64,
@@ -52,7 +52,7 @@ pub(super) struct Said {
 }
 
 /// The figures of one cut.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CutSummary {
     /// The cut as it was given; `recorded`: what was kept at the time.
     pub cut: String,
@@ -76,7 +76,7 @@ pub struct CutSummary {
 }
 
 /// The differences between two cuts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Comparison {
     /// The first cut.
     pub a: String,
@@ -96,7 +96,7 @@ pub struct Comparison {
 }
 
 /// A search on which two cuts differ.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Example {
     /// The identifier of the search.
     pub search_id: String,

@@ -12,7 +12,7 @@ use tamis_store::QueryQuality;
 const LONGEST_PAUSE: usize = 3660;
 
 /// The queries of one day.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Day {
     /// The day in the time zone of the request, `2026-11-22`.
     pub date: String,

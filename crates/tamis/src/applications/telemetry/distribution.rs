@@ -23,7 +23,7 @@ pub(super) fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
 }
 
 /// The distribution of some values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Distribution {
     /// The number of values.
     pub count: u64,
@@ -40,7 +40,7 @@ pub struct Distribution {
 }
 
 /// A range of a histogram.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Bucket {
     /// Its lower bound, inclusive.
     pub from: f64,
@@ -79,7 +79,7 @@ impl Distribution {
 }
 
 /// Durations of a stage, in milliseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Latency {
     /// The stage of a search, or `total`.
     pub stage: String,

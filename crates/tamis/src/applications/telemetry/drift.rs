@@ -8,7 +8,7 @@ use tamis_store::QueryQuality;
 
 /// The similarities of a model's queries before and after its last calibration. If they moved, its calibrated
 /// thresholds may have to move too.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Drift {
     /// The model's identifier.
     pub model: String,
@@ -21,7 +21,7 @@ pub struct Drift {
 }
 
 /// The similarities of some queries.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Similarities {
     /// The number of queries.
     pub queries: u64,

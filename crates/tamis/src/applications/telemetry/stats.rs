@@ -38,7 +38,7 @@ pub struct StatsRequest {
 }
 
 /// The queries of a period and their results. Times are UTC in RFC 3339; dates are days of the request's time zone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stats {
     /// The time of the first query; `None` without queries.
     pub from: Option<String>,
@@ -92,7 +92,7 @@ pub struct Stats {
 }
 
 /// A group of queries with something in common.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Share {
     /// The common property.
     pub name: String,
@@ -105,7 +105,7 @@ pub struct Share {
 }
 
 /// A slow query.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SlowQuery {
     /// The time of the query.
     pub at: String,

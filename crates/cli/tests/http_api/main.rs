@@ -1,0 +1,11 @@
+//! The JSON API of `tamis serve` over real connections: every route, its errors, and the gate around it.
+
+#[allow(dead_code)]
+#[path = "../mcp_http/support.rs"]
+mod support;
+
+mod gate;
+mod problems;
+mod routes;
+mod schemathesis;
+mod served;

@@ -1,0 +1,112 @@
+//! A server over an index with code, documents, issues, notes and evidence.
+
+use crate::support::{PATIENCE, Server, request, tamis};
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+
+/// An answer with its bytes.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(':'));
+        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
+    }
+
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("UTF-8")
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.head, self.text()))
+    }
+}
+
+/// Sends a request on a connection of its own.
+pub fn send(server: &Server, line: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    let mut stream = TcpStream::connect(server.address).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    let mut all = vec![("Host", "localhost"), ("Connection", "close")];
+    all.extend(headers);
+    // A server that refuses a request closes before it has read everything.
+    let _ = stream.write_all(&request(&format!("{line} HTTP/1.1"), &all, body));
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    Response { status, head, body: bytes.split_off(end + 4) }
+}
+
+pub fn get(server: &Server, path: &str) -> Response {
+    send(server, &format!("GET {path}"), &[], "")
+}
+
+pub fn post(server: &Server, path: &str, body: &Value) -> Response {
+    send(server, &format!("POST {path}"), &[("Content-Type", "application/json")], &body.to_string())
+}
+
+pub const EVIDENCE: &str = r#"{"record":"task","id":"t1","question":"Does folic acid prevent strokes?"}
+{"record":"page","id":"p1","url":"https://www.trials.example/folic","title":"A trial of vitamins"}
+{"record":"fragment","id":"f1","page_id":"p1","text":"Strokes were a tenth rarer among those who took folic acid.","position":3}
+{"record":"claim","id":"c1","task_id":"t1","text":"Folic acid makes strokes rarer."}
+{"record":"edge","source_type":"fragment","source_id":"f1","target_type":"claim","target_id":"c1","relation":"supports"}
+"#;
+
+pub const ISSUES: &str = r#"{"number":1,"title":"The oven turns off by itself","body":"After ten minutes the oven turns off and shows error E7.","state":"closed","created_at":"2025-01-01T00:00:00Z","closed_at":"2025-01-03T00:00:00Z","comments":[{"author":"mia","body":"Error E7 means that the fan is blocked. Clean the fan of the oven and it works again.","created_at":"2025-01-02T00:00:00Z"}]}
+{"number":2,"title":"Oven shows error E7 and turns off","body":"Ten minutes after the start the oven turns off with error E7.","state":"open","created_at":"2025-02-01T00:00:00Z","comments":[]}
+"#;
+
+/// A directory with an index of one tree.
+pub fn kitchen() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    write("oven.md", "# Oven\n\nHeat the oven to 220 degrees before baking bread.\n");
+    write("garden.md", "# Garden\n\nTurn the compost every two weeks.\n");
+    write(
+        "src/retry.rs",
+        "/// Waits longer after each failed attempt.\npub fn retry_with_backoff(attempts: u32) -> u32 {\n    attempts * 2\n}\n\n\
+         pub fn connect() -> u32 {\n    retry_with_backoff(3)\n}\n",
+    );
+    write("memory/2026-11-01.md", "# 2026-11-01\n\n- We bake bread on Fridays.\n");
+    write("hidden.md", "# Hidden\n\nA \u{202e}reversed\u{202c} word about xylophones.\n");
+    fs::create_dir_all(root.join(".tamis")).expect("made");
+    write("data/evidence.jsonl", EVIDENCE);
+    write("data/issues.jsonl", ISSUES);
+    for arguments in [
+        &["index", "-q"][..],
+        &["import", "evidence", "data/evidence.jsonl"],
+        &["import", "issues", "data/issues.jsonl"],
+    ] {
+        let done = tamis(root).args(arguments).output().expect("it runs");
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    directory
+}
+
+/// Serves the index of a directory as it is.
+pub fn serve(root: &Path, arguments: &[&str]) -> Server {
+    let mut command = tamis(root);
+    command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh", "--log-format", "json"]).args(arguments);
+    Server::of(&mut command)
+}
+
+/// The output of a command in the directory, as JSON.
+pub fn command(root: &Path, arguments: &[&str]) -> Value {
+    let output = tamis(root).args(arguments).output().expect("it runs");
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", String::from_utf8_lossy(&output.stderr)))
+}

@@ -1,0 +1,41 @@
+//! The routes, one file each.
+
+mod filters;
+
+use super::endpoint::RegisteredEndpoint;
+
+/// Declares the module of each route and lists the routes in this order, which the description of the API has.
+macro_rules! endpoints {
+    ($($module:ident::{$($endpoint:ident),*};)*) => {
+        $(mod $module;)*
+
+        /// All endpoints.
+        pub(super) fn all() -> Vec<RegisteredEndpoint> {
+            vec![$($(RegisteredEndpoint::of::<$module::$endpoint>()),*),*]
+        }
+    };
+}
+
+endpoints! {
+    search::{Search};
+    recall::{Recall};
+    documents::{Document, DocumentByPath};
+    related::{Related};
+    pack::{Pack};
+    grep::{Grep};
+    files::{Files};
+    outline::{Outline};
+    troubleshoot::{Troubleshoot};
+    duplicates::{Duplicates};
+    cut::{Cut};
+    evidence_rank::{EvidenceRank};
+    evidence_search::{EvidenceSearch};
+    evidence_views::{EvidenceViews, EvidenceView};
+    evidence_sql::{EvidenceSql};
+    feedback::{Feedback};
+    remember::{Remember};
+    stats::{Stats};
+    replay::{Replay};
+    status::{Status};
+    namespaces::{Namespaces};
+}

@@ -1,0 +1,210 @@
+//! Problem documents (RFC 9457): an error with its status, its kind and the text that the command prints for it.
+
+use hyper::StatusCode;
+use serde::Serialize;
+use tamis::Error;
+use tamis::lists::ListError;
+use tamis::store::StoreError;
+
+/// The content type of a problem document.
+pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
+
+/// A refused or failed request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub kind: Kind,
+    /// What happened, to what, and the way out.
+    pub detail: String,
+}
+
+/// Declares the kinds of problems with their names, statuses and titles.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal, $status:ident, $title:literal;)*) => {
+        /// The kind of a problem, which decides its status, its type and its title.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl Kind {
+            /// All kinds.
+            #[cfg(test)]
+            pub const ALL: &[Kind] = &[$(Kind::$kind),*];
+
+            /// The last part of the type.
+            pub fn name(self) -> &'static str {
+                match self { $(Kind::$kind => $name),* }
+            }
+
+            /// The status.
+            pub fn status(self) -> StatusCode {
+                match self { $(Kind::$kind => StatusCode::$status),* }
+            }
+
+            /// The title, the same for every problem of the kind.
+            pub fn title(self) -> &'static str {
+                match self { $(Kind::$kind => $title),* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A parameter is unknown, missing, of the wrong type or out of range.
+    Parameter = "invalid-parameter", BAD_REQUEST, "A parameter is not valid";
+    /// The body is not the JSON object that the route takes.
+    Body = "invalid-body", BAD_REQUEST, "The body is not valid";
+    /// The request itself is malformed.
+    Request = "invalid-request", BAD_REQUEST, "The request is not valid";
+    /// No token, or one that the server does not know.
+    Unauthorized = "unauthorized", UNAUTHORIZED, "A token is needed";
+    /// The caller lacks the right, or the server the permission.
+    Forbidden = "forbidden", FORBIDDEN, "Not allowed";
+    /// Nothing of that name that the caller may read.
+    NotFound = "not-found", NOT_FOUND, "Not found";
+    /// No such route.
+    Route = "unknown-route", NOT_FOUND, "No such route";
+    /// A route with another method.
+    Method = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed";
+    /// A name that means several things, or data that a request needs and the index lacks.
+    Conflict = "conflict", CONFLICT, "The index cannot answer this as asked";
+    /// A body that is too long.
+    TooLarge = "too-large", PAYLOAD_TOO_LARGE, "The body is too long";
+    /// A body that is not declared as JSON.
+    MediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body must be JSON";
+    /// A body that arrived too slowly.
+    Slow = "request-timeout", REQUEST_TIMEOUT, "The request took too long to arrive";
+    /// More requests than the limit allows.
+    TooMany = "too-many-requests", TOO_MANY_REQUESTS, "Too many requests";
+    /// The server is busy, or something that it needs does not answer.
+    Unavailable = "unavailable", SERVICE_UNAVAILABLE, "Not available now";
+    /// The answer took too long.
+    Timeout = "timeout", GATEWAY_TIMEOUT, "The answer took too long";
+    /// The server failed.
+    Internal = "internal", INTERNAL_SERVER_ERROR, "The server failed";
+}
+
+/// A problem document.
+#[derive(Serialize)]
+struct Document<'a> {
+    r#type: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+}
+
+impl Problem {
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Problem {
+        Problem { kind, detail: detail.into() }
+    }
+
+    /// A parameter's value that is not allowed.
+    pub fn parameter(name: &str, value: impl std::fmt::Debug, allowed: impl std::fmt::Display) -> Problem {
+        Problem::new(Kind::Parameter, format!("{name} = {value:?}: must be {allowed}"))
+    }
+
+    /// The problem behind a refusal of the gate, by its status.
+    pub fn of_status(status: StatusCode, detail: impl Into<String>) -> Problem {
+        let kind = match status {
+            StatusCode::UNAUTHORIZED => Kind::Unauthorized,
+            StatusCode::FORBIDDEN => Kind::Forbidden,
+            StatusCode::NOT_FOUND => Kind::Route,
+            StatusCode::METHOD_NOT_ALLOWED => Kind::Method,
+            StatusCode::PAYLOAD_TOO_LARGE => Kind::TooLarge,
+            StatusCode::REQUEST_TIMEOUT => Kind::Slow,
+            StatusCode::TOO_MANY_REQUESTS => Kind::TooMany,
+            StatusCode::SERVICE_UNAVAILABLE => Kind::Unavailable,
+            StatusCode::GATEWAY_TIMEOUT => Kind::Timeout,
+            StatusCode::BAD_REQUEST | StatusCode::MISDIRECTED_REQUEST => Kind::Request,
+            _ => Kind::Internal,
+        };
+        Problem::new(kind, detail)
+    }
+
+    /// The document.
+    pub fn document(&self) -> Vec<u8> {
+        let document = Document {
+            r#type: format!("urn:tamis:problem:{}", self.kind.name()),
+            title: self.kind.title(),
+            status: self.kind.status().as_u16(),
+            detail: &self.detail,
+        };
+        super::encode::json(&document)
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            // Another caller's search looks the same as a missing one.
+            Error::Argument { name: "query id" | "view", .. } | Error::NotFound { .. } | Error::LeftOut { .. } => {
+                Kind::NotFound
+            }
+            Error::Argument { .. } | Error::Aim(_) | Error::Sql { .. } | Error::View { .. } => Kind::Parameter,
+            Error::Ambiguous { .. } | Error::Guarantee { .. } | Error::NotEmbedded { .. } | Error::NoVectors { .. } => {
+                Kind::Conflict
+            }
+            Error::Model { .. } | Error::Embed(_) | Error::Cancelled => Kind::Unavailable,
+            Error::Store(StoreError::Invalid { .. } | StoreError::Glob { .. } | StoreError::Sql { .. }) => {
+                Kind::Parameter
+            }
+            Error::Store(StoreError::Busy { .. }) => Kind::Unavailable,
+            _ => Kind::Internal,
+        };
+        Problem::new(kind, error.to_string())
+    }
+}
+
+impl From<ListError> for Problem {
+    fn from(error: ListError) -> Self {
+        let kind = if matches!(error, ListError::Judge(_)) { Kind::Unavailable } else { Kind::Parameter };
+        Problem::new(kind, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_has_the_members_of_the_standard_and_hides_nothing() {
+        let problem = Problem::parameter("limit", 0, "1 to 1000");
+        let document: serde_json::Value = serde_json::from_slice(&problem.document()).expect("JSON");
+        let expected = serde_json::json!({
+            "type": "urn:tamis:problem:invalid-parameter",
+            "title": "A parameter is not valid",
+            "status": 400,
+            "detail": "limit = 0: must be 1 to 1000",
+        });
+        assert_eq!(document, expected);
+        let hidden = Problem::new(Kind::NotFound, "a\u{202e}b").document();
+        assert!(hidden.is_ascii(), "{}", String::from_utf8_lossy(&hidden));
+    }
+
+    #[test]
+    fn an_error_keeps_its_text_and_gets_its_status() {
+        for (error, status) in [
+            (Error::NotFound { wanted: "x".into(), nearest: None }, 404),
+            (Error::Ambiguous { wanted: "x".into(), forms: vec![] }, 409),
+            (Error::Cancelled, 503),
+            (Error::Sql { error: "no such table".into(), hint: None }, 400),
+            (Error::Store(StoreError::Missing { path: "x".into() }), 500),
+        ] {
+            let text = error.to_string();
+            let problem = Problem::from(error);
+            assert_eq!((problem.kind.status().as_u16(), problem.detail.as_str()), (status, text.as_str()));
+        }
+    }
+
+    #[test]
+    fn the_gates_statuses_have_kinds_and_names_are_not_used_twice() {
+        let mut names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Kind::ALL.len());
+        for status in [401, 403, 404, 405, 408, 413, 429, 503, 504] {
+            let status = StatusCode::from_u16(status).expect("a status");
+            assert_eq!(Problem::of_status(status, "").kind.status(), status);
+        }
+    }
+}

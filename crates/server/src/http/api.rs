@@ -1,0 +1,287 @@
+//! Answers requests to the JSON API, behind the checks of every request: host, origin, token, rate, size and time.
+
+use super::body::{Outgoing, text};
+use super::connections::Connection;
+use super::handler::{Handler, Identity, MAX_CALLS, Rejection, is_json, plain, reject, response, too_many_requests};
+use super::request_log::RequestLog;
+use crate::api::encode;
+use crate::api::endpoint::RegisteredEndpoint;
+use crate::api::metrics::IndexState;
+use crate::api::openapi;
+use crate::api::parameters;
+use crate::api::problem::{self, Kind, Problem};
+use crate::api::route::{self, OPENAPI};
+use crate::background::Phase;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
+    RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use rmcp::model::JsonObject;
+use std::sync::{Arc, LazyLock};
+use tamis::search::SearchCaller;
+
+/// The description of the API, written once.
+static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| encode::json(&openapi()));
+
+/// Content type of the metrics.
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Headers of a refusal that its problem document keeps.
+const KEPT: [HeaderName; 4] = [ALLOW, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE];
+
+/// Seconds after which a client should ask again for what is not available now.
+const RETRY_SECONDS: u64 = 1;
+
+/// A refusal of a request: a problem with the headers that belong to it.
+struct Refusal {
+    problem: Problem,
+    headers: HeaderMap,
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        let mut headers = HeaderMap::new();
+        if problem.kind == Kind::Unavailable {
+            headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
+        }
+        Refusal { problem, headers }
+    }
+}
+
+impl From<Rejection> for Refusal {
+    fn from(Rejection(response, reason): Rejection) -> Self {
+        let problem = Problem::of_status(response.status(), String::from_utf8_lossy(&reason));
+        let kept = KEPT.into_iter().filter_map(|name| Some((name.clone(), response.headers().get(name)?.clone())));
+        Refusal { problem, headers: kept.collect() }
+    }
+}
+
+impl Refusal {
+    fn response(self) -> Response<Outgoing> {
+        let mut response = response(self.problem.kind.status(), self.problem.document(), problem::CONTENT_TYPE);
+        response.headers_mut().extend(self.headers);
+        response
+    }
+}
+
+/// What a path names.
+enum Target {
+    Health,
+    Ready,
+    Metrics,
+    Document,
+    Endpoint(&'static RegisteredEndpoint, JsonObject),
+}
+
+impl Target {
+    fn of(path: &str) -> Result<Target, Problem> {
+        Ok(match path {
+            "/healthz" => Target::Health,
+            "/readyz" => Target::Ready,
+            "/metrics" => Target::Metrics,
+            OPENAPI => Target::Document,
+            path => {
+                let (endpoint, parameters) = route::endpoint(path)?;
+                Target::Endpoint(endpoint, parameters)
+            }
+        })
+    }
+
+    /// The path for the log and the metrics, and the operation.
+    fn names(&self) -> (&'static str, &'static str) {
+        match self {
+            Target::Health => ("/healthz", "health"),
+            Target::Ready => ("/readyz", "readiness"),
+            Target::Metrics => ("/metrics", "metrics"),
+            Target::Document => (OPENAPI, "openapi"),
+            Target::Endpoint(endpoint, _) => (endpoint.path, endpoint.name),
+        }
+    }
+
+    fn check_method(&self, method: &Method) -> Result<(), Refusal> {
+        use crate::api::endpoint::Verbs;
+        let verbs = if let Target::Endpoint(endpoint, _) = self { endpoint.verbs } else { Verbs::Get };
+        if verbs.allows(method) {
+            return Ok(());
+        }
+        let detail = format!("{method}: not for this route; use {}", verbs.names());
+        let mut refusal = Refusal::from(Problem::new(Kind::Method, detail));
+        refusal.headers.insert(ALLOW, HeaderValue::from_static(verbs.names()));
+        Err(refusal)
+    }
+}
+
+/// True for the paths of the protocol for agents, which are served without the API too.
+pub(super) fn is_of_protocol(path: &str) -> bool {
+    path == "/mcp" || path == "/health"
+}
+
+impl Handler {
+    /// Answers a request to the API.
+    pub(super) async fn answer_api(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+        log: &mut RequestLog,
+    ) -> Response<Outgoing> {
+        match self.try_api(request, connection, log).await {
+            Ok(response) => response,
+            Err(refusal) => refusal.response(),
+        }
+    }
+
+    async fn try_api(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+        log: &mut RequestLog,
+    ) -> Result<Response<Outgoing>, Refusal> {
+        self.origins
+            .check(request.uri(), request.headers(), connection.local.ip())
+            .map_err(|(status, reason)| reject(status, reason))?;
+        let target = Target::of(request.uri().path());
+        if let Ok(target) = &target {
+            let (path, name) = target.names();
+            log.operation(path, name, None);
+            target.check_method(request.method())?;
+        }
+        match target {
+            Ok(Target::Health) => return Ok(plain(StatusCode::OK, "ok\n")),
+            Ok(Target::Ready) if self.server.is_ready() => return Ok(plain(StatusCode::OK, "ready\n")),
+            Ok(Target::Ready) => {
+                return Err(Problem::new(Kind::Unavailable, "the first refresh of the index has not ended").into());
+            }
+            _ => {}
+        }
+        let identity = self.identify(&request, connection)?;
+        log.token.clone_from(&identity.token);
+        self.rate_limit.count(identity.client).map_err(too_many_requests)?;
+        match target? {
+            Target::Metrics => self.metrics(&identity, connection).await,
+            Target::Document => Ok(sent(request.headers(), DOCUMENT.clone(), true)),
+            Target::Endpoint(endpoint, inside) => self.call(endpoint, inside, identity, request, connection, log).await,
+            Target::Health | Target::Ready => Ok(plain(StatusCode::OK, "ok\n")),
+        }
+    }
+
+    async fn call(
+        &self,
+        endpoint: &'static RegisteredEndpoint,
+        inside: JsonObject,
+        identity: Identity,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+        log: &mut RequestLog,
+    ) -> Result<Response<Outgoing>, Refusal> {
+        if self.server.active_calls().count() >= MAX_CALLS {
+            return Err(Problem::new(Kind::Unavailable, "too many calls at once; try again").into());
+        }
+        let (parts, body) = request.into_parts();
+        let query = parts.uri.query().unwrap_or_default();
+        let mut given = if parts.method == Method::POST {
+            let body = self.bodies.read(body).await.map_err(|status| self.unreadable_body(status))?;
+            if !body.is_empty() && !is_json(&parts.headers) {
+                return Err(Problem::new(Kind::MediaType, "Content-Type: must be application/json").into());
+            }
+            if !query.is_empty() {
+                return Err(Problem::new(
+                    Kind::Request,
+                    "the parameters of a POST belong into its body, not into the address",
+                )
+                .into());
+            }
+            parameters::of_body(&body)?
+        } else {
+            parameters::of_query(&endpoint.parameters, query)?
+        };
+        for (name, value) in inside {
+            if given.insert(name.clone(), value).is_some() {
+                return Err(Problem::new(Kind::Parameter, format!("{name}: is given by the path")).into());
+            }
+        }
+        if self.log_queries {
+            log.operation(endpoint.path, endpoint.name, serde_json::to_string(&given).ok());
+        }
+        connection.mark_active();
+        let session = match &identity.token {
+            Some(token) => SearchCaller::session(&["http token", token]),
+            None => connection.client,
+        };
+        let answering = self.server.answer(identity.caller, session, move |call| endpoint.answer(call, given));
+        let answered = tokio::time::timeout(self.request_timeout, answering).await;
+        let answered = answered.map_err(|_| {
+            Problem::new(Kind::Timeout, "the request took longer than mcp.request_timeout_seconds allows")
+        })?;
+        let answered = answered.ok_or_else(|| {
+            Problem::new(Kind::Internal, "the call failed inside the server; the server's log has the details")
+        })??;
+        if let (Some(metrics), Some(kept)) = (&self.metrics, answered.kept) {
+            metrics.search(endpoint.path, kept);
+        }
+        Ok(sent(&parts.headers, answered.body, endpoint.tagged && parts.method != Method::POST))
+    }
+
+    /// The counts, for a caller who may read everything: they tell of all callers.
+    async fn metrics(&self, identity: &Identity, connection: &Arc<Connection>) -> Result<Response<Outgoing>, Refusal> {
+        let Some(metrics) = &self.metrics else { return Err(Problem::new(Kind::Route, "not served").into()) };
+        if identity.caller.namespaces.is_some() {
+            return Err(Problem::new(
+                Kind::Forbidden,
+                "metrics tell of all namespaces, and this token opens only some",
+            )
+            .into());
+        }
+        connection.mark_active();
+        let server = self.server.clone();
+        let state = tokio::task::spawn_blocking(move || {
+            let summary = server.index().contents().summary()?;
+            Ok::<IndexState, tamis::Error>(IndexState {
+                phase: match server.background().phase {
+                    Phase::Off => "off",
+                    Phase::Indexing => "indexing",
+                    Phase::Embedding => "embedding",
+                    Phase::Fresh => "fresh",
+                    Phase::Failed => "failed",
+                },
+                documents: summary.documents,
+                passages: summary.passages,
+                active_calls: server.active_calls().count() as u64,
+                last_change_ms: summary.last_change_ms,
+                embedded: summary.models.into_iter().map(|model| (model.model.id, model.coverage.embedded)).collect(),
+            })
+        });
+        let state = state.await.map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
+        Ok(response(StatusCode::OK, metrics.text(&state.map_err(Problem::from)?), PROMETHEUS))
+    }
+}
+
+/// An answer, compressed if the client takes that, or only the news that it has not changed.
+fn sent(headers: &HeaderMap, body: Vec<u8>, tagged: bool) -> Response<Outgoing> {
+    let tag = tagged.then(|| encode::tag(&body));
+    let is_known = tag.as_ref().is_some_and(|tag| encode::is_known(headers, tag));
+    let compressed = if is_known { None } else { encode::compressed(headers, &body) };
+    let is_compressed = compressed.is_some();
+    let mut response = match is_known {
+        true => Response::new(text("")),
+        false => response(StatusCode::OK, Bytes::from(compressed.unwrap_or(body)), "application/json"),
+    };
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, Authorization"));
+    if is_compressed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if is_known {
+        headers.remove(CONTENT_TYPE);
+    }
+    if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
+        headers.insert(ETAG, tag);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    response
+}

@@ -1,0 +1,349 @@
+//! Turns the entries of a list into a cut's input: one value each, best first, the background on their scale, and the gate's
+//! evidence.
+
+use super::error::ListError;
+use super::{ListEntry, Reading, Reference};
+use tamis_cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
+use tamis_rank::{self as rank, BackgroundEvidence, Fusion};
+
+/// Entries, as every function here takes them.
+type Entries<'a> = [&'a ListEntry];
+
+/// Fewer random passages than this say nothing about the spread of similarities.
+const FEWEST_FOR_DEVIATION: usize = 20;
+
+/// The entries as candidates.
+#[derive(Debug)]
+pub struct Candidates {
+    /// Their values, best first.
+    pub pool: Pool,
+    /// The entry at each rank. Entries are ordered by value; where the rule judges each entry by its raw scores, the admitted ones come
+    /// first.
+    pub order: Vec<usize>,
+    /// The value of the entry at each rank.
+    pub ranked: Vec<f64>,
+    /// The gate's evidence.
+    pub evidence: Evidence,
+    /// A description of the values for people.
+    pub values: String,
+}
+
+impl Candidates {
+    /// Ranks the entries on the rule's scale, and puts the background on the same scale.
+    ///
+    /// # Errors
+    /// Some entries have a score and some do not, scores are not best first, the sample lacks a field of the entries, or the rule needs
+    /// a similarity and there is none.
+    pub fn of(
+        entries: &Entries<'_>,
+        reference: &Reference<'_>,
+        rule: &dyn Rule,
+        reading: Reading,
+    ) -> Result<Self, ListError> {
+        let scored = has_score(entries)?;
+        let fusion = fusion(rule, reading.weight);
+        let (values, order, described) = match scored {
+            true => single(entries, reading),
+            false => fused(entries, rule, fusion)?,
+        };
+        let orientation = if scored { reading.orientation } else { Orientation::Score };
+        let pool = Pool::new(order.iter().map(|&at| values[at]), orientation);
+        let mut pool = pool.map_err(|error| unsorted(error, &order))?;
+        let tokens: Option<Vec<usize>> = order.iter().map(|&at| entries[at].tokens).collect();
+        if let Some(tokens) = tokens {
+            pool = pool.with_sizes(tokens);
+        }
+        let background = match reference {
+            Reference::None => None,
+            Reference::Mean(mean) => Some(Background { mean: *mean, deviation: 0.0, count: 0 }),
+            Reference::Sample(sample) if scored => Some(scores_of(sample)?),
+            Reference::Sample(sample) => Some(fused_background(entries, sample, rule.scale(), fusion)?),
+        };
+        if let Some(background) = background {
+            pool = pool.with_background(background)?;
+        }
+        let mut order: Vec<usize> =
+            (0..pool.len()).filter_map(|rank| pool.position(rank)).map(|at| order[at]).collect();
+        if let Some(admissions) = (!scored).then(|| admissions(entries, rule)).flatten() {
+            order.sort_by_key(|&at| admissions[at] == Admission::Refused);
+            pool = pool.with_admitted(admissions.into_iter().collect::<Admitted>());
+        }
+        let ranked = order.iter().map(|&at| values[at]).collect();
+        Ok(Candidates { pool, order, ranked, evidence: evidence(entries, reference), values: described })
+    }
+
+    /// Puts the entries in the order that a judge gave them, as ranks.
+    pub fn rearrange(&mut self, order: &[usize]) {
+        self.order = order.iter().map(|&rank| self.order[rank]).collect();
+        self.ranked = order.iter().map(|&rank| self.ranked[rank]).collect();
+    }
+}
+
+/// True if all entries have scores; either all or none must.
+fn has_score(entries: &Entries<'_>) -> Result<bool, ListError> {
+    let with = entries.iter().position(|entry| entry.score.is_some());
+    let without = entries.iter().position(|entry| entry.score.is_none());
+    match (with, without) {
+        (Some(with), Some(without)) => Err(ListError::Mixed { without, with }),
+        (_, without) => Ok(without.is_none()),
+    }
+}
+
+/// The entries' own scores, in input order or best first.
+fn single(entries: &Entries<'_>, reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
+    let values: Vec<f64> = entries.iter().filter_map(|entry| entry.score).collect();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    if reading.sort {
+        order.sort_by(|&a, &b| match reading.orientation {
+            Orientation::Score => values[b].total_cmp(&values[a]),
+            Orientation::Distance => values[a].total_cmp(&values[b]),
+        });
+    }
+    (values, order, "the score of each line".to_owned())
+}
+
+/// The fusion of both legs' scores on the rule's scale, as in a search.
+fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
+    match rule.scale() {
+        Scale::Score => Fusion::Convex { weight },
+        Scale::Similarity => Fusion::Weighted { weight: 1.0 },
+        Scale::Weighted => Fusion::Weighted { weight: 0.7 },
+    }
+}
+
+/// Both legs' scores fused, best first.
+fn fused(entries: &Entries<'_>, rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec<usize>, String), ListError> {
+    let scale = rule.scale();
+    let legs = legs(entries, scale);
+    let values = fusion.fuse(&legs);
+    let order = rank::order(&values);
+    let described = match (legs.first(), fusion) {
+        (Some(rank::Evidence { similarity: None, .. }), _) if scale == Scale::Similarity => {
+            return Err(ListError::NoSimilarity { method: rule.name().to_owned() });
+        }
+        (Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }), Fusion::Convex { weight }) => {
+            format!("similarity and bm25, fused with {weight} of the similarity")
+        }
+        (Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }), Fusion::Weighted { weight }) if weight < 1.0 => {
+            format!("{weight} times the similarity, and the rest bm25 / (1 + bm25)")
+        }
+        (Some(rank::Evidence { similarity: Some(_), .. }), _) => "similarity alone".to_owned(),
+        _ => "bm25 alone".to_owned(),
+    };
+    Ok((values, order, described))
+}
+
+/// The verdict on each entry of a rule that judges candidates by their raw scores; `None` for a rule that reads the list.
+fn admissions(entries: &Entries<'_>, rule: &dyn Rule) -> Option<Vec<Admission>> {
+    let admission = |entry: &&ListEntry| {
+        let ListEntry { similarity, coverage, .. } = **entry;
+        rule.admits(&RawScores { similarity, coverage, threshold: None })
+    };
+    entries.iter().map(admission).collect()
+}
+
+/// The raw scores of each entry. If a leg scored any entry, every entry gets a score of it. A passage that the words did not find
+/// has a bm25 of 0. One that the vectors did not find has a similarity of 0 on the weighted scale, where values are absolute;
+/// otherwise it has that of the least similar one found.
+fn legs(entries: &Entries<'_>, scale: Scale) -> Vec<rank::Evidence> {
+    let lowest = |leg: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| leg(entry)).reduce(f64::min);
+    let similarity = lowest(|values| values.similarity);
+    let similarity = if scale == Scale::Weighted { similarity.map(|_| 0.0) } else { similarity };
+    let bm25 = lowest(|values| values.bm25).map(|_| 0.0);
+    let of =
+        |entry: &&ListEntry| rank::Evidence { similarity: entry.similarity.or(similarity), bm25: entry.bm25.or(bm25) };
+    entries.iter().map(of).collect()
+}
+
+fn unsorted(error: PoolError, order: &[usize]) -> ListError {
+    match error {
+        PoolError::Unsorted { position, value, previous, orientation } => {
+            ListError::Unsorted { position: order[position], value, previous, orientation }
+        }
+        error => error.into(),
+    }
+}
+
+/// Mean, standard deviation and number.
+fn moments(values: impl Iterator<Item = f64> + Clone) -> Option<Background> {
+    let count = values.clone().count();
+    let mean = values.clone().sum::<f64>() / count as f64;
+    let deviation = (values.map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64).sqrt();
+    (count > 0).then_some(Background { mean, deviation, count })
+}
+
+fn scores_of(sample: &Entries<'_>) -> Result<Background, ListError> {
+    let scores = sample.iter().filter_map(|entry| entry.score);
+    match moments(scores) {
+        Some(background) if background.count == sample.len() => Ok(background),
+        _ => {
+            let reason = "every line needs a score, like the input, and there must be at least one line";
+            Err(ListError::Sample(reason.to_owned()))
+        }
+    }
+}
+
+/// The mean of each leg over the sample, fused like the candidates' scores.
+fn fused_background(
+    entries: &Entries<'_>,
+    sample: &Entries<'_>,
+    scale: Scale,
+    fusion: Fusion,
+) -> Result<Background, ListError> {
+    let candidates = legs(entries, scale);
+    let ran = |leg: fn(&rank::Evidence) -> Option<f64>| candidates.iter().any(|candidate| leg(candidate).is_some());
+    let of = |name: &str, ran: bool, background: Option<Background>| match (ran, background) {
+        (true, None) => Err(ListError::Sample(format!("no line has a {name}, which the input has"))),
+        (true, background) => Ok(background.map(|background| background.mean)),
+        (false, _) => Ok(None),
+    };
+    let means = BackgroundEvidence {
+        similarity: of("similarity", ran(|leg| leg.similarity), similarities(sample))?,
+        bm25: of("bm25", ran(|leg| leg.bm25), weights(sample))?,
+    };
+    let mean = fusion.background(&candidates, means).unwrap_or_default();
+    Ok(Background { mean, deviation: 0.0, count: sample.len() })
+}
+
+fn similarities(sample: &Entries<'_>) -> Option<Background> {
+    moments(sample.iter().filter_map(|entry| entry.similarity))
+}
+
+/// The bm25 over all passages of the sample; those without one match no word.
+fn weights(sample: &Entries<'_>) -> Option<Background> {
+    sample.iter().any(|entry| entry.bm25.is_some()).then_some(())?;
+    moments(sample.iter().map(|entry| entry.bm25.unwrap_or(0.0)))
+}
+
+/// Absolute evidence: the best coverage if entries have one, and the best similarity against a sample that is large
+/// enough.
+fn evidence(entries: &Entries<'_>, reference: &Reference<'_>) -> Evidence {
+    let best = |leg: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| leg(entry)).reduce(f64::max);
+    let background = match reference {
+        Reference::Sample(sample) => similarities(sample),
+        Reference::None | Reference::Mean(_) => None,
+    };
+    Evidence {
+        coverage: best(|values| values.coverage),
+        best_similarity: best(|values| values.similarity),
+        background: background.filter(|background| background.count >= FEWEST_FOR_DEVIATION),
+        ..Evidence::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_cut::{Auto, LanguageThreshold, MaxGap, TopScore};
+
+    const CONVEX: Fusion = Fusion::Convex { weight: 0.3 };
+    const READING: Reading = Reading { orientation: Orientation::Score, sort: false, weight: 0.5 };
+
+    /// Entries from a header and lines of numbers; an empty field is left out.
+    fn list(text: &str) -> Vec<ListEntry> {
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines.next().expect("a header").split(',').collect();
+        let entry = |line: &str| {
+            let value = |name| {
+                let at = names.iter().position(|known| *known == name)?;
+                line.split(',').nth(at).and_then(|field| field.parse().ok())
+            };
+            ListEntry {
+                score: value("score"),
+                similarity: value("similarity"),
+                bm25: value("bm25"),
+                ..Default::default()
+            }
+        };
+        lines.map(entry).collect()
+    }
+
+    #[test]
+    fn rows_that_one_leg_did_not_find_are_fused_and_ordered() {
+        let rows = list("similarity,bm25\n0.2,\n0.6,1\n,4\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let legs = legs(&rows, Scale::Score);
+        assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
+        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
+        // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
+        assert_eq!(candidates.order, [2, 1, 0]);
+        let expected = [0.875, 0.625, 0.375];
+        let values = candidates.pool.values().iter();
+        assert!(values.zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-12), "{candidates:?}");
+    }
+
+    #[test]
+    fn each_rule_reads_its_own_scale() {
+        let rows = list("similarity,bm25\n0.9,\n0.6,1\n,99\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let read = |rule: &dyn Rule| Candidates::of(&rows, &Reference::None, rule, READING).expect("ranked");
+        let near = |values: &[f64], expected: &[f64]| {
+            assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?} is not {expected:?}");
+        };
+        // A row that only the words found has at most 0.30.
+        let weighted = read(&TopScore::default());
+        assert_eq!(weighted.order, [0, 1, 2]);
+        near(weighted.pool.values(), &[0.63, 0.42 + 0.3 * 0.5, 0.3 * 0.99]);
+        near(read(&MaxGap::default()).pool.values(), &[0.9, 0.6, 0.6]);
+        // The threshold applies to raw similarities, not to fused scores.
+        let admitted = read(&LanguageThreshold::default());
+        assert_eq!((admitted.order[0], admitted.pool.admitted().map(|admitted| admitted.total())), (0, Some(1)));
+        assert_eq!(admitted.ranked[0], admitted.pool.values()[1], "the best by the fused value is not admitted");
+        let words = list("bm25\n4\n");
+        let words: Vec<&ListEntry> = words.iter().collect();
+        let error = Candidates::of(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err();
+        assert_eq!(error, ListError::NoSimilarity { method: "max_gap".into() });
+    }
+
+    #[test]
+    fn one_leg_alone_is_that_leg() {
+        let rows = list("bm25\n4\n8\n2\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
+        assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
+        assert_eq!(candidates.values, "bm25 alone");
+    }
+
+    #[test]
+    fn a_sample_gives_the_background_of_each_leg_on_the_scale_of_the_candidates() {
+        let rows = list("similarity,bm25\n0.6,4\n0.2,10\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let sample = list("similarity,bm25\n0.1,8\n0.3,\n");
+        let sample: Vec<&ListEntry> = sample.iter().collect();
+        let background = fused_background(&rows, &sample, Scale::Score, CONVEX).expect("both legs");
+        assert!((background.mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12, "{background:?}");
+        let error = fused_background(&rows, &sample[..1], Scale::Score, CONVEX).err();
+        assert_eq!(error, None, "the first has both");
+        let one = list("similarity\n0.1\n");
+        let error = fused_background(&rows, &[&one[0]], Scale::Score, CONVEX).unwrap_err().to_string();
+        assert_eq!(error, "background_sample: no line has a bm25, which the input has");
+    }
+
+    #[test]
+    fn a_sample_of_scores_has_mean_and_deviation() {
+        let sample = list("score\n0.1\n0.3\n");
+        let background = scores_of(&sample.iter().collect::<Vec<_>>()).expect("scores");
+        assert!((background.mean - 0.2).abs() < 1e-12 && (background.deviation - 0.1).abs() < 1e-12);
+        assert!(scores_of(&[]).is_err());
+        assert!(scores_of(&[&ListEntry { similarity: Some(0.3), ..Default::default() }]).is_err());
+    }
+
+    #[test]
+    fn rows_with_and_without_a_score_are_not_mixed() {
+        let rows = list("score,similarity\n1,\n,0.3\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let error = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).unwrap_err();
+        assert_eq!(error, ListError::Mixed { without: 1, with: 0 });
+    }
+
+    #[test]
+    fn few_random_passages_do_not_count_as_evidence() {
+        let rows = list("similarity\n0.6\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let sample = list(&format!("similarity\n{}", "0.1\n0.2\n".repeat(10)));
+        let sample: Vec<&ListEntry> = sample.iter().collect();
+        assert!(evidence(&rows, &Reference::Sample(&sample[..18])).background.is_none());
+        assert!(evidence(&rows, &Reference::Sample(&sample)).background.is_some());
+        assert!(evidence(&rows, &Reference::Mean(0.1)).background.is_none());
+    }
+}

@@ -1,0 +1,226 @@
+//! Cuts a ranked list of any search engine where relevance ends: one call for a list of scores, or of similarities and BM25.
+//!
+//! [`ListCutter`] reads the entries ([`ListEntry`]), puts them on the scale of the method (`candidates`), lets the gate and the rule
+//! of a search decide, and returns which are kept. Nothing of an index is read.
+
+mod candidates;
+mod error;
+
+pub use error::ListError;
+
+use crate::config::JUDGE_DEPTH;
+use crate::search::{CutReport, JudgedPassage, TunedRule, built_in_judge};
+use candidates::Candidates;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tamis_cut::{Cut, Gate, Orientation, Value};
+
+/// The figures of one entry of a list, all finite.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListEntry {
+    /// The single score. Without one, an entry has the score of at least one leg.
+    pub score: Option<f64>,
+    /// The semantic leg's score.
+    pub similarity: Option<f64>,
+    /// The lexical leg's score.
+    pub bm25: Option<f64>,
+    /// Share of the query's weight that the entry matches, 0 to 1.
+    pub coverage: Option<f64>,
+    /// Length of the entry in tokens.
+    pub tokens: Option<usize>,
+    /// The text itself.
+    pub text: Option<String>,
+}
+
+/// The reading of a list's figures.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// The good end of a single score: high or low.
+    pub orientation: Orientation,
+    /// True if entries with a score may come in any order.
+    pub sort: bool,
+    /// Share of the similarity in entries without a score, 0 to 1.
+    pub weight: f64,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Reading { orientation: Orientation::Score, sort: false, weight: 0.5 }
+    }
+}
+
+/// The source of the background.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Reference<'a> {
+    /// No background.
+    #[default]
+    None,
+    /// The mean of irrelevant results, on the scale of the values.
+    Mean(f64),
+    /// Results drawn at random.
+    Sample(&'a [&'a ListEntry]),
+}
+
+/// A cut for lists.
+///
+/// ```
+/// use tamis::cut::{Want, parse};
+/// use tamis::lists::{ListCutter, ListEntry};
+/// use tamis::search::{Aim, TunedRule};
+///
+/// let rule = TunedRule::new(parse("auto")?.as_ref(), Want::Auto, &Aim::default())?;
+/// let entries = [0.91, 0.90, 0.2, 0.19, 0.18].map(|score| ListEntry { score: Some(score), ..ListEntry::default() });
+/// let cut = ListCutter::new(&rule).cut(&entries.iter().collect::<Vec<_>>())?;
+/// assert_eq!(cut.report.keep, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ListCutter<'a> {
+    /// The rule that decides.
+    pub rule: &'a TunedRule,
+    /// The reading of the figures.
+    pub reading: Reading,
+    /// The background.
+    pub reference: Reference<'a>,
+    /// The query for which the built-in judge reads the texts of the first entries; `None`: no judge.
+    pub judge: Option<&'a str>,
+    /// True to ask the gate first, for a rule that works with probabilities.
+    pub gate: bool,
+}
+
+/// A decided list.
+#[derive(Clone, Debug)]
+pub struct ListCut {
+    /// The cut.
+    pub report: CutReport,
+    /// The probability that each candidate is relevant, best first, where the method estimates them.
+    pub probabilities: Vec<f64>,
+    /// The candidates, best first.
+    pub ranked: Vec<RankedEntry>,
+}
+
+/// A candidate of a decided list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankedEntry {
+    /// Its position in the list, from 0.
+    pub position: usize,
+    /// The value on the scale of the method.
+    pub value: f64,
+    /// True if the cut keeps it.
+    pub kept: bool,
+}
+
+/// A decided list in the form that a search's answer has its cut, with the lines of the list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ListReport {
+    /// The cut.
+    #[serde(flatten)]
+    pub cut: CutReport,
+    /// The probability that each candidate is relevant, best first, where the method estimates them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub probabilities: Vec<f64>,
+    /// The candidates, best first.
+    pub lines: Vec<LineReport>,
+}
+
+/// A line of a decided list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LineReport {
+    /// Number of the line in the input, from 1.
+    pub line: usize,
+    /// The value on the scale of the method.
+    pub value: f64,
+    /// True if the cut keeps it.
+    pub kept: bool,
+}
+
+impl<'a> ListCutter<'a> {
+    /// A cutter with this rule and the usual settings.
+    pub fn new(rule: &'a TunedRule) -> Self {
+        ListCutter { rule, reading: Reading::default(), reference: Reference::None, judge: None, gate: true }
+    }
+
+    /// Decides a list.
+    ///
+    /// # Errors
+    /// Scores that are not best first, figures that only some entries have, or figures that the method needs and no entry has.
+    pub fn cut(&self, entries: &[&ListEntry]) -> Result<ListCut, ListError> {
+        let rule = self.rule.rule();
+        if rule.reads_sizes()
+            && let Some(position) = entries.iter().position(|entry| entry.tokens.is_none())
+        {
+            return Err(ListError::NoLength { position });
+        }
+        let mut candidates = Candidates::of(entries, &self.reference, rule, self.reading)?;
+        let judged = match self.judge {
+            Some(query) => Some(self.read_by_judge(query, &mut candidates, entries)?),
+            None => None,
+        };
+        let mut cut = self.decide(&candidates);
+        if let Some(judged) = judged {
+            cut.diagnostics.insert("judged".into(), judged.into());
+        }
+        if let Some(order) = &cut.order {
+            candidates.rearrange(order);
+        }
+        let places = candidates.order.iter().zip(&candidates.ranked).enumerate();
+        let ranked =
+            places.map(|(rank, (&position, &value))| RankedEntry { position, value, kept: cut.keeps(rank) }).collect();
+        Ok(ListCut { probabilities: cut.probabilities.clone(), ranked, report: cut.into() })
+    }
+
+    /// Has the built-in judge read the first entries. Returns how many it read.
+    fn read_by_judge(
+        &self,
+        query: &str,
+        candidates: &mut Candidates,
+        entries: &[&ListEntry],
+    ) -> Result<usize, ListError> {
+        if !self.rule.rule().reads_relevance() {
+            return Err(ListError::JudgeUnread { method: self.rule.rule().name().to_owned() });
+        }
+        let judge = built_in_judge(JUDGE_DEPTH, None);
+        let passage = |&position: &usize| match &entries[position].text {
+            Some(text) => Ok(JudgedPassage::new("", text)),
+            None => Err(ListError::NoText { position }),
+        };
+        let passages = candidates.order.iter().take(JUDGE_DEPTH).map(passage).collect::<Result<Vec<_>, _>>()?;
+        let probabilities = judge.judge(query, &passages).map_err(|reason| ListError::Judge(reason.to_string()))?;
+        let judged = probabilities.iter().flatten().count();
+        candidates.pool = candidates.pool.clone().with_judgements(judge.judgements(probabilities));
+        Ok(judged)
+    }
+
+    /// Decides: for `auto` the gate first, then the rule.
+    fn decide(&self, candidates: &Candidates) -> Cut {
+        let Candidates { pool, evidence, values, .. } = candidates;
+        let rule = self.rule.rule();
+        let asks = rule.reads_relevance() && self.gate;
+        let mut cut = if asks { Gate::default().cut(evidence, rule, pool) } else { rule.cut(pool) };
+        cut.diagnostics.insert("values".into(), Value::from(values.clone()));
+        if asks && !cut.gated && !pool.is_empty() {
+            // A gate without evidence stays open because it knows nothing.
+            let known = cut.diagnostics.contains_key("gate_evidence");
+            cut.diagnostics
+                .insert("gate".into(), Value::from(if known { "open" } else { "not asked: there is no evidence" }));
+        }
+        if let Some(note) = self.rule.note(&cut.method) {
+            cut.reason = format!("{}; {note}", cut.reason);
+            cut.diagnostics.insert("want".into(), Value::from(self.rule.want().name()));
+        }
+        cut
+    }
+}
+
+impl ListCut {
+    /// The report, in which `number` gives the line of a position.
+    pub fn into_report(self, number: impl Fn(usize) -> usize) -> ListReport {
+        let line =
+            |entry: RankedEntry| LineReport { line: number(entry.position), value: entry.value, kept: entry.kept };
+        ListReport {
+            cut: self.report,
+            probabilities: self.probabilities,
+            lines: self.ranked.into_iter().map(line).collect(),
+        }
+    }
+}
