@@ -250,7 +250,7 @@ proptest! {
     #[test]
     fn more_evidence_never_closes_the_gate(coverage in 0.0..1.0f64, best in -1.0..1.0f64, more in 0.0..1.0f64) {
         let background = Some(Background { mean: 0.1, deviation: 0.08, count: 5_000 });
-        let evidence = Evidence { coverage: Some(coverage), best_similarity: Some(best), background, reference: Some(0.6), required: None };
+        let evidence = Evidence { coverage: Some(coverage), best_similarity: Some(best), background, reference: Some(0.6), required: None, exact: false };
         if !Gate::default().judge(&evidence).empty {
             let better = Evidence { best_similarity: Some(best + more), ..evidence };
             prop_assert!(!Gate::default().judge(&better).empty);
