@@ -48,7 +48,7 @@ fn a_search_finds_a_passage_and_names_its_page() {
         assert!(read.contains(words), "{query}: {read}");
     }
     // Code in a notebook is code, with the language of its kernel.
-    let answer = tree.json(&["search", "--json", "--no-gate", "--lang", "python", "symbol:visits"]);
+    let answer = tree.json(&["search", "--json", "--no-gate", "--lang", "python", "counts the visits of each flower"]);
     let first = &answer["results"][0];
     assert_eq!((&first["path"], &first["symbol"]), (&"papers/bees.ipynb".into(), &"visits".into()), "{answer}");
 }
