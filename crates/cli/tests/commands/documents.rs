@@ -40,7 +40,7 @@ fn a_search_finds_a_passage_and_names_its_page() {
         let answer = tree.json(&["search", "--json", "--no-gate", "--limit", "3", query]);
         let first = &answer["results"][0];
         assert_eq!(first["path"], path, "{query}: {answer}");
-        assert!(first["heading"].as_str().is_some_and(|heading| heading.contains(place)), "{query}: {first}");
+        assert!(first["title"].as_str().is_some_and(|title| title.contains(place)), "{query}: {first}");
         let printed = ok(&tree, &["search", "--no-gate", "--limit", "3", query]);
         assert!(printed.contains(path) && printed.contains(place), "{query}: {printed}");
         let id = first["id"].as_str().expect("an identifier");
@@ -48,7 +48,7 @@ fn a_search_finds_a_passage_and_names_its_page() {
         assert!(read.contains(words), "{query}: {read}");
     }
     // Code in a notebook is code, with the language of its kernel.
-    let answer = tree.json(&["search", "--json", "--no-gate", "--lang", "python", "symbol:visits"]);
+    let answer = tree.json(&["search", "--json", "--no-gate", "--lang", "python", "counts the visits of each flower"]);
     let first = &answer["results"][0];
     assert_eq!((&first["path"], &first["symbol"]), (&"papers/bees.ipynb".into(), &"visits".into()), "{answer}");
 }

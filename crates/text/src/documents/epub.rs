@@ -64,8 +64,7 @@ fn add(book: &mut Extracted, chapter: &Extracted, number: usize) {
         book.part(1, &name);
     }
     let first = book.rows();
-    let mut row = 0;
-    for line in chapter.text().lines() {
+    for (row, line) in chapter.text().lines().enumerate() {
         match chapter.headings.iter().find(|heading| heading.first == row) {
             Some(heading) => book.heading(heading.level, &heading.text),
             None if line.is_empty() => {
@@ -75,7 +74,6 @@ fn add(book: &mut Extracted, chapter: &Extracted, number: usize) {
             }
             None => book.line(line),
         }
-        row += 1;
     }
 }
 
