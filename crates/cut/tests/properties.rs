@@ -241,7 +241,7 @@ proptest! {
         count in any::<usize>(), known in any::<bool>(), required in prop::option::of(any_value()), min_evidence in any_value(), min_coverage in any_value(),
     ) {
         let background = known.then_some(Background { mean, deviation, count });
-        let evidence = Evidence { coverage, best_similarity: best, background, reference, required };
+        let evidence = Evidence { coverage, best_similarity: best, background, reference, required, exact: false };
         let verdict = Gate { min_evidence, min_coverage, ..Gate::default() }.judge(&evidence);
         prop_assert!(!verdict.reason.is_empty());
         prop_assert!(verdict.diagnostics.values().all(|value| value.as_number().is_some_and(f64::is_finite)));

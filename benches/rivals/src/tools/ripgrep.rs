@@ -55,7 +55,9 @@ impl Tool for Ripgrep {
     fn search(&self, tree: &Path, query: &str) -> Command {
         let mut command = Command::new(cargo_program(&self.tools, "ripgrep", VERSION, "rg"));
         command.args(["-i", "-o", "-F", "--no-heading", "--with-filename", "--no-line-number", "--null"]);
-        words(query).iter().for_each(|word| drop(command.args(["-e", word])));
+        for word in words(query) {
+            command.args(["-e", &word]);
+        }
         command.arg(".").current_dir(tree);
         command
     }

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::Source;
 use crate::lookup::reason;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ pub struct RunReport {
 }
 
 /// A document whose text cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct UnreadDocument {
     /// The repository or project it belongs to.
