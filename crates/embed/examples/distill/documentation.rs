@@ -72,8 +72,8 @@ fn docstring(text: &str) -> Option<(String, String)> {
     let quotes = ["\"\"\"", "'''"].into_iter().find(|quotes| first.starts_with(quotes))?;
     let mut comment = String::new();
     let mut after = None;
-    for at in start..lines.len() {
-        let line = if at == start { &first[3..] } else { lines[at].trim() };
+    for (at, line) in lines.iter().enumerate().skip(start) {
+        let line = if at == start { &first[3..] } else { line.trim() };
         let (content, ended) = match line.find(quotes) {
             Some(end) => (&line[..end], true),
             None => (line, false),
@@ -121,7 +121,7 @@ fn sentences(comment: &str) -> (String, String) {
         }
         if line.is_empty() {
             if !text.trim().is_empty() {
-                text.push_str("\u{1}");
+                text.push('\u{1}');
             }
             continue;
         }

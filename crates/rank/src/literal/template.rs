@@ -203,7 +203,7 @@ fn enclosed(text: &str, at: usize, open: u8, close: u8, any: bool) -> Option<usi
                 }
             }
             b'\n' => return None,
-            byte if !any && !(byte.is_ascii_alphanumeric() || b"_.:?#<>^!$*+-[]()'&".contains(&byte)) => return None,
+            byte if !(any || byte.is_ascii_alphanumeric() || b"_.:?#<>^!$*+-[]()'&".contains(&byte)) => return None,
             _ => {}
         }
     }

@@ -38,7 +38,7 @@ const RETRY_SECONDS: u64 = 1;
 /// A refusal of a request: a problem with the headers that belong to it.
 struct Refusal {
     problem: Problem,
-    headers: HeaderMap,
+    headers: Box<HeaderMap>,
 }
 
 impl From<Problem> for Refusal {
@@ -47,7 +47,7 @@ impl From<Problem> for Refusal {
         if problem.kind == Kind::Unavailable {
             headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
         }
-        Refusal { problem, headers }
+        Refusal { problem, headers: Box::new(headers) }
     }
 }
 
@@ -55,14 +55,14 @@ impl From<Rejection> for Refusal {
     fn from(Rejection(response, reason): Rejection) -> Self {
         let problem = Problem::of_status(response.status(), String::from_utf8_lossy(&reason));
         let kept = KEPT.into_iter().filter_map(|name| Some((name.clone(), response.headers().get(name)?.clone())));
-        Refusal { problem, headers: kept.collect() }
+        Refusal { problem, headers: Box::new(kept.collect()) }
     }
 }
 
 impl Refusal {
     fn response(self) -> Response<Outgoing> {
         let mut response = response(self.problem.kind.status(), self.problem.document(), problem::CONTENT_TYPE);
-        response.headers_mut().extend(self.headers);
+        response.headers_mut().extend(*self.headers);
         response
     }
 }
