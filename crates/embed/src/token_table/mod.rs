@@ -73,7 +73,7 @@ impl StaticModel {
             dimension: table.dimension(),
             max_tokens: None,
             provider: Provider::Static,
-            fusion_weight: 0.5,
+            fusion_weight: 0.6,
         };
         Ok(Self { info, table, tokenizer })
     }

@@ -8,7 +8,7 @@ use crate::collections::CODE;
 use std::collections::HashMap;
 use tamis_rank::{AskedName, ExactFind, LiteralRun, NameFit};
 use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
-use tamis_text::Kind;
+use tamis_text::{Kind, Role};
 
 /// Most passages that define one name. A method such as `new` has thousands of definitions.
 const MOST_DEFINITIONS: usize = 256;
@@ -96,24 +96,34 @@ impl Searcher<'_> {
         }
         let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
         let passages = self.index.store.passages(&ids)?;
-        let run = |passage: &StoredPassage| {
-            Some((literal.best_run(&passage.text, weight)?, passage.passage, is_code(passage)))
+        let compared = |passage: &StoredPassage| {
+            let run = literal.best_run(&passage.text, weight)?;
+            let made = is_code(passage) && run.in_string;
+            Some(Compared { passage: passage.passage, run, made, main: passage.role == Role::Main.as_str() })
         };
-        let runs: Vec<(LiteralRun, PassageId, bool)> = passages.iter().filter_map(run).collect();
-        let makes = |run: &LiteralRun, code: bool| code && run.in_string;
-        let share = |made: bool| {
-            let of = runs.iter().filter(|(run, _, code)| makes(run, *code) == made);
-            of.map(|(run, ..)| run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST
+        let compared: Vec<Compared> = passages.iter().filter_map(compared).collect();
+        // A test repeats the whole message where the code that makes it has gaps, so each is measured by its own kind.
+        let least = |made: bool, main: bool| {
+            let of_kind = compared.iter().filter(|one| (one.made, one.main) == (made, main));
+            let best = of_kind.map(|one| one.run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST;
+            if made { best } else { best.max(SHARE_OF_MENTION) }
         };
-        let (of_messages, of_mentions) = (share(true), share(false).max(SHARE_OF_MENTION));
-        let find = |&(run, passage, code): &(LiteralRun, PassageId, bool)| {
-            let made = makes(&run, code);
-            let least = if made { of_messages } else { of_mentions };
-            (run.share >= least && (made || run.of_line))
-                .then_some((passage, if made { ExactFind::Message } else { ExactFind::Mention }))
+        let find = |one: &Compared| {
+            let counts = one.run.share >= least(one.made, one.main) && (one.made || one.run.of_line);
+            counts.then_some((one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention }))
         };
-        Ok(runs.iter().filter_map(find).collect())
+        Ok(compared.iter().filter_map(find).collect())
     }
+}
+
+/// A text that was compared with a message.
+struct Compared {
+    passage: PassageId,
+    run: LiteralRun,
+    /// True if it makes the message, and does not only mention it.
+    made: bool,
+    /// True if it is of the project itself, not of a test, an example or a copy.
+    main: bool,
 }
 
 /// Notes the exact find that each candidate is.
