@@ -201,7 +201,10 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
     let tree = Tree::new(&[]);
     let both = &[
         ("sessions/one", "bob: the lighthouse lamp turns once in ten seconds"),
-        ("diary/two.md", "The lighthouse lamp turns, I think, once in ten seconds or so, behind prisms."),
+        (
+            "diary/two.md",
+            "The lighthouse lamp turns, I think, once in ten seconds or so, behind shutters that my uncle painted.",
+        ),
         ("sessions/three", "alice: how does the lamp of the lighthouse turn? behind a lens of glass prisms"),
         ("diary/far.md", "Apple trees are pruned in late winter."),
     ];

@@ -113,7 +113,8 @@ fn trap_settings_reach_the_result() {
     let lexical = answer("harbour tide");
     assert_eq!((lexical.mode_used.as_str(), lexical.model.as_deref()), ("lexical", None));
     assert!(lexical.results.iter().all(|hit| hit.similarity.is_none()));
-    write(&format!("{base}pool = 25\n"));
+    // A cut that counts passages has so many of each leg; others look deeper for a hundred files.
+    write(&format!("{base}cut = \"max_gap\"\npool = 25\n"));
     assert!(answer("harbour tide").cut.candidates <= 50);
     write("[gate]\nmin_evidence = 2.0\n[index]\nmodels = [\"static\"]\n");
     assert_eq!(answer("harbour xylophone").cut.method, "gate");

@@ -307,7 +307,7 @@ fn trap_each_query_to_the_wiki_has_a_gate_of_its_own() {
     let body = "Yesterday evening my colleague and I came back from lunch, sat down, drank some tea with lemon, watched birds \
                 outside and wondered about holidays in the mountains, about skiing, snow, cheese and good weather. Then a \
                 grey window showed KRAKEN_OVERRUN and went away again before anybody could take a photograph of it.";
-    let found = ask(&index, "KRAKEN_OVERRUN", body);
+    let found = ask(&index, "A grey window in the evening", body);
     assert_eq!(found.sources, ["[Wiki: Failures]"], "{}", found.reason);
     assert_eq!(found.wiki[0].found_by, tamis::troubleshoot::WikiFound::Keywords);
 }

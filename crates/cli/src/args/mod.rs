@@ -196,7 +196,7 @@ pub enum Command {
     },
     /// Print the manual page, or write the pages of all commands to a directory
     Man(ManArguments),
-    /// Print the JSON Schema of `tamis search --json`, or the OpenAPI document of `tamis serve`
+    /// Print the JSON Schema of `tamis search --json`, or the OpenAPI document
     #[command(hide = true)]
     Schema {
         /// The schema

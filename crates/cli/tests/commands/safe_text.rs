@@ -86,6 +86,9 @@ fn invocations() -> Vec<Vec<String>> {
     let name = file_name();
     let lines: &[&[&str]] = &[
         &["status"],
+        &["model", "list"],
+        &["model", "show", HOSTILE],
+        &["model", "add", HOSTILE],
         &["status", "-v"],
         &["status", "--json"],
         &["index"],

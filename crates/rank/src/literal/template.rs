@@ -50,6 +50,8 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let bytes = text.as_bytes();
     let mut open: Option<u8> = None;
+    // The mark of a string that three marks begin. It is documentation more often than a message.
+    let mut long: Option<u8> = None;
     let mut at = 0;
     while at < bytes.len() {
         let in_string = open.is_some();
@@ -57,6 +59,13 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
         match bytes[at] {
             // An escaped character is no letter of a word. A line that ends so goes on.
             b'\\' => at += 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            mark @ (b'"' | b'\'') if open.is_none() && bytes[at..].starts_with(&[mark; 3]) => {
+                long = if long == Some(mark) { None } else { long.or(Some(mark)) };
+                pieces.push(Piece::Mark);
+                at += 3;
+            }
+            // Within such a string, a mark is one of speech.
+            b'"' | b'\'' if long.is_some() => at += 1,
             mark @ (b'"' | b'\'' | b'`') => {
                 let (length, kind) = marked(text, at, mark, open);
                 match kind {

@@ -79,7 +79,7 @@ impl Searcher<'_> {
     pub(super) fn depth(&self, request: &SearchRequest, rule: &dyn Rule) -> Depth {
         let passages = self.index.config.search.pool;
         let entries = if rule.counts_passages() || request.memory { 0 } else { ENTRIES };
-        Depth { passages, entries, finds: true }
+        Depth { passages, entries, finds: !rule.counts_passages() }
     }
 }
 

@@ -15,7 +15,7 @@ fn what_another_phrasing_finds_is_found_and_what_both_find_comes_first() {
     refresh(&index);
     let request = |variants: &[&str]| SearchRequest {
         variants: variants.iter().map(|text| variant(text)).collect(),
-        ..SearchRequest::new("tuned in fifths")
+        ..SearchRequest::new("fifths that are tuned")
     };
     assert_eq!(paths(&search(&index, request(&[])))[0], "violin.md");
     let answer = search(&index, request(&["ships wait for the tide and the pilot", "paths:harbour.md"]));

@@ -79,7 +79,7 @@ fn parts(bytes: &[u8]) -> usize {
         let separates = matches!(byte, 0 | b'\t' | b'\n' | 0x0c | b'\r' | b' ');
         let begins = matches!(byte, b'(' | b'<' | b'[' | b'{' | b'/' | b'%');
         parts += usize::from(begins || (!separates && !within));
-        within = !separates && !begins;
+        within = !separates && !matches!(byte, b'[' | b'{');
     }
     parts
 }
