@@ -146,7 +146,11 @@ fn distinct(files: Vec<String>) -> Vec<String> {
 /// The files of an answer in JSON, under this key.
 fn files_of(tree: &Path, out: &str, key: &str) -> Result<Vec<String>> {
     let start = out.find(['{', '[']).unwrap_or(0);
-    let value: Value = serde_json::from_str(out[start..].trim())
+    // Some tools write more after it.
+    let value: Value = serde_json::Deserializer::from_str(&out[start..])
+        .into_iter()
+        .next()
+        .and_then(Result::ok)
         .with_context(|| format!("the answer is no JSON: {:?}", out.chars().take(80).collect::<String>()))?;
     let mut files = Vec::new();
     every(&value, key, &mut files);

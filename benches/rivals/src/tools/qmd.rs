@@ -73,6 +73,8 @@ impl Tool for Qmd {
         let mut command = self.command();
         let name = tree.file_name().unwrap_or_default();
         command.args(["collection", "add", "."]).arg("--name").arg(name).args(["--mask", "**/*"]).current_dir(tree);
+        // It takes the directory from there.
+        command.env("PWD", tree);
         Some(command)
     }
 

@@ -57,10 +57,11 @@ impl Tool for Sifs {
 
     fn search(&self, tree: &Path, query: &str) -> Command {
         let mut command = self.command();
-        command.args(["search", query, "--source", ".", "--offline", "--limit", "10", "--json"]).current_dir(tree);
+        command.args(["search", "--source", ".", "--offline", "--limit", "10", "--json"]).current_dir(tree);
         if self.words {
             command.args(["--mode", "bm25"]);
         }
+        command.args(["--", query]);
         command
     }
 

@@ -49,10 +49,12 @@ impl Tool for Tamis {
 
     fn search(&self, tree: &Path, query: &str) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(["search", query, "--json", "-n", "10"]).current_dir(tree);
+        command.args(["search", "--json", "-n", "10"]).current_dir(tree);
         if self.ten {
             command.args(["--no-gate", "--cut", "fixed:k=10"]);
         }
+        // A question may begin with a dash.
+        command.args(["--", query]);
         command
     }
 
@@ -64,9 +66,12 @@ impl Tool for Tamis {
     }
 
     fn server(&self, tree: &Path) -> Option<Server> {
+        // An agent does not choose the cut.
+        if self.ten {
+            return None;
+        }
         let mut command = Command::new(&self.program);
         command.arg("mcp").current_dir(tree);
-        let arguments = if self.ten { json!({ "no_gate": true, "cut": "fixed:k=10" }) } else { json!({}) };
-        Some(Server { command, tool: "search", arguments })
+        Some(Server { command, tool: "search", arguments: json!({}) })
     }
 }

@@ -86,6 +86,7 @@ fn invocations() -> Vec<Vec<String>> {
     let name = file_name();
     let lines: &[&[&str]] = &[
         &["status"],
+        &["serve", "--http", HOSTILE],
         &["model", "list"],
         &["model", "show", HOSTILE],
         &["model", "add", HOSTILE],

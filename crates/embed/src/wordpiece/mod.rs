@@ -70,14 +70,14 @@ impl WordPiece {
     }
 
     /// Does the same after dividing the names of code into their words, as `getHTTPResponse` into `get`, `http` and `response`.
-    /// A name that the vocabulary has as a whole, such as `JavaScript`, stays whole.
+    /// A name that the vocabulary has as a whole, such as `YouTube`, stays whole.
     ///
     /// ```
     /// let tokenizer = tamis_embed::WordPiece::uncased_bert();
     /// let mut ids = Vec::new();
-    /// tokenizer.words("HTTPServer in JavaScript", usize::MAX, &mut ids);
+    /// tokenizer.words("HTTPServer of YouTube", usize::MAX, &mut ids);
     /// let tokens: Vec<_> = ids.iter().filter_map(|&id| tokenizer.token(id)).collect();
-    /// assert_eq!(tokens, ["http", "server", "in", "javascript"]);
+    /// assert_eq!(tokens, ["http", "server", "of", "youtube"]);
     /// ```
     pub fn words(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
         ids.clear();
