@@ -68,6 +68,8 @@ mod models;
 mod progress;
 mod rerankers;
 pub mod search;
+#[cfg(any(feature = "github", feature = "hub"))]
+mod server_message;
 mod status;
 mod user_directories;
 mod words;

@@ -4,6 +4,7 @@ use super::sums::Sum;
 use super::{HubToken, ModelName};
 use crate::error::HubError;
 use crate::host::{Host, has_user, without_secrets};
+use crate::server_message::shortened;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::time::Duration;
@@ -23,9 +24,6 @@ const REDIRECTS: u32 = 5;
 const CONNECT: Duration = Duration::from_secs(30);
 const ANSWER: Duration = Duration::from_secs(60);
 const READ: Duration = Duration::from_secs(60);
-
-/// The longest part of the server's own message in an error, in characters.
-const MESSAGE: usize = 200;
 
 /// The largest error answer that is read.
 const LARGEST_MESSAGE: u64 = 1 << 16;
@@ -272,16 +270,10 @@ impl Transport {
     }
 
     fn redacted(&self, message: &str) -> String {
-        let mut message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some(token) = &self.token {
-            message = token.taken_out_of(&message);
+        match &self.token {
+            Some(token) => shortened(&token.taken_out_of(message)),
+            None => shortened(message),
         }
-        message.retain(|character| !character.is_control());
-        if let Some((end, _)) = message.char_indices().nth(MESSAGE) {
-            message.truncate(end);
-            message.push('…');
-        }
-        message
     }
 }
 

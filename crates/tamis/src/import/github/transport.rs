@@ -2,6 +2,7 @@
 
 use super::Token;
 use super::api::{Address, Api};
+use crate::server_message::shortened;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use ureq::Agent;
@@ -9,9 +10,6 @@ use ureq::http::HeaderMap;
 
 /// The largest answer read. A page has a hundred entries of at most 65,536 characters each.
 const LARGEST: u64 = 64 << 20;
-
-/// The longest part of the server's own message in an error, in characters.
-const MESSAGE: usize = 200;
 
 /// The version of the API that the client was written for.
 const VERSION: &str = "2022-11-28";
@@ -102,16 +100,10 @@ impl Transport {
     }
 
     fn redacted(&self, message: &str) -> String {
-        let mut message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some(token) = &self.token {
-            message = token.taken_out_of(&message);
+        match &self.token {
+            Some(token) => shortened(&token.taken_out_of(message)),
+            None => shortened(message),
         }
-        message.retain(|character| !character.is_control());
-        if let Some((end, _)) = message.char_indices().nth(MESSAGE) {
-            message.truncate(end);
-            message.push('…');
-        }
-        message
     }
 
     /// Returns the environment variable of the token, if there is one.
