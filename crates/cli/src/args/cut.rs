@@ -37,7 +37,7 @@ pub struct CutArguments {
     #[arg(long)]
     pub lower_is_better: bool,
     /// Give similarity this share when it is fused with bm25, 0 to 1; methods on another scale have their own
-    #[arg(long, value_name = "SHARE", default_value = "0.6", value_parser = share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = tamis::lists::FUSION_WEIGHT, value_parser = share, allow_negative_numbers = true)]
     pub fusion_weight: f64,
     /// Write at most N lines; never changes what the cut keeps
     #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]

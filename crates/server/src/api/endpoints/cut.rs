@@ -156,7 +156,7 @@ fn method() -> String {
 }
 
 fn fusion_weight() -> f64 {
-    0.6
+    tamis::lists::FUSION_WEIGHT
 }
 
 /// Most lists of a call that a judge reads: it takes a second or so for each.

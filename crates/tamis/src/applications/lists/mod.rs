@@ -15,6 +15,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tamis_cut::{Cut, Gate, Orientation, Value};
 
+/// Default share of the similarity where it is fused with BM25: that of the built-in model `static`.
+pub const FUSION_WEIGHT: f64 = 0.6;
+
 /// The figures of one entry of a list, all finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListEntry {
