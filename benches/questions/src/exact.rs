@@ -27,7 +27,7 @@ const OTHERS: [&str; 5] = ["tests", "benches", "examples", "testing", "test"];
 /// Words on lines that make errors.
 const ERRORS: [&str; 9] = ["error", "err(", "panic", "expect", "fail", "bail", "cannot", "invalid", "unexpected"];
 
-/// What a name or a message is asked in.
+/// The words around a name or a message.
 type Form = (&'static str, &'static str);
 
 const NAME_FORMS: [Form; 3] =
@@ -40,7 +40,7 @@ const MESSAGE_FORMS: [Form; 4] = [
     ("message, wrapped", "thread main panicked: {}: No such file or directory (os error 2)"),
 ];
 
-/// How the questions of one form were served.
+/// The answers to the questions of one form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
     /// Questions.
@@ -55,7 +55,7 @@ pub struct Served {
     pub empty: usize,
 }
 
-/// How the questions of a tree were served, by form.
+/// The answers to the questions of a tree, by form.
 pub type ByForm = BTreeMap<&'static str, Served>;
 
 /// Asks for the names and the messages of a tree of source code. The misses go to `missed`: the question, the expected files, the place.
@@ -120,7 +120,7 @@ pub fn exact_table(of_trees: &[ByForm]) -> String {
     table
 }
 
-/// What is asked for, with the files that have it.
+/// A question, with the files that answer it.
 type Expected = BTreeMap<String, BTreeSet<String>>;
 
 /// The names that a tree defines and that are spelled as names, and the members of its types by their qualified names.

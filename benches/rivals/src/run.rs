@@ -21,7 +21,7 @@ pub struct Ended {
     pub cpu: Duration,
     /// Largest resident memory, in bytes.
     pub resident: u64,
-    /// What it printed.
+    /// Its output.
     pub out: String,
 }
 

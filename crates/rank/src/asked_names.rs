@@ -47,13 +47,13 @@ const RELATIVE: &[&str] = &["crate", "cls", "self", "Self", "super", "this"];
 pub struct AskedName {
     /// The name as spelled, without what qualifies it: `parse` of `Config::parse`.
     pub name: String,
-    /// What qualifies it, from the outermost.
+    /// The names before it, outermost first.
     holders: Vec<String>,
     /// True if the name alone is spelled as one, so that it is enough without its holder.
     own: bool,
 }
 
-/// How a definition fits a name.
+/// The fit of a definition to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameFit {
     /// Only the name itself is the same. It counts where nothing fits better.
@@ -124,7 +124,7 @@ impl AskedNames {
 }
 
 impl AskedName {
-    /// How a symbol of a file fits the name; `None` if it has another one. `symbol` is a qualified name, or several separated by
+    /// Returns how well a symbol of a file fits the name; `None` if it has another one. `symbol` is a qualified name, or several separated by
     /// commas. O(length of both).
     pub fn fit(&self, symbol: &str, path: &str) -> Option<NameFit> {
         symbol.split(", ").filter_map(|symbol| self.fit_of_one(symbol, path)).max()
@@ -163,7 +163,7 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
     let start = term.find(|c: char| c.is_alphanumeric() || c == '_' || c == '$')?;
     let ticked = term[..start].ends_with('`');
     let rest = &term[start..];
-    // What follows the name in a call, a type or an index is no part of it.
+    // The rest of a call, a type or an index is not part of the name.
     let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$:.#".contains(c))).unwrap_or(rest.len());
     let called = rest[end..].starts_with('(') && (rest[end..].starts_with("()") || !rest[end..].contains(')'));
     let called = called || rest[end..].starts_with("::<") || rest[end..].starts_with("!(");

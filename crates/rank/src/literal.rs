@@ -133,7 +133,7 @@ impl LiteralText {
     pub fn windows(&self, weight: impl Fn(&str) -> Option<f64>) -> Vec<String> {
         let mut found: Vec<(f64, String)> = Vec::new();
         for TextLine { words, .. } in &self.lines {
-            // What may vary may also be a part of the text.
+            // A part that may vary may also stand in the text.
             let fixed = words.split(|word| word.varies).chain([words.as_slice()]);
             for words in fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1)))) {
                 let texts = words.iter().map(|word| word.text.as_str());
@@ -167,7 +167,7 @@ impl LiteralText {
 }
 
 impl LiteralRun {
-    /// What orders runs: a text between marks before any other, a whole line before a part of one, and then the share.
+    /// Orders runs: text between quotation marks first, then whole lines, then the greatest share.
     fn rank(&self) -> f64 {
         self.share + 0.1 * f64::from(u8::from(self.of_line)) + f64::from(u8::from(self.in_string))
     }
@@ -188,7 +188,7 @@ impl<'a> Line<'a> {
         for (at, word) in words.iter().enumerate() {
             places.entry(&word.text).or_default().push(at);
         }
-        // What may have filled a gap has no weight: a text need not have it.
+        // A word that may have filled a gap has no weight, since a text need not have it.
         let weights: Vec<f64> =
             words.iter().map(|word| if word.varies { 0.0 } else { weighed(&word.text, weight) }).collect();
         let informative = words.iter().map(|word| !word.varies && is_informative(&word.text, weight)).collect();
@@ -268,7 +268,7 @@ impl<'a> Line<'a> {
         says.then_some(LiteralRun { words, share, in_string, of_line: true })
     }
 
-    /// Whether a run can go on after a gap: with this word, and with one more unless the text ends there.
+    /// Returns `true` if a run can go on after a gap: with this word, and with one more unless the text ends there.
     fn goes_on(&self, pieces: &[Piece<'_>], next: usize, place: usize, word: &str) -> bool {
         let second = pieces.get(next + 1).and_then(Piece::word);
         let follows = |second: &str| self.words.get(place + 1).is_some_and(|word| word.text == second);
@@ -306,7 +306,7 @@ fn words(line: &str, quoted: bool) -> Vec<Word> {
     words
 }
 
-/// Whether the quotation that begins with a term ends within three terms.
+/// Returns `true` if the quotation that begins with a term ends within three terms.
 fn is_short(line: &str, term: &str, mark: char) -> bool {
     let from =
         (term.as_ptr() as usize - line.as_ptr() as usize) + term.find(mark).unwrap_or_default() + mark.len_utf8();

@@ -109,7 +109,7 @@ impl Signs {
     }
 }
 
-/// Whether a line begins a test, and whether it begins a function. Gets the line and the one with text before it, trimmed.
+/// Returns whether a line begins a test, and whether it begins a function. Gets the line and the one with text before it, trimmed.
 type Reader = fn(&str, &str) -> (bool, bool);
 
 fn reader(language: &str) -> Option<Reader> {

@@ -24,7 +24,7 @@ const SAME_SENTENCE: usize = 3;
 /// Tokens of the code that count.
 const LONGEST: usize = 400;
 
-/// What is known of a function or type, as tokens.
+/// A function or type, as tokens.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Pair {
     /// The package it is from.

@@ -18,7 +18,7 @@ pub fn bag(tokens: &[u16]) -> Bag {
     tokens.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f32)).collect()
 }
 
-/// What a batch learns from.
+/// The examples of a batch.
 #[derive(Default)]
 pub struct Batch {
     /// Descriptions, as many as `codes`.

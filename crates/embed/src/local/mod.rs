@@ -29,7 +29,7 @@ pub use reranker::LocalReranker;
 pub use settings::{ModelSettings, SETTINGS_FILE};
 use table::Table;
 
-/// What a caller knows better than the files of a model's directory.
+/// Settings of a caller that override the files of a model's directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalOptions {
     /// The name in the identifier, in place of `local:` and the directory's name.

@@ -120,7 +120,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What a quotation mark does.
+/// The effect of a quotation mark.
 enum Marked {
     Begins,
     Ends,
@@ -129,7 +129,7 @@ enum Marked {
     Nothing,
 }
 
-/// What the mark at a place does, and how many bytes it takes.
+/// Returns the effect of the mark at a place, and its length in bytes.
 fn marked(text: &str, at: usize, mark: u8, open: Option<u8>) -> (usize, Marked) {
     let rest = &text[at + 1..];
     match open {
@@ -173,7 +173,7 @@ fn joined(rest: &str, mark: u8) -> Option<(usize, bool)> {
     }
 }
 
-/// Whether a string goes on after a line: the line ends with a backslash.
+/// Returns `true` if a string goes on after a line, which then ends with a backslash.
 fn goes_on(text: &str, newline: usize) -> bool {
     text[..newline].trim_end_matches('\r').ends_with('\\')
 }

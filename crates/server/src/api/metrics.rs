@@ -1,4 +1,4 @@
-//! What the server has done, in the text format of Prometheus.
+//! Counts of the server's work, in the text format of Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

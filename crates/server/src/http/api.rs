@@ -67,7 +67,7 @@ impl Refusal {
     }
 }
 
-/// What a path names.
+/// The target of a path.
 enum Target {
     Health,
     Ready,

@@ -107,7 +107,7 @@ pub enum HubError {
     Unusable {
         /// The model.
         model: String,
-        /// What was looked for and found.
+        /// The files looked for, and those found.
         reason: String,
     },
 }

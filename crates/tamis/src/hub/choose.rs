@@ -23,7 +23,7 @@ const QUANTIZED: [&str; 7] = [
     "onnx/model_qint8_avx512.onnx",
 ];
 
-/// What the user wants of a model, beyond its name.
+/// The user's choices for a model, beyond its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wish {
     pub reranker: bool,

@@ -5,7 +5,7 @@
 /// A family of models.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Family {
-    /// How the names of its models begin, in lower case and without the owner.
+    /// The beginning of its models' names, in lower case and without the owner.
     names: &'static [&'static str],
     pub query_prefix: &'static str,
     pub passage_prefix: &'static str,

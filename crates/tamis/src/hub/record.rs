@@ -1,4 +1,4 @@
-//! What is recorded beside a model's files.
+//! The record beside a model's files.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

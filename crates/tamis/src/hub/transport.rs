@@ -62,7 +62,7 @@ pub(super) struct Transport {
     token: Option<HubToken>,
 }
 
-/// What the hub itself says of a file, before a redirect leads to the host that keeps it.
+/// The hub's own answer about a file, before a redirect leads to the host that keeps it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     pub commit: Option<String>,

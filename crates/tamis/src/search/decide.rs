@@ -133,7 +133,7 @@ pub(super) fn list(
     if ordering != cut || !gathered.phrased.is_empty() {
         lower(&mut scores, 0.0);
     }
-    // What was asked for is at least as good as the best of the rest, and comes first.
+    // An exact find is at least as good as the best of the rest, and comes first.
     let finds: Vec<Option<ExactFind>> = gathered.candidates.iter().map(|candidate| candidate.exact).collect();
     let main: Vec<bool> = passages.iter().map(|passage| passage.role == MAIN).collect();
     let first = put_first(&finds, &main, &values);

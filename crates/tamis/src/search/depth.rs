@@ -1,4 +1,4 @@
-//! How deep a search looks: so many passages of each leg, and deeper where they are of few documents.
+//! The depth of a search: so many passages of each leg, and more where these are of few documents.
 
 use super::query::SearchRequest;
 use super::searcher::Searcher;
@@ -12,7 +12,7 @@ const ENTRIES: usize = 100;
 /// Most passages of each leg, in relation to the configured number, that are looked at for more entries.
 const DEEPEST: usize = 8;
 
-/// How much deeper than the entries found so far suggest. Deeper passages are more often of the same entries.
+/// The factor by which a search looks deeper than the entries so far suggest, since deeper passages repeat entries more often.
 const SPARE: f64 = 1.5;
 
 /// The depth of a pool.

@@ -20,7 +20,7 @@ const FEW_DEFINITIONS: usize = 3;
 const MOST_WITH_WINDOW: usize = 64;
 const MOST_COMPARED: usize = 48;
 
-/// How much less of a message's weight than the best text another one may have.
+/// The share of a message's weight by which a text may fall behind the best one.
 const SHARE_BELOW_BEST: f64 = 0.1;
 
 /// Least share of a message's weight in a text that does not make it.

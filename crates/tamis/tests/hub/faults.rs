@@ -1,4 +1,4 @@
-//! What a hub, the network or a hostile repository can do. Nothing of it leaves half a model.
+//! Failing hubs, broken networks and hostile repositories. None of them leaves half a model.
 
 use crate::models::{bert, models, table};
 use crate::server::{COMMIT, Fault, Hub};

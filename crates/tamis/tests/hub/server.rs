@@ -19,11 +19,11 @@ pub struct Repository {
     /// Further revisions, each with the same files.
     pub revisions: Vec<String>,
     pub files: BTreeMap<String, Vec<u8>>,
-    /// What the list says of the card.
+    /// The model card's entry in the list.
     pub card: Value,
     /// The token that may read it.
     pub token: Option<String>,
-    /// What goes wrong, by file.
+    /// The faults to play, by file.
     pub faults: BTreeMap<String, Fault>,
     /// Names that are in the list and nowhere else.
     pub listed: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Repository {
     pub is_bare: bool,
 }
 
-/// What goes wrong with a file.
+/// A fault of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// A byte is another one.

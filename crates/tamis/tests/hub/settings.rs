@@ -1,4 +1,4 @@
-//! What is read from a model's own files: its form, its pooling and its prefixes.
+//! Reads a model's own files: its form, its pooling and its prefixes.
 
 use crate::models::{bert, exported, models, reader, table};
 use crate::server::COMMIT;

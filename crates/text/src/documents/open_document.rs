@@ -32,7 +32,7 @@ fn paragraphs(body: &[u8], extracted: &mut Extracted) -> Result<(), Skip> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let (mut lists, mut left_out) = (0_usize, 0_usize);
     xml::walk(body, |node| match node {
-        // What was deleted, what stands in for objects, and remarks.
+        // Deleted text, stand-ins for objects, and remarks.
         Node::Start("tracked-changes" | "annotation" | "object-ole", _) => left_out += 1,
         Node::End("tracked-changes" | "annotation" | "object-ole") => left_out = left_out.saturating_sub(1),
         _ if left_out > 0 => {}

@@ -7,7 +7,7 @@ use quick_xml::{Reader, XmlVersion};
 use crate::Skip;
 use crate::decode::decode;
 
-/// What a reader of a format sees.
+/// The text of a format, as its reader sees it.
 pub(super) enum Node<'a> {
     /// An element begins: its name without the namespace, and its attributes. An empty one ends right after.
     Start(&'a str, &'a Attributes<'a>),

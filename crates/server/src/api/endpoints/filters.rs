@@ -10,7 +10,7 @@ use tamis::search::{Aim, MetadataFilter};
 use tamis::text::Language;
 use tamis::{SearchRequest, dates};
 
-/// What a search looks for and where, for search and recall.
+/// The query and the filters of search and recall.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct QueryParameters {
     /// A question, or some words.

@@ -115,7 +115,7 @@ fn macros(head: &[u8]) -> Option<usize> {
             let next = skip_space(head, at);
             if head.get(next) == Some(&b'(') {
                 at = closed(head, next, b'(', b')')?;
-                // What takes arguments is no name: `alignas(64)`, `EXPORT(1)`.
+                // A word with arguments is not a name: `alignas(64)`, `EXPORT(1)`.
                 name = None;
                 like_macros &= is_macro(word) || matches!(word, b"alignas" | b"__declspec" | b"__attribute__");
             } else if head.get(next..next + 2) == Some(b"::") {
