@@ -45,6 +45,9 @@ const LEAST_SHARE_OF_A_STRING: f64 = 0.3;
 /// Most words of the query that a placeholder stands for.
 const MOST_FILLED: usize = 12;
 
+/// Words that begin a question. A text that repeats one from its first word is an example or a test of such a question, not a message.
+const QUESTION_WORDS: [&str; 9] = ["does", "how", "what", "when", "where", "which", "who", "whose", "why"];
+
 /// Words of a window; see [`LiteralText::windows`].
 const WINDOW: usize = 3;
 
@@ -217,6 +220,9 @@ impl<'a> Line<'a> {
 
     /// The run that begins at a piece of the text and a word of the line.
     fn run(&self, pieces: &[Piece<'_>], from: usize, first: usize) -> Option<LiteralRun> {
+        if first == 0 && QUESTION_WORDS.contains(&self.words[0].text.as_str()) {
+            return None;
+        }
         let (mut at, mut place) = (from, first);
         let (mut words, mut informative, mut gaps) = (0, 0, 0);
         let (mut covered, mut weight) = (0.0, 0.0);
@@ -375,6 +381,7 @@ mod tests {
             ("message head is too large", "the head of a large message is too long"),
             ("cannot open the config", "\"cannot close {}\""),
             ("retry limit", "\"retry limit\""),
+            ("how is a stale index detected", "embed(\"how is a stale index detected\")"),
             ("", "\"\""),
             ("where are retries handled", "fn handled() { {} }"),
             ("the limit of connections", "\"{} {}\""),
