@@ -220,7 +220,8 @@ impl<'a> Line<'a> {
 
     /// The run that begins at a piece of the text and a word of the line.
     fn run(&self, pieces: &[Piece<'_>], from: usize, first: usize) -> Option<LiteralRun> {
-        if first == 0 && QUESTION_WORDS.contains(&self.words[0].text.as_str()) {
+        let asks = QUESTION_WORDS.contains(&self.words[0].text.as_str());
+        if asks && first == 0 {
             return None;
         }
         let (mut at, mut place) = (from, first);
@@ -267,7 +268,7 @@ impl<'a> Line<'a> {
         let (fewest, least) = match () {
             () if is_string && gaps > 0 && share >= LEAST_SHARE => (FEWEST_WORDS_OF_A_TEMPLATE, LEAST_SHARE),
             () if is_string => (FEWEST_WORDS_OF_A_WHOLE, LEAST_SHARE_OF_A_STRING),
-            () if share >= 0.95 => (FEWEST_WORDS_OF_A_WHOLE, LEAST_SHARE),
+            () if share >= 0.95 && !asks => (FEWEST_WORDS_OF_A_WHOLE, LEAST_SHARE),
             () => (FEWEST_WORDS, LEAST_SHARE),
         };
         let says = words >= fewest && informative >= FEWEST_INFORMATIVE && weight >= LEAST_WEIGHT && share >= least;
@@ -382,6 +383,7 @@ mod tests {
             ("cannot open the config", "\"cannot close {}\""),
             ("retry limit", "\"retry limit\""),
             ("how is a stale index detected", "embed(\"how is a stale index detected\")"),
+            ("how is a stale index detected", "$ search stale index detected"),
             ("", "\"\""),
             ("where are retries handled", "fn handled() { {} }"),
             ("the limit of connections", "\"{} {}\""),
