@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// Opens a database by path or URI. Every connection of the crate is opened here.
@@ -10,7 +11,10 @@ pub(crate) fn open(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result
     // SQLite takes an allocator only before its first connection.
     #[cfg(feature = "evidence")]
     crate::counting_allocator::install();
-    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Plans depend on no bound value. Otherwise SQLite prepares a kept statement again for each value, which took most of a search.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(connection)
 }
 
 /// Reads the schema. Opening a connection reads nothing yet, so a damaged or unreadable file shows up here.

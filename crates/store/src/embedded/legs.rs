@@ -43,6 +43,21 @@ impl EmbeddedStore {
         }
     }
 
+    /// Returns the hits of the lexical index that exist, and `true` if others are gone.
+    fn existing_hits(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<(LexicalHits, bool)> {
+        let selection = self.resolve(filter)?;
+        let Some(reader) = self.reader()? else {
+            return Ok((LexicalHits::default(), false));
+        };
+        let mut found = self.tantivy(|| reader.search(&query.text, &selection, k))?;
+        found.statistics.passages = selection.count;
+        let mut ids: Vec<u64> = found.hits.iter().map(|hit| hit.passage.0).collect();
+        ids.sort_unstable();
+        let existing = self.database.existing(&ids)?;
+        found.hits.retain(|hit| existing.binary_search(&hit.passage.0).is_ok());
+        Ok((found, existing.len() < ids.len()))
+    }
+
     /// Passages that the lexical index finds, without those that the database has deleted since.
     fn unscored(
         &self,
@@ -105,18 +120,9 @@ impl EmbeddedStore {
 
 impl LexicalLeg for EmbeddedStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
-        let selection = self.resolve(filter)?;
-        let Some(reader) = self.reader()? else {
-            return Ok(LexicalHits::default());
-        };
-        let mut found = self.tantivy(|| reader.search(&query.text, &selection, k))?;
-        found.statistics.passages = selection.count;
-        // The index may lag behind and find passages that the database has deleted.
-        let mut ids: Vec<u64> = found.hits.iter().map(|hit| hit.passage.0).collect();
-        ids.sort_unstable();
-        let existing = self.database.existing(&ids)?;
-        found.hits.retain(|hit| existing.binary_search(&hit.passage.0).is_ok());
-        Ok(found)
+        let (found, gone) = self.existing_hits(query, filter, k)?;
+        // Deleted passages are kept until the next publication. It came in between, so the new index has their replacements.
+        Ok(if gone { self.existing_hits(query, filter, k)?.0 } else { found })
     }
 
     fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {

@@ -67,7 +67,7 @@ impl Searcher<'_> {
             semantic: Some(found.background),
             ..Gathered::default()
         };
-        let passages = fetch(&*self.index.store, &mut gathered, &scope.own)?;
+        let passages = fetch(&*self.index.store, &mut gathered, &scope.own)?.passages;
 
         let request = SearchRequest::default();
         let asked = request.asked(&self.index.config)?;

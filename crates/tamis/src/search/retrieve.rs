@@ -100,6 +100,22 @@ impl<'a> Searcher<'a> {
         depth: Depth,
         clock: &mut Stopwatch,
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
+        let (mut found, gone) = self.retrieve_once(request, filter, depth, clock)?;
+        if gone {
+            // Another process published in between, so its index has the replacements.
+            found = self.retrieve_once(request, filter, depth, clock)?.0;
+        }
+        Ok(found)
+    }
+
+    /// Retrieves, and returns `true` if candidates were deleted meanwhile.
+    fn retrieve_once(
+        &self,
+        request: &SearchRequest,
+        filter: &Filter,
+        depth: Depth,
+        clock: &mut Stopwatch,
+    ) -> Result<((Retrieved, Vec<StoredPassage>), bool), Error> {
         let question = self.question(request)?;
         let depth = if question.words.is_empty() { depth } else { depth.at_least(FILTERED_DEPTH) };
         let (mut plan, mut vector) = self.plan(request, &question.text, &question.scope.of_all(filter))?;
@@ -145,7 +161,7 @@ impl<'a> Searcher<'a> {
             complete(&*self.index.store, &asked, &all, &mut gathered.candidates)?;
         }
         exact::note(&finds, &mut gathered.candidates);
-        let mut passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
+        let Fetched { mut passages, gone } = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
         question.words.retain(&mut gathered.candidates, &mut passages);
         look_for(&question.required, &mut gathered.candidates, &passages);
         clock.lap("gather");
@@ -166,7 +182,7 @@ impl<'a> Searcher<'a> {
             texts: KnownTexts::default(),
             text_kind: text_kind(&passages),
         };
-        Ok((retrieved, passages))
+        Ok(((retrieved, passages), gone))
     }
 
     /// Gathers the other phrasings in parallel. One that fails is left out, and the reason is added to `warnings`.
@@ -611,12 +627,21 @@ fn rejected(listed: &Listed, retrieved: &Retrieved, thresholds: Option<&Threshol
     ))
 }
 
-/// Returns the texts of all candidates, in their order. Candidates whose passage is gone are dropped from both lists, and so are
-/// shared ones with the same text as one in `own`.
-pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<Vec<StoredPassage>, Error> {
+/// The texts of candidates.
+pub(super) struct Fetched {
+    /// In the order of the candidates.
+    pub passages: Vec<StoredPassage>,
+    /// True if candidates were dropped because their passages are gone.
+    pub gone: bool,
+}
+
+/// Returns the texts of all candidates. Candidates whose passage is gone are dropped from both lists, and so are shared ones with
+/// the same text as one in `own`.
+pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<Fetched, Error> {
     let ids: Vec<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     let mut passages: HashMap<PassageId, StoredPassage> =
         store.passages(&ids)?.into_iter().map(|passage| (passage.passage, passage)).collect();
+    let gone = passages.len() < ids.len();
     if !own.is_empty() {
         let is_own = |passage: &StoredPassage| own.contains(&passage.namespace);
         let texts: HashSet<TextHash> =
@@ -624,5 +649,6 @@ pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) 
         passages.retain(|_, passage| is_own(passage) || !texts.contains(&passage.text_hash));
     }
     gathered.candidates.retain(|candidate| passages.contains_key(&candidate.passage));
-    Ok(gathered.candidates.iter().filter_map(|candidate| passages.remove(&candidate.passage)).collect())
+    let passages = gathered.candidates.iter().filter_map(|candidate| passages.remove(&candidate.passage)).collect();
+    Ok(Fetched { passages, gone })
 }
