@@ -220,6 +220,30 @@ fn a_search_by_entries_is_replayed_as_it_was() {
 }
 
 #[test]
+fn a_file_that_says_it_again_and_again_comes_first_however_scores_are_fused() {
+    let tree = Tree::new(&[]);
+    let chapters = ["bellows", "pipes", "pedals", "stops", "keys"].map(|part| {
+        format!("## The {part}\n\nThe {part} of the organ are tuned each spring, before the first concert of the season.\n\n")
+    });
+    tree.write("instrument.md", format!("# Instrument\n\n{}", chapters.concat()).as_bytes());
+    tree.write("letter.md", b"# Letter\n\nThe organ is tuned on Monday, so there is no music before evening.\n");
+    tree.write("garden.md", b"# Garden\n\nThe roses are cut in spring.\n");
+    let asked = |fusion: &str, variants: &[&str], cut: &str| {
+        let index = indexed(&tree, &[("search.fusion", fusion)]);
+        let variants = variants.iter().map(|text| text.parse().expect("a variant")).collect();
+        let request = SearchRequest::new("how the organ is tuned").cut(parse(cut).expect("a rule"));
+        search(&index, SearchRequest { variants, ..request })
+    };
+    for (fusion, variants) in [("convex", &[][..]), ("rrf", &[]), ("convex", &["tuning an organ"])] {
+        let answer = asked(fusion, variants, "background");
+        assert_eq!(answer.results[0].path, "instrument.md", "{fusion} {variants:?}");
+        let flat = asked(fusion, variants, "kneedle");
+        assert_eq!(flat.results[0].path, "letter.md", "{fusion} {variants:?}: its one passage is the best");
+        assert!(answer.results.is_sorted_by(|a, b| a.score >= b.score), "{fusion}: scores follow the order");
+    }
+}
+
+#[test]
 fn what_was_said_of_any_passage_counts_for_its_entry() {
     let tree = tree();
     let index = indexed(&tree, &[]);

@@ -12,6 +12,10 @@ const ENTRIES: usize = 100;
 /// Most passages of each leg, in relation to the configured number, that are looked at for more entries.
 const DEEPEST: usize = 8;
 
+/// The number of passages of each leg that a search for entries begins with, in relation to the configured number. Most pools of a
+/// large tree need about so many, and asking twice takes longer.
+const FIRST: usize = 3;
+
 /// The factor by which a search looks deeper than the entries so far suggest, since deeper passages repeat entries more often.
 const SPARE: f64 = 1.5;
 
@@ -42,6 +46,11 @@ impl Depth {
         Depth { passages: self.passages.max(passages), ..self }
     }
 
+    /// The number of passages to ask each leg for at first.
+    pub fn first(&self) -> usize {
+        if self.entries == 0 { self.passages } else { FIRST * self.passages }
+    }
+
     /// The number of passages to ask each leg for after `asked` were not enough; `None` if that was the last step.
     pub fn next(&self, words: &[LexicalHit], vectors: &[SemanticHit], asked: usize) -> Option<usize> {
         let deepest = DEEPEST * self.passages;
@@ -49,7 +58,8 @@ impl Depth {
         let found = documents.collect::<HashSet<_>>().len().max(1);
         let needed = asked as f64 * SPARE * self.entries as f64 / found as f64;
         // The first step aims at what is needed, and the second takes all that may be looked at.
-        let next = if asked > self.passages { deepest } else { (needed as usize).clamp(2 * asked, deepest) };
+        let next =
+            if asked > self.first() { deepest } else { (needed as usize).clamp(deepest.min(2 * asked), deepest) };
         (asked < deepest).then_some(next)
     }
 
@@ -111,8 +121,9 @@ mod tests {
         assert_eq!(depth.reached(&words(&[1, 1, 1, 1]), &[], 4), None, "look deeper");
         assert_eq!(depth.reached(&words(&[1, 1, 1, 1]), &[], 8), Some(2), "deeper passages are of the same document");
         assert_eq!(depth.reached(&[], &[], 4), Some(2));
-        assert_eq!(depth.next(&words(&[1, 2]), &[], 2), Some(4));
-        assert_eq!(depth.next(&words(&[1, 1, 1, 1]), &[], 4), Some(16), "all that may be looked at");
+        assert_eq!((depth.first(), Depth::exactly(5).first()), (6, 5));
+        assert_eq!(depth.next(&words(&[1, 1, 1, 1, 1, 2]), &[], 6), Some(13));
+        assert_eq!(depth.next(&words(&[1; 13]), &[], 13), Some(16), "all that may be looked at");
         assert_eq!(depth.next(&words(&[1; 16]), &[], 16), None);
         assert_eq!(Depth::exactly(5).reached(&words(&[1; 5]), &[], 5), Some(5));
     }

@@ -88,24 +88,29 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         let path = listed.ranked[originals[entry.passages[0]]].passage.path.as_str();
         *matches.entry(path).or_insert_with(|| paths.match_score(path))
     };
-    let background = listed.background.unwrap_or(0.0);
     let places: Vec<Option<usize>> = originals.iter().map(|&at| listed.ranked[at].first).collect();
     let first =
         |entry: &tamis_rank::Entry| entry.passages.iter().filter_map(|&at| places[at]).min().unwrap_or(usize::MAX);
-    // An order by other things than the values has no use for what is added to them.
-    let evidence = evidence.filter(|_| original_values.is_sorted_by(|a, b| a >= b));
-    let scores = evidence.map(|evidence| evidence.scores(&grouped, &original_values, background, name));
+    // Reciprocal ranks order a list by scores of their own. A passage that is in no ranking has 0.
+    let by_values = original_values.is_sorted_by(|a, b| a >= b);
+    let (scores, background) = match by_values {
+        true => (original_values.clone(), listed.background.unwrap_or(0.0)),
+        false => (originals.iter().map(|&at| listed.ranked[at].score).collect(), 0.0),
+    };
+    let evidence = evidence.filter(|_| scores.is_sorted_by(|a, b| a >= b));
+    let own = tamis_rank::entries(&original_keys, &scores);
+    let scores = evidence.map(|evidence| evidence.scores(&own, &scores, background, name));
     let mut added = Vec::new();
     if let Some(scores) = scores {
-        let mut scored: Vec<_> = grouped.into_iter().zip(scores).collect();
+        let mut scored: Vec<_> = grouped.into_iter().zip(own).zip(scores).collect();
         let finite = |score: f64| if score.is_finite() { score } else { f64::NEG_INFINITY };
         scored.sort_by(|(_, a), (_, b)| finite(*b).total_cmp(&finite(*a)));
         // Exact finds come first whatever else is found. None is scored below what follows it.
-        scored.sort_by_key(|(entry, _)| first(entry));
+        scored.sort_by_key(|((entry, _), _)| first(entry));
         let best = scored.iter().map(|(_, score)| finite(*score)).fold(f64::NEG_INFINITY, f64::max);
-        scored.iter_mut().filter(|(entry, _)| first(entry) < usize::MAX).for_each(|(_, score)| *score = best);
-        added = scored.iter().map(|(entry, score)| score - entry.value).collect();
-        grouped = scored.into_iter().map(|(entry, _)| entry).collect();
+        scored.iter_mut().filter(|((entry, _), _)| first(entry) < usize::MAX).for_each(|(_, score)| *score = best);
+        added = scored.iter().map(|((_, own), score)| score - own.value).collect();
+        grouped = scored.into_iter().map(|((entry, _), _)| entry).collect();
     }
 
     // The best passages first, the others behind them in their order.

@@ -155,7 +155,7 @@ pub(super) fn gather(
         let words = words.map_err(LegError::of(Leg::Lexical))?;
         Ok((words, vectors.map_err(LegError::of(Leg::Semantic))?))
     };
-    let mut count = depth.passages;
+    let mut count = depth.first();
     let (words, vectors, reached, kept) = loop {
         let (words, vectors) = legs(count)?;
         let hits = words.as_ref().map_or(&[][..], |words| &words.hits);

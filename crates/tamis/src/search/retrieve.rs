@@ -269,8 +269,8 @@ impl<'a> Searcher<'a> {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
         if !rule.counts_passages() {
-            // Memories are notes of their own, not parts of a file. Similarities and ranks are on scales of their own.
-            let adds = !memory && rule.scale() == Scale::Score && fusions.order == fusions.cut;
+            // Memories are notes of their own, not parts of a file. Similarities are on a scale of their own.
+            let adds = !memory && rule.scale() == Scale::Score;
             let evidence = adds.then_some(&self.index.config.rank_factors.entries);
             entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question.paths);
         }
