@@ -25,7 +25,7 @@ pub struct RolePrior {
 impl Default for RolePrior {
     fn default() -> Self {
         RolePrior {
-            test: 0.9,
+            test: 0.85,
             example: 0.95,
             vendored: 0.85,
             generated: 0.85,

@@ -131,8 +131,9 @@ pub(super) fn note(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Cand
     candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.passage).copied());
 }
 
+/// Code, and data that programs read, such as the messages of a language. A file of an unknown format makes nothing.
 fn is_code(passage: &StoredPassage) -> bool {
-    passage.collection == CODE
+    passage.collection == CODE && passage.language.is_some()
 }
 
 fn kind_of_definition(passage: &StoredPassage) -> ExactFind {

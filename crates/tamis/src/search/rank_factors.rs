@@ -6,6 +6,7 @@ use crate::config::RankFactors;
 use tamis_cut::TextKind;
 use tamis_rank::{Lean, QueryNames, RolePrior};
 use tamis_store::StoredPassage;
+use tamis_text::{Category, Language};
 
 impl RankFactors {
     /// Returns the factor on each passage's value, in (0, 1].
@@ -14,7 +15,9 @@ impl RankFactors {
         for (factor, passage) in factors.iter_mut().zip(passages) {
             *factor *= self.roles.factor(&passage.role);
             let other = match lean {
-                Some(Lean::Code) => passage.collection != CODE && is_file(passage),
+                Some(Lean::Code) => {
+                    is_file(passage) && !is_program(&passage.collection, passage.language.as_deref(), &passage.path)
+                }
                 Some(Lean::Guide) => passage.collection == CODE,
                 Some(Lean::Both) | None => false,
             };
@@ -38,6 +41,18 @@ fn is_file(passage: &StoredPassage) -> bool {
     FILE_COLLECTIONS.contains(&passage.collection.as_str())
 }
 
+/// Directories of documentation, whose scripts and pages show what the code of the project does.
+const DOCUMENTATION: [&str; 4] = ["doc", "docs", "documentation", "website"];
+
+/// Returns `true` for the source code of a project, as opposed to data, formats that are not known, and what belongs to its
+/// documentation.
+fn is_program(collection: &str, language: Option<&str>, path: &str) -> bool {
+    let category = language.and_then(Language::named).map(|language| language.category);
+    let (directories, _) = path.rsplit_once('/').unwrap_or_default();
+    let documents = |directory: &str| DOCUMENTATION.iter().any(|name| directory.eq_ignore_ascii_case(name));
+    collection == CODE && category == Some(Category::Code) && !directories.split('/').any(documents)
+}
+
 /// What a search leans to: what its question asks for, or else code where most of what was found is code.
 pub(super) fn lean_of(asked: Option<Lean>, found: TextKind) -> Option<Lean> {
     asked.or((found == TextKind::Code).then_some(Lean::Code))
@@ -46,4 +61,29 @@ pub(super) fn lean_of(asked: Option<Lean>, found: TextKind) -> Option<Lean> {
 /// Returns `value` lowered by `factor`. A value that is not positive stays as it is, so a factor never raises it.
 pub(super) fn lowered(value: f64, factor: f64) -> f64 {
     if value > 0.0 { value * factor } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_unknown_formats_and_documentation_are_no_programs() {
+        for (collection, language, path) in [
+            (CODE, Some("rust"), "src/docs.rs"),
+            (CODE, Some("html"), "templates/page.html"),
+            (CODE, Some("shell"), "doctor/run"),
+        ] {
+            assert!(is_program(collection, language, path), "{path}");
+        }
+        for (collection, language, path) in [
+            (CODE, Some("yaml"), "ci.yml"),
+            (CODE, None, "tests/site.caddyfiletest"),
+            (CODE, Some("typescript"), "packages/docs/config/en.ts"),
+            (CODE, Some("html"), "Docs/Classes/Request.html"),
+            ("docs", Some("markdown"), "README.md"),
+        ] {
+            assert!(!is_program(collection, language, path), "{path}");
+        }
+    }
 }
