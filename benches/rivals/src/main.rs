@@ -26,6 +26,7 @@ installed into target/rivals, which the first run downloads and builds.
   --tree NAME    only this list; may be repeated (default: all lists about crates)
   --only NAME    only tools whose name begins so; may be repeated
   --limit N      the longest time of one command, in seconds (default: 120)
+  --patience N   the longest time for all questions of a tool, in seconds (default: 600); the rest is not asked
   --install      only install the tools
   --write        write the tables into README.md and docs/research/rivals.md
 ";
@@ -35,6 +36,7 @@ struct Arguments {
     trees: Vec<String>,
     only: Vec<String>,
     limit: Option<u64>,
+    patience: Option<u64>,
     install: bool,
     write: bool,
 }
@@ -52,7 +54,8 @@ fn main() -> Result<()> {
     }
     let program = std::env::current_exe()?.parent().context("no directory of the program")?.join("tamis");
     let limit = Duration::from_secs(arguments.limit.unwrap_or(120));
-    let place = Place { home: work.join("home"), limit };
+    let patience = Duration::from_secs(arguments.patience.unwrap_or(600));
+    let place = Place { home: work.join("home"), limit, patience };
     let mut all = tools::all(&directory.join("tools"), &program, &place);
     all.retain(|(_, tool)| {
         arguments.only.is_empty() || arguments.only.iter().any(|name| tool.name().starts_with(name))
@@ -99,6 +102,9 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--tree" => arguments.trees.push(value()?),
             "--only" => arguments.only.push(value()?),
             "--limit" => arguments.limit = Some(value()?.parse().context("--limit: expected seconds")?),
+            "--patience" => {
+                arguments.patience = Some(value()?.parse().context("--patience: expected seconds")?);
+            }
             "--install" => arguments.install = true,
             "--write" => arguments.write = true,
             "--help" | "-h" => return Ok(None),

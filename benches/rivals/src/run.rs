@@ -32,6 +32,8 @@ pub struct Place {
     pub home: PathBuf,
     /// The longest time of one command.
     pub limit: Duration,
+    /// The longest time for all questions of a tool.
+    pub patience: Duration,
 }
 
 impl Place {

@@ -49,8 +49,23 @@ pub fn short(measured: &[Measured]) -> String {
         }
         .expect("a string takes everything");
     }
+    remarks(&mut out, measured);
     out
 }
+
+/// Adds a sentence for each remark.
+fn remarks(out: &mut String, measured: &[Measured]) {
+    for row in measured {
+        for remark in &row.remarks {
+            // A message can have lines, and marks of tables.
+            let remark: Vec<&str> = remark.split_whitespace().take(MOST_WORDS).collect();
+            writeln!(out, "\n{} {}.", row.name, remark.join(" ").replace('|', "/")).expect("a string takes everything");
+        }
+    }
+}
+
+/// Words of a remark that are shown; messages of other programs can be long.
+const MOST_WORDS: usize = 40;
 
 /// The whole table.
 pub fn whole(measured: &[Measured]) -> String {
@@ -83,6 +98,7 @@ pub fn whole(measured: &[Measured]) -> String {
         }
         .expect("a string takes everything");
     }
+    remarks(&mut out, measured);
     out.push_str("\n| tool | called as |\n| --- | --- |\n");
     for row in measured {
         writeln!(out, "| {} | {} |", row.name, row.called).expect("a string takes everything");
