@@ -44,6 +44,7 @@ mod text;
 mod tool;
 mod tools;
 mod uri;
+mod web_page;
 
 pub use api::openapi;
 pub use background::{BackgroundState, Phase};

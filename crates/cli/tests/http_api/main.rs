@@ -5,6 +5,7 @@
 mod support;
 
 mod gate;
+mod page;
 mod problems;
 mod routes;
 mod schemathesis;

@@ -4,6 +4,8 @@ use super::body::{Outgoing, text};
 use super::connections::Connection;
 use super::handler::{Handler, Identity, MAX_CALLS, Rejection, is_json, plain, reject, response, too_many_requests};
 use super::request_log::RequestLog;
+use super::sign_in::{self, SIGN_IN};
+use super::token;
 use crate::api::encode;
 use crate::api::endpoint::RegisteredEndpoint;
 use crate::api::metrics::IndexState;
@@ -12,11 +14,12 @@ use crate::api::parameters;
 use crate::api::problem::{self, Kind, Problem};
 use crate::api::route::{self, OPENAPI};
 use crate::background::Phase;
+use crate::web_page::{self, Asset};
 use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
-    RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap,
+    HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::JsonObject;
@@ -36,9 +39,9 @@ const KEPT: [HeaderName; 4] = [ALLOW, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE]
 const RETRY_SECONDS: u64 = 1;
 
 /// A refusal of a request: a problem with the headers that belong to it.
-struct Refusal {
+pub(super) struct Refusal {
     problem: Problem,
-    headers: Box<HeaderMap>,
+    pub headers: Box<HeaderMap>,
 }
 
 impl From<Problem> for Refusal {
@@ -73,6 +76,10 @@ enum Target {
     Ready,
     Metrics,
     Document,
+    /// A file of the page.
+    Page(&'static Asset),
+    /// The page's cookie.
+    SignIn,
     Endpoint(&'static RegisteredEndpoint, JsonObject),
 }
 
@@ -83,10 +90,14 @@ impl Target {
             "/readyz" => Target::Ready,
             "/metrics" => Target::Metrics,
             OPENAPI => Target::Document,
-            path => {
-                let (endpoint, parameters) = route::endpoint(path)?;
-                Target::Endpoint(endpoint, parameters)
-            }
+            SIGN_IN => Target::SignIn,
+            path => match web_page::asset(path) {
+                Some(asset) => Target::Page(asset),
+                None => {
+                    let (endpoint, parameters) = route::endpoint(path)?;
+                    Target::Endpoint(endpoint, parameters)
+                }
+            },
         })
     }
 
@@ -97,19 +108,25 @@ impl Target {
             Target::Ready => ("/readyz", "readiness"),
             Target::Metrics => ("/metrics", "metrics"),
             Target::Document => (OPENAPI, "openapi"),
+            Target::Page(asset) => (asset.path, "page"),
+            Target::SignIn => (SIGN_IN, "sign_in"),
             Target::Endpoint(endpoint, _) => (endpoint.path, endpoint.name),
         }
     }
 
     fn check_method(&self, method: &Method) -> Result<(), Refusal> {
         use crate::api::endpoint::Verbs;
-        let verbs = if let Target::Endpoint(endpoint, _) = self { endpoint.verbs } else { Verbs::Get };
-        if verbs.allows(method) {
+        let (allowed, names) = match self {
+            Target::Endpoint(endpoint, _) => (endpoint.verbs.allows(method), endpoint.verbs.names()),
+            Target::SignIn => (sign_in::METHODS.contains(method), sign_in::METHOD_NAMES),
+            _ => (Verbs::Get.allows(method), Verbs::Get.names()),
+        };
+        if allowed {
             return Ok(());
         }
-        let detail = format!("{method}: not for this route; use {}", verbs.names());
+        let detail = format!("{method}: not for this route; use {names}");
         let mut refusal = Refusal::from(Problem::new(Kind::Method, detail));
-        refusal.headers.insert(ALLOW, HeaderValue::from_static(verbs.names()));
+        refusal.headers.insert(ALLOW, HeaderValue::from_static(names));
         Err(refusal)
     }
 }
@@ -156,14 +173,23 @@ impl Handler {
             }
             _ => {}
         }
-        let identity = self.identify(&request, connection)?;
+        // The files of the page tell nothing, and a browser loads them before it can send a token.
+        if let Ok(Target::Page(asset)) = target {
+            return Ok(page(request.headers(), asset));
+        }
+        if matches!(target, Ok(Target::SignIn)) {
+            return self.sign_in(request, connection).await;
+        }
+        let given = token::find(&self.tokens, request.headers())
+            .or_else(|| sign_in::of_cookie(&self.tokens, request.headers()));
+        let identity = self.identify(given, connection)?;
         log.token.clone_from(&identity.token);
         self.rate_limit.count(identity.client).map_err(too_many_requests)?;
         match target? {
             Target::Metrics => self.metrics(&identity, connection).await,
             Target::Document => Ok(sent(request.headers(), DOCUMENT.clone(), true)),
             Target::Endpoint(endpoint, inside) => self.call(endpoint, inside, identity, request, connection, log).await,
-            Target::Health | Target::Ready => Ok(plain(StatusCode::OK, "ok\n")),
+            Target::Health | Target::Ready | Target::Page(_) | Target::SignIn => Ok(plain(StatusCode::OK, "ok\n")),
         }
     }
 
@@ -256,6 +282,18 @@ impl Handler {
         let state = state.await.map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
         Ok(response(StatusCode::OK, metrics.text(&state.map_err(Problem::from)?), PROMETHEUS))
     }
+}
+
+/// A file of the page, with the policy that confines it.
+fn page(headers: &HeaderMap, asset: &Asset) -> Response<Outgoing> {
+    let mut response = sent(headers, asset.body.as_bytes().to_vec(), true);
+    let headers = response.headers_mut();
+    if headers.contains_key(CONTENT_TYPE) {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
+    }
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(web_page::CONTENT_SECURITY_POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
 }
 
 /// An answer, compressed if the client takes that, or only the news that it has not changed.

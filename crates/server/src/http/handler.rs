@@ -149,7 +149,8 @@ impl Handler {
         if path == "/health" {
             return Ok(plain(StatusCode::OK, "ok\n"));
         }
-        let identity = self.identify(&request, connection)?;
+        let given = token::find(&self.tokens, request.headers());
+        let identity = self.identify(given, connection)?;
         log.token.clone_from(&identity.token);
         self.rate_limit.count(identity.client).map_err(too_many_requests)?;
         let session = self.session(request.headers(), identity.client)?;
@@ -211,13 +212,13 @@ impl Handler {
         Ok(response)
     }
 
-    /// Identifies the sender by its token. A client that tries tokens is counted by its address.
-    pub(super) fn identify(&self, request: &Request<Incoming>, connection: &Connection) -> Result<Identity, Rejection> {
+    /// Identifies the sender by the position of its token. A client that tries tokens is counted by its address.
+    pub(super) fn identify(&self, given: Option<usize>, connection: &Connection) -> Result<Identity, Rejection> {
         let address = ClientKey::at(connection.peer.ip());
         if self.tokens.is_empty() {
             return Ok(Identity { client: address, caller: self.anonymous.clone(), token: None });
         }
-        if let Some(position) = token::find(&self.tokens, request.headers()) {
+        if let Some(position) = given {
             let Token { name, caller, .. } = &self.tokens[position];
             return Ok(Identity {
                 client: ClientKey::Token(position),

@@ -14,6 +14,7 @@ mod protocol;
 mod rate_limit;
 mod request_log;
 mod sessions;
+mod sign_in;
 mod token;
 
 pub use token::{Token, fresh_token};

@@ -75,14 +75,18 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The position of a request's token in the list. All tokens are compared, each in constant time, so that timing reveals
-/// nothing.
+/// The position of a request's token in the list.
 pub(super) fn find(tokens: &[Token], headers: &HeaderMap) -> Option<usize> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (given.next(), given.next()) else { return None };
     let (scheme, text) = value.to_str().ok()?.split_once(' ')?;
-    let text = text.trim_matches(' ');
-    if !scheme.eq_ignore_ascii_case("bearer") || text.is_empty() || text.len() > MAX_LENGTH || !is_token(text) {
+    if scheme.eq_ignore_ascii_case("bearer") { position(tokens, text.trim_matches(' ')) } else { None }
+}
+
+/// The position of a token in the list, by its text. All tokens are compared, each in constant time, so that timing reveals
+/// nothing.
+pub(super) fn position(tokens: &[Token], text: &str) -> Option<usize> {
+    if text.is_empty() || text.len() > MAX_LENGTH || !is_token(text) {
         return None;
     }
     let given = hash(text);

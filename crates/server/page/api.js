@@ -1,0 +1,42 @@
+// Calls of the JSON API of this server.
+
+/** An answer that says why there is none: a problem document of the server, or the lack of an answer. */
+export class Problem extends Error {
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+async function call(path, options = {}) {
+  const headers = { "Tamis-Page": "1", ...(options.body ? { "Content-Type": "application/json" } : {}) };
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers, credentials: "same-origin" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, "The server does not answer. Is it still running?");
+  }
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Problem(response.status, answer.detail ?? `The server answered ${response.status}.`);
+  return answer;
+}
+
+export const rights = () => call("/page/session");
+export const signIn = (token) => call("/page/session", { method: "POST", body: JSON.stringify({ token }) });
+export const signOut = () => call("/page/session", { method: "DELETE" });
+export const search = (request, signal) =>
+  call("/v1/search", { method: "POST", body: JSON.stringify({ explain: true, ...request }), signal });
+export const read = (place, context = 0) =>
+  call(`/v1/documents?path=${encodeURIComponent(place)}&context=${context}`);
+export const related = (place) => call(`/v1/related?id=${encodeURIComponent(place)}&limit=8`);
+export const judge = (queryId, id, relevant) =>
+  call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], relevant }) });
+export const status = () => call("/v1/status");
+export const replay = (cuts) => call(`/v1/replay?${new URLSearchParams(cuts.map((cut) => ["cuts", cut]))}`);
+export const stats = (since) => call(`/v1/stats${since ? `?since=${encodeURIComponent(since)}` : ""}`);
+export const views = () => call("/v1/evidence/views");
+export const viewRows = (view, task, parameters) => call(`/v1/evidence/views/${encodeURIComponent(view)}?${new URLSearchParams([
+  ...(task ? [["task", task]] : []), ...parameters.map((parameter) => ["parameters", parameter])])}`);
+export const sql = (statement) => call("/v1/evidence/sql", { method: "POST", body: JSON.stringify({ sql: statement }) });

@@ -1,0 +1,44 @@
+// Colours for source code: comments, strings, numbers and the words that most languages keep for themselves. It knows no grammar, so it
+// can be wrong where a language is unusual; the text stays the same.
+
+const KEYWORDS = new Set(("abstract as async await begin break case catch class const continue crate def default defer delete do else elsif end "
+  + "enum except export extends extern false final finally fn for from func function go guard if impl implements import in instanceof "
+  + "interface is lambda let loop match mod module move mut namespace new nil none null object of override package pass private protected "
+  + "protocol pub public raise ref require return self static struct super switch template this throw throws trait true try type typedef "
+  + "typename typeof union unless unsafe use using val var virtual void when where while with yield").split(" "));
+
+/** How a comment begins, by language. Others have none, or none that a line alone shows. */
+const COMMENTS = {
+  "//": "c cpp csharp dart fsharp go groovy java javascript jsx kotlin objective_c php protobuf rust scala scss solidity swift tsx typescript vue zig",
+  "#": "bash cmake dockerfile elixir gdscript graphql hcl ini julia makefile nix perl powershell python r ruby shell terraform toml yaml",
+  "--": "ada elm haskell lua sql vhdl",
+  ";": "clojure lisp scheme",
+  "%": "erlang latex matlab prolog",
+};
+
+/** Languages in which single quotes hold one character, and may stand alone before a lifetime or a type parameter. */
+const SINGLE_CHARACTER = new Set("c cpp csharp fsharp go haskell java kotlin objective_c rust scala swift zig".split(" "));
+
+/** Returns a function that divides a line of a language into parts with their classes; prose stays whole. */
+export function colouring(language) {
+  const comment = Object.entries(COMMENTS).find(([, names]) => names.split(" ").includes(language))?.[0];
+  if (!comment) return (line) => [[line, null]];
+  const escaped = comment.replace(/[/\-;%#]/g, "\\$&");
+  const quoted = SINGLE_CHARACTER.has(language) ? "'(?:[^'\\\\]|\\\\[^']{1,8})'" : "'(?:[^'\\\\]|\\\\.)*'";
+  const tokens = new RegExp(`(?<comment>${escaped}.*|/\\*.*?(?:\\*/|$))|(?<string>"(?:[^"\\\\]|\\\\.)*"|${quoted})|(?<number>\\b\\d[\\w.]*)|(?<word>[A-Za-z_]\\w*)`, "g");
+  return (line) => {
+    const parts = [];
+    let end = 0;
+    for (const found of line.matchAll(tokens)) {
+      const { groups } = found;
+      const kind = groups.comment ? "comment" : groups.string ? "string" : groups.number ? "number"
+        : KEYWORDS.has(groups.word) ? "keyword" : null;
+      if (kind === null) continue;
+      if (found.index > end) parts.push([line.slice(end, found.index), null]);
+      parts.push([found[0], kind]);
+      end = found.index + found[0].length;
+    }
+    parts.push([line.slice(end), null]);
+    return parts;
+  };
+}

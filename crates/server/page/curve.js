@@ -1,0 +1,73 @@
+// The scores of a search, best first, with the place where relevance ends. The place can be moved to see what would come and go.
+
+import { element } from "./elements.js";
+
+const WIDTH = 320, HEIGHT = 160, EDGE = 8;
+
+/**
+ * Draws the curve. `pool` has the entries with their scores, `kept` is the number that the cut kept, and `background` the score of a
+ * passage that has nothing to do with the query, or null. `pointed(place)` is called for the entry pointed at, and `moved(kept)` for
+ * another number of kept entries.
+ */
+export function curve({ pool, kept, background, pointed, moved }) {
+  const scores = pool.map((one) => one.score);
+  const floor = Math.min(background ?? scores.at(-1), scores.at(-1));
+  const top = Math.max(scores[0], floor + 1e-9);
+  const step = (WIDTH - 2 * EDGE) / pool.length;
+  const x = (place) => EDGE + step * place;
+  const y = (score) => EDGE + (HEIGHT - 2 * EDGE) * (1 - (score - floor) / (top - floor));
+  let shown = kept;
+
+  const bars = pool.map((one, place) => element("rect", {
+    x: x(place).toFixed(2), width: Math.max(step - 0.6, 0.8).toFixed(2),
+    y: y(one.score).toFixed(2), height: Math.max(HEIGHT - EDGE - y(one.score), 1).toFixed(2),
+  }));
+  const line = element("line", { class: "cut", y1: 0, y2: HEIGHT });
+  const base = background === null ? null : element("line", {
+    class: "background", x1: EDGE, x2: WIDTH - EDGE, y1: y(background).toFixed(2), y2: y(background).toFixed(2),
+  });
+  const slider = element("svg", {
+    class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "slider", tabindex: 0, "aria-label": "Where relevance ends",
+    "aria-valuemin": 0, "aria-valuemax": pool.length, preserveAspectRatio: "none",
+  }, bars, base, line);
+
+  const draw = () => {
+    bars.forEach((bar, place) => bar.setAttribute("class", place < shown ? "kept" : "dropped"));
+    line.setAttribute("x1", x(shown).toFixed(2));
+    line.setAttribute("x2", x(shown).toFixed(2));
+    slider.setAttribute("aria-valuenow", shown);
+    slider.setAttribute("aria-valuetext", `${shown} of ${pool.length} kept`);
+  };
+  const move = (to) => {
+    const next = Math.max(0, Math.min(pool.length, to));
+    if (next === shown) return;
+    shown = next;
+    draw();
+    moved(shown);
+  };
+  const placeAt = (event) => {
+    const box = slider.getBoundingClientRect();
+    return ((event.clientX - box.left) / box.width * WIDTH - EDGE) / step;
+  };
+  slider.addEventListener("pointerdown", (event) => {
+    slider.setPointerCapture(event.pointerId);
+    move(Math.round(placeAt(event)));
+  });
+  slider.addEventListener("pointermove", (event) => {
+    if (slider.hasPointerCapture(event.pointerId)) move(Math.round(placeAt(event)));
+    const place = Math.floor(placeAt(event));
+    if (place >= 0 && place < pool.length) pointed(place);
+  });
+  slider.addEventListener("pointerleave", () => pointed(null));
+  slider.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1, PageDown: -10, PageUp: 10 }[event.key];
+    const to = { Home: 0, End: pool.length, Escape: kept }[event.key] ?? (by ? shown + by : null);
+    if (to === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(to);
+    pointed(Math.max(0, Math.min(pool.length, to) - 1));
+  });
+  draw();
+  return slider;
+}

@@ -1,0 +1,69 @@
+// Elements without markup: whatever comes from the index is set as text, so it can never become code.
+
+/** Makes an element. Attributes that are null, undefined or false are left out; names that begin with "on" are listeners. */
+export function element(tag, attributes = {}, ...children) {
+  const made = tag === "svg" || SHAPES.has(tag)
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag)
+    : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : String(value));
+  }
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+const SHAPES = new Set(["g", "rect", "line", "path", "text", "circle"]);
+
+/** Puts other children into an element. */
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children.flat(Infinity).filter((child) => child));
+}
+
+/** Says something to people who listen. With `shown`, those who see get it too, for a while. */
+export function say(text, shown = false) {
+  const said = document.getElementById("said");
+  said.textContent = text;
+  said.classList.toggle("shown", shown);
+  clearTimeout(say.timer);
+  if (shown) say.timer = setTimeout(() => said.classList.remove("shown"), 8000);
+}
+
+const FUNCTION_WORDS = new Set(("a an and are as at be by do does for from how i in is it not of on or that the this to was what when "
+  + "where which who why with").split(" "));
+
+/** Text with the words of a query marked. A word counts by its beginning, so "retry" marks "retries"; names count by their parts. */
+export function marked(text, query) {
+  const wanted = (query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !FUNCTION_WORDS.has(word));
+  const stems = wanted.map((word) => word.length > 4 ? word.slice(0, Math.max(4, word.length - 2)) : word);
+  if (stems.length === 0) return [text];
+  const parts = [];
+  let end = 0;
+  for (const found of text.matchAll(/\p{Lu}?[\p{Ll}\p{Lo}\p{N}]+|\p{Lu}+/gu)) {
+    const word = found[0].toLowerCase();
+    if (!stems.some((stem) => stem.length > 3 ? word.startsWith(stem) : word === stem)) continue;
+    parts.push(text.slice(end, found.index), element("mark", {}, found[0]));
+    end = found.index + found[0].length;
+  }
+  parts.push(text.slice(end));
+  return parts;
+}
+
+/** The number of a thing with its noun. */
+export function count(number, noun, plural = `${noun}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
+}
+
+/** Lines of text with their numbers; `coloured(line)` divides a line into parts, each with its class or null. */
+export function lines(text, first, query, hit, coloured) {
+  const rows = text.replace(/\n$/, "").split("\n").map((line, at) => {
+    const number = first + at;
+    const isHit = number >= hit[0] && number <= hit[1];
+    return element("tr", { class: isHit ? "hit" : null, id: `L${number}` },
+      element("td", { class: "number", "aria-hidden": "true" }, String(number)),
+      element("td", {}, element("code", {}, coloured(line).map(([part, kind]) =>
+        kind === null ? marked(part, query) : element("span", { class: kind }, marked(part, query))))));
+  });
+  return element("table", { class: "lines", role: "presentation" }, element("tbody", {}, rows));
+}

@@ -1,0 +1,177 @@
+// The search: results by entry, the reason for their number, and the scores beside them with the cut drawn in.
+
+import * as api from "./api.js";
+import { curve } from "./curve.js";
+import { documentAddress } from "./document.js";
+import { count, element, fill, marked, say } from "./elements.js";
+
+/** Filters: the name of the parameter, the label, and an example. */
+const FILTERS = [
+  ["collections", "Collection", "code, docs, issues"],
+  ["namespaces", "Namespace", "name"],
+  ["languages", "Language", "rust"],
+  ["kinds", "Kind", "function"],
+  ["paths", "Path", "src/**"],
+  ["states", "State", "open"],
+  ["labels", "Label", "bug"],
+  ["since", "Since", "2026-01-31"],
+  ["until", "Until", "2026-12-31"],
+];
+
+const LISTS = new Set(FILTERS.map(([name]) => name).filter((name) => name !== "since" && name !== "until"));
+
+let running = null;
+
+export async function show(view, parameters, rights) {
+  const query = parameters.get("query") ?? "";
+  const input = element("input", {
+    id: "query", type: "search", name: "query", value: query, autocomplete: "off", spellcheck: "false", maxlength: 8000,
+    "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
+  });
+  const filters = FILTERS.map(([name, label, example]) => element("label", {}, label,
+    element("input", { name, value: parameters.get(name) ?? "", placeholder: example })));
+  const inUse = FILTERS.some(([name]) => parameters.get(name));
+  const form = element("form", { role: "search", onsubmit: submit },
+    element("div", { class: "ask" }, input, element("button", {}, "Search")),
+    element("details", { open: inUse }, element("summary", {}, "Filters"), element("div", { class: "filters" }, filters)));
+  const answer = element("div", { class: "answer" });
+  fill(view, form, answer);
+  document.title = query ? `${query} – Tamis` : "Tamis";
+  if (!query) {
+    input.focus();
+    fill(answer, element("p", { class: "hint" }, "Ask in your own words, or paste a name or an error message. ",
+      "You get what answers the question, and nothing if nothing does."));
+    return;
+  }
+  running?.abort();
+  running = new AbortController();
+  fill(answer, element("p", { class: "busy" }, "Searching …"));
+  const request = { query, limit: 100, context: 4 };
+  for (const [name] of FILTERS) {
+    const value = (parameters.get(name) ?? "").trim();
+    if (value) request[name] = LISTS.has(name) ? value.split(",").map((one) => one.trim()).filter(Boolean) : value;
+  }
+  try {
+    present(answer, await api.search(request, running.signal), query, rights);
+  } catch (problem) {
+    if (problem.name !== "AbortError") throw problem;
+  }
+}
+
+function submit(event) {
+  event.preventDefault();
+  const given = [...new FormData(event.target)].filter(([, value]) => value.trim() !== "");
+  window.dispatchEvent(new CustomEvent("go", { detail: `/?${new URLSearchParams(given)}` }));
+}
+
+function present(answer, found, query, rights) {
+  const kept = found.results.length;
+  const total = found.cut.candidates;
+  const sentence = kept === 0
+    ? `Nothing is relevant: ${found.cut.reason}.`
+    : `Kept ${kept.toLocaleString("en")} of ${count(total, "candidate")}: ${found.cut.reason}.`;
+  say(sentence);
+  const list = element("ol", { class: "results" }, found.results.map((hit) => result(hit, found, query, rights)));
+  const moved = element("div", { class: "moved" });
+  const pool = (found.pool ?? []).filter((one) => Number.isFinite(one.score));
+  fill(answer,
+    element("div", { class: "column" },
+      element("p", { class: "reason" }, sentence),
+      (found.warnings ?? []).map((warning) => element("p", { class: "warning" }, warning)),
+      found.fallback_reason ? element("p", { class: "warning" }, `Answered with less than asked for: ${found.fallback_reason}.`) : null,
+      list,
+      kept === 0 && found.nearest ? nearest(found, pool, query) : null,
+      moved),
+    pool.length > 0 ? element("aside", { class: "scores", "aria-label": "Scores" }, scores(found, pool, list, moved, query)) : null);
+}
+
+function result(hit, found, query, rights) {
+  const address = documentAddress(hit, query);
+  const place = hit.url ? hit.title ?? hit.path : `${hit.path}:${hit.start_line}`;
+  const facts = [hit.kind, hit.language, hit.author, hit.dated_at?.slice(0, 10)].filter(Boolean).join(" · ");
+  const further = hit.passages.length === 0 ? null : element("ul", { class: "further" }, hit.passages.map((passage) => element("li", {},
+    element("a", { href: documentAddress({ ...hit, ...passage }, query) }, `${passage.start_line}–${passage.end_line}`),
+    " ", element("code", {}, marked(passage.snippet.trim(), query)))));
+  return element("li", {},
+    element("h2", {}, element("a", { href: address, class: "hit" }, hit.symbol ?? hit.title ?? place)),
+    element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "",
+      hit.probability === null || hit.probability === undefined ? "" : ` · ${Math.round(hit.probability * 100)}% likely`),
+    element("pre", {}, element("code", {}, marked(hit.snippet, query))),
+    further,
+    hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null,
+    rights.may_judge && found.query_id ? judging(hit, found.query_id) : null);
+}
+
+/** One click says whether a result answers the question; later cuts learn from it. */
+function judging(hit, queryId) {
+  const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant]) =>
+    element("button", { type: "button", "aria-pressed": "false", onclick: async (event) => {
+      try {
+        await api.judge(queryId, hit.id, relevant);
+        for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.target));
+        say(`${hit.path} is noted as ${label.toLowerCase()}.`, true);
+      } catch (problem) {
+        say(problem.message, true);
+      }
+    } }, label));
+  return element("p", { class: "judging" }, buttons);
+}
+
+/** The nearest things of an empty answer, with what they lack. */
+function nearest(found, pool, query) {
+  const figures = found.cut.diagnostics;
+  const lacks = Number.isFinite(figures.evidence) && Number.isFinite(figures.needed)
+    ? ` Their evidence is ${figures.evidence.toFixed(2)}, and ${figures.needed.toFixed(2)} is needed: the share of the question's words that `
+      + "one passage has, plus the similarity of meaning."
+    : "";
+  return element("section", { class: "nearest" },
+    element("h2", {}, "What came nearest"),
+    element("p", {}, `These were not enough.${lacks}`),
+    element("ul", {}, pool.slice(0, 5).map((one) => element("li", {}, placeOf(one, query)))));
+}
+
+function placeOf(one, query) {
+  return [element("a", { href: documentAddress({ ...one, end_line: one.start_line }, query) }, one.symbol ?? `${one.path}:${one.start_line}`),
+    element("span", { class: "place" }, ` ${one.path}:${one.start_line}`)];
+}
+
+function scores(found, pool, list, moved, query) {
+  const kept = found.cut.keep;
+  const background = found.cut.diagnostics.background_mean ?? null;
+  const pointed = element("p", { class: "pointed place" }, "Point at a bar to see its passage. Move the line to see what would come and go.");
+  const texts = new Map();
+  let latest = null;
+  const point = async (place) => {
+    latest = place;
+    if (place === null) return;
+    const one = pool[place];
+    const at = `${one.namespace}:${one.path}:${one.start_line}`;
+    const describe = (text) => fill(pointed, element("strong", {}, `${place + 1}. `), placeOf(one, query), ` ${one.score.toFixed(3)}`,
+      text ? element("code", {}, marked(text, query)) : null);
+    describe(texts.get(at));
+    if (texts.has(at)) return;
+    try {
+      const excerpt = await api.read(at, 2);
+      texts.set(at, excerpt.text.trim().slice(0, 400));
+    } catch {
+      return;
+    }
+    if (latest === place) describe(texts.get(at));
+  };
+  const move = (now) => {
+    [...list.children].forEach((item, place) => item.classList.toggle("gone", place >= now));
+    const coming = pool.slice(kept, now);
+    fill(moved,
+      now === kept ? null : element("p", { class: "reason" }, now < kept
+        ? `${count(kept - now, "result")} would go. The search itself keeps ${kept}.`
+        : `${count(now - kept, "more entry", "more entries")} would come. The search itself keeps ${kept}.`),
+      coming.length > 0 ? element("ul", { class: "coming" }, coming.map((one) => element("li", {}, placeOf(one, query)))) : null);
+  };
+  return [
+    element("h2", {}, "Scores"),
+    curve({ pool, kept, background, pointed: point, moved: move }),
+    element("p", { class: "legend" }, element("span", { class: "kept" }, "kept"), " ", element("span", { class: "dropped" }, "left out"),
+      background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
+    pointed,
+  ];
+}
