@@ -29,7 +29,7 @@ fn its_files_are_served_with_a_policy_that_confines_them() {
     }
     assert_eq!(get(&server, "/page/nothing.js").status, 404);
     assert_eq!(send(&server, "POST /", &[], "").status, 405);
-    assert_eq!(send(&server, "GET /", &[("Host", "evil.example")], "").status, 403);
+    assert_eq!(send(&server, "GET /", &[("Origin", "http://evil.example")], "").status, 403);
     // Without tokens everybody on this machine may read, and nobody needs to sign in.
     let rights = send(&server, "GET /page/session", &[("Tamis-Page", "1")], "").json();
     assert_eq!(rights, json!({"needs_token": false, "signed_in": true, "may_judge": false, "namespaces": null}));

@@ -52,7 +52,7 @@ fn a_problem_says_what_is_wrong_and_what_is_allowed() {
         ("/v1/evidence/sql?sql=DELETE+FROM+claims", 400, "invalid-parameter", ""),
         ("/v1/replay?cuts=nonsense", 400, "invalid-parameter", "nonsense"),
         ("/v1/serach", 404, "unknown-route", "did you mean /v1/search?"),
-        ("/", 404, "unknown-route", "/v1/openapi.json"),
+        ("/nowhere", 404, "unknown-route", "/v1/openapi.json"),
         ("/v1/search/", 404, "unknown-route", "no such route"),
         ("/V1/search", 404, "unknown-route", "no such route"),
     ] {
