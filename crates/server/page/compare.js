@@ -60,7 +60,7 @@ function replay(found) {
   const head = ["cut", "kept, mean", "median", "90%", "empty", "precision", "recall"];
   return element("div", {},
     element("p", {}, `${found.searches} searches, ${found.judged} of them with judgements, from which precision and recall follow.`),
-    element("div", { class: "scroll" }, element("table", { class: "figures" },
+    element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "figures" },
       element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
       element("tbody", {}, found.cuts.map((one) => element("tr", {},
         element("th", { scope: "row" }, one.cut === "recorded" ? "as it was" : one.cut),

@@ -65,5 +65,5 @@ export function lines(text, first, query, hit, coloured) {
       element("td", {}, element("code", {}, coloured(line).map(([part, kind]) =>
         kind === null ? marked(part, query) : element("span", { class: kind }, marked(part, query))))));
   });
-  return element("table", { class: "lines", role: "presentation" }, element("tbody", {}, rows));
+  return element("div", { class: "lines", tabindex: 0 }, element("table", { role: "presentation" }, element("tbody", {}, rows)));
 }

@@ -73,7 +73,7 @@ async function around(claim) {
   say(`${count(edges.length, "piece")} of evidence.`);
   return element("section", {},
     element("h3", {}, claim.claim_text),
-    element("div", { class: "scroll" }, element("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img",
+    element("div", { class: "scroll", tabindex: 0 }, element("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": `${claim.supports} fragments support the claim, ${claim.refutes} refute it` },
     drawn, element("circle", { class: "claim", cx: middle.x, cy: middle.y, r: 12 }),
     element("text", { x: 12, y: middle.y - 20 }, label(claim.claim_text).slice(0, 34)))),
@@ -109,7 +109,7 @@ function statement(answer) {
 
 function rows(found) {
   if (found.rows.length === 0) return element("p", {}, "No rows.");
-  return element("div", { class: "scroll" },
+  return element("div", { class: "scroll", tabindex: 0 },
     element("p", { class: "place" }, `${count(found.row_count, "row")}${found.truncated ? ", and more" : ""}`),
     element("table", { class: "figures" },
       element("thead", {}, element("tr", {}, found.columns.map((name) => element("th", { scope: "col" }, name.replaceAll("_", " "))))),

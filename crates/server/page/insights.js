@@ -54,7 +54,7 @@ function bars(title, rows) {
 function table(title, head, rows) {
   if (rows.length === 0) return null;
   return element("section", {}, element("h2", {}, title),
-    element("div", { class: "scroll" }, element("table", { class: "figures" },
+    element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "figures" },
       element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
       element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
         element(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, String(cell)))))))));

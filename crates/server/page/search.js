@@ -96,7 +96,7 @@ function result(hit, found, query, rights) {
     element("h2", {}, element("a", { href: address, class: "hit" }, hit.symbol ?? hit.title ?? place)),
     element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "",
       hit.probability === null || hit.probability === undefined ? "" : ` · ${Math.round(hit.probability * 100)}% likely`),
-    element("pre", {}, element("code", {}, marked(hit.snippet, query))),
+    element("pre", { tabindex: 0 }, element("code", {}, marked(hit.snippet, query))),
     further,
     hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null,
     rights.may_judge && found.query_id ? judging(hit, found.query_id) : null);

@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: drives the server with independent programs.
 //!
-//! There are three: the protocol's conformance suite, its inspector, and the official client libraries in two generations. They are
-//! installed from npm into `target/conformance`, with their own Node, as `xtask/conformance/package-lock.json` pins them.
+//! There are four: the protocol's conformance suite, its inspector, the official client libraries in two generations, and a browser
+//! for the page. They are installed from npm into `target/conformance`, with their own Node, as `xtask/conformance/package-lock.json` pins them.
 //! `xtask/conformance/not-applicable.json` lists the checks of the suite that do not apply to this server, each with its reason. A
 //! listed check that passes is a failure.
 
@@ -9,6 +9,7 @@ mod clients;
 mod fixture;
 mod inspector;
 mod outcome;
+mod page;
 mod server;
 mod sessions;
 mod suite;
@@ -23,12 +24,13 @@ cargo xtask conformance                    run every part
 cargo xtask conformance suite              run the protocol's conformance suite over HTTP, for each version it knows
 cargo xtask conformance inspector          ask with the inspector's command line
 cargo xtask conformance clients            call every tool with the official client libraries, over standard streams and HTTP
+cargo xtask conformance page               use the page in a browser, as a person would (needs Chromium)
 cargo xtask conformance sessions           compare the sessions in docs/mcp.md with new ones
 cargo xtask conformance sessions --write   replace the sessions in docs/mcp.md
 ";
 
 /// The parts, in the order in which they run.
-const PARTS: [&str; 4] = ["suite", "inspector", "clients", "sessions"];
+const PARTS: [&str; 5] = ["suite", "inspector", "clients", "page", "sessions"];
 
 /// Runs the named parts, or all.
 ///
@@ -53,6 +55,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             "suite" => suite::run(&tools, &fixture)?,
             "inspector" => inspector::run(&tools, &fixture)?,
             "clients" => clients::run(&tools, &fixture)?,
+            "page" => page::run(&tools, &fixture)?,
             _ => sessions::run(&tools, &fixture, writes)?,
         });
     }

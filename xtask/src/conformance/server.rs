@@ -28,15 +28,25 @@ impl Server {
     /// # Errors
     /// It does not print its address in time.
     pub fn start(fixture: &Fixture) -> Result<Server> {
-        let log = fixture.project.with_file_name("server.log");
-        let mut command = fixture.tamis(&[
-            "mcp",
-            "--output-schemas",
-            "--http",
-            "127.0.0.1:0",
-            "--allow-remember",
-            "--allow-feedback",
-        ]);
+        let arguments = ["mcp", "--output-schemas", "--http", "127.0.0.1:0", "--allow-remember", "--allow-feedback"];
+        Server::of(fixture.tamis(&arguments), fixture.project.with_file_name("server.log"))
+    }
+
+    /// Starts one that serves the page too, with variables in its environment. Its address is that of the page.
+    ///
+    /// # Errors
+    /// It does not print its address in time.
+    pub fn serve(fixture: &Fixture, environment: &[(&str, &str)]) -> Result<Server> {
+        let mut command = fixture.tamis(&["serve", "--http", "127.0.0.1:0", "--allow-feedback"]);
+        command.envs(environment.iter().copied());
+        let mut server =
+            Server::of(command, fixture.project.with_file_name(format!("page-{}.log", environment.len())))?;
+        let end = server.url.find("/v1").context("the server did not print the address of the API")?;
+        server.url.truncate(end);
+        Ok(server)
+    }
+
+    fn of(mut command: Command, log: PathBuf) -> Result<Server> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
         let mut child = command.spawn().context("the server cannot be started")?;
         let started = Instant::now();
