@@ -100,6 +100,8 @@ fn figures(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree, measured:
             let mut files = match run {
                 Ok(answer) => tool.files(&tree.root, query, &answer.out).unwrap_or_default(),
                 Err(reason) => {
+                    // A reader has other paths than this machine.
+                    let reason = reason.replace(&*tree.root.to_string_lossy(), &tree.name);
                     unanswered.push(format!("{}, {reason}", tree.name));
                     Vec::new()
                 }

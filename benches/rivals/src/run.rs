@@ -51,6 +51,8 @@ impl Place {
             }
         }
         command.env("TAMIS_CONFIG_HOME", self.home.join("config/tamis"));
+        // A backtrace would take the place of the reason of a failure.
+        command.env_remove("RUST_BACKTRACE");
     }
 
     /// Runs a command to its end. Statuses 0 and 1 are fine: many tools return 1 when nothing was found.
