@@ -72,7 +72,7 @@ mod tests {
     fn only_the_named_roles_are_ranked_down() {
         let prior = RolePrior::default();
         assert_eq!(prior.apply("main", 0.8), 0.8);
-        assert!((prior.apply("test", 0.8) - 0.72).abs() < 1e-12);
+        assert!((prior.apply("test", 0.8) - 0.68).abs() < 1e-12);
         assert_eq!(prior.apply("vendored", -0.2), -0.2, "a factor never raises a negative value");
     }
 }

@@ -4,6 +4,9 @@ import * as api from "./api.js";
 import { colouring } from "./colours.js";
 import { element, fill, lines } from "./elements.js";
 
+/** Lines that are shown at a time. */
+const WINDOW = 2000;
+
 /** The address of a passage on this page. */
 export function documentAddress(hit, query = "") {
   const parameters = new URLSearchParams({ at: `${hit.namespace}:${hit.path}`, from: hit.start_line, to: hit.end_line ?? hit.start_line });
@@ -17,15 +20,26 @@ export async function show(view, parameters) {
   const query = parameters.get("query") ?? "";
   const hit = [Number(parameters.get("from")) || 0, Number(parameters.get("to")) || -1];
   fill(view, element("p", { class: "busy" }, "Reading …"));
-  const excerpt = await api.read(at);
+  // A document can have hundreds of thousands of lines. Those around the hit come first, and links lead to the others.
+  const asked = (parameters.get("lines") ?? "").match(/^(\d+)-(\d+)$/);
+  const [from, to] = asked ? [Number(asked[1]), Number(asked[2])]
+    : hit[0] > 0 ? [Math.max(1, hit[0] - WINDOW / 2), hit[0] + WINDOW / 2] : [0, 0];
+  const excerpt = await api.read(from > 0 ? `${at}:${from}-${to}` : at);
   const first = excerpt.start_line ?? 1;
+  const others = (label, start) => {
+    const address = new URLSearchParams(parameters);
+    address.set("lines", `${start}-${start + WINDOW - 1}`);
+    return element("p", {}, element("a", { href: `/?${address}` }, label));
+  };
   const beside = element("aside", { "aria-label": "Related" }, element("h2", {}, "Related"), element("p", { class: "busy" }, "Looking …"));
   fill(view,
     element("div", { class: "reading" },
       element("article", {},
         element("h1", {}, excerpt.title ?? excerpt.path),
         element("p", { class: "place" }, [excerpt.namespace, excerpt.path, parameters.get("language")].filter(Boolean).join(" · ")),
-        lines(excerpt.text, first, query, hit, colouring(languageOf(excerpt.path, parameters)))),
+        first > 1 ? others("Earlier lines", Math.max(1, first - WINDOW)) : null,
+        lines(excerpt.text, first, query, hit, colouring(languageOf(excerpt.path, parameters))),
+        to > 0 && excerpt.end_line === to ? others("Later lines", to + 1) : null),
       beside));
   document.title = `${excerpt.path} – Tamis`;
   document.getElementById(`L${hit[0]}`)?.scrollIntoView({ block: "center" });

@@ -48,6 +48,7 @@ try {
   // A search, the keyboard, the cut, a document and the way back.
   const page = await opened(openUrl);
   await page.goto(openUrl);
+  await page.locator("#query:focus").waitFor();
   await page.keyboard.type("when is a failed job tried again");
   await page.keyboard.press("Enter");
   await results(page).first().waitFor();
@@ -99,6 +100,24 @@ try {
   await search(page, openUrl, "hostile kettle");
   check("hostile text is shown", (await page.locator(".results").textContent()).includes("<img src=x onerror=alert(1)>"));
   check("and is no markup", await page.locator(".results img, .results script, .results a[href^='javascript:']").count() === 0);
+
+  // A document of many thousand lines shows those around the hit.
+  await search(page, openUrl, "the tide table of 7777");
+  await page.locator("a.hit").first().click();
+  await page.locator(".lines .hit").first().waitFor();
+  const rows = await page.locator(".lines tr").count();
+  check("a long document is shown in part", rows > 1000 && rows <= 2001, rows);
+  const earlier = page.getByText("Earlier lines");
+  check("with links to the rest", await earlier.count() === 1 && await page.getByText("Later lines").count() === 1);
+  await earlier.click();
+  await page.locator(".lines tr").first().waitFor();
+
+  // A server that has stopped answering.
+  await page.route("**/v1/search", (route) => route.abort());
+  await page.goto(`${openUrl}/?query=retry`);
+  await page.locator(".warning").waitFor();
+  check("a stopped server is named", (await page.locator(".warning").textContent()).includes("does not answer"));
+  await page.unroute("**/v1/search");
 
   // The other views, in both themes and on small and large screens.
   for (const [name, path, sign] of [

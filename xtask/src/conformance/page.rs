@@ -14,6 +14,9 @@ use std::time::Instant;
 /// Where systems keep the browser.
 const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
+/// Lines of a long document.
+const LINES: usize = 30_000;
+
 /// A token of the guarded server.
 const TOKEN: &str = "a-token-for-the-page-alone";
 
@@ -35,6 +38,8 @@ pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
     };
     fixture.renew()?;
     fs::write(fixture.project.join("kettle \"><img src=x onerror=alert(4)>.md"), HOSTILE)?;
+    let tides: String = (0..LINES / 2).map(|day| format!("The tide table of {day}\n\n")).collect();
+    fs::write(fixture.project.join("tides.txt"), tides)?;
     let open = Server::serve(fixture, &[])?;
     let guarded = Server::serve(fixture, &[("TAMIS_MCP_TOKEN", TOKEN)])?;
     let mut command = tools.script("page.mjs")?;
