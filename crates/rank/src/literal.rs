@@ -4,7 +4,7 @@
 //! a text's placeholders (`{}`, `{name}`, `%s`, `${x}`, `#{x}`, `" + x + "`) stand for any few words of the query, and everything
 //! else must be the same, word by word. Case and punctuation do not count.
 //!
-//! A run counts where it says something: most of the query's weight, and not by words that every text has.
+//! A run counts only if it carries most of the query's weight, and not with words that stand in every text.
 
 use std::collections::HashMap;
 
@@ -12,52 +12,52 @@ mod template;
 
 use template::{Piece, pieces};
 
-/// Most words of a query that are read. Of a pasted log, the first lines.
+/// The number of words of a query that are read. Of a pasted log these are the first lines.
 const MOST_WORDS: usize = 160;
 
-/// Most words of a line that are compared. A message is shorter.
+/// The number of words of a line that are compared. Messages are shorter.
 const MOST_WORDS_OF_A_LINE: usize = 48;
 
-/// Most lines that are compared.
+/// The number of lines that are compared.
 const MOST_LINES: usize = 12;
 
-/// Fewest words of a run without a placeholder, and of one that makes up the whole line.
+/// The least number of words of a run without a placeholder, and of a run that is the whole line.
 const FEWEST_WORDS: usize = 4;
 const FEWEST_WORDS_OF_A_WHOLE: usize = 3;
 
-/// Fewest words of a template that make up the whole text between its marks.
+/// The least number of words of a template that is the whole text between quotation marks.
 const FEWEST_WORDS_OF_A_TEMPLATE: usize = 2;
 
-/// Fewest words of a run that have a subject, and the least weight that they have together. Half of the passages have a word of weight
-/// 0.7.
+/// The least number of words of a run that are not function words, and their least weight together. A word of weight 0.7 stands in half
+/// of the passages.
 const FEWEST_INFORMATIVE: usize = 2;
-/// The same in a question, since a short string holds two of its words by chance.
+/// The least number of them in a question, since a short string holds two words of a question by chance.
 const FEWEST_INFORMATIVE_OF_A_QUESTION: usize = 3;
 const INFORMATIVE: f64 = 0.5;
 const LEAST_WEIGHT: f64 = 2.0;
 
-/// Weight of a word that was not weighed: a function word.
+/// The weight of a function word, which has no IDF.
 const FUNCTION_WORD: f64 = 0.1;
 
-/// Least share of a line's weight that a run has, and that of a whole string: other programs and callers wrap a message in words of
-/// their own.
+/// The least share of a line's weight in a run, and in a run that is a whole string: other programs put words of their own around a
+/// message.
 const LEAST_SHARE: f64 = 0.6;
 const LEAST_SHARE_OF_A_STRING: f64 = 0.3;
 
-/// Most words of the query that a placeholder stands for.
+/// The most words of a query that one placeholder stands for.
 const MOST_FILLED: usize = 12;
 
-/// Words that begin a question. A text that repeats one from its first word is an example or a test of such a question, not a message.
+/// Words that begin a question. A text that repeats a question from its first word is an example of it, not a message.
 const QUESTION_WORDS: [&str; 9] = ["does", "how", "what", "when", "where", "which", "who", "whose", "why"];
 
 /// Words of a window; see [`LiteralText::windows`].
 const WINDOW: usize = 3;
 
-/// Most windows of one query.
+/// The most windows of a query.
 const MOST_WINDOWS: usize = 32;
 
-/// The words of a query in their order, line by line. What stands between quotation marks, or between colons, is a line of its own too:
-/// programs put a message between others.
+/// The words of a query in their order, line by line. A part between quotation marks, or between colons, is a line of its own as well,
+/// since programs embed one message in another.
 ///
 /// ```
 /// use tamis_rank::LiteralText;
@@ -132,8 +132,8 @@ impl LiteralText {
         self.lines.is_empty()
     }
 
-    /// Returns texts of a few words in a row each. Every text with a run has all words of at least one of them, in any order, but
-    /// for runs of templates with fewer words between their gaps. `weight` is the IDF of a word in lower case, or `None` for one that
+    /// Returns windows of a few consecutive words. A text with a run has all words of at least one window, in any order. Only a template
+    /// with fewer words between its placeholders has none. `weight` is the IDF of a word in lower case, or `None` for one that
     /// was not weighed. The rarest come first.
     pub fn windows(&self, weight: impl Fn(&str) -> Option<f64>) -> Vec<String> {
         let mut found: Vec<(f64, String)> = Vec::new();

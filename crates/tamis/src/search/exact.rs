@@ -1,5 +1,5 @@
-//! Exact finds: the definitions of the names that a query asks for, and the texts of a message that it repeats. The legs may rank
-//! them anywhere, so the store is asked for them by themselves.
+//! Exact finds: the definitions of names in a query, and the lines that make a message in it. The legs may rank these anywhere, so the
+//! store is searched for them separately.
 
 use super::candidate::Candidate;
 use super::question::Question;
@@ -10,20 +10,20 @@ use tamis_rank::{AskedName, ExactFind, LiteralRun, NameFit};
 use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
 
-/// Most passages that define one name. A method such as `new` has thousands of definitions.
+/// The number of definitions of one name that are read. A method such as `new` has thousands.
 const MOST_DEFINITIONS: usize = 256;
 
-/// Most definitions that fit a name barely and still count, where the name alone is not spelled as one.
+/// The most definitions that count where a word is not spelled like a name, such as `open`, and nothing qualifies it.
 const FEW_DEFINITIONS: usize = 3;
 
-/// Most passages with the words of one window, and most texts that are compared with a message.
+/// The most passages that are read for one window, and the most texts that are compared with a message.
 const MOST_WITH_WINDOW: usize = 64;
 const MOST_COMPARED: usize = 48;
 
 /// The share of a message's weight by which a text may fall behind the best one.
 const SHARE_BELOW_BEST: f64 = 0.1;
 
-/// Least share of a message's weight in a text that does not make it.
+/// The least share of a message's weight in a text that mentions the message and does not make it.
 const SHARE_OF_MENTION: f64 = 0.9;
 
 impl Searcher<'_> {
