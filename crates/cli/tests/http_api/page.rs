@@ -1,7 +1,7 @@
 //! The page: its files, what confines them, and the cookie that stands for a token.
 
 use crate::served::{get, kitchen, send, serve};
-use crate::support::{token, two_namespaces};
+use crate::support::{Server, tamis, token, two_namespaces};
 use serde_json::json;
 
 #[test]
@@ -77,4 +77,19 @@ fn a_token_becomes_a_cookie_that_only_the_page_can_use() {
         "{}",
         gone.head
     );
+}
+
+#[test]
+fn tokens_cannot_be_tried_one_after_the_other() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    token(root, &["narrow", "--namespace", "open"]);
+    let mut command = tamis(root);
+    command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh"]).env("TAMIS_MCP_REQUESTS_PER_MINUTE", "60");
+    let server = Server::of(&mut command);
+    let guess = |number: usize| {
+        let cookie = format!("tamis_token=a-guess-at-the-token-{number}");
+        send(&server, "GET /page/session", &[("Tamis-Page", "1"), ("Cookie", &cookie)], "").status
+    };
+    assert!((0..200).map(guess).any(|status| status == 429), "guesses are limited");
 }

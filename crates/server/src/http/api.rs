@@ -310,7 +310,7 @@ fn sent(headers: &HeaderMap, body: Vec<u8>, tagged: bool) -> Response<Outgoing> 
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     let headers = response.headers_mut();
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, Authorization"));
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
     if is_compressed {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }

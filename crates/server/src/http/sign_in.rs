@@ -7,7 +7,8 @@
 use super::api::Refusal;
 use super::body::Outgoing;
 use super::connections::Connection;
-use super::handler::{Handler, is_json, plain, response};
+use super::handler::{Handler, is_json, plain, response, too_many_requests};
+use super::rate_limit::ClientKey;
 use super::token::{self, Token};
 use crate::api::encode;
 use crate::api::problem::{Kind, Problem};
@@ -84,6 +85,8 @@ impl Handler {
             )
             .into());
         }
+        // Otherwise a caller could try one token after the other here.
+        self.rate_limit.count(ClientKey::at(connection.peer.ip())).map_err(too_many_requests)?;
         if parts.method == Method::DELETE {
             let mut response = plain(StatusCode::NO_CONTENT, "");
             response.headers_mut().extend(cookie(&parts.headers, None).map(|cookie| (SET_COOKIE, cookie)));
@@ -97,7 +100,7 @@ impl Handler {
             let given: Given = serde_json::from_slice(&body)
                 .map_err(|_| Problem::new(Kind::Body, "expected an object with the text \"token\""))?;
             let found = token::position(&self.tokens, given.token.trim());
-            // An unknown token is counted and refused as anywhere else.
+            // An unknown token is refused as anywhere else.
             self.identify(found, connection)?;
             let mut response = self.rights(found);
             response
