@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { documentAddress } from "./document.js";
-import { element, fill, say } from "./elements.js";
+import { element, fill, say, submit, table } from "./elements.js";
 
 const METHODS = ["auto", "background", "otsu", "max_gap", "kneedle", "top_score", "fixed:k=10"];
 const FIRST = ["auto", "background", "fixed:k=10"];
@@ -14,11 +14,7 @@ export async function show(view, parameters) {
   const cuts = [...new Set(asked.length > 0 ? asked : FIRST)];
   const known = [...new Set([...METHODS, ...cuts])];
   const other = element("input", { name: "cut", placeholder: "background:lambda=0.75", "aria-label": "Another cut" });
-  const form = element("form", { role: "search", onsubmit: (event) => {
-    event.preventDefault();
-    const given = [...new FormData(event.target)].filter(([, value]) => value.trim() !== "");
-    window.dispatchEvent(new CustomEvent("go", { detail: `/?${new URLSearchParams([["view", "compare"], ...given])}` }));
-  } },
+  const form = element("form", { role: "search", onsubmit: submit("compare") },
     element("div", { class: "ask" },
       element("input", { id: "query", type: "search", name: "query", value: query, "aria-label": "Query", placeholder: "One query under several cuts" }),
       element("button", {}, "Compare")),
@@ -60,10 +56,6 @@ function replay(found) {
   const head = ["cut", "kept, mean", "median", "90%", "empty", "precision", "recall"];
   return element("div", {},
     element("p", {}, `${found.searches} searches, ${found.judged} of them with judgements, from which precision and recall follow.`),
-    element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "figures" },
-      element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, found.cuts.map((one) => element("tr", {},
-        element("th", { scope: "row" }, one.cut === "recorded" ? "as it was" : one.cut),
-        [one.kept_mean.toFixed(1), one.kept_p50, one.kept_p90, percent(one.empty_rate), percent(one.precision), percent(one.recall)]
-          .map((cell) => element("td", {}, String(cell)))))))));
+    table(head, found.cuts.map((one) => [one.cut === "recorded" ? "as it was" : one.cut,
+      one.kept_mean.toFixed(1), one.kept_p50, one.kept_p90, percent(one.empty_rate), percent(one.precision), percent(one.recall)])));
 }

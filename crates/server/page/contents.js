@@ -1,17 +1,12 @@
 // What is indexed, and how fresh it is.
 
 import * as api from "./api.js";
-import { count, element, fill } from "./elements.js";
+import { count, element, fill, section } from "./elements.js";
 
 export async function show(view) {
   fill(view, element("p", { class: "busy" }, "Reading …"));
   const status = await api.status();
   document.title = "Index – Tamis";
-  const table = (title, head, rows) => rows.length === 0 ? null : element("section", {},
-    element("h2", {}, title),
-    element("table", { class: "figures" },
-      element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) => element(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, String(cell))))))));
   const counted = (list) => (list ?? []).map((one) => [one.name || "unknown", one.documents.toLocaleString("en"), one.passages.toLocaleString("en")]);
   const models = (status.models ?? []).map(({ model, coverage }) =>
     [model.id, `${coverage.embedded.toLocaleString("en")} of ${coverage.passages.toLocaleString("en")}`]);
@@ -21,11 +16,11 @@ export async function show(view) {
     element("h1", {}, "Index"),
     element("p", {}, `${count(status.documents, "document")} in ${count(status.passages, "passage")}. `,
       status.stale ? `${count(status.stale, "file")} changed since the last run.` : "Nothing has changed since the last run."),
-    table("Namespaces", ["name", "documents", "passages"], counted(status.namespaces)),
-    table("Collections", ["name", "documents", "passages"], counted(status.collections)),
-    table("Languages", ["name", "documents", "passages"], counted(status.languages)),
-    table("Models", ["name", "passages embedded"], models),
-    table("Models that still embed", ["name", "passages left"], waiting),
-    table("Files left out", ["reason", "files"], skipped),
-    table("Documents without readable text", ["path", "reason"], (status.unread ?? []).map((one) => [one.path, one.reason])));
+    section("Namespaces", ["name", "documents", "passages"], counted(status.namespaces)),
+    section("Collections", ["name", "documents", "passages"], counted(status.collections)),
+    section("Languages", ["name", "documents", "passages"], counted(status.languages)),
+    section("Models", ["name", "passages embedded"], models),
+    section("Models that still embed", ["name", "passages left"], waiting),
+    section("Files left out", ["reason", "files"], skipped),
+    section("Documents without readable text", ["path", "reason"], (status.unread ?? []).map((one) => [one.path, one.reason])));
 }

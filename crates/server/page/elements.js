@@ -67,3 +67,26 @@ export function lines(text, first, query, hit, coloured) {
   });
   return element("div", { class: "lines", tabindex: 0 }, element("table", { role: "presentation" }, element("tbody", {}, rows)));
 }
+
+/** A table that scrolls by itself where it is too wide. The first cell of a row names it. */
+export function table(head, rows) {
+  const cell = (value, at) => element(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, value === null ? "–" : String(value));
+  return element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "figures" },
+    element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
+    element("tbody", {}, rows.map((row) => element("tr", {}, row.map(cell))))));
+}
+
+/** A table under a title; nothing if it has no rows. */
+export function section(title, head, rows) {
+  return rows.length === 0 ? null : element("section", {}, element("h2", {}, title), table(head, rows));
+}
+
+/** Takes what a form holds, without its empty fields, into the address of a view. */
+export function submit(view) {
+  return (event) => {
+    event.preventDefault();
+    const given = [...new FormData(event.target)].filter(([, value]) => value.trim() !== "");
+    const parameters = new URLSearchParams(view === "search" ? given : [["view", view], ...given]);
+    window.dispatchEvent(new CustomEvent("go", { detail: `/?${parameters}` }));
+  };
+}

@@ -1,7 +1,7 @@
 // The claims of a task as a list and as a graph, the named questions about the evidence, and a box for SQL.
 
 import * as api from "./api.js";
-import { count, element, fill, say } from "./elements.js";
+import { count, element, fill, say, submit, table } from "./elements.js";
 
 export async function show(view, parameters) {
   document.title = "Evidence – Tamis";
@@ -16,11 +16,6 @@ export async function show(view, parameters) {
 }
 
 const shown = (problem) => element("p", { class: "warning" }, problem.message);
-
-function go(pairs) {
-  const filled = [...pairs].filter(([, value]) => value.trim() !== "");
-  window.dispatchEvent(new CustomEvent("go", { detail: `/?${new URLSearchParams([["view", "evidence"], ...filled])}` }));
-}
 
 /** The claims by controversy, each with what supports and refutes it. */
 async function claims(task) {
@@ -38,7 +33,7 @@ async function claims(task) {
   all.sort((a, b) => disputed(b) - disputed(a));
   const graph = element("div");
   return element("section", {},
-    element("form", { class: "ask", onsubmit: (event) => { event.preventDefault(); go(new FormData(event.target)); } },
+    element("form", { class: "ask", onsubmit: submit("evidence") },
       element("input", { name: "task", value: task, "aria-label": "Task", placeholder: "Only the claims of this task" }), element("button", {}, "Show")),
     element("h2", {}, `${count(all.length, "claim")}, the most disputed first`),
     element("ul", { class: "claims" }, all.map((claim) => element("li", {},
@@ -88,7 +83,7 @@ function questions(views, chosen, parameters) {
     onchange: () => describe(views.find((one) => one.name === select.value)) },
   views.map((one) => element("option", { value: one.name, selected: one.name === chosen.name }, one.answers)));
   describe(chosen);
-  return element("form", { onsubmit: (event) => { event.preventDefault(); go(new FormData(event.target)); } },
+  return element("form", { onsubmit: submit("evidence") },
     element("h2", {}, "Questions"), select, fields, element("button", {}, "Ask"));
 }
 
@@ -109,9 +104,7 @@ function statement(answer) {
 
 function rows(found) {
   if (found.rows.length === 0) return element("p", {}, "No rows.");
-  return element("div", { class: "scroll", tabindex: 0 },
+  return element("div", {},
     element("p", { class: "place" }, `${count(found.row_count, "row")}${found.truncated ? ", and more" : ""}`),
-    element("table", { class: "figures" },
-      element("thead", {}, element("tr", {}, found.columns.map((name) => element("th", { scope: "col" }, name.replaceAll("_", " "))))),
-      element("tbody", {}, found.rows.map((row) => element("tr", {}, row.map((cell) => element("td", {}, cell === null ? "–" : String(cell))))))));
+    table(found.columns.map((name) => name.replaceAll("_", " ")), found.rows));
 }

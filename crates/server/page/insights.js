@@ -1,7 +1,7 @@
 // How past searches were answered: kept and empty over time, latencies, and slow queries.
 
 import * as api from "./api.js";
-import { count, element, fill } from "./elements.js";
+import { count, element, fill, section } from "./elements.js";
 
 export async function show(view, parameters) {
   fill(view, element("p", { class: "busy" }, "Counting …"));
@@ -21,13 +21,13 @@ export async function show(view, parameters) {
       bars("Results kept", stats.kept.histogram.map((one) => [range(one), one.count, `${one.count} searches`, 0])),
       bars("Median kept a day", stats.days.map((one) => [one.date, one.kept_p50 ?? 0, `${one.kept_p50} kept`, 0])),
       bars("Slowest twentieth a day, ms", stats.days.map((one) => [one.date, one.p95_ms, `${one.p95_ms.toFixed(0)} ms`, 0]))),
-    table("Time by stage, ms", ["stage", "median", "95%", "99%", "most"],
+    section("Time by stage, ms", ["stage", "median", "95%", "99%", "most"],
       stats.latency.map((one) => [one.stage, ...[one.p50_ms, one.p95_ms, one.p99_ms, one.max_ms].map((time) => time.toFixed(1))])),
-    table("By cut", ["cut", "searches", "empty", "kept, mean"],
+    section("By cut", ["cut", "searches", "empty", "kept, mean"],
       stats.methods.map((one) => [one.name, one.queries, one.empty, one.mean_kept.toFixed(1)])),
-    table("By way in", ["way in", "searches", "empty", "kept, mean"],
+    section("By way in", ["way in", "searches", "empty", "kept, mean"],
       stats.entry_points.map((one) => [one.name, one.queries, one.empty, one.mean_kept.toFixed(1)])),
-    table("Slowest searches", ["when", "ms", "most of it in", "query"],
+    section("Slowest searches", ["when", "ms", "most of it in", "query"],
       stats.slowest.map((one) => [one.at.slice(0, 19).replace("T", " "), one.total_ms.toFixed(0), `${one.stage[0]} ${one.stage[1].toFixed(0)}`, one.text ?? "not recorded"])));
 }
 
@@ -49,13 +49,4 @@ function bars(title, rows) {
   return element("figure", {}, element("figcaption", {}, title),
     element("svg", { class: "bars", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: ${shown.map(([name, , sentence]) => `${name} ${sentence}`).join("; ")}` }, shown.map(bar)),
     element("p", { class: "place" }, shown.length > 1 ? `${shown[0][0]} to ${shown.at(-1)[0]}, at most ${Math.round(top * 10) / 10}` : shown.map(([name, , sentence]) => `${name}: ${sentence}`).join("")));
-}
-
-function table(title, head, rows) {
-  if (rows.length === 0) return null;
-  return element("section", {}, element("h2", {}, title),
-    element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "figures" },
-      element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
-        element(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, String(cell)))))))));
 }

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { curve } from "./curve.js";
 import { documentAddress } from "./document.js";
-import { count, element, fill, marked, say } from "./elements.js";
+import { count, element, fill, marked, say, submit } from "./elements.js";
 
 /** Filters: the name of the parameter, the label, and an example. */
 const FILTERS = [
@@ -31,7 +31,7 @@ export async function show(view, parameters, rights) {
   const filters = FILTERS.map(([name, label, example]) => element("label", {}, label,
     element("input", { name, value: parameters.get(name) ?? "", placeholder: example })));
   const inUse = FILTERS.some(([name]) => parameters.get(name));
-  const form = element("form", { role: "search", onsubmit: submit },
+  const form = element("form", { role: "search", onsubmit: submit("search") },
     element("div", { class: "ask" }, input, element("button", {}, "Search")),
     element("details", { open: inUse }, element("summary", {}, "Filters"), element("div", { class: "filters" }, filters)));
   const answer = element("div", { class: "answer" });
@@ -56,12 +56,6 @@ export async function show(view, parameters, rights) {
   } catch (problem) {
     if (problem.name !== "AbortError") throw problem;
   }
-}
-
-function submit(event) {
-  event.preventDefault();
-  const given = [...new FormData(event.target)].filter(([, value]) => value.trim() !== "");
-  window.dispatchEvent(new CustomEvent("go", { detail: `/?${new URLSearchParams(given)}` }));
 }
 
 function present(answer, found, query, rights) {
