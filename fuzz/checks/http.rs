@@ -35,7 +35,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
         config.index.models = vec!["static".into()];
         let index = Index::at(Location::at(directory.path(), None), config).expect("an index");
         index.refresh().expect("indexed");
-        let caller = Caller { namespaces: None, may_remember: false, may_judge: true };
+        let caller = Caller { namespaces: None, may_remember: false, may_judge: true, may_refresh: false };
         let server = Server::new(Arc::new(index), ServerOptions { parallel_calls: 2, caller, output_schemas: true });
         let options = HttpOptions { requests_per_minute: None, ..HttpOptions::at(([127, 0, 0, 1], 0).into()) };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();

@@ -5,6 +5,7 @@
 //! other processes can write in between.
 
 use crate::active_calls::ActiveCalls;
+use crate::caller::Caller;
 use crate::current_index::CurrentIndex;
 use crate::priority::lower_thread_priority;
 use schemars::JsonSchema;
@@ -72,6 +73,17 @@ pub struct BackgroundState {
     pub reason: Option<String>,
 }
 
+impl BackgroundState {
+    /// The part that a caller may read. Counts and reasons could reveal other namespaces, so only callers who may read all of them
+    /// get these.
+    pub(crate) fn as_seen_by(self, caller: &Caller) -> BackgroundState {
+        match caller.namespaces {
+            None => self,
+            Some(_) => BackgroundState { phase: self.phase, ..BackgroundState::default() },
+        }
+    }
+}
+
 /// Progress of one of the two threads.
 #[derive(Debug, Default)]
 struct Task {
@@ -98,6 +110,8 @@ pub(crate) struct Background {
     tasks: Mutex<Tasks>,
     changed: Condvar,
     stopped: AtomicBool,
+    /// Set when somebody asked for a read, until it begins.
+    requested: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -144,6 +158,19 @@ impl Background {
         }
     }
 
+    /// Asks for a read of the tree without waiting for a change. Returns false if nothing keeps the index fresh.
+    pub fn request(&self) -> bool {
+        let mut tasks = self.tasks();
+        if !tasks.started {
+            return false;
+        }
+        self.requested.store(true, SeqCst);
+        tasks.reading = Task { running: true, ..Task::default() };
+        drop(tasks);
+        self.changed.notify_all();
+        true
+    }
+
     /// The current state.
     pub fn state(&self) -> BackgroundState {
         let tasks = self.tasks();
@@ -178,10 +205,10 @@ impl Background {
         self.tasks().reading = Task { failed: Some(reason.to_owned()), ..Task::default() };
     }
 
-    /// Sleeps, or returns at once when the work should stop.
+    /// Sleeps, or returns at once when the work should stop or somebody asks for a read.
     fn wait(&self, time: Duration) {
         let (tasks, started) = (self.tasks(), Instant::now());
-        let over = |_: &mut Tasks| !self.stopped() && started.elapsed() < time;
+        let over = |_: &mut Tasks| !self.stopped() && !self.requested.load(SeqCst) && started.elapsed() < time;
         drop(self.changed.wait_timeout_while(tasks, time, over));
     }
 
@@ -206,6 +233,8 @@ struct WorkerObserver<'a> {
     task: fn(&mut Tasks) -> &mut Task,
     /// Set when a run failed, so that watching has to start over.
     restart: &'a AtomicBool,
+    /// Set while no run is in progress, when a request for one may end the watching.
+    idle: &'a AtomicBool,
 }
 
 impl Observer for WorkerObserver<'_> {
@@ -214,6 +243,7 @@ impl Observer for WorkerObserver<'_> {
         let task = (self.task)(&mut tasks);
         let model = if let Stage::Embed(model) = stage { Some(model) } else { None };
         *task = Task { running: true, model, total, ..Task::default() };
+        self.idle.store(false, SeqCst);
     }
 
     fn advance(&self, steps: u64) {
@@ -228,7 +258,9 @@ impl Observer for WorkerObserver<'_> {
     }
 
     fn cancelled(&self) -> bool {
-        self.worker.background.stopped() || self.restart.load(SeqCst)
+        let background = &self.worker.background;
+        let is_asked = || self.idle.load(SeqCst) && background.requested.load(SeqCst);
+        background.stopped() || self.restart.load(SeqCst) || is_asked()
     }
 }
 
@@ -236,8 +268,9 @@ impl Observer for WorkerObserver<'_> {
 fn read(worker: &Worker) {
     let Worker { background, index, .. } = worker;
     while !background.stopped() {
-        let restart = AtomicBool::new(false);
-        let observer = WorkerObserver { worker, task: |tasks| &mut tasks.reading, restart: &restart };
+        background.requested.store(false, SeqCst);
+        let (restart, idle) = (AtomicBool::new(false), AtomicBool::new(false));
+        let observer = WorkerObserver { worker, task: |tasks| &mut tasks.reading, restart: &restart, idle: &idle };
         let busy = AtomicBool::new(false);
         let served = index.get();
         let ran = |run: Result<RunReport, Error>| {
@@ -246,6 +279,7 @@ fn read(worker: &Worker) {
                 restart.store(true, SeqCst);
             }
             has_read(background, run);
+            idle.store(true, SeqCst);
         };
         match watch(&served, QUICK_MODEL_ONLY, &observer, ran) {
             Ok(()) => {}
@@ -260,7 +294,7 @@ fn read(worker: &Worker) {
             }
         }
         // A replaced index is read at once.
-        if Arc::ptr_eq(&served, &index.get()) {
+        if Arc::ptr_eq(&served, &index.get()) && !background.requested.load(SeqCst) {
             background.wait(if busy.load(SeqCst) { RETRY_WHEN_BUSY } else { RETRY_AFTER_FAILURE });
         }
     }
@@ -297,8 +331,8 @@ fn has_read(background: &Background, run: Result<RunReport, Error>) {
 /// Embeds with the better models after each read.
 fn embed(worker: &Worker) {
     let Worker { background, index, .. } = worker;
-    let restart = AtomicBool::new(false);
-    let observer = WorkerObserver { worker, task: |tasks| &mut tasks.embedding, restart: &restart };
+    let (restart, idle) = (AtomicBool::new(false), AtomicBool::new(false));
+    let observer = WorkerObserver { worker, task: |tasks| &mut tasks.embedding, restart: &restart, idle: &idle };
     while background.wait_for_work() {
         let (busy, reason) = match index.get().embed_missing(&observer) {
             Ok(report) if report.unusable.is_empty() => {

@@ -9,6 +9,8 @@ pub struct Caller {
     pub may_remember: bool,
     /// True if it may judge answers.
     pub may_judge: bool,
+    /// True if it may ask the server to read the tree at once.
+    pub may_refresh: bool,
 }
 
 impl Caller {

@@ -1,6 +1,7 @@
 //! The server: its tools, resources and prompts over one open index, for any number of clients.
 
 use crate::active_calls::ActiveCalls;
+use crate::api::metrics::Metrics;
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::content::Content;
@@ -63,6 +64,7 @@ struct Shared {
     slots: Arc<Semaphore>,
     active_calls: Arc<ActiveCalls>,
     background: Arc<Background>,
+    metrics: Metrics,
     /// True if the first refresh has ended.
     settled: AtomicBool,
 }
@@ -78,10 +80,19 @@ impl Server {
     pub fn new(index: Arc<Index>, options: ServerOptions) -> Server {
         let slots = Arc::new(Semaphore::new(options.parallel_calls.max(1)));
         let (active_calls, background) = <(Arc<ActiveCalls>, Arc<Background>)>::default();
-        let settled = AtomicBool::new(false);
+        let (settled, metrics) = (AtomicBool::new(false), Metrics::default());
         let index = Arc::new(CurrentIndex::new(index));
         Server {
-            shared: Arc::new(Shared { index, options, tools: tools::all(), slots, active_calls, background, settled }),
+            shared: Arc::new(Shared {
+                index,
+                options,
+                tools: tools::all(),
+                slots,
+                active_calls,
+                background,
+                metrics,
+                settled,
+            }),
             connection: SearchCaller::connection(),
         }
     }
@@ -104,6 +115,11 @@ impl Server {
     /// The caller behind a request without a token.
     pub(crate) fn anonymous(&self) -> &Caller {
         &self.shared.options.caller
+    }
+
+    /// The counts of requests, calls and searches.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.shared.metrics
     }
 
     /// The calls in progress.
@@ -208,8 +224,17 @@ impl Server {
             let (_active, _slot) = (active, slot);
             let (index, cursor) = (shared.index.get(), Cursor::default());
             let with_data = shared.options.output_schemas;
-            let mut call =
-                Call { index: &index, caller: &caller, session, observer: &reporter, state: &state, with_data, cursor };
+            let mut call = Call {
+                index: &index,
+                caller: &caller,
+                session,
+                observer: &reporter,
+                state: &state,
+                background: &shared.background,
+                metrics: &shared.metrics,
+                with_data,
+                cursor,
+            };
             work(&mut call, &shared.tools)
         };
         tokio::task::spawn_blocking(work).await.ok()

@@ -1,7 +1,8 @@
 //! The trait behind every tool, and the list entry that a server keeps of it.
 
+use crate::api::metrics::Metrics;
 use crate::arguments;
-use crate::background::{BackgroundState, Phase};
+use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::reply::{Refused, Reply};
@@ -64,6 +65,11 @@ pub(crate) trait Tool {
         true
     }
 
+    /// The number of candidates that the answer's cut kept, for the metrics; `None` if it is no search.
+    fn kept(_answer: &Self::Answer) -> Option<usize> {
+        None
+    }
+
     /// Calls the library, on a thread that may block.
     fn call(call: &Call<'_>, arguments: Self::Arguments) -> Result<Reply<Self::Answer>, Refused>;
 }
@@ -76,8 +82,12 @@ pub(crate) struct Call<'a> {
     pub session: SearchCaller,
     /// Receives progress, and reports whether the client has cancelled the call.
     pub observer: &'a dyn Observer,
-    /// State of the background work.
+    /// State of the background work at the beginning of the call.
     pub state: &'a BackgroundState,
+    /// The background work.
+    pub background: &'a Background,
+    /// Counts of calls and searches.
+    pub metrics: &'a Metrics,
     /// True if the client gets answers as data too.
     pub with_data: bool,
     /// The start of the answer.
@@ -158,21 +168,27 @@ impl RegisteredTool {
     /// Answers a call. An error is a result too, so that the agent reads it and corrects the call.
     pub fn answer(&self, call: &mut Call<'_>, arguments: JsonObject) -> CallToolResult {
         let validated = arguments::validated(self.name(), &self.description.input_schema, arguments).map_err(Refused);
-        match validated.and_then(|arguments| (self.call)(call, arguments)) {
-            Ok(result) => result,
-            Err(Refused(message)) => CallToolResult::error(vec![ContentBlock::text(sanitize::message(&message))]),
-        }
+        let answered = validated.and_then(|arguments| (self.call)(call, arguments));
+        call.metrics.tool(&self.description.name, answered.is_ok());
+        answered.unwrap_or_else(|Refused(message)| {
+            CallToolResult::error(vec![ContentBlock::text(sanitize::message(&message))])
+        })
     }
 }
 
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
     call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused)?;
     call.cursor.with_data = call.with_data;
+    let is_first_page = !arguments.contains_key("cursor");
     let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(T::MAX_CHARS);
     let invalid = |error: serde_json::Error| Refused(format!("{}: {error}", T::NAME));
     let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(invalid)?;
     let reply = T::call(call, arguments)?;
+    // The further pages of an answer are the same search.
+    if let (true, Some(kept)) = (is_first_page, T::kept(&reply.answer)) {
+        call.metrics.search("/mcp", T::NAME, kept);
+    }
     let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
     // The data repeats the text, and many clients give a model both.
     if call.with_data {

@@ -36,7 +36,7 @@ fn index(directory: &Path) -> Arc<Index> {
 
 /// Connects a client that may read these namespaces.
 async fn reader(index: &Arc<Index>, namespaces: Option<Vec<String>>) -> Session {
-    session(index, Caller { namespaces, may_remember: true, may_judge: true }).await
+    session(index, Caller { namespaces, may_remember: true, may_judge: true, may_refresh: true }).await
 }
 
 async fn call(session: &Session, tool: &'static str, arguments: Value) -> Value {
@@ -163,7 +163,7 @@ const WIDE: &str = "token-of-one-who-reads-all";
 
 impl Api {
     async fn start(index: &Arc<Index>) -> Api {
-        let caller = |namespaces| Caller { namespaces, may_remember: true, may_judge: true };
+        let caller = |namespaces| Caller { namespaces, may_remember: true, may_judge: true, may_refresh: true };
         let token = |text: &str, namespaces| Token::plain(text, text, caller(namespaces)).expect("a token");
         let options = ServerOptions { parallel_calls: 2, caller: Caller::default(), output_schemas: false };
         let server = Server::new(index.clone(), options);

@@ -256,7 +256,7 @@ pub struct JudgedSearch {
 }
 
 /// A search in a list of searches.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct SearchSummary {
     /// The identifier shown to people.
     pub id: String,

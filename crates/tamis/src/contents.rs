@@ -33,6 +33,14 @@ impl Index {
 }
 
 impl Contents<'_> {
+    /// Returns the change number, which grows with every change of documents, namespaces and vectors.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn change_number(&self) -> Result<u64, Error> {
+        Ok(self.store.change_number()?)
+    }
+
     /// Returns the number of documents, passages and vectors.
     ///
     /// # Errors

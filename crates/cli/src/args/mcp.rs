@@ -67,6 +67,9 @@ pub struct ServeArguments {
     /// Listen at this address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8765")]
     pub http: SocketAddr,
+    /// Allow clients to have the tree read at once with `/v1/refresh`
+    #[arg(long)]
+    pub allow_refresh: bool,
     /// The server itself.
     #[command(flatten)]
     pub server: ServerArguments,
@@ -93,6 +96,9 @@ pub struct McpTokenArguments {
     /// Allow it to judge answers, on a server with --allow-feedback
     #[arg(long)]
     pub feedback: bool,
+    /// Allow it to have the tree read at once, on a server with --allow-refresh
+    #[arg(long)]
+    pub refresh: bool,
 }
 
 /// The least level that is logged.

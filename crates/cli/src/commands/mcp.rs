@@ -27,7 +27,7 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
     if let Some(McpCommand::Token(token)) = &arguments.command {
         return print_token(token, output);
     }
-    let Opened { server, config, caller, index } = open(&arguments.server, arguments.http.is_some(), global)?;
+    let Opened { server, config, caller, index } = open(&arguments.server, arguments.http.is_some(), false, global)?;
     match arguments.http {
         None => serve_on_stdio(server)?,
         Some(address) => {
@@ -46,7 +46,7 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
 /// # Errors
 /// The index cannot be read or made, or the address cannot be served.
 pub fn serve(arguments: &ServeArguments, global: &Global) -> Result<Exit> {
-    let Opened { server, config, caller, index } = open(&arguments.server, true, global)?;
+    let Opened { server, config, caller, index } = open(&arguments.server, true, arguments.allow_refresh, global)?;
     let options = http_options(arguments.http, &config, &caller, &index, arguments.server.log_queries)?;
     serve_on_http(server, HttpOptions { api: true, ..options }, |address| {
         // Programs wait for this line, unless they closed standard error.
@@ -64,7 +64,7 @@ struct Opened {
 }
 
 /// Starts the log, opens the index, and keeps it fresh unless a flag or a setting says otherwise.
-fn open(arguments: &ServerArguments, over_http: bool, global: &Global) -> Result<Opened> {
+fn open(arguments: &ServerArguments, over_http: bool, may_refresh: bool, global: &Global) -> Result<Opened> {
     let level = arguments.log.unwrap_or(if over_http { LogLevel::Info } else { LogLevel::Warn });
     let format = match arguments.log_format {
         LogStyle::Text => LogFormat::Text,
@@ -75,8 +75,12 @@ fn open(arguments: &ServerArguments, over_http: bool, global: &Global) -> Result
     let config = session.config()?;
     let (refresh, mcp) = (config.search.refresh && !arguments.no_refresh, config.mcp.clone());
     let index = Arc::new(session.open(config)?);
-    let caller =
-        Caller { namespaces: None, may_remember: arguments.allow_remember, may_judge: arguments.allow_feedback };
+    let caller = Caller {
+        namespaces: None,
+        may_remember: arguments.allow_remember,
+        may_judge: arguments.allow_feedback,
+        may_refresh,
+    };
     let parallel_calls = std::thread::available_parallelism().map_or(2, usize::from);
     let options = ServerOptions { parallel_calls, caller: caller.clone(), output_schemas: arguments.output_schemas };
     let server = Server::new(index.clone(), options);
@@ -98,7 +102,7 @@ fn http_options(
         tokens.push(Token::plain(TOKEN_VARIABLE, &token.to_string_lossy(), anyone.clone())?);
     }
     let known = index.contents().namespaces()?;
-    for McpToken { name, sha256, namespaces, remember, feedback } in &mcp.tokens {
+    for McpToken { name, sha256, namespaces, remember, feedback, refresh: may_refresh } in &mcp.tokens {
         for namespace in namespaces.iter().flatten() {
             if !known.iter().any(|known| known.name == *namespace) && index.namespace() != namespace {
                 tracing::warn!(token = name, namespace = ?namespace, "a token opens a namespace that does not exist");
@@ -108,6 +112,7 @@ fn http_options(
             namespaces: namespaces.clone(),
             may_remember: *remember && anyone.may_remember,
             may_judge: *feedback && anyone.may_judge,
+            may_refresh: *may_refresh && anyone.may_refresh,
         };
         tokens.push(Token::hashed(name, *sha256, caller));
     }
@@ -125,7 +130,7 @@ fn http_options(
 
 /// Prints a new token and the configuration that admits it.
 fn print_token(arguments: &McpTokenArguments, output: &Output) -> Result<Exit> {
-    let McpTokenArguments { name, namespace, remember, feedback } = arguments;
+    let McpTokenArguments { name, namespace, remember, feedback, refresh } = arguments;
     if !is_token_name(name) {
         bail!("{name:?}: must be 1 to 64 letters, digits, - and _");
     }
@@ -136,7 +141,7 @@ fn print_token(arguments: &McpTokenArguments, output: &Output) -> Result<Exit> {
     writeln!(out)?;
     writeln!(out, "# This token is shown only once. These lines in your own configuration admit it:")?;
     writeln!(out, "[[mcp.token]]\nname = \"{name}\"\nsha256 = \"{sha256}\"\nnamespaces = {namespaces}")?;
-    for (given, key) in [(remember, "remember"), (feedback, "feedback")] {
+    for (given, key) in [(remember, "remember"), (feedback, "feedback"), (refresh, "refresh")] {
         if *given {
             writeln!(out, "{key} = true")?;
         }

@@ -50,6 +50,9 @@ fn hosts_origins_and_tokens_are_checked_before_anything_is_said() {
         assert!(!answer.text().contains(root.to_str().expect("UTF-8")), "{path}: {}", answer.text());
     }
     assert_eq!(by(&open, "/metrics").status, 403, "they tell of all callers");
+    let searches = by(&open, "/v1/feedback");
+    assert!(searches.status == 403 && searches.text().contains("of all callers"), "{}", searches.text());
+    assert_eq!(by(&wide, "/v1/feedback").status, 200);
     assert_eq!(by(&open, "/v1/stats?namespace=secret").status, 400);
     assert_eq!(by(&wide, "/v1/stats?namespace=secret").status, 200);
     // The answers of two callers have different tags.
@@ -66,6 +69,8 @@ fn requests_are_counted_and_limited() {
     get(&server, "/v1/search?query=zeppelin");
     get(&server, "/v1/search");
     get(&server, "/v1/nothing");
+    server.call(None, "search", json!({ "query": "zeppelin" }));
+    server.call(None, "search", json!({}));
     let metrics = get(&server, "/metrics");
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let text = metrics.text();
@@ -76,6 +81,9 @@ fn requests_are_counted_and_limited() {
         "tamis_http_request_duration_seconds_count{route=\"/v1/search\"} 3",
         "tamis_searches_total{route=\"/v1/search\"} 2",
         "tamis_searches_empty_total{route=\"/v1/search\"} 1",
+        "tamis_searches_empty_total{route=\"/mcp\",tool=\"search\"} 1",
+        "tamis_tool_calls_total{tool=\"search\",outcome=\"answered\"} 1",
+        "tamis_tool_calls_total{tool=\"search\",outcome=\"error\"} 1",
         "tamis_index_phase{phase=\"off\"} 1",
     ] {
         assert!(text.lines().any(|one| one == line), "{line} is not in:\n{text}");

@@ -4,6 +4,7 @@
 #[path = "../mcp_http/support.rs"]
 mod support;
 
+mod events;
 mod gate;
 mod page;
 mod problems;

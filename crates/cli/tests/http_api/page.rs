@@ -32,7 +32,10 @@ fn its_files_are_served_with_a_policy_that_confines_them() {
     assert_eq!(send(&server, "GET /", &[("Origin", "http://evil.example")], "").status, 403);
     // Without tokens everybody on this machine may read, and nobody needs to sign in.
     let rights = send(&server, "GET /page/session", &[("Tamis-Page", "1")], "").json();
-    assert_eq!(rights, json!({"needs_token": false, "signed_in": true, "may_judge": false, "namespaces": null}));
+    assert_eq!(
+        rights,
+        json!({"needs_token": false, "signed_in": true, "may_judge": false, "may_refresh": false, "namespaces": null})
+    );
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn methods_bodies_and_their_types_are_checked() {
         ("POST /v1/status", "GET, HEAD"),
         ("DELETE /v1/search", "GET, HEAD, POST"),
         ("GET /v1/cut", "POST"),
-        ("GET /v1/feedback", "POST"),
+        ("PUT /v1/feedback", "POST, GET, HEAD"),
         ("PUT /healthz", "GET, HEAD"),
         ("OPTIONS /v1/search", "GET, HEAD, POST"),
         ("POST /metrics", "GET, HEAD"),

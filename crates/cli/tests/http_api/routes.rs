@@ -225,6 +225,9 @@ fn figures_of_past_queries_and_of_the_index() {
     assert_eq!(stats.status, 200, "{}", stats.text());
     assert_eq!(stats.json()["queries"], 4, "{}", stats.text());
     assert_eq!(stats.json(), command(root, &["stats", "--json", "--since", "1d"]));
+    let searches = get(&server, "/v1/feedback?limit=3");
+    assert_eq!(searches.json(), command(root, &["feedback", "--list", "--json", "--limit", "3"]));
+    assert_eq!(searches.json().as_array().map(Vec::len), Some(3), "{}", searches.text());
     let replay = get(&server, "/v1/replay?cuts=max_gap&cuts=fixed:k=2");
     assert_eq!(replay.json(), command(root, &["stats", "--json", "--replay", "max_gap", "--replay", "fixed:k=2"]));
     let status = get(&server, "/v1/status").json();

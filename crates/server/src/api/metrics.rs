@@ -20,8 +20,10 @@ struct Counts {
     requests: BTreeMap<(&'static str, &'static str, u16), u64>,
     /// By route.
     durations: BTreeMap<&'static str, Histogram>,
-    /// By route.
-    searches: BTreeMap<&'static str, Searches>,
+    /// By route and tool; the routes of the API have no tool.
+    searches: BTreeMap<(&'static str, &'static str), Searches>,
+    /// By tool: answered calls, and calls that ended with an error.
+    tools: BTreeMap<String, [u64; 2]>,
 }
 
 #[derive(Debug, Default)]
@@ -78,10 +80,16 @@ impl Metrics {
         histogram.seconds += seconds;
     }
 
-    /// Counts an answered search that kept this many.
-    pub fn search(&self, route: &'static str, kept: usize) {
+    /// Counts a call of a known tool.
+    pub fn tool(&self, name: &str, answered: bool) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let searches = counts.searches.entry(route).or_default();
+        counts.tools.entry(name.to_owned()).or_default()[usize::from(!answered)] += 1;
+    }
+
+    /// Counts an answered search that kept this many. `tool` is empty for a route of the API.
+    pub fn search(&self, route: &'static str, tool: &'static str, kept: usize) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let searches = counts.searches.entry((route, tool)).or_default();
         searches.count += 1;
         searches.kept += kept as u64;
         searches.empty += u64::from(kept == 0);
@@ -113,14 +121,22 @@ impl Metrics {
         }
         type Figure = fn(&Searches) -> u64;
         let figures: [(&str, &str, Figure); 3] = [
-            ("tamis_searches_total", "Answered searches by route.", |searches| searches.count),
+            ("tamis_searches_total", "Answered searches by route and tool.", |searches| searches.count),
             ("tamis_searches_empty_total", "Searches that kept nothing.", |searches| searches.empty),
             ("tamis_search_kept_total", "Candidates that cuts kept.", |searches| searches.kept),
         ];
         for (name, meaning, figure) in figures {
             head(&mut text, name, "counter", meaning);
-            for (route, searches) in &counts.searches {
-                line(&mut text, name, &format!("route=\"{}\"", escaped(route)), figure(searches) as f64);
+            for ((route, tool), searches) in &counts.searches {
+                let tool = if tool.is_empty() { String::new() } else { format!(",tool=\"{}\"", escaped(tool)) };
+                line(&mut text, name, &format!("route=\"{}\"{tool}", escaped(route)), figure(searches) as f64);
+            }
+        }
+        head(&mut text, "tamis_tool_calls_total", "counter", "Calls of tools of the protocol for agents, by outcome.");
+        for (tool, calls) in &counts.tools {
+            for (outcome, count) in ["answered", "error"].into_iter().zip(calls) {
+                let labels = format!("tool=\"{}\",outcome=\"{outcome}\"", escaped(tool));
+                line(&mut text, "tamis_tool_calls_total", &labels, *count as f64);
             }
         }
         drop(counts);
@@ -181,8 +197,11 @@ mod tests {
         metrics.request("/v1/search", "GET", 200, Duration::from_millis(3));
         metrics.request("/v1/search", "GET", 200, Duration::from_millis(30));
         metrics.request("/v1/search", "BREW", 405, Duration::from_secs(20));
-        metrics.search("/v1/search", 4);
-        metrics.search("/v1/search", 0);
+        metrics.search("/v1/search", "", 4);
+        metrics.search("/v1/search", "", 0);
+        metrics.search("/mcp", "search", 2);
+        metrics.tool("search", true);
+        metrics.tool("search", false);
         let state = IndexState {
             phase: "fresh",
             documents: 3,
@@ -202,6 +221,9 @@ mod tests {
             "tamis_searches_total{route=\"/v1/search\"} 2\n",
             "tamis_searches_empty_total{route=\"/v1/search\"} 1\n",
             "tamis_search_kept_total{route=\"/v1/search\"} 4\n",
+            "tamis_search_kept_total{route=\"/mcp\",tool=\"search\"} 2\n",
+            "tamis_tool_calls_total{tool=\"search\",outcome=\"answered\"} 1\n",
+            "tamis_tool_calls_total{tool=\"search\",outcome=\"error\"} 1\n",
             "tamis_index_phase{phase=\"fresh\"} 1\n",
             "tamis_index_phase{phase=\"failed\"} 0\n",
             "tamis_index_documents 3\n",

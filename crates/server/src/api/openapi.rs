@@ -3,7 +3,7 @@
 use super::endpoint::{RegisteredEndpoint, Verbs};
 use super::parameters::WHOLE;
 use super::problem;
-use super::route::{ENDPOINTS, OPENAPI};
+use super::route::{ENDPOINTS, EVENTS, OPENAPI};
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RestrictFormats;
@@ -20,14 +20,14 @@ pub fn openapi() -> Value {
     let mut paths = Map::new();
     for endpoint in ENDPOINTS.iter() {
         let answer = (endpoint.answer)(&mut generator).to_value();
-        let mut operations = Map::new();
+        let known = paths.entry(endpoint.path).or_insert_with(|| Map::new().into());
+        let Value::Object(operations) = known else { continue };
         if endpoint.verbs != Verbs::Post {
             operations.insert("get".into(), operation(endpoint, &answer, false));
         }
         if endpoint.verbs != Verbs::Get {
             operations.insert("post".into(), operation(endpoint, &answer, true));
         }
-        paths.insert(endpoint.path.to_owned(), Value::Object(operations));
     }
     for (path, name, summary, kind, body) in PLAIN {
         let operation = json!({
@@ -70,7 +70,8 @@ pub fn openapi() -> Value {
 }
 
 /// Routes beside the endpoints: path, operation, summary, content type and type of the body.
-const PLAIN: [(&str, &str, &str, &str, &str); 4] = [
+const PLAIN: [(&str, &str, &str, &str, &str); 5] = [
+    (EVENTS, "events", "Follow the progress of indexing, as server-sent events", "text/event-stream", "string"),
     (OPENAPI, "openapi", "This document", "application/json", "object"),
     ("/healthz", "health", "Is the server alive", "text/plain; charset=utf-8", "string"),
     ("/readyz", "readiness", "Has the first refresh of the index ended", "text/plain; charset=utf-8", "string"),

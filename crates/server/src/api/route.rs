@@ -5,6 +5,7 @@ use super::endpoints;
 use super::parameters::decoded_path;
 use super::problem::{Kind, Problem};
 use crate::arguments::nearest;
+use hyper::Method;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -15,16 +16,20 @@ pub(crate) const OPENAPI: &str = "/v1/openapi.json";
 /// All endpoints.
 pub(crate) static ENDPOINTS: LazyLock<Vec<RegisteredEndpoint>> = LazyLock::new(endpoints::all);
 
+/// Path of the progress of indexing.
+pub(crate) const EVENTS: &str = "/v1/events";
+
 /// An endpoint and the parameters in the path.
 pub(crate) type Match = (&'static RegisteredEndpoint, JsonObject);
 
-/// The endpoint of a path. A route without parameters goes before one with.
+/// The endpoint of a path and a method, or one of another method if no endpoint of the path takes this one. A route without
+/// parameters goes before one with.
 ///
 /// # Errors
 /// There is none, or a parameter in the path is no text.
-pub(crate) fn endpoint(path: &str) -> Result<Match, Problem> {
-    let literal = ENDPOINTS.iter().find(|endpoint| endpoint.path == path);
-    if let Some(endpoint) = literal {
+pub(crate) fn endpoint(path: &str, method: &Method) -> Result<Match, Problem> {
+    let literal = || ENDPOINTS.iter().filter(|endpoint| endpoint.path == path);
+    if let Some(endpoint) = literal().find(|endpoint| endpoint.verbs.allows(method)).or_else(|| literal().next()) {
         return Ok((endpoint, JsonObject::new()));
     }
     for endpoint in ENDPOINTS.iter() {
@@ -37,6 +42,12 @@ pub(crate) fn endpoint(path: &str) -> Result<Match, Problem> {
         }
     }
     Err(unknown(path))
+}
+
+/// The methods of a path, as a header names them.
+pub(crate) fn methods(path: &'static str) -> String {
+    let verbs = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path).map(|endpoint| endpoint.verbs.names());
+    verbs.collect::<Vec<_>>().join(", ")
 }
 
 /// The parameters of a path under a template; `None` if it does not fit.
@@ -58,8 +69,10 @@ fn matched<'a>(template: &'static str, path: &'a str) -> Option<Vec<(&'static st
 
 fn unknown(path: &str) -> Problem {
     let path: String = path.chars().take(200).collect();
-    let known =
-        ENDPOINTS.iter().map(|endpoint| endpoint.path).chain([OPENAPI, "/healthz", "/readyz", "/metrics", "/mcp"]);
+    let known = ENDPOINTS
+        .iter()
+        .map(|endpoint| endpoint.path)
+        .chain([OPENAPI, EVENTS, "/healthz", "/readyz", "/metrics", "/mcp"]);
     let detail = match nearest(&path, known) {
         // Every path of the API begins alike, so the nearest is only worth naming if more than that fits.
         Some(nearest) => format!("{path}: no such route; did you mean {nearest}? {OPENAPI} lists them"),
@@ -74,6 +87,7 @@ mod tests {
 
     #[test]
     fn a_path_finds_its_endpoint_and_its_parameters() {
+        let endpoint = |path| endpoint(path, &Method::GET);
         let found =
             |path| endpoint(path).map(|(endpoint, parameters)| (endpoint.path, Value::Object(parameters).to_string()));
         assert_eq!(found("/v1/search"), Ok(("/v1/search", "{}".into())));
@@ -88,15 +102,28 @@ mod tests {
     }
 
     #[test]
-    fn no_two_endpoints_share_a_name_or_a_path() {
-        for field in
-            [(|endpoint| endpoint.name) as fn(&'static RegisteredEndpoint) -> &'static str, |endpoint| endpoint.path]
-        {
-            let mut values: Vec<&str> = ENDPOINTS.iter().map(field).collect();
-            let count = values.len();
-            values.sort_unstable();
-            values.dedup();
-            assert_eq!(values.len(), count);
+    fn the_method_chooses_between_endpoints_of_one_path() {
+        let name = |method| endpoint("/v1/feedback", &method).map(|(endpoint, _)| endpoint.name);
+        assert_eq!((name(Method::GET), name(Method::POST)), (Ok("searches"), Ok("feedback")));
+        assert!(name(Method::PUT).is_ok(), "so that the refusal can name the methods");
+        assert_eq!(methods("/v1/feedback"), "POST, GET, HEAD");
+        assert_eq!(methods("/v1/search"), "GET, HEAD, POST");
+    }
+
+    #[test]
+    fn no_two_endpoints_share_a_name_or_a_path_and_a_method() {
+        let mut names: Vec<&str> = ENDPOINTS.iter().map(|endpoint| endpoint.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for endpoint in ENDPOINTS.iter() {
+            let methods = methods(endpoint.path);
+            let mut methods: Vec<&str> = methods.split(", ").collect();
+            let count = methods.len();
+            methods.sort_unstable();
+            methods.dedup();
+            assert_eq!(methods.len(), count, "{}", endpoint.path);
         }
     }
 

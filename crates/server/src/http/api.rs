@@ -1,26 +1,23 @@
 //! Answers requests to the JSON API, behind the checks of every request: host, origin, token, rate, size and time.
 
-use super::body::{Outgoing, text};
+use super::answer::{page, sent};
+use super::body::Outgoing;
 use super::connections::Connection;
 use super::handler::{Handler, Identity, MAX_CALLS, Rejection, is_json, plain, reject, response, too_many_requests};
 use super::request_log::RequestLog;
 use super::sign_in::{self, SIGN_IN};
 use super::token;
 use crate::api::encode;
-use crate::api::endpoint::RegisteredEndpoint;
+use crate::api::endpoint::{RegisteredEndpoint, Verbs};
 use crate::api::metrics::IndexState;
 use crate::api::openapi;
 use crate::api::parameters;
 use crate::api::problem::{self, Kind, Problem};
-use crate::api::route::{self, OPENAPI};
+use crate::api::route::{self, EVENTS, OPENAPI};
 use crate::background::Phase;
 use crate::web_page::{self, Asset};
-use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap,
-    HeaderName, HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
-};
+use hyper::header::{ALLOW, CONNECTION, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::JsonObject;
 use std::sync::{Arc, LazyLock};
@@ -70,32 +67,43 @@ impl Refusal {
     }
 }
 
-/// The target of a path.
+/// The target of a request.
 enum Target {
+    /// It tells nothing of the index, so that no token is needed.
+    Open(Open),
+    Guarded(Guarded),
+}
+
+enum Open {
     Health,
     Ready,
-    Metrics,
-    Document,
-    /// A file of the page.
+    /// A file of the page. A browser loads them before it can send a token.
     Page(&'static Asset),
     /// The page's cookie.
     SignIn,
+}
+
+enum Guarded {
+    Metrics,
+    Document,
+    Events,
     Endpoint(&'static RegisteredEndpoint, JsonObject),
 }
 
 impl Target {
-    fn of(path: &str) -> Result<Target, Problem> {
+    fn of(path: &str, method: &Method) -> Result<Target, Problem> {
         Ok(match path {
-            "/healthz" => Target::Health,
-            "/readyz" => Target::Ready,
-            "/metrics" => Target::Metrics,
-            OPENAPI => Target::Document,
-            SIGN_IN => Target::SignIn,
+            "/healthz" => Target::Open(Open::Health),
+            "/readyz" => Target::Open(Open::Ready),
+            SIGN_IN => Target::Open(Open::SignIn),
+            "/metrics" => Target::Guarded(Guarded::Metrics),
+            OPENAPI => Target::Guarded(Guarded::Document),
+            EVENTS => Target::Guarded(Guarded::Events),
             path => match web_page::asset(path) {
-                Some(asset) => Target::Page(asset),
+                Some(asset) => Target::Open(Open::Page(asset)),
                 None => {
-                    let (endpoint, parameters) = route::endpoint(path)?;
-                    Target::Endpoint(endpoint, parameters)
+                    let (endpoint, parameters) = route::endpoint(path, method)?;
+                    Target::Guarded(Guarded::Endpoint(endpoint, parameters))
                 }
             },
         })
@@ -104,29 +112,31 @@ impl Target {
     /// The path for the log and the metrics, and the operation.
     fn names(&self) -> (&'static str, &'static str) {
         match self {
-            Target::Health => ("/healthz", "health"),
-            Target::Ready => ("/readyz", "readiness"),
-            Target::Metrics => ("/metrics", "metrics"),
-            Target::Document => (OPENAPI, "openapi"),
-            Target::Page(asset) => (asset.path, "page"),
-            Target::SignIn => (SIGN_IN, "sign_in"),
-            Target::Endpoint(endpoint, _) => (endpoint.path, endpoint.name),
+            Target::Open(Open::Health) => ("/healthz", "health"),
+            Target::Open(Open::Ready) => ("/readyz", "readiness"),
+            Target::Open(Open::Page(asset)) => (asset.path, "page"),
+            Target::Open(Open::SignIn) => (SIGN_IN, "sign_in"),
+            Target::Guarded(Guarded::Metrics) => ("/metrics", "metrics"),
+            Target::Guarded(Guarded::Document) => (OPENAPI, "openapi"),
+            Target::Guarded(Guarded::Events) => (EVENTS, "events"),
+            Target::Guarded(Guarded::Endpoint(endpoint, _)) => (endpoint.path, endpoint.name),
         }
     }
 
     fn check_method(&self, method: &Method) -> Result<(), Refusal> {
-        use crate::api::endpoint::Verbs;
         let (allowed, names) = match self {
-            Target::Endpoint(endpoint, _) => (endpoint.verbs.allows(method), endpoint.verbs.names()),
-            Target::SignIn => (sign_in::METHODS.contains(method), sign_in::METHOD_NAMES),
-            _ => (Verbs::Get.allows(method), Verbs::Get.names()),
+            Target::Guarded(Guarded::Endpoint(endpoint, _)) => {
+                (endpoint.verbs.allows(method), route::methods(endpoint.path))
+            }
+            Target::Open(Open::SignIn) => (sign_in::METHODS.contains(method), sign_in::METHOD_NAMES.to_owned()),
+            _ => (Verbs::Get.allows(method), Verbs::Get.names().to_owned()),
         };
         if allowed {
             return Ok(());
         }
         let detail = format!("{method}: not for this route; use {names}");
         let mut refusal = Refusal::from(Problem::new(Kind::Method, detail));
-        refusal.headers.insert(ALLOW, HeaderValue::from_static(names));
+        refusal.headers.extend(HeaderValue::from_str(&names).ok().map(|names| (ALLOW, names)));
         Err(refusal)
     }
 }
@@ -159,37 +169,44 @@ impl Handler {
         self.origins
             .check(request.uri(), request.headers(), connection.local.ip())
             .map_err(|(status, reason)| reject(status, reason))?;
-        let target = Target::of(request.uri().path());
+        let target = Target::of(request.uri().path(), request.method());
         if let Ok(target) = &target {
             let (path, name) = target.names();
             log.operation(path, name, None);
             target.check_method(request.method())?;
         }
-        match target {
-            Ok(Target::Health) => return Ok(plain(StatusCode::OK, "ok\n")),
-            Ok(Target::Ready) if self.server.is_ready() => return Ok(plain(StatusCode::OK, "ready\n")),
-            Ok(Target::Ready) => {
-                return Err(Problem::new(Kind::Unavailable, "the first refresh of the index has not ended").into());
-            }
-            _ => {}
-        }
-        // The files of the page tell nothing, and a browser loads them before it can send a token.
-        if let Ok(Target::Page(asset)) = target {
-            return Ok(page(request.headers(), asset));
-        }
-        if matches!(target, Ok(Target::SignIn)) {
-            return self.sign_in(request, connection).await;
-        }
+        let target = match target {
+            Ok(Target::Open(open)) => return self.answer_open(open, request, connection).await,
+            Ok(Target::Guarded(guarded)) => Ok(guarded),
+            Err(problem) => Err(problem),
+        };
         let given = token::find(&self.tokens, request.headers())
             .or_else(|| sign_in::of_cookie(&self.tokens, request.headers()));
         let identity = self.identify(given, connection)?;
         log.token.clone_from(&identity.token);
         self.rate_limit.count(identity.client).map_err(too_many_requests)?;
         match target? {
-            Target::Metrics => self.metrics(&identity, connection).await,
-            Target::Document => Ok(sent(request.headers(), DOCUMENT.clone(), true)),
-            Target::Endpoint(endpoint, inside) => self.call(endpoint, inside, identity, request, connection, log).await,
-            Target::Health | Target::Ready | Target::Page(_) | Target::SignIn => Ok(plain(StatusCode::OK, "ok\n")),
+            Guarded::Metrics => self.metrics(&identity, connection).await,
+            Guarded::Document => Ok(sent(request.headers(), DOCUMENT.clone(), true)),
+            Guarded::Events => Ok(self.events(identity.caller)),
+            Guarded::Endpoint(endpoint, inside) => {
+                self.call(endpoint, inside, identity, request, connection, log).await
+            }
+        }
+    }
+
+    async fn answer_open(
+        &self,
+        open: Open,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Result<Response<Outgoing>, Refusal> {
+        match open {
+            Open::Health => Ok(plain(StatusCode::OK, "ok\n")),
+            Open::Ready if self.server.is_ready() => Ok(plain(StatusCode::OK, "ready\n")),
+            Open::Ready => Err(Problem::new(Kind::Unavailable, "the first refresh of the index has not ended").into()),
+            Open::Page(asset) => Ok(page(request.headers(), asset)),
+            Open::SignIn => self.sign_in(request, connection).await,
         }
     }
 
@@ -244,15 +261,14 @@ impl Handler {
         let answered = answered.ok_or_else(|| {
             Problem::new(Kind::Internal, "the call failed inside the server; the server's log has the details")
         })??;
-        if let (Some(metrics), Some(kept)) = (&self.metrics, answered.kept) {
-            metrics.search(endpoint.path, kept);
+        if let Some(kept) = answered.kept {
+            self.server.metrics().search(endpoint.path, "", kept);
         }
         Ok(sent(&parts.headers, answered.body, endpoint.tagged && parts.method != Method::POST))
     }
 
     /// The counts, for a caller who may read everything: they tell of all callers.
     async fn metrics(&self, identity: &Identity, connection: &Arc<Connection>) -> Result<Response<Outgoing>, Refusal> {
-        let Some(metrics) = &self.metrics else { return Err(Problem::new(Kind::Route, "not served").into()) };
         if identity.caller.namespaces.is_some() {
             return Err(Problem::new(
                 Kind::Forbidden,
@@ -280,46 +296,6 @@ impl Handler {
             })
         });
         let state = state.await.map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
-        Ok(response(StatusCode::OK, metrics.text(&state.map_err(Problem::from)?), PROMETHEUS))
+        Ok(response(StatusCode::OK, self.server.metrics().text(&state.map_err(Problem::from)?), PROMETHEUS))
     }
-}
-
-/// A file of the page, with the policy that confines it.
-fn page(headers: &HeaderMap, asset: &Asset) -> Response<Outgoing> {
-    let mut response = sent(headers, asset.body.as_bytes().to_vec(), true);
-    let headers = response.headers_mut();
-    if headers.contains_key(CONTENT_TYPE) {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
-    }
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(web_page::CONTENT_SECURITY_POLICY));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    response
-}
-
-/// An answer, compressed if the client takes that, or only the news that it has not changed.
-fn sent(headers: &HeaderMap, body: Vec<u8>, tagged: bool) -> Response<Outgoing> {
-    let tag = tagged.then(|| encode::tag(&body));
-    let is_known = tag.as_ref().is_some_and(|tag| encode::is_known(headers, tag));
-    let compressed = if is_known { None } else { encode::compressed(headers, &body) };
-    let is_compressed = compressed.is_some();
-    let mut response = match is_known {
-        true => Response::new(text("")),
-        false => response(StatusCode::OK, Bytes::from(compressed.unwrap_or(body)), "application/json"),
-    };
-    if is_known {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-    }
-    let headers = response.headers_mut();
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
-    if is_compressed {
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    if is_known {
-        headers.remove(CONTENT_TYPE);
-    }
-    if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
-        headers.insert(ETAG, tag);
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    }
-    response
 }

@@ -10,7 +10,7 @@ use super::rate_limit::{ClientKey, RateLimit};
 use super::request_log::RequestLog;
 use super::sessions::Sessions;
 use super::token::{self, Token};
-use crate::api::metrics::Metrics;
+use crate::api::route::EVENTS;
 use crate::caller::Caller;
 use crate::messages::{self, Batch, batches_unsupported, supports_batches};
 use crate::server::Server;
@@ -27,6 +27,7 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use std::sync::Arc;
 use std::time::Duration;
 use tamis::search::SearchCaller;
+use tokio_util::sync::CancellationToken;
 
 /// Most calls in progress or waiting. The calls of a session outlive the connection that brought them.
 pub(super) const MAX_CALLS: usize = 1024;
@@ -47,8 +48,10 @@ pub(super) struct Handler {
     pub sessions: Sessions,
     pub server: Server,
     pub protocol: Protocol,
-    /// The counts of the JSON API; `None` if it is not served.
-    pub metrics: Option<Metrics>,
+    /// Cancelled when streams, which would never end by themselves, have to.
+    pub stop_streams: CancellationToken,
+    /// True if the JSON API is served besides the protocol.
+    pub serves_api: bool,
 }
 
 /// The sender of a request.
@@ -112,8 +115,9 @@ impl Handler {
             _ => "other",
         };
         let method = request.method().clone();
-        let is_api = self.metrics.is_some() && !is_of_protocol(path);
-        let has_deadline = method == Method::POST || is_api;
+        let is_api = self.serves_api && !is_of_protocol(path);
+        let is_stream = request.uri().path() == EVENTS;
+        let has_deadline = method == Method::POST || (is_api && !is_stream);
         let mut log = RequestLog::new(method.as_str(), path);
         let mut response = match is_api {
             true => self.answer_api(request, &connection, &mut log).await,
@@ -123,9 +127,7 @@ impl Handler {
             },
         };
         log.status = response.status().as_u16();
-        if let Some(metrics) = &self.metrics {
-            metrics.request(log.path(), method.as_str(), log.status, log.elapsed());
-        }
+        self.server.metrics().request(log.path(), method.as_str(), log.status, log.elapsed());
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

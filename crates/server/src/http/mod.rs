@@ -4,10 +4,12 @@
 //! [`rate_limit`], [`body`] and [`sessions`], hands it to the [`protocol`] or, with [`api`], to the JSON API, and logs it with [`request_log`].
 
 mod accept;
+mod answer;
 mod api;
 mod batch;
 mod body;
 mod connections;
+mod events;
 mod handler;
 mod origin;
 mod protocol;
@@ -104,9 +106,9 @@ pub async fn serve_http(
     let bound = TcpListener::bind(options.address).await.and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = bound.map_err(|error| ServeError::io(options.address.to_string(), error))?;
 
-    let stop_protocol = CancellationToken::new();
+    let stop_streams = CancellationToken::new();
     let sessions = sessions::Sessions::new();
-    let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_protocol.clone());
+    let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());
     let handler = Arc::new(Handler {
         origins: origin::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
@@ -118,7 +120,8 @@ pub async fn serve_http(
         sessions,
         server: server.clone(),
         protocol,
-        metrics: options.api.then(Default::default),
+        stop_streams: stop_streams.clone(),
+        serves_api: options.api,
     });
     let connections = Connections::new(options.max_connections);
     let abort = CancellationToken::new();
@@ -134,7 +137,7 @@ pub async fn serve_http(
 
     // Calls end first, then the streams, which would never end by themselves.
     wait_until(options.grace, || server.active_calls().count() == 0 && !connections.has_active()).await;
-    stop_protocol.cancel();
+    stop_streams.cancel();
     wait_until(FLUSH_TIMEOUT, || connections.is_empty()).await;
     abort.cancel();
     Ok(())

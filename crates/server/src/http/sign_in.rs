@@ -45,6 +45,7 @@ struct Rights {
     /// True if the caller may read.
     signed_in: bool,
     may_judge: bool,
+    may_refresh: bool,
     /// The namespaces that the caller may read; `null` means all.
     namespaces: Option<Vec<String>>,
 }
@@ -123,6 +124,7 @@ impl Handler {
             needs_token,
             signed_in: caller.is_some(),
             may_judge: caller.is_some_and(|caller| caller.may_judge),
+            may_refresh: caller.is_some_and(|caller| caller.may_refresh),
             namespaces: caller.and_then(|caller| caller.namespaces.clone()),
         };
         response(StatusCode::OK, encode::json(&rights), "application/json")

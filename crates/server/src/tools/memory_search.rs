@@ -48,6 +48,10 @@ impl Tool for MemorySearch {
     type Arguments = Arguments;
     type Answer = Found;
 
+    fn kept(answer: &Found) -> Option<usize> {
+        Some(answer.cut.keep)
+    }
+
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Found>, Refused> {
         let at = |name: &str, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
         let request = SearchRequest {

@@ -77,6 +77,10 @@ impl Tool for Search {
     type Arguments = Arguments;
     type Answer = Found;
 
+    fn kept(answer: &Found) -> Option<usize> {
+        Some(answer.cut.keep)
+    }
+
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Found>, Refused> {
         let request = SearchRequest {
             limit: arguments.limit,

@@ -110,6 +110,10 @@ impl Tool for VectorSearch {
     type Arguments = Arguments;
     type Answer = Matches;
 
+    fn kept(answer: &Matches) -> Option<usize> {
+        Some(answer.cut.keep)
+    }
+
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Matches>, Refused> {
         let cut = arguments.cutoff.as_deref().map(|cut| call.index.config().cut(cut)).transpose();
         let target = arguments.target;

@@ -31,6 +31,10 @@ impl Maintenance for EmbeddedStore {
         self.publish_all(false, progress)
     }
 
+    fn change_number(&self) -> Result<u64> {
+        self.database.change_number()
+    }
+
     fn summary(&self) -> Result<Summary> {
         check::summary(&self.database, &self.lexical, &self.semantic)
     }

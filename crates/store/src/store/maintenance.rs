@@ -8,6 +8,9 @@ pub trait Maintenance: Send + Sync {
     /// Brings the lexical index and the vector files up to date with the database.
     fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()>;
 
+    /// Returns the change number, which grows with every change of documents, namespaces and vectors.
+    fn change_number(&self) -> Result<u64>;
+
     /// Counts the store's content and measures its size.
     fn summary(&self) -> Result<Summary>;
 

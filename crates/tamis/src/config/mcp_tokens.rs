@@ -17,6 +17,8 @@ pub struct McpToken {
     pub remember: bool,
     /// True if its holder may judge answers, where the server allows it.
     pub feedback: bool,
+    /// True if its holder may have the tree read at once, where the server allows it.
+    pub refresh: bool,
 }
 
 /// Takes the tokens out of a file. A project's file cannot set who may reach a server.
@@ -57,6 +59,8 @@ struct Entry {
     remember: bool,
     #[serde(default)]
     feedback: bool,
+    #[serde(default)]
+    refresh: bool,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +71,7 @@ enum Namespaces {
 }
 
 fn token(entry: Entry) -> Result<McpToken, (&'static str, &'static str)> {
-    let Entry { name, sha256, namespaces, remember, feedback } = entry;
+    let Entry { name, sha256, namespaces, remember, feedback, refresh } = entry;
     if !is_token_name(&name) {
         return Err(("name", "1 to 64 letters, digits, - and _"));
     }
@@ -77,7 +81,7 @@ fn token(entry: Entry) -> Result<McpToken, (&'static str, &'static str)> {
         Namespaces::List(list) if !list.is_empty() => Some(list),
         _ => return Err(("namespaces", "\"all\" or a list of at least one namespace")),
     };
-    Ok(McpToken { name, sha256, namespaces, remember, feedback })
+    Ok(McpToken { name, sha256, namespaces, remember, feedback, refresh })
 }
 
 /// Returns `true` if a token may have this name.

@@ -32,10 +32,11 @@ endpoints! {
     evidence_search::{EvidenceSearch};
     evidence_views::{EvidenceViews, EvidenceView};
     evidence_sql::{EvidenceSql};
-    feedback::{Feedback};
+    feedback::{Feedback, Searches};
     remember::{Remember};
     stats::{Stats};
     replay::{Replay};
     status::{Status};
     namespaces::{Namespaces};
+    refresh::{Refresh};
 }

@@ -1,0 +1,40 @@
+//! `/v1/refresh`: has the tree read at once.
+
+use crate::api::endpoint::{Endpoint, Verbs};
+use crate::api::problem::{Kind, Problem};
+use crate::background::BackgroundState;
+use crate::caller::Caller;
+use crate::tool::Call;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(crate) struct Refresh;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Parameters {}
+
+impl Endpoint for Refresh {
+    const NAME: &'static str = "refresh";
+    const PATH: &'static str = "/v1/refresh";
+    const VERBS: Verbs = Verbs::Post;
+    const SUMMARY: &'static str = "Read the tree now, without waiting for a change";
+    const DESCRIPTION: &'static str = "The answer comes at once, with the state of the work; `/v1/events` tells how it goes on. The server \
+        reads changed files by itself, so this is for trees whose changes it does not notice, such as network drives.";
+    const NEEDS: &'static str = "reading on demand is off: the server needs --allow-refresh, and a token refresh = true";
+    type Parameters = Parameters;
+    type Answer = BackgroundState;
+
+    fn is_for(caller: &Caller) -> bool {
+        caller.may_refresh
+    }
+
+    fn call(call: &Call<'_>, _: Parameters) -> Result<BackgroundState, Problem> {
+        if !call.background.request() {
+            return Err(Problem::new(
+                Kind::Conflict,
+                "this server does not keep the index fresh; start it without --no-refresh and with search.refresh = true",
+            ));
+        }
+        Ok(call.background.state().as_seen_by(call.caller))
+    }
+}
