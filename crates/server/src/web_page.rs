@@ -25,7 +25,7 @@ macro_rules! asset {
     };
 }
 
-static ASSETS: [Asset; 14] = [
+static ASSETS: [Asset; 16] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
@@ -36,6 +36,8 @@ static ASSETS: [Asset; 14] = [
     asset!("/page/curve.js", SCRIPT, "curve.js"),
     asset!("/page/colours.js", SCRIPT, "colours.js"),
     asset!("/page/document.js", SCRIPT, "document.js"),
+    asset!("/page/thread.js", SCRIPT, "thread.js"),
+    asset!("/page/claim.js", SCRIPT, "claim.js"),
     asset!("/page/compare.js", SCRIPT, "compare.js"),
     asset!("/page/insights.js", SCRIPT, "insights.js"),
     asset!("/page/evidence.js", SCRIPT, "evidence.js"),
