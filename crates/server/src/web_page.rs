@@ -25,7 +25,7 @@ macro_rules! asset {
     };
 }
 
-static ASSETS: [Asset; 16] = [
+static ASSETS: [Asset; 18] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
@@ -40,6 +40,8 @@ static ASSETS: [Asset; 16] = [
     asset!("/page/claim.js", SCRIPT, "claim.js"),
     asset!("/page/compare.js", SCRIPT, "compare.js"),
     asset!("/page/insights.js", SCRIPT, "insights.js"),
+    asset!("/page/plots.js", SCRIPT, "plots.js"),
+    asset!("/page/report.js", SCRIPT, "report.js"),
     asset!("/page/evidence.js", SCRIPT, "evidence.js"),
     asset!("/page/contents.js", SCRIPT, "contents.js"),
 ];
