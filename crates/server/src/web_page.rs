@@ -25,7 +25,7 @@ macro_rules! asset {
     };
 }
 
-static ASSETS: [Asset; 18] = [
+static ASSETS: [Asset; 19] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
@@ -44,6 +44,7 @@ static ASSETS: [Asset; 18] = [
     asset!("/page/report.js", SCRIPT, "report.js"),
     asset!("/page/evidence.js", SCRIPT, "evidence.js"),
     asset!("/page/contents.js", SCRIPT, "contents.js"),
+    asset!("/page/live.js", SCRIPT, "live.js"),
 ];
 
 /// Returns the file at a path.
