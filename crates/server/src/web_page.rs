@@ -25,7 +25,7 @@ macro_rules! asset {
     };
 }
 
-static ASSETS: [Asset; 19] = [
+static ASSETS: [Asset; 20] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
@@ -33,6 +33,7 @@ static ASSETS: [Asset; 19] = [
     asset!("/page/api.js", SCRIPT, "api.js"),
     asset!("/page/elements.js", SCRIPT, "elements.js"),
     asset!("/page/search.js", SCRIPT, "search.js"),
+    asset!("/page/scores.js", SCRIPT, "scores.js"),
     asset!("/page/curve.js", SCRIPT, "curve.js"),
     asset!("/page/colours.js", SCRIPT, "colours.js"),
     asset!("/page/document.js", SCRIPT, "document.js"),
