@@ -13,11 +13,16 @@ export async function show(view, parameters, rights, signal) {
   const live = element("div", { class: "live", hidden: !rights.may_index }, job, bar, now);
   const read = reader(figures, signal);
   let seen = null;
+  const reread = () => read().catch((problem) => say(problem.message, true));
   const heard = (name, data) => {
     live.hidden = false;
-    if (name === "progress") progress(data, job, bar, now);
+    if (name === "progress") {
+      // Who may not read everything hears of no change, but of the end of the work.
+      if (data.phase === "fresh" && isBusy(job.dataset.phase)) reread();
+      progress(data, job, bar, now);
+    }
     if (name !== "index" || data.change === seen) return;
-    if (seen !== null) read().catch((problem) => say(problem.message, true));
+    if (seen !== null) reread();
     seen = data.change;
   };
   fill(view, element("h1", {}, "Index"), live, figures);
@@ -53,18 +58,20 @@ async function reindex(button, heard) {
   }
 }
 
+const isBusy = (phase) => phase === "indexing" || phase === "embedding";
+
 /** Says what the server is doing, in words and as a bar. */
 function progress({ phase, done, total, model, reason }, job, bar, button) {
-  const because = reason ? ` ${reason}` : "";
+  const because = reason ? `: ${reason}` : "";
   const part = total > 0 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : "";
   const words = {
-    off: `This server does not watch the files.${because}`,
+    off: `This server does not watch the files${because}.`,
     indexing: `Reading files${part}.`,
     embedding: `Embedding${model ? ` with ${model}` : ""}${part}.`,
-    fresh: "The index is up to date.",
-    failed: `The last run failed.${because}`,
+    fresh: `The index is up to date${reason ? `, and the files are read once a minute${because}` : ""}.`,
+    failed: `The last run failed${because}.`,
   };
-  const busy = phase === "indexing" || phase === "embedding";
+  const busy = isBusy(phase);
   if (job.dataset.phase !== phase) {
     if (job.dataset.phase || busy) say(words[phase] ?? phase);
     job.dataset.phase = phase;
