@@ -22,7 +22,7 @@ export async function show(view, parameters, rights) {
     element("div", { class: "plots" },
       bars("Searches a day", stats.days.map((one) => [one.date, one.queries, `${one.queries} searches, ${one.empty} of them empty`, one.empty])),
       bars("Results kept", stats.kept.histogram.map((one) => [range(one), one.count, `${one.count} searches`, 0])),
-      bars("Median kept a day", stats.days.map((one) => [one.date, one.kept_p50 ?? 0, `${one.kept_p50} kept`, 0])),
+      bars("Median kept a day", stats.days.map((one) => [one.date, one.kept_p50 ?? 0, `${one.kept_p50 ?? 0} kept`, 0])),
       bars("Slowest twentieth a day, ms", stats.days.map((one) => [
         one.date, one.p95_ms ?? 0, one.p95_ms === null ? "none" : `${one.p95_ms.toFixed(0)} ms`, 0]))),
     // A token that is limited to namespaces gets no judgements, which are others' too.
@@ -34,7 +34,8 @@ export async function show(view, parameters, rights) {
     section("By way in", ["way in", "searches", "empty", "kept, mean"],
       stats.entry_points.map((one) => [one.name, one.queries, one.empty, one.mean_kept.toFixed(1)])),
     section("Slowest searches", ["when", "ms", "most of it in", "query"],
-      stats.slowest.map((one) => [one.at.slice(0, 19).replace("T", " "), one.total_ms.toFixed(0), `${one.stage[0]} ${one.stage[1].toFixed(0)}`, one.text ?? "not recorded"])),
+      stats.slowest.map((one) => [one.at.slice(0, 19).replace("T", " "), one.total_ms.toFixed(0),
+        one.stage ? `${one.stage[0]} ${one.stage[1].toFixed(0)}` : null, one.text ?? "not recorded"])),
     reportOpener());
 }
 
