@@ -59,9 +59,9 @@ function judged({ searches, relevant, not_relevant: wrong, days, reliability: fo
     element("p", {}, `${count(relevant + wrong, "result")} of ${count(searches, "search", "searches")} ${relevant + wrong === 1 ? "was" : "were"} judged, `
       + `${relevant.toLocaleString("en")} of them relevant.`),
     element("div", { class: "plots" },
-      lineChart("Judgements so far", course.map((day) => day.date), [{ name: "judgements", values: course.map((day) => day.sum) }],
-        { format: (value) => Math.round(value).toLocaleString("en") }),
-      asked.length > 0 ? lineChart("Judged searches of a day", asked.map((day) => day.date), quality, { format: percent, top: 1 }) : null,
+      course.length > 1 ? lineChart("Judgements so far", course.map((day) => day.date), [{ name: "judgements", values: course.map((day) => day.sum) }],
+        { format: (value) => Math.round(value).toLocaleString("en") }) : null,
+      asked.length > 1 ? lineChart("Judged searches of a day", asked.map((day) => day.date), quality, { format: percent, top: 1 }) : null,
       found ? reliability("Probabilities that came true", found.bins) : null),
     found ? element("p", { class: "place" }, `The calibration error is ${found.calibration_error.toFixed(3)} and the Brier score ${found.brier.toFixed(3)}. `
       + "People judge what they are shown, so bins of low probability hold few entries.") : null,

@@ -96,7 +96,7 @@ export function lineChart(title, names, series, { format = (value) => String(val
     element("line", { class: "axis", x1: LEFT, x2: right, y1: floor, y2: floor }),
     text(LEFT - 5, floor + 4, format(0), "end"),
     text(LEFT - 5, TOP + 6, format(most), "end"),
-    text(LEFT, height - 6, names[0]),
+    names.length > 1 ? text(LEFT, height - 6, names[0]) : text(x(0), height - 6, names[0], "middle"),
     names.length > 1 ? text(right, height - 6, names.at(-1), "end") : null,
     series.map(line),
   ], series.length > 1 ? legend(series) : null);

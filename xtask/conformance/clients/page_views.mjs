@@ -93,6 +93,7 @@ async function reports(browser, page, base, report) {
   check("a report has its methods", (await page.locator(".report tbody th").allTextContents()).includes("auto"));
   check("with intervals", await page.locator(".report td", { hasText: / \([+−]\d/ }).count() > 0);
   await browser.accessible(page, "a report");
+  await page.locator(".report").evaluate((shown) => shown.scrollIntoView());
   await browser.photograph(page, "report");
   for (const [width, height] of [[375, 900], [2560, 900]]) {
     await page.setViewportSize({ width, height });
