@@ -8,7 +8,7 @@ export class Problem extends Error {
   }
 }
 
-async function call(path, options = {}) {
+async function ask(path, options = {}) {
   const headers = { "Tamis-Page": "1", ...(options.body ? { "Content-Type": "application/json" } : {}) };
   let response;
   try {
@@ -17,10 +17,14 @@ async function call(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, "The server does not answer. Is it still running?");
   }
-  if (response.status === 204) return null;
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Problem(response.status, answer.detail ?? `The server answered ${response.status}.`);
-  return answer;
+  if (response.ok) return response;
+  const { detail } = await response.json().catch(() => ({}));
+  throw new Problem(response.status, detail ?? `The server answered ${response.status}.`);
+}
+
+async function call(path, options) {
+  const response = await ask(path, options);
+  return response.status === 204 ? null : response.json();
 }
 
 export const rights = () => call("/page/session");
@@ -34,9 +38,16 @@ export const related = (place) => call(`/v1/related?id=${encodeURIComponent(plac
 export const judge = (queryId, id, relevant) =>
   call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], relevant }) });
 export const status = () => call("/v1/status");
+export const reindex = () => call("/v1/index", { method: "POST", body: "{}" });
+export const events = async (signal) => (await ask("/v1/events", { signal })).body;
 export const replay = (cuts) => call(`/v1/replay?${new URLSearchParams(cuts.map((cut) => ["cuts", cut]))}`);
 export const stats = (since) => call(`/v1/stats${since ? `?since=${encodeURIComponent(since)}` : ""}`);
 export const views = () => call("/v1/evidence/views");
-export const viewRows = (view, task, parameters) => call(`/v1/evidence/views/${encodeURIComponent(view)}?${new URLSearchParams([
-  ...(task ? [["task", task]] : []), ...parameters.map((parameter) => ["parameters", parameter])])}`);
-export const sql = (statement) => call("/v1/evidence/sql", { method: "POST", body: JSON.stringify({ sql: statement }) });
+export const viewRows = (view, { task, namespace, parameters = [] }) =>
+  call(`/v1/evidence/views/${encodeURIComponent(view)}?${new URLSearchParams([
+    ...Object.entries({ task, namespace }).filter(([, value]) => value), ...parameters.map((parameter) => ["parameters", parameter])])}`);
+export const sql = (statement, { namespace, parameters = [] } = {}) => call("/v1/evidence/sql", {
+  method: "POST", body: JSON.stringify({ sql: statement, parameters, ...(namespace ? { namespace } : {}) }) });
+
+/** The rows of an answer about evidence, each as an object with the names of the columns. */
+export const records = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { documentAddress } from "./document.js";
 import { element, fill, say, submit, table } from "./elements.js";
+import { percent } from "./plots.js";
 
 const METHODS = ["auto", "background", "otsu", "max_gap", "kneedle", "top_score", "fixed:k=10"];
 const FIRST = ["auto", "background", "fixed:k=10"];
@@ -52,7 +53,6 @@ function column(cut, found, query) {
 
 function replay(found) {
   if (found.searches === 0) return element("p", {}, "No search was recorded yet.");
-  const percent = (share) => share === null || share === undefined ? "–" : `${Math.round(share * 100)}%`;
   const head = ["cut", "kept, mean", "median", "90%", "empty", "precision", "recall"];
   return element("div", {},
     element("p", {}, `${found.searches} searches, ${found.judged} of them with judgements, from which precision and recall follow.`),

@@ -1,19 +1,96 @@
-// What is indexed, and how fresh it is.
+// What is indexed, how fresh it is, and what the server is doing about it.
 
 import * as api from "./api.js";
-import { count, element, fill, section } from "./elements.js";
+import { count, element, fill, say, section } from "./elements.js";
+import { listen } from "./live.js";
 
-export async function show(view) {
-  fill(view, element("p", { class: "busy" }, "Reading …"));
-  const status = await api.status();
+export async function show(view, parameters, rights, signal) {
   document.title = "Index – Tamis";
-  const counted = (list) => (list ?? []).map((one) => [one.name || "unknown", one.documents.toLocaleString("en"), one.passages.toLocaleString("en")]);
-  const models = (status.models ?? []).map(({ model, coverage }) =>
-    [model.id, `${coverage.embedded.toLocaleString("en")} of ${coverage.passages.toLocaleString("en")}`]);
-  const waiting = Object.entries(status.pending ?? {}).map(([model, passages]) => [model, passages.toLocaleString("en")]);
-  const skipped = Object.entries(status.skipped ?? {}).map(([reason, files]) => [reason.replaceAll("_", " "), files.toLocaleString("en")]);
-  fill(view,
-    element("h1", {}, "Index"),
+  const figures = element("div", {}, element("p", { class: "busy" }, "Reading …"));
+  const job = element("p", { class: "job", id: "job" });
+  const bar = element("progress", { "aria-labelledby": "job", class: "idle", max: 1, value: 0 });
+  const now = element("button", { type: "button", hidden: !rights.may_index, onclick: () => reindex(now, heard) }, "Index now");
+  const live = element("div", { class: "live", hidden: !rights.may_index }, job, bar, now);
+  const read = reader(figures, signal);
+  let seen = null;
+  const reread = () => read().catch((problem) => say(problem.message, true));
+  const heard = (name, data) => {
+    live.hidden = false;
+    if (name === "progress") {
+      // Who may not read everything hears of no change, but of the end of the work.
+      if (data.phase === "fresh" && isBusy(job.dataset.phase)) reread();
+      progress(data, job, bar, now);
+    }
+    if (name !== "index" || data.change === seen) return;
+    if (seen !== null) reread();
+    seen = data.change;
+  };
+  fill(view, element("h1", {}, "Index"), live, figures);
+  listen(heard, signal);
+  await read();
+}
+
+/** Reads the figures; one call at a time, and once more if the index changes meanwhile. */
+function reader(place, signal) {
+  let reading = null;
+  let again = false;
+  const once = async () => {
+    do {
+      again = false;
+      const status = await api.status();
+      if (!signal.aborted) fill(place, figuresOf(status));
+    } while (again && !signal.aborted);
+  };
+  return () => {
+    again = reading !== null;
+    reading ??= once().finally(() => { reading = null; });
+    return reading;
+  };
+}
+
+async function reindex(button, heard) {
+  button.disabled = true;
+  try {
+    heard("progress", await api.reindex());
+  } catch (problem) {
+    button.disabled = false;
+    say(problem.message, true);
+  }
+}
+
+const isBusy = (phase) => phase === "indexing" || phase === "embedding";
+
+/** Says what the server is doing, in words and as a bar. */
+function progress({ phase, done, total, model, reason }, job, bar, button) {
+  const because = reason ? `: ${reason}` : "";
+  const part = total > 0 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : "";
+  const words = {
+    off: `This server does not watch the files${because}.`,
+    indexing: `Reading files${part}.`,
+    embedding: `Embedding${model ? ` with ${model}` : ""}${part}.`,
+    fresh: `The index is up to date${reason ? `, and the files are read once a minute${because}` : ""}.`,
+    failed: `The last run failed${because}.`,
+  };
+  const busy = isBusy(phase);
+  if (job.dataset.phase !== phase) {
+    if (job.dataset.phase || busy) say(words[phase] ?? phase);
+    job.dataset.phase = phase;
+  }
+  fill(job, words[phase] ?? phase);
+  job.classList.toggle("warning", phase === "failed");
+  bar.classList.toggle("idle", !busy);
+  if (busy && !(total > 0)) bar.removeAttribute("value");
+  else Object.assign(bar, { max: total > 0 ? total : 1, value: done });
+  button.disabled = busy;
+}
+
+function figuresOf(status) {
+  const figure = (number) => number.toLocaleString("en");
+  const counted = (list) => (list ?? []).map((one) => [one.name || "unknown", figure(one.documents), figure(one.passages)]);
+  const models = (status.models ?? []).map(({ model, coverage }) => [model.id, `${figure(coverage.embedded)} of ${figure(coverage.passages)}`]);
+  const waiting = Object.entries(status.pending ?? {}).map(([model, passages]) => [model, figure(passages)]);
+  const skipped = Object.entries(status.skipped ?? {}).map(([reason, files]) => [reason.replaceAll("_", " "), figure(files)]);
+  return [
     element("p", {}, `${count(status.documents, "document")} in ${count(status.passages, "passage")}. `,
       status.stale ? `${count(status.stale, "file")} changed since the last run.` : "Nothing has changed since the last run."),
     section("Namespaces", ["name", "documents", "passages"], counted(status.namespaces)),
@@ -22,5 +99,6 @@ export async function show(view) {
     section("Models", ["name", "passages embedded"], models),
     section("Models that still embed", ["name", "passages left"], waiting),
     section("Files left out", ["reason", "files"], skipped),
-    section("Documents without readable text", ["path", "reason"], (status.unread ?? []).map((one) => [one.path, one.reason])));
+    section("Documents without readable text", ["path", "reason"], (status.unread ?? []).map((one) => [one.path, one.reason])),
+  ];
 }

@@ -4,6 +4,9 @@ import { element } from "./elements.js";
 
 const WIDTH = 320, HEIGHT = 160, EDGE = 8;
 
+/** Bars that are drawn. Of more entries, each bar has several and the height of the best of them. */
+const MOST_BARS = 640;
+
 /**
  * Draws the curve. `pool` has the entries with their scores, `kept` is the number that the cut kept, and `background` the score of a
  * passage that has nothing to do with the query, or null. `pointed(place)` is called for the entry pointed at, and `moved(kept)` for
@@ -18,9 +21,11 @@ export function curve({ pool, kept, background, pointed, moved }) {
   const y = (score) => EDGE + (HEIGHT - 2 * EDGE) * (1 - (score - floor) / (top - floor));
   let shown = kept;
 
-  const bars = pool.map((one, place) => element("rect", {
-    x: x(place).toFixed(2), width: Math.max(step - 0.6, 0.8).toFixed(2),
-    y: y(one.score).toFixed(2), height: Math.max(HEIGHT - EDGE - y(one.score), 1).toFixed(2),
+  const each = Math.ceil(pool.length / MOST_BARS);
+  const places = pool.map((_, place) => place).filter((place) => place % each === 0);
+  const bars = places.map((place) => element("rect", {
+    x: x(place).toFixed(2), width: Math.max(step * each - 0.6, 0.8).toFixed(2),
+    y: y(scores[place]).toFixed(2), height: Math.max(HEIGHT - EDGE - y(scores[place]), 1).toFixed(2),
   }));
   const line = element("line", { class: "cut", y1: 0, y2: HEIGHT });
   const base = background === null ? null : element("line", {
@@ -32,7 +37,7 @@ export function curve({ pool, kept, background, pointed, moved }) {
   }, bars, base, line);
 
   const draw = () => {
-    bars.forEach((bar, place) => bar.setAttribute("class", place < shown ? "kept" : "dropped"));
+    bars.forEach((bar, at) => bar.setAttribute("class", places[at] < shown ? "kept" : "dropped"));
     line.setAttribute("x1", x(shown).toFixed(2));
     line.setAttribute("x2", x(shown).toFixed(2));
     slider.setAttribute("aria-valuenow", shown);

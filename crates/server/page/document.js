@@ -1,8 +1,10 @@
 // One document, or a part of it, with the hit marked and what is related beside it.
 
 import * as api from "./api.js";
+import { evidencePath, surroundings } from "./claim.js";
 import { colouring } from "./colours.js";
-import { element, fill, lines } from "./elements.js";
+import { element, fill, lines, marked } from "./elements.js";
+import { aboutThread, readThread, threadParts } from "./thread.js";
 
 /** Lines that are shown at a time. */
 const WINDOW = 2000;
@@ -15,36 +17,60 @@ export function documentAddress(hit, query = "") {
   return `/?view=document&${parameters}`;
 }
 
-export async function show(view, parameters) {
+export async function show(view, parameters, rights, signal) {
   const at = parameters.get("at") ?? "";
   const query = parameters.get("query") ?? "";
   const hit = [Number(parameters.get("from")) || 0, Number(parameters.get("to")) || -1];
   fill(view, element("p", { class: "busy" }, "Reading …"));
-  // A document can have hundreds of thousands of lines. Those around the hit come first, and links lead to the others.
-  const asked = (parameters.get("lines") ?? "").match(/^(\d+)-(\d+)$/);
-  const [from, to] = asked ? [Number(asked[1]), Number(asked[2])]
-    : hit[0] > 0 ? [Math.max(1, hit[0] - WINDOW / 2), hit[0] + WINDOW / 2] : [0, 0];
-  const excerpt = await api.read(from > 0 ? `${at}:${from}-${to}` : at);
-  const first = excerpt.start_line ?? 1;
-  const others = (label, start) => {
-    const address = new URLSearchParams(parameters);
-    address.set("lines", `${start}-${start + WINDOW - 1}`);
-    return element("p", {}, element("a", { href: `/?${address}` }, label));
-  };
+  const shown = await asThread(at, query, hit, parameters) ?? await asLines(at, query, hit, parameters);
+  const { excerpt } = shown;
   const beside = element("aside", { "aria-label": "Related" }, element("h2", {}, "Related"), element("p", { class: "busy" }, "Looking …"));
-  fill(view,
-    element("div", { class: "reading" },
-      element("article", {},
-        element("h1", {}, excerpt.title ?? excerpt.path),
-        element("p", { class: "place" }, [excerpt.namespace, excerpt.path, parameters.get("language")].filter(Boolean).join(" · ")),
-        first > 1 ? others("Earlier lines", Math.max(1, first - WINDOW)) : null,
-        lines(excerpt.text, first, query, hit, colouring(languageOf(excerpt.path, parameters))),
-        to > 0 && excerpt.end_line === to ? others("Later lines", to + 1) : null),
-      beside));
+  fill(view, element("div", { class: "reading" }, element("article", {},
+    element("h1", {}, shown.title),
+    element("p", { class: "place" }, [excerpt.namespace, excerpt.path, parameters.get("language")].filter(Boolean).join(" · ")),
+    shown.content), beside));
   document.title = `${excerpt.path} – Tamis`;
   document.getElementById(`L${hit[0]}`)?.scrollIntoView({ block: "center" });
-  if (hit[0] > 0) fill(beside, element("h2", {}, "Related"), await relatedTo(`${excerpt.path}:${hit[0]}`));
-  else fill(beside);
+  const found = hit[0] > 0 || shown.isEvidence ? await relatedTo(`${excerpt.namespace}:${excerpt.path}:${hit[0] || 1}`) : null;
+  if (!signal.aborted) fill(beside, found && [element("h2", {}, "Related"), found]);
+}
+
+/** An issue whose text reads as a thread; null for other documents. A thread is short enough to be read whole. */
+async function asThread(at, query, hit, parameters) {
+  if (!/(?:^|:)issue:\d+$/.test(at) || parameters.has("lines")) return null;
+  const excerpt = await api.read(at);
+  const thread = readThread(excerpt.text);
+  return thread && { excerpt, title: thread.title, content: [aboutThread(thread), threadParts(thread, query, hit)] };
+}
+
+/** A document by its lines. It can have hundreds of thousands: those around the hit come first, and links lead to the others. */
+async function asLines(at, query, hit, parameters) {
+  const asked = (parameters.get("lines") ?? "").match(/^(\d+)-(\d+)$/);
+  const start = Math.max(1, hit[0] - WINDOW / 2);
+  const [from, to] = asked ? [Number(asked[1]), Number(asked[2])] : [start, start + WINDOW - 1];
+  const excerpt = await api.read(`${at}:${from}-${to}`);
+  const first = excerpt.start_line ?? 1;
+  const others = (label, line) => {
+    const address = new URLSearchParams(parameters);
+    address.set("lines", `${line}-${line + WINDOW - 1}`);
+    return element("p", {}, element("a", { href: `/?${address}` }, label));
+  };
+  const evidence = evidencePath(excerpt.path);
+  if (evidence) return { excerpt, isEvidence: true, title: marked(excerpt.text.trim(), query), content: await around(evidence, excerpt.namespace) };
+  return { excerpt, title: excerpt.title ?? excerpt.path, content: [
+    first > 1 ? others("Earlier lines", Math.max(1, first - WINDOW)) : null,
+    lines(excerpt.text, first, query, hit, colouring(languageOf(excerpt.path, parameters))),
+    excerpt.end_line === to ? others("Later lines", to + 1) : null,
+  ] };
+}
+
+/** A claim or a fragment is its own title, over what the graph says of it. */
+async function around(evidence, namespace) {
+  try {
+    return await surroundings(evidence, namespace);
+  } catch (problem) {
+    return element("p", { class: "warning" }, problem.message);
+  }
 }
 
 /** The language of the result, or what the name of the file says. */
@@ -64,7 +90,7 @@ async function relatedTo(place) {
   const group = (title, hits) => hits.length === 0 ? null : [
     element("h3", {}, title),
     element("ul", {}, hits.map((hit) => element("li", {},
-      element("a", { href: documentAddress(hit) }, hit.symbol ?? `${hit.path}:${hit.start_line}`),
+      element("a", { href: documentAddress(hit) }, hit.symbol ?? hit.title ?? hit.path),
       element("span", { class: "place" }, ` ${hit.path}:${hit.start_line}`)))),
   ];
   const groups = [

@@ -14,7 +14,7 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-const SHAPES = new Set(["g", "rect", "line", "path", "text", "circle"]);
+const SHAPES = new Set(["g", "rect", "line", "path", "polyline", "text", "circle"]);
 
 /** Puts other children into an element. */
 export function fill(parent, ...children) {
@@ -55,15 +55,20 @@ export function count(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
+/** Characters of a line that are shown. Generated files have lines of megabytes, which no browser lays out in good time. */
+const LINE = 5000;
+
 /** Lines of text with their numbers; `coloured(line)` divides a line into parts, each with its class or null. */
 export function lines(text, first, query, hit, coloured) {
-  const rows = text.replace(/\n$/, "").split("\n").map((line, at) => {
+  const rows = text.replace(/\n$/, "").split("\n").map((whole, at) => {
     const number = first + at;
+    const line = whole.slice(0, LINE);
     const isHit = number >= hit[0] && number <= hit[1];
     return element("tr", { class: isHit ? "hit" : null, id: `L${number}` },
       element("td", { class: "number", "aria-hidden": "true" }, String(number)),
       element("td", {}, element("code", {}, coloured(line).map(([part, kind]) =>
-        kind === null ? marked(part, query) : element("span", { class: kind }, marked(part, query))))));
+        kind === null ? marked(part, query) : element("span", { class: kind }, marked(part, query)))),
+      whole.length > LINE ? element("span", { class: "place" }, ` … ${count(whole.length - LINE, "more character")}`) : null));
   });
   return element("div", { class: "lines", tabindex: 0 }, element("table", { role: "presentation" }, element("tbody", {}, rows)));
 }
@@ -77,8 +82,8 @@ export function table(head, rows) {
 }
 
 /** A table under a title; nothing if it has no rows. */
-export function section(title, head, rows) {
-  return rows.length === 0 ? null : element("section", {}, element("h2", {}, title), table(head, rows));
+export function section(title, head, rows, heading = "h2") {
+  return rows.length === 0 ? null : element("section", {}, element(heading, {}, title), table(head, rows));
 }
 
 /** Takes what a form holds, without its empty fields, into the address of a view. */

@@ -1,6 +1,7 @@
 // The claims of a task as a list and as a graph, the named questions about the evidence, and a box for SQL.
 
 import * as api from "./api.js";
+import { evidenceAddress } from "./claim.js";
 import { count, element, fill, say, submit, table } from "./elements.js";
 
 export async function show(view, parameters) {
@@ -12,7 +13,7 @@ export async function show(view, parameters) {
   const task = parameters.get("task") ?? "";
   const answer = element("div", { class: "wide", "aria-live": "polite" });
   fill(view, element("h1", {}, "Evidence"), await claims(task), questions(views, chosen, parameters), answer, statement(answer));
-  if (parameters.has("name")) fill(answer, await api.viewRows(chosen.name, "", given(chosen, parameters)).then(rows, shown));
+  if (parameters.has("name")) fill(answer, await api.viewRows(chosen.name, { parameters: given(chosen, parameters) }).then(rows, shown));
 }
 
 const shown = (problem) => element("p", { class: "warning" }, problem.message);
@@ -21,11 +22,11 @@ const shown = (problem) => element("p", { class: "warning" }, problem.message);
 async function claims(task) {
   let found;
   try {
-    found = await api.viewRows("v_claim_evidence_summary", task, []);
+    found = await api.viewRows("v_claim_evidence_summary", { task });
   } catch (problem) {
     return shown(problem);
   }
-  const all = found.rows.map((row) => Object.fromEntries(found.columns.map((column, at) => [column, row[at]])));
+  const all = api.records(found);
   if (all.length === 0) {
     return element("p", {}, task ? `The task ${task} has no claims.` : "There are no claims here. “tamis import evidence” brings them in.");
   }
@@ -37,7 +38,7 @@ async function claims(task) {
       element("input", { name: "task", value: task, "aria-label": "Task", placeholder: "Only the claims of this task" }), element("button", {}, "Show")),
     element("h2", {}, `${count(all.length, "claim")}, the most disputed first`),
     element("ul", { class: "claims" }, all.map((claim) => element("li", {},
-      claim.claim_text, " ",
+      element("a", { href: evidenceAddress("claim", claim.claim_id) }, claim.claim_text), " ",
       element("span", { class: "place" }, `${claim.supports} for, ${claim.refutes} against, ${claim.neutral} neutral`), " ",
       element("button", { type: "button", onclick: async () => {
         try {
@@ -52,8 +53,8 @@ async function claims(task) {
 
 /** A claim in the middle, with its fragments around it. */
 async function around(claim) {
-  const found = await api.viewRows("v_evidence_chain", "", [`claim_id=${claim.claim_id}`]);
-  const edges = found.rows.map((row) => Object.fromEntries(found.columns.map((column, at) => [column, row[at]])));
+  const found = await api.viewRows("v_evidence_chain", { parameters: [`claim_id=${claim.claim_id}`] });
+  const edges = api.records(found);
   const relation = (edge) => ["supports", "refutes"].includes(edge.relation) ? edge.relation : "neutral";
   const width = 720, gap = 34, height = Math.max(120, gap * (edges.length + 1));
   const middle = { x: 120, y: height / 2 };

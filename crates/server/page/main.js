@@ -24,9 +24,14 @@ const KEYS = [
 ];
 
 const view = document.getElementById("view");
-let rights = { needs_token: false, signed_in: true, may_judge: false };
+let rights = { needs_token: false, signed_in: true, may_judge: false, may_index: false };
+let shown = new AbortController();
 
+/** Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. */
 async function route() {
+  shown.abort();
+  shown = new AbortController();
+  const { signal } = shown;
   const parameters = new URLSearchParams(location.search);
   const name = parameters.get("view") ?? "search";
   const [, show] = VIEWS[name] ?? VIEWS.search;
@@ -36,17 +41,17 @@ async function route() {
   }
   document.getElementById("leave").hidden = !(rights.needs_token && rights.signed_in);
   if (!rights.signed_in) return signIn();
+  const place = element("div");
+  fill(view, place);
   try {
-    await show(view, parameters, rights);
+    await show(place, parameters, rights, signal);
   } catch (problem) {
+    if (signal.aborted) return;
     if (problem.status === 401) {
       rights = { ...rights, needs_token: true, signed_in: false };
       return signIn();
     }
-    const shown = element("p", { class: "warning", role: "alert" }, problem.message);
-    const answer = view.querySelector(".answer");
-    if (answer) fill(answer, shown);
-    else fill(view, shown);
+    fill(place.querySelector(".answer") ?? place, element("p", { class: "warning", role: "alert" }, problem.message));
   }
 }
 

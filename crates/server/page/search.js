@@ -1,9 +1,9 @@
 // The search: results by entry, the reason for their number, and the scores beside them with the cut drawn in.
 
 import * as api from "./api.js";
-import { curve } from "./curve.js";
 import { documentAddress } from "./document.js";
 import { count, element, fill, marked, say, submit } from "./elements.js";
+import { placeOf, scores } from "./scores.js";
 
 /** Filters: the name of the parameter, the label, and an example. */
 const FILTERS = [
@@ -20,9 +20,13 @@ const FILTERS = [
 
 const LISTS = new Set(FILTERS.map(([name]) => name).filter((name) => name !== "since" && name !== "until"));
 
-let running = null;
+/** Results that are drawn at a time. */
+const PORTION = 100;
 
-export async function show(view, parameters, rights) {
+/** What was judged on this page, by query and passage, so that the same search shows it again. */
+const judgements = new Map();
+
+export async function show(view, parameters, rights, signal) {
   const query = parameters.get("query") ?? "";
   const input = element("input", {
     id: "query", type: "search", name: "query", value: query, autocomplete: "off", spellcheck: "false", maxlength: 8000,
@@ -43,8 +47,6 @@ export async function show(view, parameters, rights) {
       "You get what answers the question, and nothing if nothing does."));
     return;
   }
-  running?.abort();
-  running = new AbortController();
   fill(answer, element("p", { class: "busy" }, "Searching …"));
   const request = { query, limit: 100, context: 4 };
   for (const [name] of FILTERS) {
@@ -52,7 +54,7 @@ export async function show(view, parameters, rights) {
     if (value) request[name] = LISTS.has(name) ? value.split(",").map((one) => one.trim()).filter(Boolean) : value;
   }
   try {
-    present(answer, await api.search(request, running.signal), query, rights);
+    present(answer, await api.search(request, signal), query, rights);
   } catch (problem) {
     if (problem.name !== "AbortError") throw problem;
   }
@@ -65,7 +67,8 @@ function present(answer, found, query, rights) {
     ? `Nothing is relevant: ${found.cut.reason}.`
     : `Kept ${kept.toLocaleString("en")} of ${count(total, "candidate")}: ${found.cut.reason}.`;
   say(sentence);
-  const list = element("ol", { class: "results" }, found.results.map((hit) => result(hit, found, query, rights)));
+  const list = element("ol", { class: "results" });
+  const more = portions(list, found.results, (hit) => result(hit, found, query, rights));
   const moved = element("div", { class: "moved" });
   const pool = (found.pool ?? []).filter((one) => Number.isFinite(one.score));
   fill(answer,
@@ -74,9 +77,26 @@ function present(answer, found, query, rights) {
       (found.warnings ?? []).map((warning) => element("p", { class: "warning" }, warning)),
       found.fallback_reason ? element("p", { class: "warning" }, `Answered with less than asked for: ${found.fallback_reason}.`) : null,
       list,
+      more,
       kept === 0 && found.nearest ? nearest(found, pool, query) : null,
       moved),
     pool.length > 0 ? element("aside", { class: "scores", "aria-label": "Scores" }, scores(found, pool, list, moved, query)) : null);
+}
+
+/** Fills a list by portions and returns the button for the next one, which leads the keyboard to the first new result. */
+function portions(list, results, drawn) {
+  const button = element("button", { type: "button", class: "more", onclick: () => add(true) });
+  const add = (focus) => {
+    const start = list.children.length;
+    list.append(...results.slice(start, start + PORTION).map(drawn));
+    list.dispatchEvent(new Event("more"));
+    const rest = results.length - list.children.length;
+    button.hidden = rest === 0;
+    fill(button, `Show ${Math.min(PORTION, rest).toLocaleString("en")} more of ${results.length.toLocaleString("en")}`);
+    if (focus) list.children[start].querySelector("a.hit").focus();
+  };
+  add(false);
+  return button;
 }
 
 function result(hit, found, query, rights) {
@@ -93,21 +113,25 @@ function result(hit, found, query, rights) {
     element("pre", { tabindex: 0 }, element("code", {}, marked(hit.snippet, query))),
     further,
     hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null,
-    rights.may_judge && found.query_id ? judging(hit, found.query_id) : null);
+    rights.may_judge && found.query_id ? judging(hit, found.query_id, query) : null);
 }
 
 /** One click says whether a result answers the question; later cuts learn from it. */
-function judging(hit, queryId) {
+function judging(hit, queryId, query) {
+  const subject = JSON.stringify([query, hit.id]);
+  const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(judgements.get(subject) === (at === 0))));
   const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant]) =>
-    element("button", { type: "button", "aria-pressed": "false", onclick: async (event) => {
+    element("button", { type: "button", onclick: async () => {
       try {
         await api.judge(queryId, hit.id, relevant);
-        for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.target));
+        judgements.set(subject, relevant);
+        press();
         say(`${hit.path} is noted as ${label.toLowerCase()}.`, true);
       } catch (problem) {
         say(problem.message, true);
       }
     } }, label));
+  press();
   return element("p", { class: "judging" }, buttons);
 }
 
@@ -122,50 +146,4 @@ function nearest(found, pool, query) {
     element("h2", {}, "What came nearest"),
     element("p", {}, `These were not enough.${lacks}`),
     element("ul", {}, pool.slice(0, 5).map((one) => element("li", {}, placeOf(one, query)))));
-}
-
-function placeOf(one, query) {
-  return [element("a", { href: documentAddress({ ...one, end_line: one.start_line }, query) }, one.symbol ?? `${one.path}:${one.start_line}`),
-    element("span", { class: "place" }, ` ${one.path}:${one.start_line}`)];
-}
-
-function scores(found, pool, list, moved, query) {
-  const kept = found.cut.keep;
-  const background = found.cut.diagnostics.background_mean ?? null;
-  const pointed = element("p", { class: "pointed place" }, "Point at a bar to see its passage. Move the line to see what would come and go.");
-  const texts = new Map();
-  let latest = null;
-  const point = async (place) => {
-    latest = place;
-    if (place === null) return;
-    const one = pool[place];
-    const at = `${one.namespace}:${one.path}:${one.start_line}`;
-    const describe = (text) => fill(pointed, element("strong", {}, `${place + 1}. `), placeOf(one, query), ` ${one.score.toFixed(3)}`,
-      text ? element("code", {}, marked(text, query)) : null);
-    describe(texts.get(at));
-    if (texts.has(at)) return;
-    try {
-      const excerpt = await api.read(at, 2);
-      texts.set(at, excerpt.text.trim().slice(0, 400));
-    } catch {
-      return;
-    }
-    if (latest === place) describe(texts.get(at));
-  };
-  const move = (now) => {
-    [...list.children].forEach((item, place) => item.classList.toggle("gone", place >= now));
-    const coming = pool.slice(kept, now);
-    fill(moved,
-      now === kept ? null : element("p", { class: "reason" }, now < kept
-        ? `${count(kept - now, "result")} would go. The search itself keeps ${kept}.`
-        : `${count(now - kept, "more entry", "more entries")} would come. The search itself keeps ${kept}.`),
-      coming.length > 0 ? element("ul", { class: "coming" }, coming.map((one) => element("li", {}, placeOf(one, query)))) : null);
-  };
-  return [
-    element("h2", {}, "Scores"),
-    curve({ pool, kept, background, pointed: point, moved: move }),
-    element("p", { class: "legend" }, element("span", { class: "kept" }, "kept"), " ", element("span", { class: "dropped" }, "left out"),
-      background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
-    pointed,
-  ];
 }

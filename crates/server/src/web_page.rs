@@ -25,7 +25,7 @@ macro_rules! asset {
     };
 }
 
-static ASSETS: [Asset; 14] = [
+static ASSETS: [Asset; 20] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
@@ -33,13 +33,19 @@ static ASSETS: [Asset; 14] = [
     asset!("/page/api.js", SCRIPT, "api.js"),
     asset!("/page/elements.js", SCRIPT, "elements.js"),
     asset!("/page/search.js", SCRIPT, "search.js"),
+    asset!("/page/scores.js", SCRIPT, "scores.js"),
     asset!("/page/curve.js", SCRIPT, "curve.js"),
     asset!("/page/colours.js", SCRIPT, "colours.js"),
     asset!("/page/document.js", SCRIPT, "document.js"),
+    asset!("/page/thread.js", SCRIPT, "thread.js"),
+    asset!("/page/claim.js", SCRIPT, "claim.js"),
     asset!("/page/compare.js", SCRIPT, "compare.js"),
     asset!("/page/insights.js", SCRIPT, "insights.js"),
+    asset!("/page/plots.js", SCRIPT, "plots.js"),
+    asset!("/page/report.js", SCRIPT, "report.js"),
     asset!("/page/evidence.js", SCRIPT, "evidence.js"),
     asset!("/page/contents.js", SCRIPT, "contents.js"),
+    asset!("/page/live.js", SCRIPT, "live.js"),
 ];
 
 /// Returns the file at a path.

@@ -1,52 +1,19 @@
-// Uses the page as a person would, in a browser: node page.mjs CHROMIUM URL OPEN_URL TOKEN [SCREENSHOTS]
+// Uses the page as a person would, in a browser: node page.mjs CHROMIUM URL OPEN_URL TOKEN REPORT [SCREENSHOTS]
 //
-// URL is a server with tokens, which TOKEN opens; OPEN_URL is one without. The last line is JSON: the number of checks that passed, and
-// the failures.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+// URL is a server with tokens, which TOKEN opens; OPEN_URL is one without; REPORT is a file that `tamis eval --json` wrote. The last line
+// is JSON: the number of checks that passed, and the failures.
+import { Browser } from "./page_browser.mjs";
+import { limits } from "./page_limits.mjs";
+import { views } from "./page_views.mjs";
 
-const [, , executablePath, url, openUrl, token, screenshots] = process.argv;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const failures = [];
-let passed = 0;
-const check = (what, holds, found = "") => {
-  if (holds) passed += 1;
-  else failures.push(`${what}${found === "" ? "" : `: ${found}`}`);
-};
-
-const browser = await chromium.launch({ executablePath, args: [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
-] });
-
-/** A page that reports what it should not do: fail, log an error, or ask anyone but its own server. */
-async function opened(base, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10000);
-  page.on("pageerror", (error) => failures.push(`the page fails: ${error}`));
-  page.on("dialog", (dialog) => { failures.push(`text of the index ran: ${dialog.message()}`); dialog.dismiss(); });
-  page.on("request", (request) => { if (!request.url().startsWith(base)) failures.push(`the page asks ${request.url()}`); });
-  return page;
-}
-
-async function accessible(page, name) {
-  await page.addScriptTag({ content: axe }).catch(async () => page.evaluate(axe));
-  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }));
-  check(`axe finds nothing in ${name}`, found.violations.length === 0,
-    found.violations.map((one) => `${one.id} at ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")}`).join("; "));
-}
-
-const results = (page) => page.locator(".results > li");
-const search = async (page, base, query) => {
-  await page.goto(`${base}/?query=${encodeURIComponent(query)}`);
-  await page.locator(".reason").first().waitFor();
-};
+const [, , executablePath, url, openUrl, token, report, screenshots] = process.argv;
+const browser = await Browser.start(executablePath, screenshots);
+const check = browser.check.bind(browser);
+const { results, search } = browser;
 
 try {
   // A search, the keyboard, the cut, a document and the way back.
-  const page = await opened(openUrl);
+  const page = await browser.opened(openUrl);
   await page.goto(openUrl);
   await page.locator("#query:focus").waitFor();
   await page.keyboard.type("when is a failed job tried again");
@@ -56,8 +23,8 @@ try {
   check("the answer gives its reason", /^Kept \d+ of \d+ candidates: /.test(await page.locator(".reason").first().textContent()));
   const kept = await results(page).count();
   check("words of the query are marked", await page.locator(".results mark").count() > 0);
-  await accessible(page, "a search");
-  if (screenshots) await page.screenshot({ path: `${screenshots}/page.png` });
+  await browser.accessible(page, "a search");
+  await browser.photograph(page, "page");
   const curve = page.locator(".curve");
   const total = Number(await curve.getAttribute("aria-valuemax"));
   const box = await curve.boundingBox();
@@ -80,7 +47,7 @@ try {
   await page.locator(".lines .hit").first().waitFor();
   check("Enter opens the result", (await page.title()).endsWith("– Tamis") && name.length > 0, await page.title());
   await page.locator("aside h2").first().waitFor();
-  await accessible(page, "a document");
+  await browser.accessible(page, "a document");
   await page.goBack();
   await results(page).first().waitFor();
   check("back leads to the results", await results(page).count() === kept);
@@ -96,7 +63,7 @@ try {
   await search(page, openUrl, "who won the football world cup");
   check("an empty answer says so", (await page.locator(".reason").first().textContent()).startsWith("Nothing is relevant"));
   check("and names what came nearest", await page.locator(".nearest li").count() > 0);
-  await accessible(page, "an empty answer");
+  await browser.accessible(page, "an empty answer");
   await search(page, openUrl, "hostile kettle");
   check("hostile text is shown", (await page.locator(".results").textContent()).includes("<img src=x onerror=alert(1)>"));
   check("and is no markup", await page.locator(".results img, .results script, .results a[href^='javascript:']").count() === 0);
@@ -122,26 +89,28 @@ try {
   // The other views, in both themes and on small and large screens.
   for (const [name, path, sign] of [
     ["cuts side by side", "/?view=compare&query=retry&cut=auto&cut=background&cut=fixed:k%3D3", ".columns section"],
-    ["insights", "/?view=insights", ".bars"], ["evidence", "/?view=evidence", ".claims li"], ["the index", "/?view=index", ".figures"],
+    ["insights", "/?view=insights", ".plot"], ["evidence", "/?view=evidence", ".claims li"], ["the index", "/?view=index", ".figures"],
     ["the search", "/?query=retry", ".results li"],
+    ["an issue", "/?view=document&at=issue:12&from=11&to=11&query=put+aside", ".thread .hit"],
+    ["a claim", "/?view=document&at=claim:c1", ".stance li"], ["a fragment", "/?view=document&at=fragment:f3", ".stance li"],
   ]) {
     for (const [width, colorScheme] of [[375, "dark"], [2560, "light"]]) {
-      const other = await opened(openUrl, { viewport: { width, height: 900 }, colorScheme });
+      const other = await browser.opened(openUrl, { viewport: { width, height: 900 }, colorScheme });
       await other.goto(openUrl + path);
       await other.locator(sign).first().waitFor();
       const wide = await other.evaluate(() => document.documentElement.scrollWidth);
       check(`${name} fits ${width} pixels`, wide <= width, wide);
-      await accessible(other, `${name} at ${width}, ${colorScheme}`);
-      if (screenshots) await other.screenshot({ path: `${screenshots}/${name.replaceAll(" ", "-")}-${width}.png` });
+      await browser.accessible(other, `${name} at ${width}, ${colorScheme}`);
+      await browser.photograph(other, `${name}-${width}`);
       await other.context().close();
     }
   }
 
   // A server with tokens.
-  const guarded = await opened(url);
+  const guarded = await browser.opened(url);
   await guarded.goto(url);
   await guarded.locator("#token").waitFor();
-  await accessible(guarded, "signing in");
+  await browser.accessible(guarded, "signing in");
   await guarded.fill("#token", "not-the-token-of-this-server");
   await guarded.keyboard.press("Enter");
   await guarded.locator("#said.shown").waitFor();
@@ -155,8 +124,10 @@ try {
   await guarded.locator("#leave").click();
   await guarded.locator("#token").waitFor();
   check("signing out ends it", await guarded.locator("#query").count() === 0);
+
+  await views(browser, openUrl, report);
+  await limits(browser, openUrl);
 } catch (error) {
-  failures.push(String(error.stack).split("\n").filter((line) => !line.includes("node_modules")).slice(0, 6).join(" "));
+  browser.failures.push(String(error.stack).split("\n").filter((line) => !line.includes("node_modules")).slice(0, 6).join(" "));
 }
-await browser.close();
-console.log(JSON.stringify({ passed, failures }));
+console.log(JSON.stringify(await browser.end()));

@@ -44,9 +44,9 @@ impl Fixture {
         fs::create_dir_all(self.project.join(".git"))?;
         fs::create_dir_all(&self.home)?;
         let imports = committed.join("imports");
-        self.succeeds(&["index", "--quiet"])?;
+        self.output(&["index", "--quiet"])?;
         for (what, file) in [("issues", "issues.jsonl"), ("evidence", "evidence.jsonl")] {
-            self.succeeds(&["import", what, "--quiet", &imports.join(file).to_string_lossy()])?;
+            self.output(&["import", what, "--quiet", &imports.join(file).to_string_lossy()])?;
         }
         Ok(())
     }
@@ -74,11 +74,15 @@ impl Fixture {
         command
     }
 
-    fn succeeds(&self, arguments: &[&str]) -> Result<()> {
+    /// Runs the program in the project and returns what it printed.
+    ///
+    /// # Errors
+    /// It cannot be started, or it fails.
+    pub fn output(&self, arguments: &[&str]) -> Result<Vec<u8>> {
         let output = self.tamis(arguments).output().context("the program cannot be started")?;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "tamis {} failed: {errors}", arguments.join(" "));
-        Ok(())
+        Ok(output.stdout)
     }
 }
 

@@ -10,6 +10,7 @@ mod fixture;
 mod inspector;
 mod outcome;
 mod page;
+mod page_content;
 mod server;
 mod sessions;
 mod suite;

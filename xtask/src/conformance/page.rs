@@ -2,11 +2,11 @@
 
 use super::fixture::Fixture;
 use super::outcome::Outcome;
+use super::page_content::{self, LARGE_FILES};
 use super::server::Server;
 use super::tools::Tools;
 use anyhow::{Context, Result};
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -14,15 +14,8 @@ use std::time::Instant;
 /// Where systems keep the browser.
 const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/// Lines of a long document.
-const LINES: usize = 30_000;
-
 /// A token of the guarded server.
 const TOKEN: &str = "a-token-for-the-page-alone";
-
-/// A text that would run if it became markup, in a file whose name would too.
-const HOSTILE: &str = "# The hostile kettle <img src=x onerror=alert(1)>\n\nThe hostile kettle says <script>alert(2)</script> and \
-    [click](javascript:alert(3)), \"><img src=x onerror=alert(1)> and \u{202e}backwards\u{202c}.\n";
 
 /// Uses the page on a server with tokens and on one without.
 ///
@@ -37,13 +30,12 @@ pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
         return Ok(vec![outcome]);
     };
     fixture.renew()?;
-    fs::write(fixture.project.join("kettle \"><img src=x onerror=alert(4)>.md"), HOSTILE)?;
-    let tides: String = (0..LINES / 2).map(|day| format!("The tide table of {day}\n\n")).collect();
-    fs::write(fixture.project.join("tides.txt"), tides)?;
-    let open = Server::serve(fixture, &[])?;
-    let guarded = Server::serve(fixture, &[("TAMIS_MCP_TOKEN", TOKEN)])?;
+    page_content::add(fixture)?;
+    let report = page_content::report(fixture)?;
+    let open = Server::serve(fixture, &[LARGE_FILES])?;
+    let guarded = Server::serve(fixture, &[LARGE_FILES, ("TAMIS_MCP_TOKEN", TOKEN)])?;
     let mut command = tools.script("page.mjs")?;
-    command.arg(&browser).args([guarded.url.as_str(), open.url.as_str(), TOKEN]);
+    command.arg(&browser).args([guarded.url.as_str(), open.url.as_str(), TOKEN]).arg(report);
     if let Some(directory) = std::env::var_os("TAMIS_PAGE_SCREENSHOTS") {
         command.arg(directory);
     }

@@ -95,6 +95,15 @@ fn summary(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
         let (results, searches) = (counted(stats.opened.passages, "result"), counted(stats.opened.searches, "search"));
         writeln!(out, "{}", format!("opened afterwards: {results} of {searches}").dimmed())?;
     }
+    let judged = &stats.judgements;
+    if judged.searches > 0 {
+        let passages = counted(judged.relevant + judged.not_relevant, "passage");
+        let (relevant, searches) = (count(judged.relevant), counted(judged.searches, "search"));
+        let line = format!("judged: {passages} of {searches}, {relevant} of them relevant");
+        let error = judged.reliability.as_ref().map(|reliability| reliability.calibration_error);
+        let error = error.map_or_else(String::new, |error| format!("; calibration error {error:.2}"));
+        writeln!(out, "{}", format!("{line}{error}").dimmed())?;
+    }
     Ok(())
 }
 

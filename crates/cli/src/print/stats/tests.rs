@@ -4,8 +4,8 @@ use super::super::{plain as printed, plain_in};
 use super::*;
 use std::collections::BTreeMap;
 use tamis::telemetry::{
-    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, OpenedCount, Replay, Share,
-    Similarities, SlowQuery,
+    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Judgements, Latency, OpenedCount, Reliability,
+    Replay, Share, Similarities, SlowQuery,
 };
 
 fn share(name: &str, queries: u64, empty: u64, mean_kept: f64) -> Share {
@@ -39,6 +39,13 @@ fn stats() -> Stats {
         empty_rate: 14.0 / 85.0,
         shortened: 7,
         opened: OpenedCount { searches: 31, passages: 44 },
+        judgements: Judgements {
+            searches: 9,
+            relevant: 14,
+            not_relevant: 6,
+            days: Vec::new(),
+            reliability: Some(Reliability { bins: Vec::new(), calibration_error: 0.118, brier: 0.2 }),
+        },
         lexical_candidates: Some(61.24),
         semantic_candidates: Some(100.0),
         candidates: Some(143.0),

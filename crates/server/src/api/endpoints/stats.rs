@@ -48,6 +48,7 @@ impl Endpoint for Stats {
             stats.slowest.clear();
             stats.fallbacks.clear();
             stats.opened = Default::default();
+            stats.judgements = Default::default();
         }
         Ok(stats)
     }

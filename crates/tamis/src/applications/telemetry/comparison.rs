@@ -3,6 +3,7 @@
 
 use super::days::moment;
 use super::distribution::{ascending, mean, percentile};
+use super::verdicts::Verdicts;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use tamis_store::RecordedSearch;
@@ -41,14 +42,6 @@ impl Outcome {
     pub fn new(kept: Vec<usize>, method: &str) -> Self {
         Outcome { kept, method: method.to_owned() }
     }
-}
-
-/// The judgements of one search.
-pub(super) struct Said {
-    /// The judgement of each candidate, by position.
-    pub candidates: Vec<Option<bool>>,
-    /// The number of relevant passages that were not candidates: no cut can keep them.
-    pub outside: usize,
 }
 
 /// The figures of one cut.
@@ -159,13 +152,13 @@ impl Compared {
     }
 
     /// Adds one search, with the outcome of each cut in order.
-    pub fn add(&mut self, search: &RecordedSearch, said: &Said, outcomes: Vec<Outcome>) {
+    pub fn add(&mut self, search: &RecordedSearch, verdicts: &Verdicts, outcomes: Vec<Outcome>) {
         self.searches += 1;
         self.first_ms = Some(self.first_ms.map_or(search.at_ms, |first| first.min(search.at_ms)));
         self.last_ms = Some(self.last_ms.map_or(search.at_ms, |last| last.max(search.at_ms)));
-        self.judged += u64::from(said.outside > 0 || said.candidates.iter().any(Option::is_some));
+        self.judged += u64::from(verdicts.exist());
         for (tally, outcome) in self.cuts.iter_mut().zip(&outcomes) {
-            tally.add(outcome, said);
+            tally.add(outcome, verdicts);
         }
         let sets: Vec<HashSet<usize>> = outcomes.iter().map(|outcome| outcome.kept.iter().copied().collect()).collect();
         let mut last = None;
@@ -214,19 +207,12 @@ impl Compared {
 }
 
 impl Tally {
-    fn add(&mut self, outcome: &Outcome, said: &Said) {
+    fn add(&mut self, outcome: &Outcome, verdicts: &Verdicts) {
         self.kept.push(outcome.kept.len() as f64);
         *self.methods.entry(outcome.method.clone()).or_default() += 1;
-        let of = |place: &usize| said.candidates.get(*place).copied().flatten();
-        let found = outcome.kept.iter().filter(|place| of(place) == Some(true)).count();
-        let judged = outcome.kept.iter().filter(|place| of(place).is_some()).count();
-        let relevant = said.candidates.iter().filter(|said| **said == Some(true)).count() + said.outside;
-        if judged > 0 {
-            self.precision.push(found as f64 / judged as f64);
-        }
-        if relevant > 0 {
-            self.recall.push(found as f64 / relevant as f64);
-        }
+        let counts = verdicts.counts(outcome.kept.iter().copied());
+        self.precision.extend(counts.precision());
+        self.recall.extend(counts.recall());
     }
 
     fn summary(&self) -> CutSummary {
@@ -299,8 +285,8 @@ mod tests {
             .collect()
     }
 
-    fn unsaid() -> Said {
-        Said { candidates: vec![None; 4], outside: 0 }
+    fn unjudged() -> Verdicts {
+        Verdicts { candidates: vec![None; 4], outside: 0 }
     }
 
     fn two() -> Compared {
@@ -311,11 +297,11 @@ mod tests {
     fn figures_by_hand() {
         let mut compared = two();
         // Two of the four candidates are relevant, one is not, and one relevant passage was not a candidate.
-        let said = Said { candidates: vec![Some(true), Some(false), None, Some(true)], outside: 1 };
-        compared.add(&search("a", 30), &said, outcomes([&[0, 1, 2], &[0, 3]]));
-        compared.add(&search("b", 10), &unsaid(), outcomes([&[0], &[0]]));
-        compared.add(&search("c", 20), &unsaid(), outcomes([&[], &[1, 2]]));
-        compared.add(&search("d", 20), &unsaid(), outcomes([&[], &[]]));
+        let verdicts = Verdicts { candidates: vec![Some(true), Some(false), None, Some(true)], outside: 1 };
+        compared.add(&search("a", 30), &verdicts, outcomes([&[0, 1, 2], &[0, 3]]));
+        compared.add(&search("b", 10), &unjudged(), outcomes([&[0], &[0]]));
+        compared.add(&search("c", 20), &unjudged(), outcomes([&[], &[1, 2]]));
+        compared.add(&search("d", 20), &unjudged(), outcomes([&[], &[]]));
         let replay = compared.finish(0, Vec::new());
         assert_eq!((replay.searches, replay.judged), (4, 1));
         assert_eq!(replay.period, Some(("1970-01-01T00:00:00.01Z".into(), "1970-01-01T00:00:00.03Z".into())));
@@ -353,7 +339,7 @@ mod tests {
             let mut compared = Compared::new(vec!["one".into(), "same".into(), "other".into()]);
             for kept in &kept {
                 let place = |set: &HashSet<usize>| Outcome::new(set.iter().copied().collect(), "auto");
-                compared.add(&search("a", 0), &unsaid(), vec![place(kept), place(kept), place(&other)]);
+                compared.add(&search("a", 0), &unjudged(), vec![place(kept), place(kept), place(&other)]);
             }
             let replay = compared.finish(0, Vec::new());
             let [same, one, again] = &replay.comparisons[..] else { panic!("three pairs") };

@@ -2,7 +2,7 @@
 //! leaves the machine.
 //!
 //! The search writes one row per query (`search::quality_row`). [`Statistics::summarize`] combines the rows of a period
-//! (`stats`, with `days`, `distribution` and `drift`). [`Statistics::replay`] decides the recorded searches again with
+//! (`stats`, with `days`, `distribution`, `drift` and `judged`). [`Statistics::replay`] decides the recorded searches again with
 //! other cuts, using the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything
 //! except reading is pure.
 
@@ -10,13 +10,16 @@ mod comparison;
 mod days;
 mod distribution;
 mod drift;
+mod judged;
 mod replay;
 mod stats;
+mod verdicts;
 
 pub use comparison::{Comparison, CutSummary, Example, Replay};
 pub use days::Day;
 pub use distribution::{Bucket, Distribution, Latency};
 pub use drift::{Drift, Similarities};
+pub use judged::{JudgedDay, Judgements, Reliability, ReliabilityBin};
 pub use replay::{REPLAYED, ReplayRequest};
 pub use stats::{Share, SlowQuery, Stats, StatsRequest};
 
@@ -75,7 +78,10 @@ impl Statistics<'_> {
             None => self.calibrated_at_ms(),
         };
         let opened = log.opened_count(request.since_ms, request.until_ms, request.namespace.as_deref())?;
-        Ok(Stats { opened, ..Stats::of(&rows, request, &known) })
+        let mut judged = log.judged()?;
+        judged.retain(|judged| request.covers(judged.search.at_ms, &judged.search.namespace));
+        let judgements = Judgements::of(&judged, &request.zone());
+        Ok(Stats { opened, judgements, ..Stats::of(&rows, request, &known) })
     }
 
     /// The time of each model's last calibration. An unreadable calibration does not prevent a summary.

@@ -7,17 +7,18 @@
 //! or another model would have found.
 
 use super::Statistics;
-use super::comparison::{Compared, Outcome, Replay, Said};
+use super::comparison::{Compared, Outcome, Replay};
+use super::verdicts::Verdicts;
 use crate::Error;
 use crate::config::Mode;
 use crate::handle::Index;
 use crate::models;
-use crate::search::{Configured, ReplayGrounds, TunedRule, replayed, said_of, scoring_under};
+use crate::search::{Configured, ReplayGrounds, TunedRule, replayed, scoring_under};
 use std::collections::HashMap;
 use tamis_cut::{Relevance, Rule};
 use tamis_embed::ModelInfo;
 use tamis_rank::Fusion;
-use tamis_store::{Judgement, RecordedSearch, ScoringKey};
+use tamis_store::{RecordedSearch, ScoringKey};
 
 /// The default number of searches replayed, latest first.
 pub const REPLAYED: usize = 2_000;
@@ -81,7 +82,7 @@ impl Statistics<'_> {
             for cut in &cuts {
                 outcomes.push(grounds.outcome(&search, cut.rule.as_ref())?);
             }
-            compared.add(&search, &said(&search, &judgements), outcomes);
+            compared.add(&search, &Verdicts::of(&search, &judgements), outcomes);
         }
         let auto = cuts.iter().any(|cut| cut.rule.name() == "auto");
         let tables =
@@ -106,15 +107,6 @@ impl Statistics<'_> {
         };
         specifications.iter().map(named).collect()
     }
-}
-
-/// The judgement of each counted candidate, by position, and of passages outside the candidates.
-fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
-    let by_passage: HashMap<&str, bool> =
-        judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-    let candidates = said_of(search, &by_passage);
-    let outside = judgements.iter().filter(|judgement| judgement.relevant && !judgement.in_pool).count();
-    Said { candidates, outside }
 }
 
 fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<String> {

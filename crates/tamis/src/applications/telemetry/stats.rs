@@ -3,6 +3,7 @@
 use super::days::{Day, by_day, moment};
 use super::distribution::{Distribution, Latency, mean};
 use super::drift::{Drift, drifts};
+use super::judged::Judgements;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -37,6 +38,20 @@ pub struct StatsRequest {
     pub calibrated_at_ms: Option<BTreeMap<String, i64>>,
 }
 
+impl StatsRequest {
+    /// The time zone whose days are counted.
+    pub(super) fn zone(&self) -> TimeZone {
+        self.time_zone.clone().unwrap_or(TimeZone::UTC)
+    }
+
+    /// Returns `true` for a search of the period and the namespace.
+    pub(super) fn covers(&self, at_ms: i64, namespace: &str) -> bool {
+        self.since_ms.is_none_or(|since| at_ms >= since)
+            && self.until_ms.is_none_or(|until| at_ms < until)
+            && self.namespace.as_ref().is_none_or(|wanted| namespace == wanted)
+    }
+}
+
 /// The queries of a period and their results. Times are UTC in RFC 3339; dates are days of the request's time zone.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stats {
@@ -56,6 +71,8 @@ pub struct Stats {
     pub shortened: u64,
     /// The number of searches of which a shown result was opened, and of the results opened.
     pub opened: OpenedCount,
+    /// The judgements of the period's searches. Searches that were imported with their judgements count too.
+    pub judgements: Judgements,
     /// Mean number of candidates found by the lexical leg, over the queries that used it.
     pub lexical_candidates: Option<f64>,
     /// Mean number of candidates found by the semantic leg, over the queries that used it.
@@ -133,13 +150,14 @@ impl Stats {
             empty,
             empty_rate: if rows.is_empty() { 0.0 } else { empty as f64 / rows.len() as f64 },
             opened: OpenedCount::default(),
+            judgements: Judgements::default(),
             shortened: rows.iter().filter(|row| row.returned < row.kept).count() as u64,
             lexical_candidates: average(|row| row.lexical_candidates),
             semantic_candidates: average(|row| row.semantic_candidates),
             candidates: average(|row| Some(row.candidates)),
             language_match_ratio: mean(rows.iter().filter_map(|row| row.language_match_ratio)),
             mean_kept_distance: mean(rows.iter().filter_map(|row| row.mean_kept_distance)),
-            days: by_day(rows, request.time_zone.as_ref().unwrap_or(&TimeZone::UTC)),
+            days: by_day(rows, &request.zone()),
             kept: Distribution::of(rows.iter().map(|row| f64::from(row.kept)), &KEPT),
             methods: shares(rows, |row| Some(row.threshold_method.clone())),
             gaps: Distribution::of(rows.iter().filter_map(|row| row.gap_size), &GAPS),

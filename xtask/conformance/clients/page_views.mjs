@@ -1,0 +1,171 @@
+// Threads, claims, judgements in the insights, reports of evaluations, and the live index.
+import { readFileSync } from "node:fs";
+
+export async function views(browser, base, report) {
+  const page = await browser.opened(base);
+  await threads(browser, page, base);
+  await claims(browser, page, base);
+  await judgements(browser, page, base);
+  await reports(browser, page, base, report);
+  await liveIndex(browser, page, base);
+  await page.context().close();
+}
+
+async function threads(browser, page, base) {
+  const check = browser.check.bind(browser);
+  const texts = (selector) => page.locator(selector).allTextContents();
+  await browser.search(page, base, "queue stands still after the mail service was down");
+  await page.locator("a.hit[href*='issue%3A12']").first().click();
+  await page.locator(".thread").waitFor();
+  check("a thread has its title", await page.locator("h1").textContent() === "Queue stands still after the mail service was down");
+  check("its state and labels", (await texts(".chip")).join() === "closed,queue", (await texts(".chip")).join());
+  const said = await texts(".thread h2");
+  check("each text has its author and date", said.join() === "ada wrote 2026-10-02 08:00 UTC,grace commented 2026-10-02 09:10 UTC,"
+    + "ada commented 2026-10-03 09:50 UTC", said.join());
+  check("the hit is marked", await page.locator(".said .hit").count() > 0);
+  const open = async (path) => {
+    await page.goto(`${base}/?view=document&at=${path}`);
+    await page.locator("h1").waitFor();
+  };
+  await open("issue:18");
+  check("a hostile thread is text", (await page.locator("article").textContent()).includes("<script>alert(6)</script>")
+    && await page.locator("article img, article svg, article script, article a[href^='javascript:']").count() === 0);
+  check("with its code", (await texts(".said .code")).includes("hostile  code"));
+  check("and an empty comment", (await texts(".thread li:last-child")).join().includes("No text."));
+  await open("issue:19");
+  check("a thread that quotes a heading shows its lines", await page.locator(".lines").count() === 1 && await page.locator(".thread").count() === 0);
+}
+
+async function claims(browser, page, base) {
+  const check = browser.check.bind(browser);
+  await browser.search(page, base, "waits that double keep a service up that comes back under load");
+  await page.locator("a.hit[href*='claim%3Ac1']").first().click();
+  await page.locator(".stance li").first().waitFor();
+  const columns = await page.locator(".stance h2").allTextContents();
+  check("a claim stands between its supports and refutations", columns.join() === "Supported by (1),Refuted by (1)", columns.join());
+  await page.locator(".stance.refutes a").click();
+  await page.locator(".stance.refutes li").first().waitFor();
+  const refuted = await page.locator(".stance.refutes li > a").allTextContents();
+  check("a fragment names the claims that it refutes", refuted.length === 2
+    && refuted.includes("Waits that double keep a service up that comes back under load."), refuted.join());
+  // The identifier is of digits, with zeros before it.
+  await page.goto(`${base}/?view=document&at=claim:007`);
+  await page.locator(".stance.neutral a").click();
+  await page.locator(".stance.neutral li > a", { hasText: "Hostile claim" }).waitFor();
+  check("hostile evidence is text", (await page.locator("h1").textContent()).includes("<script>alert(1)</script>")
+    && await page.locator("article img, article script").count() === 0);
+  await page.goto(`${base}/?view=evidence`);
+  await page.locator(".claims a").first().click();
+  await page.locator(".stance").first().waitFor();
+}
+
+async function judgements(browser, page, base) {
+  const check = browser.check.bind(browser);
+  await browser.search(page, base, "how does the lock work");
+  const buttons = page.locator(".judging").first().locator("button");
+  await buttons.nth(1).click();
+  await page.locator("#said.shown").waitFor();
+  await page.locator("a.hit").first().click();
+  await page.locator("article").waitFor();
+  await page.goBack();
+  await page.locator(".judging").first().waitFor();
+  const pressed = await buttons.evaluateAll((all) => all.map((button) => button.getAttribute("aria-pressed")));
+  check("the same search shows what was judged", pressed.join() === "false,true", pressed.join());
+  await page.goto(`${base}/?view=insights`);
+  await page.getByText("Probabilities that came true").waitFor();
+  check("insights count judgements", /^\d+ results of \d+ searches were judged, /.test(await page.locator("h2:text('Judgements') + p").textContent()));
+}
+
+async function reports(browser, page, base, report) {
+  const check = browser.check.bind(browser);
+  await page.goto(`${base}/?view=insights`);
+  const sent = [];
+  page.on("request", (request) => sent.push(request.url()));
+  const open = async (name, text) => {
+    await page.setInputFiles("#report", { name, mimeType: "application/json", buffer: Buffer.from(text) });
+    await page.locator(".report > *").first().waitFor();
+  };
+  const text = readFileSync(report, "utf8");
+  await page.locator("#report").waitFor();
+  const asked = sent.length;
+  await open("report.json", text);
+  await page.locator(".report figcaption", { hasText: "Reliability of auto" }).waitFor();
+  check("a report has its methods", (await page.locator(".report tbody th").allTextContents()).includes("auto"));
+  check("with intervals", await page.locator(".report td", { hasText: / \([+−]\d/ }).count() > 0);
+  await browser.accessible(page, "a report");
+  await page.locator(".report").evaluate((shown) => shown.scrollIntoView());
+  await browser.photograph(page, "report");
+  for (const [width, height] of [[375, 900], [2560, 900]]) {
+    await page.setViewportSize({ width, height });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(`a report fits ${width} pixels`, wide <= width, wide);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const refused = async (name, content, reason) => {
+    await open(name, content);
+    const found = await page.locator(".report .warning").textContent();
+    check(`${name} is refused`, found.includes(reason), found);
+  };
+  await refused("notes.txt", "no report", "it is not JSON");
+  await refused("other.json", "{\"a\": 1}", "it is not a report of tamis eval --json");
+  await refused("later.json", JSON.stringify({ ...JSON.parse(text), format: 2 }), "its format is 2");
+  await refused("broken.json", JSON.stringify({ ...JSON.parse(text), overall: [{}] }), "a part of the report is missing");
+  const hostile = "<img src=x onerror=alert(5)>";
+  await open("hostile.json", JSON.stringify({ ...JSON.parse(text), collections: JSON.parse(text).collections.map((one) => ({ ...one, name: hostile })) }));
+  await page.locator(".report h3", { hasText: hostile }).waitFor();
+  check("a hostile report is text", await page.locator(".report img").count() === 0);
+  await open("curve.json", JSON.stringify([{ collection: "a", queries: 9, points: [
+    { judged: 0, relative_f1: 0.7, without: 0.7, error: 0, level: 0.6 }, { judged: 5, relative_f1: 0.75, without: 0.7, error: 0.01, level: 0.7 }] }]));
+  await page.locator(".report figcaption", { hasText: "With judgements and without" }).waitFor();
+  check("a report stays in the browser", sent.length === asked, sent.slice(asked).join());
+}
+
+/** The events are made here, so that every phase is seen; what the real server sends is checked beside them. */
+async function liveIndex(browser, page, base) {
+  const check = browser.check.bind(browser);
+  const event = (name, data) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  let asked = 0;
+  const bodies = [
+    `: alive\n\n${event("progress", { phase: "indexing", done: 3, total: 100 })}${event("index", { change: 17 })}`,
+    `${event("progress", { phase: "embedding", done: 50, total: 200, model: "minilm" })}${event("index", { change: 18 })}`,
+    `${event("progress", { phase: "failed", done: 0, total: 0, reason: "the disk is full <img src=x onerror=alert(1)>" })}`,
+  ];
+  await page.route("**/v1/events", (route) => route.fulfill({ contentType: "text/event-stream", body: bodies[Math.min(asked++, 2)] }));
+  await page.route("**/page/session", async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), may_index: true } }));
+  await page.route("**/v1/index", (route) => route.fulfill({ json: { phase: "indexing", done: 0, total: 0 } }));
+  let figures = 0;
+  page.on("request", (request) => { if (request.url().endsWith("/v1/status")) figures += 1; });
+  await page.goto(`${base}/?view=index`);
+  const job = page.locator(".job");
+  await page.getByText("Reading files: 3 of 100.").first().waitFor();
+  check("progress is a bar", await page.locator("progress").evaluate((bar) => bar.value / bar.max) === 0.03);
+  await browser.accessible(page, "a running job");
+  await page.locator(".figures").first().waitFor();
+  const before = figures;
+  await job.getByText("Embedding with minilm: 50 of 200.").waitFor();
+  await page.waitForTimeout(300);
+  check("the figures are read again when the index has changed", figures === before + 1, `${before} and ${figures}`);
+  await job.getByText("The last run failed: the disk is full <img").waitFor();
+  await page.getByRole("button", { name: "Index now" }).click();
+  await job.getByText("Reading files.").waitFor();
+  check("an unknown total has a bar without an end", await page.locator("progress:indeterminate").count() === 1);
+  await page.locator("nav a").first().click();
+  await page.locator("#query").waitFor();
+  const then = asked;
+  await page.waitForTimeout(3500);
+  check("the view stops listening when it is left", asked === then, `${then} and ${asked}`);
+  for (const path of ["events", "index"]) await page.unroute(`**/v1/${path}`);
+  await page.unroute("**/page/session");
+  // A server without events, and one without the right to index.
+  await page.route("**/v1/events", (route) => route.fulfill({ status: 404, contentType: "application/problem+json", body: "{}" }));
+  await page.goto(`${base}/?view=index`);
+  await page.locator(".figures").first().waitFor();
+  check("an older server shows its figures alone", await page.locator(".job").textContent() === "" && !await page.locator("progress").isVisible());
+  await page.unroute("**/v1/events");
+  // What this server sends, if it has events.
+  const status = await page.evaluate(() =>
+    fetch("/v1/events", { headers: { "Tamis-Page": "1" }, signal: AbortSignal.timeout(2000) }).then((response) => response.status));
+  if (status === 404) return;
+  await page.goto(`${base}/?view=index`);
+  await job.getByText(/^(Reading files|Embedding|The index is up to date|This server does not watch)/).waitFor();
+}
