@@ -38,7 +38,7 @@ export const related = (place) => call(`/v1/related?id=${encodeURIComponent(plac
 export const judge = (queryId, id, relevant) =>
   call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], relevant }) });
 export const status = () => call("/v1/status");
-export const reindex = () => call("/v1/index", { method: "POST", body: "{}" });
+export const reindex = () => call("/v1/refresh", { method: "POST", body: "{}" });
 export const events = async (signal) => (await ask("/v1/events", { signal })).body;
 export const replay = (cuts) => call(`/v1/replay?${new URLSearchParams(cuts.map((cut) => ["cuts", cut]))}`);
 export const stats = (since) => call(`/v1/stats${since ? `?since=${encodeURIComponent(since)}` : ""}`);

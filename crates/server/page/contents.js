@@ -9,8 +9,8 @@ export async function show(view, parameters, rights, signal) {
   const figures = element("div", {}, element("p", { class: "busy" }, "Reading …"));
   const job = element("p", { class: "job", id: "job" });
   const bar = element("progress", { "aria-labelledby": "job", class: "idle", max: 1, value: 0 });
-  const now = element("button", { type: "button", hidden: !rights.may_index, onclick: () => reindex(now, heard) }, "Index now");
-  const live = element("div", { class: "live", hidden: !rights.may_index }, job, bar, now);
+  const now = element("button", { type: "button", hidden: !rights.may_refresh, onclick: () => reindex(now, heard) }, "Index now");
+  const live = element("div", { class: "live", hidden: !rights.may_refresh }, job, bar, now);
   const read = reader(figures, signal);
   let seen = null;
   const reread = () => read().catch((problem) => say(problem.message, true));

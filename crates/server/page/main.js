@@ -24,7 +24,7 @@ const KEYS = [
 ];
 
 const view = document.getElementById("view");
-let rights = { needs_token: false, signed_in: true, may_judge: false, may_index: false };
+let rights = { needs_token: false, signed_in: true, may_judge: false, may_refresh: false };
 let shown = new AbortController();
 
 /** Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. */

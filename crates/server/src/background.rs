@@ -102,6 +102,8 @@ struct Tasks {
     /// Set when a read has ended since the last embedding began.
     wanted: bool,
     unwatched: Option<String>,
+    /// Number of finished reads, so that one too short to be seen is noticed.
+    reads: u64,
 }
 
 /// Keeps an index fresh in two threads.
@@ -169,6 +171,11 @@ impl Background {
         drop(tasks);
         self.changed.notify_all();
         true
+    }
+
+    /// Number of finished reads of the tree.
+    pub fn reads(&self) -> u64 {
+        self.tasks().reads
     }
 
     /// The current state.
@@ -306,6 +313,7 @@ fn is_busy(error: &Error) -> bool {
 
 fn has_read(background: &Background, run: Result<RunReport, Error>) {
     let mut tasks = background.tasks();
+    tasks.reads += 1;
     match run {
         Ok(report) => {
             tasks.reading = Task::default();

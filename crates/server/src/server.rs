@@ -112,6 +112,11 @@ impl Server {
         self.shared.background.state()
     }
 
+    /// Number of finished reads of the tree.
+    pub(crate) fn reads(&self) -> u64 {
+        self.shared.background.reads()
+    }
+
     /// The caller behind a request without a token.
     pub(crate) fn anonymous(&self) -> &Caller {
         &self.shared.options.caller

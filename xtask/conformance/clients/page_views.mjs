@@ -131,8 +131,8 @@ async function liveIndex(browser, page, base) {
     `${event("progress", { phase: "failed", done: 0, total: 0, reason: "the disk is full <img src=x onerror=alert(1)>" })}`,
   ];
   await page.route("**/v1/events", (route) => route.fulfill({ contentType: "text/event-stream", body: bodies[Math.min(asked++, 2)] }));
-  await page.route("**/page/session", async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), may_index: true } }));
-  await page.route("**/v1/index", (route) => route.fulfill({ json: { phase: "indexing", done: 0, total: 0 } }));
+  await page.route("**/page/session", async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), may_refresh: true } }));
+  await page.route("**/v1/refresh", (route) => route.fulfill({ json: { phase: "indexing", done: 0, total: 0 } }));
   let figures = 0;
   page.on("request", (request) => { if (request.url().endsWith("/v1/status")) figures += 1; });
   await page.goto(`${base}/?view=index`);
@@ -154,7 +154,7 @@ async function liveIndex(browser, page, base) {
   const then = asked;
   await page.waitForTimeout(3500);
   check("the view stops listening when it is left", asked === then, `${then} and ${asked}`);
-  for (const path of ["events", "index"]) await page.unroute(`**/v1/${path}`);
+  for (const path of ["events", "refresh"]) await page.unroute(`**/v1/${path}`);
   await page.unroute("**/page/session");
   // A server without events, and one without the right to index.
   await page.route("**/v1/events", (route) => route.fulfill({ status: 404, contentType: "application/problem+json", body: "{}" }));
@@ -162,10 +162,13 @@ async function liveIndex(browser, page, base) {
   await page.locator(".figures").first().waitFor();
   check("an older server shows its figures alone", await page.locator(".job").textContent() === "" && !await page.locator("progress").isVisible());
   await page.unroute("**/v1/events");
-  // What this server sends, if it has events.
-  const status = await page.evaluate(() =>
-    fetch("/v1/events", { headers: { "Tamis-Page": "1" }, signal: AbortSignal.timeout(2000) }).then((response) => response.status));
-  if (status === 404) return;
+  // What this server sends.
   await page.goto(`${base}/?view=index`);
-  await job.getByText(/^(Reading files|Embedding|The index is up to date|This server does not watch)/).waitFor();
+  const upToDate = () => job.getByText("The index is up to date.").waitFor().catch(() => {});
+  await upToDate();
+  const answered = page.waitForResponse("**/v1/refresh");
+  await page.getByRole("button", { name: "Index now" }).click();
+  check("the tree is read at once", (await answered).ok());
+  await upToDate();
+  check("and the index is up to date", (await job.textContent()).startsWith("The index is up to date"), await job.textContent());
 }

@@ -37,7 +37,7 @@ impl Server {
     /// # Errors
     /// It does not print its address in time.
     pub fn serve(fixture: &Fixture, environment: &[(&str, &str)]) -> Result<Server> {
-        let mut command = fixture.tamis(&["serve", "--http", "127.0.0.1:0", "--allow-feedback"]);
+        let mut command = fixture.tamis(&["serve", "--http", "127.0.0.1:0", "--allow-feedback", "--allow-refresh"]);
         command.envs(environment.iter().copied());
         let mut server =
             Server::of(command, fixture.project.with_file_name(format!("page-{}.log", environment.len())))?;

@@ -177,6 +177,9 @@ impl HttpClient {
         self.stream.write_all(request.as_bytes())?;
         let (mut read, mut whole) = (0, None);
         while whole.is_none_or(|whole| read < whole) {
+            if read == self.bytes.len() {
+                self.bytes.resize(2 * read, 0);
+            }
             let more = self.stream.read(&mut self.bytes[read..])?;
             if more == 0 {
                 return Err("the connection ended".into());

@@ -72,11 +72,11 @@ fn events_follow_the_index_and_reading_on_demand() {
     // A change that the server notices by itself.
     std::fs::write(root.join("rye.md"), "# Rye\n\nRye bread needs a sourdough starter.\n").expect("written");
     let second = events.until(|name, data| name == "index" && data["change"].as_u64() > Some(first));
-    // Asked for a read, it says at once that it reads, and is fresh again soon. Short work can begin and end between two events.
+    // Asked for a read, it says at once that it reads, and then that it is fresh again, however short the read was.
     let asked = post(&server, "/v1/refresh", &json!({}));
     assert_eq!((asked.status, &asked.json()["phase"]), (200, &json!("indexing")), "{}", asked.text());
     assert!(second["change"].as_u64() > Some(first), "{second}");
-    Events::of(&server, &[]).until(|name, data| name == "progress" && data["phase"] == "fresh");
+    events.until(|name, data| name == "progress" && data["phase"] == "fresh");
     // An open stream does not keep the server from stopping.
     server.terminate();
     assert_eq!(server.ended().0, Some(0));

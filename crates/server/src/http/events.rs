@@ -45,13 +45,14 @@ impl Handler {
 
 /// Sends each change until the client has left.
 async fn follow(server: Server, caller: Caller, mut sender: Sender<Bytes, Infallible>) {
-    let mut shown: (Option<BackgroundState>, Option<u64>) = (None, None);
+    let mut shown: (Option<(u64, BackgroundState)>, Option<u64>) = (None, None);
     let mut last = Instant::now();
     loop {
-        let state = server.background().as_seen_by(&caller);
+        // A read that began and ended since the last look is told of too: whoever asked for it waits.
+        let state = (server.reads(), server.background().as_seen_by(&caller));
         let mut text = String::new();
         if shown.0.as_ref() != Some(&state) {
-            event(&mut text, "progress", &encode::json(&state));
+            event(&mut text, "progress", &encode::json(&state.1));
             shown.0 = Some(state);
         }
         // The number tells of all namespaces.

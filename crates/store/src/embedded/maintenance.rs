@@ -32,7 +32,7 @@ impl Maintenance for EmbeddedStore {
     }
 
     fn change_number(&self) -> Result<u64> {
-        self.database.change_number()
+        self.database.seq()
     }
 
     fn summary(&self) -> Result<Summary> {

@@ -23,11 +23,6 @@ pub(crate) struct Integrity {
 }
 
 impl Database {
-    /// The number of the last change.
-    pub(crate) fn change_number(&self) -> Result<u64> {
-        self.snapshot(|connection| Ok(meta::read_seq(connection)? as u64))
-    }
-
     /// Counts everything in the database. Figures of the derived files stay empty.
     pub(crate) fn summary(&self) -> Result<Summary> {
         let models = self.models()?;
