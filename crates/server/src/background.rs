@@ -76,7 +76,7 @@ pub struct BackgroundState {
 impl BackgroundState {
     /// The part that a caller may read. Counts and reasons could reveal other namespaces, so only callers who may read all of them
     /// get these.
-    pub(crate) fn as_seen_by(self, caller: &Caller) -> BackgroundState {
+    pub(crate) fn seen_by(self, caller: &Caller) -> BackgroundState {
         match caller.namespaces {
             None => self,
             Some(_) => BackgroundState { phase: self.phase, ..BackgroundState::default() },

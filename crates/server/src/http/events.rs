@@ -49,7 +49,7 @@ async fn follow(server: Server, caller: Caller, mut sender: Sender<Bytes, Infall
     let mut last = Instant::now();
     loop {
         // A read that began and ended since the last look is told of too: whoever asked for it waits.
-        let state = (server.reads(), server.background().as_seen_by(&caller));
+        let state = (server.reads(), server.background().seen_by(&caller));
         let mut text = String::new();
         if shown.0.as_ref() != Some(&state) {
             event(&mut text, "progress", &encode::json(&state.1));

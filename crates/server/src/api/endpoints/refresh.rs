@@ -35,6 +35,6 @@ impl Endpoint for Refresh {
                 "this server does not keep the index fresh; start it without --no-refresh and with search.refresh = true",
             ));
         }
-        Ok(call.background.state().as_seen_by(call.caller))
+        Ok(call.background.state().seen_by(call.caller))
     }
 }
