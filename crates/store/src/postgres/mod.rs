@@ -17,17 +17,20 @@ use crate::error::Result;
 #[derive(Debug)]
 pub struct PostgresStore {
     connections: Connections,
+    /// The tree that this store was opened for: its settings and its turn to write are its own.
+    namespace: String,
 }
 
 impl PostgresStore {
     /// Opens the store in the database at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
+    /// `namespace` is the tree that is indexed or searched from: settings are kept for it, and writers of it take turns.
     ///
     /// # Errors
     /// The address cannot be read, the server cannot be reached or refuses, or a newer version of the program wrote the tables.
-    pub fn open(url: &str) -> Result<PostgresStore> {
+    pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
-        Ok(PostgresStore { connections })
+        Ok(PostgresStore { connections, namespace: namespace.to_owned() })
     }
 
     /// Returns the address without user and password.

@@ -11,16 +11,16 @@ impl Properties for PostgresStore {
     fn property(&self, name: &str) -> Result<Option<String>> {
         self.connections.wait(async {
             let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached("SELECT value FROM properties WHERE name = $1").await?;
-            Ok(connection.query_opt(&statement, &[&name]).await?.map(|row| row.get(0)))
+            let statement = connection.prepare_cached("SELECT value FROM properties WHERE namespace = $1 AND name = $2").await?;
+            Ok(connection.query_opt(&statement, &[&self.namespace, &name]).await?.map(|row| row.get(0)))
         })
     }
 
     fn set_property(&self, name: &str, value: &str) -> Result<()> {
         self.connections.write(async |transaction| {
-            let put = "INSERT INTO properties(name, value) VALUES ($1, $2) \
-                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-            transaction.execute(put, &[&name, &value]).await?;
+            let put = "INSERT INTO properties(namespace, name, value) VALUES ($1, $2, $3) \
+                    ON CONFLICT (namespace, name) DO UPDATE SET value = excluded.value";
+            transaction.execute(put, &[&self.namespace, &name, &value]).await?;
             Ok(())
         })
     }

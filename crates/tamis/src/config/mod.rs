@@ -48,6 +48,7 @@ pub use sections::notes::NoteConfig;
 pub use sections::rank::{RankConfig, RankFactors, RecencyFrom, RecencyUse, VariantConfig};
 pub use sections::rerank::RerankConfig;
 pub use sections::search::{JUDGE_DEPTH, JudgeUse, Mode, SearchConfig};
+pub use sections::store::StoreConfig;
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
 pub use sections::triage::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};
@@ -75,6 +76,8 @@ section! {
         pub rank: RankConfig;
         /// `[rank]`, by role and definition.
         pub rank_factors: RankFactors;
+        /// `[store]`.
+        pub store: StoreConfig;
         /// `[index]`.
         pub index: IndexConfig;
         /// `[import]`.

@@ -6,9 +6,12 @@ CREATE TABLE meta(
   value text NOT NULL
 );
 
+-- Settings of each tree that is indexed here, by its namespace.
 CREATE TABLE properties(
-  name text PRIMARY KEY,
-  value text NOT NULL
+  namespace text NOT NULL,
+  name text NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (namespace, name)
 );
 
 CREATE TABLE threshold_calibration(
