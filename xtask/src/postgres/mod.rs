@@ -85,9 +85,9 @@ pub fn with_server<T>(work: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     if let Some(url) = given() {
         return work(&url);
     }
-    let _survival = interrupt::Survival::begin();
     let users = Users::join(&directory()?)?;
     let server = up(false)?;
+    let _survival = interrupt::Survival::begin();
     let result = work(&server.url());
     let stopped = stop_after_last(users);
     let result = result?;

