@@ -1,4 +1,4 @@
-//! The embedded store through its trait, on directories of its own.
+//! The stores through their traits: the embedded one on directories of its own, the one in PostgreSQL on databases of its own.
 
 mod access;
 mod changes;
@@ -11,6 +11,8 @@ mod isolation;
 mod metadata;
 mod namespaces;
 mod opening;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod random;
 mod replaced;
 mod room;
