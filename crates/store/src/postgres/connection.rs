@@ -11,6 +11,7 @@ use tokio_postgres::{Config, IsolationLevel, NoTls, Transaction};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{Failure, error};
+use super::password;
 use crate::error::{Result, StoreError};
 
 /// Most connections of one store.
@@ -50,6 +51,9 @@ impl Connections {
             reason: format!("the address is no postgres:// address: {reason}"),
         })?;
         let address = described(&config);
+        if let Some(password) = password::find(&config) {
+            config.password(password);
+        }
         config.application_name("tamis").connect_timeout(CONNECT_TIMEOUT);
         // Names are looked up in our schema alone, so that nobody else's objects are taken for ours. Extensions live in public.
         config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning"));

@@ -6,10 +6,13 @@
 
 mod connection;
 mod error;
+mod password;
 mod properties;
 mod schema;
+mod status;
 
 use connection::Connections;
+pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;
 

@@ -130,6 +130,10 @@ impl Config {
         let mut config = Config::read(&Settings::collect(origins, user_directory, keys())?)?;
         // A pool smaller than this would leave a cut too little to decide on.
         config.search.pool = config.search.pool.max(4 * config.search.top_k);
+        // What is shown of an address has no password.
+        if let (Some(url), Some(setting)) = (&config.store.url, config.settings.get_mut("store.url")) {
+            setting.value = Value::from(store::without_password(url).as_str());
+        }
         Ok(config)
     }
 

@@ -42,6 +42,25 @@ fn namespace(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigEr
     }
 }
 
+/// An address with dots in place of its password.
+pub(in crate::config) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return "…".to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((credentials, host)) => match credentials.split_once(':') {
+            Some((user, _)) => format!("{user}:…@{host}"),
+            None => authority.to_owned(),
+        },
+        None => authority.to_owned(),
+    };
+    // The password can be a parameter as well.
+    let path = match path.split_once('?') {
+        Some((path, parameters)) if parameters.contains("password") => format!("{path}?…"),
+        _ => path.to_owned(),
+    };
+    format!("{scheme}://{authority}{path}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +76,13 @@ mod tests {
         assert_eq!(url.as_deref(), Some("postgres://ada@db.example/tamis"));
         let as_project = Origins { project: Some(file), ..Origins::default() };
         assert!(Config::load(&as_project, None).expect_err("the project's").to_string().contains("store.url"));
+        for (url, shown) in [
+            ("postgres://ada:se:cr@et@db/x", "postgres://ada:…@db/x"),
+            ("postgres://ada@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
+            ("postgres://db/x?user=ada&password=secret", "postgres://db/x?…"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
         let with = |text: &str| {
             let flags = vec![("store.url".to_owned(), text.to_owned(), "--store".to_owned())];
             Config::load(&Origins { flags, ..Origins::default() }, None).map(|config| config.store.url)
