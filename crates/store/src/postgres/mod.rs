@@ -8,6 +8,8 @@ mod connection;
 mod error;
 mod properties;
 mod schema;
+#[cfg(test)]
+mod testing;
 
 use connection::Connections;
 
