@@ -7,31 +7,33 @@
 mod condition;
 mod connection;
 mod error;
+mod legs;
 mod lexical;
+mod models;
+mod nearest;
 mod properties;
+mod resident;
 mod schema;
 mod scope;
 mod select;
 mod statement;
 #[cfg(test)]
 mod testing;
+mod vector_index;
+mod vector_type;
+mod vectors;
 mod words;
 
-use std::sync::Arc;
-
 use connection::Connections;
-use select::Selection;
+use legs::Legs;
 
 use crate::error::Result;
-use crate::filter::Filter;
-use crate::recent::Recent;
 
 /// The [`Store`](crate::Store) in a PostgreSQL database.
 #[derive(Debug)]
 pub struct PostgresStore {
     connections: Connections,
-    /// The selections of recent filters, by the state of their namespaces.
-    selections: Recent<(Vec<(i32, i64)>, Filter), Arc<Selection>>,
+    legs: Legs,
 }
 
 impl PostgresStore {
@@ -42,7 +44,7 @@ impl PostgresStore {
     pub fn open(url: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
-        Ok(PostgresStore { connections, selections: Recent::default() })
+        Ok(PostgresStore { connections, legs: Legs::default() })
     }
 
     /// Returns the address without user and password.

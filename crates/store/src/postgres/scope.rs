@@ -22,11 +22,13 @@ pub(super) struct Scope {
 impl Scope {
     /// Reads the scope of a filter.
     pub async fn read(transaction: &Transaction<'_>, filter: &Filter) -> Result<Scope, Failure> {
+        // A name with a zero byte cannot be stored, and the server refuses it.
+        let asked: Vec<&String> = filter.namespaces.iter().filter(|name| !name.contains('\0')).collect();
         let mut statement = Statement::new(
             "SELECT namespace, number, change_number, passages, body_terms, name_terms FROM namespaces WHERE passages > 0",
         );
         if !filter.namespaces.is_empty() {
-            statement.push(" AND namespace = ANY(").bind(&filter.namespaces, Type::TEXT_ARRAY).push(")");
+            statement.push(" AND namespace = ANY(").bind(&asked, Type::TEXT_ARRAY).push(")");
         }
         statement.push(" ORDER BY namespace");
         let mut scope = Scope::default();

@@ -8,14 +8,12 @@ use tokio_postgres::types::Type;
 use super::PostgresStore;
 use super::condition::{Condition, PASSAGES};
 use super::error::Failure;
+use super::legs::Sizes;
 use super::scope::Scope;
 use super::statement::Statement;
 use crate::filter::{Filter, PathGlobs};
 use crate::record::{DocumentId, PassageId, PassageRef};
 use crate::symbols::SymbolPatterns;
-
-/// Up to this many passages of a filter are listed. Statements on them then look them up and ask nothing of their documents.
-const MOST_LISTED: usize = 20_000;
 
 /// A filter, resolved.
 #[derive(Debug)]
@@ -93,15 +91,15 @@ impl PostgresStore {
         let scope = Scope::read(transaction, filter).await?;
         // Dates and attributes can change without a change number, and a filter by namespace costs nothing.
         if filter.is_by_properties() || filter.is_by_namespace() {
-            return Ok(Arc::new(resolve(transaction, filter, scope).await?));
+            return Ok(Arc::new(resolve(transaction, filter, scope, self.legs.sizes).await?));
         }
-        if let Some(known) = self.selections.get(|(state, of)| *state == scope.state && of == filter) {
+        if let Some(known) = self.legs.selections.get(|(state, of)| *state == scope.state && of == filter) {
             return Ok(known);
         }
         let state = scope.state.clone();
-        self.selections.retain(|(known, of)| of != filter || *known == state);
-        let selection = Arc::new(resolve(transaction, filter, scope).await?);
-        self.selections.push((state, filter.clone()), selection.clone());
+        self.legs.selections.retain(|(known, of)| of != filter || *known == state);
+        let selection = Arc::new(resolve(transaction, filter, scope, self.legs.sizes).await?);
+        self.legs.selections.push((state, filter.clone()), selection.clone());
         Ok(selection)
     }
 }
@@ -109,7 +107,7 @@ impl PostgresStore {
 /// All passages that pass a filter, ascending.
 pub(super) async fn select(transaction: &Transaction<'_>, filter: &Filter) -> Result<Vec<PassageRef>, Failure> {
     let scope = Scope::read(transaction, filter).await?;
-    let selection = resolve(transaction, filter, scope).await?;
+    let selection = resolve(transaction, filter, scope, Sizes::default()).await?;
     let mut statement = Statement::new("SELECT q.passage, q.document FROM passages q WHERE ");
     selection.among(&mut statement, STORED);
     statement.push(" ORDER BY q.passage");
@@ -127,7 +125,12 @@ pub(super) fn document(number: i32) -> DocumentId {
     DocumentId(number as u32)
 }
 
-async fn resolve(transaction: &Transaction<'_>, filter: &Filter, scope: Scope) -> Result<Selection, Failure> {
+async fn resolve(
+    transaction: &Transaction<'_>,
+    filter: &Filter,
+    scope: Scope,
+    sizes: Sizes,
+) -> Result<Selection, Failure> {
     let globs = PathGlobs::new(&filter.path_globs)?;
     let selection = |scope: Scope, passing, count| Selection { scope, passing, count, sample: OnceLock::new() };
     if filter.is_by_namespace() {
@@ -145,7 +148,7 @@ async fn resolve(transaction: &Transaction<'_>, filter: &Filter, scope: Scope) -
         let mut statement = Statement::new("SELECT p.passage FROM ");
         statement.push(PASSAGES).push(" WHERE ");
         condition.of_passages(&mut statement);
-        statement.push(" LIMIT ").push_number(MOST_LISTED as u32 + 1);
+        statement.push(" LIMIT ").push_number(sizes.few as u32 + 1);
         let rows = statement.query(transaction).await?;
         rows.iter().map(|row| row.get(0)).collect()
     } else {
@@ -156,7 +159,7 @@ async fn resolve(transaction: &Transaction<'_>, filter: &Filter, scope: Scope) -
         return Ok(selection(scope, Passing::All, all));
     }
     // Names are compared here, so their passages are listed however many they are.
-    if found.len() <= MOST_LISTED || !filter.symbols.is_empty() {
+    if found.len() <= sizes.few || !filter.symbols.is_empty() {
         let mut found: Vec<i64> = found;
         found.sort_unstable();
         let count = found.len() as u64;
