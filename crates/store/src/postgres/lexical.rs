@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use tokio_postgres::Transaction;
 
 use super::PostgresStore;
+use super::bm25::Query;
 use super::error::Failure;
+use super::legs::Sizes;
 use super::scope::Scope;
 use super::select::{Selection, WORDS, passage};
 use super::statement::Statement;
-use super::words::Query;
+use super::word_index;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
@@ -25,7 +27,7 @@ impl LexicalLeg for PostgresStore {
         self.connections.read(async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &selection.scope).await?;
-            let hits = best(transaction, &query, &selection, k).await?;
+            let hits = best(transaction, &query, &selection, k, self.legs.sizes).await?;
             let mut statistics = query.terms.into_statistics();
             statistics.passages = selection.count;
             Ok(LexicalHits { hits, statistics })
@@ -98,12 +100,14 @@ async fn first<'s>(
 /// The `k` best passages of a selection, best first.
 ///
 /// The rarest words are searched for first, and each passage with one of them gets its whole score. The others need not be searched
-/// for once all of them together could not lift another passage among the best.
+/// for once all of them together could not lift another passage among the best. Where too many passages have them, the server's
+/// index of words chooses candidates, if there is one.
 async fn best(
     transaction: &Transaction<'_>,
     query: &Query,
     selection: &Selection,
     k: usize,
+    sizes: Sizes,
 ) -> Result<Vec<LexicalHit>, Failure> {
     let mut hits: Vec<LexicalHit> = Vec::new();
     if k == 0 || query.terms.is_empty() {
@@ -115,6 +119,14 @@ async fn best(
     // The passages of a short list are read anyway.
     let mut room = if selection.listed().is_some() { u64::MAX } else { FEW.max(4 * k as u64) };
     loop {
+        let cost: u64 = rest.iter().map(|place| query.forms[*place].frequency()).sum();
+        if selection.listed().is_none() && cost > sizes.many {
+            let count = FEW.max(4 * k as u64) as usize;
+            if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count).await? {
+                hits.extend(more);
+                return Ok(ranked(hits, k));
+            }
+        }
         let mut fresh: Vec<String> = Vec::new();
         let mut passages = 0u64;
         while let Some(place) = rest.last() {
@@ -134,8 +146,7 @@ async fn best(
         selection.among(&mut statement, WORDS);
         let rows = statement.query(transaction).await?;
         hits.extend(rows.iter().map(|row| query.hit(row)).filter(|hit| hit.score.bm25 > 0.0));
-        hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
-        hits.truncate(k);
+        hits = ranked(hits, k);
         let others: f32 = rest.iter().map(|place| query.forms[*place].bound).sum();
         // Sums in another order differ a little.
         let decided = hits.len() == k && hits.last().is_some_and(|worst| worst.score.bm25 > others * 1.000_1);
@@ -145,4 +156,12 @@ async fn best(
         searched.extend(fresh);
         room = room.saturating_mul(4);
     }
+}
+
+/// The `k` best, each once.
+fn ranked(mut hits: Vec<LexicalHit>, k: usize) -> Vec<LexicalHit> {
+    hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
+    hits.dedup_by_key(|hit| hit.passage);
+    hits.truncate(k);
+    hits
 }

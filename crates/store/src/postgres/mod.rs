@@ -4,10 +4,13 @@
 //! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
 //! and each other module implements one trait.
 
+mod bm25;
 mod condition;
 mod connection;
 mod error;
 mod legs;
+#[cfg(test)]
+mod legs_tests;
 mod lexical;
 mod models;
 mod nearest;
@@ -22,7 +25,7 @@ mod testing;
 mod vector_index;
 mod vector_type;
 mod vectors;
-mod words;
+mod word_index;
 
 use connection::Connections;
 use legs::Legs;

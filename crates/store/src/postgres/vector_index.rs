@@ -32,7 +32,7 @@ pub(super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
     ensure(connection, LEAST_VECTORS).await
 }
 
-async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
+pub(super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
     let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
     if passages.get::<_, i64>(0) < least {
         return Ok(());
