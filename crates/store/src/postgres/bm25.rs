@@ -12,6 +12,9 @@ use super::statement::Statement;
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms, query_words};
 
+/// Up to this many forms are each sought among the terms of a passage, which is quicker than going through its terms.
+const MOST_SOUGHT: usize = 12;
+
 /// A query of some namespaces.
 pub(super) struct Query {
     /// Its terms, with the places of their forms.
@@ -95,15 +98,24 @@ impl Query {
     /// Adds the columns from which [`hit`](Query::hit) scores `words w`, and begins its conditions.
     pub fn scored<'q>(&'q self, statement: &mut Statement<'q>) {
         statement.push(
-            "SELECT w.passage, w.document, w.body_terms, w.name_terms, m.places, m.bodies, m.names FROM words w CROSS JOIN LATERAL (\
-             SELECT array_agg(array_position(",
+            "SELECT w.passage, w.document, w.body_terms, w.name_terms, m.places, m.bodies, m.names FROM words w CROSS JOIN LATERAL (",
         );
-        statement.texts(&self.spellings);
-        statement.push(
-            ", u.term)), array_agg(u.body), array_agg(u.name) \
-             FROM unnest(w.terms, w.body_counts, w.name_counts) AS u(term, body, name) WHERE u.term = ANY(",
-        );
-        statement.texts(&self.spellings).push(")) AS m(places, bodies, names) WHERE ");
+        if self.forms.len() <= MOST_SOUGHT {
+            statement.push(
+                "SELECT array_agg(f.form), array_agg(w.body_counts[f.place]), array_agg(w.name_counts[f.place]) FROM (\
+                 SELECT form::integer, array_position(w.terms, spelling) AS place FROM unnest(",
+            );
+            statement.texts(&self.spellings);
+            statement.push(") WITH ORDINALITY AS a(spelling, form) OFFSET 0) AS f WHERE f.place IS NOT NULL");
+        } else {
+            statement.push("SELECT array_agg(array_position(").texts(&self.spellings);
+            statement.push(
+                ", u.term)), array_agg(u.body), array_agg(u.name) \
+                 FROM unnest(w.terms, w.body_counts, w.name_counts) AS u(term, body, name) WHERE u.term = ANY(",
+            );
+            statement.texts(&self.spellings).push(")");
+        }
+        statement.push(") AS m(places, bodies, names) WHERE ");
     }
 
     /// The score of a row.
