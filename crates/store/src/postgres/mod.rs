@@ -4,14 +4,33 @@
 //! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
 //! and each other module implements one trait.
 
+mod bm25;
+mod condition;
 mod connection;
 mod error;
+mod legs;
+#[cfg(test)]
+mod legs_tests;
+mod lexical;
+mod models;
+mod nearest;
 mod password;
 mod properties;
+mod resident;
 mod schema;
+mod scope;
+mod select;
+mod statement;
 mod status;
+#[cfg(test)]
+mod testing;
+mod vector_index;
+mod vector_type;
+mod vectors;
+mod word_index;
 
 use connection::Connections;
+use legs::Legs;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;
@@ -22,6 +41,7 @@ pub struct PostgresStore {
     connections: Connections,
     /// The tree that this store was opened for: its settings and its turn to write are its own.
     namespace: String,
+    legs: Legs,
 }
 
 impl PostgresStore {
@@ -33,7 +53,7 @@ impl PostgresStore {
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
-        Ok(PostgresStore { connections, namespace: namespace.to_owned() })
+        Ok(PostgresStore { connections, namespace: namespace.to_owned(), legs: Legs::default() })
     }
 
     /// Returns the address without user and password.

@@ -69,3 +69,18 @@ fn calibration(row: &Row) -> Calibration {
         calibrated_at_ms: row.get(5),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use crate::store::Properties;
+
+    #[test]
+    fn settings_are_kept() {
+        let Some(store) = testing::store() else { return };
+        assert_eq!(store.property("splitter").unwrap(), None);
+        store.set_property("splitter", "1").unwrap();
+        store.set_property("splitter", "2").unwrap();
+        assert_eq!(store.another().property("splitter").unwrap().as_deref(), Some("2"));
+    }
+}

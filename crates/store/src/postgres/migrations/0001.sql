@@ -1,6 +1,8 @@
 -- Every table that grows has the namespace as the first column of its key, so that all of them can be distributed by it and joined
 -- within one shard. The others are small and the same everywhere.
 
+CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
+
 CREATE TABLE meta(
   key text PRIMARY KEY,
   value text NOT NULL
@@ -95,6 +97,7 @@ CREATE TABLE passages(
   end_line bigint NOT NULL,
   kind text NOT NULL,
   symbol text,
+  signature text,                   -- tells symbols of one name apart, for public_id
   heading text,
   context text,
   role text NOT NULL,
