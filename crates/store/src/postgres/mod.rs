@@ -10,6 +10,7 @@ mod properties;
 mod schema;
 #[cfg(test)]
 mod testing;
+mod usage;
 
 use connection::Connections;
 
