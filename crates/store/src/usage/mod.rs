@@ -31,8 +31,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rusqlite::Connection;
 use rules::{IMPATIENT, PATIENT};
+use rusqlite::Connection;
 
 use crate::access::Access;
 use crate::connection::quick_check;

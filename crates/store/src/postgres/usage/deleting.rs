@@ -57,7 +57,8 @@ pub(super) fn purge_telemetry(connections: &Connections, judged: bool) -> Result
         let judged_kept = count("usage_searches WHERE judged").await?;
         transaction.execute("DELETE FROM usage_openings", &[]).await?;
         // What a model said stays with the judgements made from it.
-        let ungraded = "DELETE FROM usage_grades g WHERE NOT EXISTS (SELECT 1 FROM usage_judgements WHERE grade = g.number)";
+        let ungraded =
+            "DELETE FROM usage_grades g WHERE NOT EXISTS (SELECT 1 FROM usage_judgements WHERE grade = g.number)";
         transaction.execute(ungraded, &[]).await?;
         Ok(Purged { queries, searches, judgements, judged_kept })
     })?;

@@ -61,9 +61,8 @@ pub(super) fn version(connections: &Connections) -> Result<LabelVersion> {
          (SELECT count(*), coalesce(max(number), 0) AS last FROM usage_judgements) j, \
          (SELECT count(*), coalesce(max(number), 0) AS last FROM usage_openings) o";
     let rows = rows(connections, select, &[])?;
-    let version = rows.first().map(|row| LabelVersion {
-        judgements: (row.get(0), row.get(1)),
-        openings: (row.get(2), row.get(3)),
-    });
+    let version = rows
+        .first()
+        .map(|row| LabelVersion { judgements: (row.get(0), row.get(1)), openings: (row.get(2), row.get(3)) });
     Ok(version.unwrap_or_default())
 }

@@ -17,10 +17,11 @@ pub(super) fn record(connections: &Connections, opening: &Opening<'_>) -> Result
          WHERE caller = $1 AND at_ms >= $2 AND shown IS NOT NULL ORDER BY number DESC LIMIT $4) s \
          WHERE EXISTS (SELECT 1 FROM unnest(s.shown) AS position WHERE s.candidate_ids[position + 1] = ANY($3)) \
          ORDER BY s.number DESC LIMIT 1";
+    // The search may be deleted at the same time. It is then waited for, and nothing is added.
     let insert = "INSERT INTO usage_openings(namespace, search, passage, entry_point, at_ms) \
          SELECT s.namespace, s.number, s.candidate_ids[p.position + 1], $4, $5 \
-         FROM usage_searches s, unnest(s.shown) WITH ORDINALITY AS p(position, place) \
-         WHERE s.namespace = $1 AND s.number = $2 AND s.candidate_ids[p.position + 1] = ANY($3) ORDER BY p.place \
+         FROM (SELECT namespace, number, shown, candidate_ids FROM usage_searches WHERE namespace = $1 AND number = $2 FOR KEY SHARE) s, \
+         unnest(s.shown) WITH ORDINALITY AS p(position, place) WHERE s.candidate_ids[p.position + 1] = ANY($3) ORDER BY p.place \
          ON CONFLICT (namespace, search, passage) DO NOTHING";
     let wanted = all_stored(opening.passages.iter().copied());
     impatiently(connections, async |transaction| {
@@ -80,9 +81,8 @@ pub(super) fn count(
     let select = "SELECT count(DISTINCT search), count(*) FROM usage_openings WHERE at_ms >= $1 AND at_ms < $2 \
          AND ($3::text IS NULL OR namespace = $3)";
     let rows = rows(connections, select, &[&since, &until, &namespace.map(stored)])?;
-    let counted = rows.first().map(|row| OpenedCount {
-        searches: row.get::<_, i64>(0) as u64,
-        passages: row.get::<_, i64>(1) as u64,
-    });
+    let counted = rows
+        .first()
+        .map(|row| OpenedCount { searches: row.get::<_, i64>(0) as u64, passages: row.get::<_, i64>(1) as u64 });
     Ok(counted.unwrap_or_default())
 }

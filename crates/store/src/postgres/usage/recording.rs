@@ -75,15 +75,14 @@ pub(super) fn record(connections: &Connections, search: &RecordedSearch, quality
         let _ = impatiently(connections, async |transaction| deleting::some_searches(transaction, RETAINED).await);
     }
     if let Some(last) = quality_number.filter(|number| number % PURGE_EVERY == 0) {
-        let _ = impatiently(connections, async |transaction| deleting::some_quality(transaction, last, RETAINED_QUALITY).await);
+        let _ = impatiently(connections, async |transaction| {
+            deleting::some_quality(transaction, last, RETAINED_QUALITY).await
+        });
     }
     Ok(())
 }
 
-async fn insert_quality(
-    transaction: &Transaction<'_>,
-    quality: Option<&QueryQuality>,
-) -> Result<Option<i64>, Failure> {
+async fn insert_quality(transaction: &Transaction<'_>, quality: Option<&QueryQuality>) -> Result<Option<i64>, Failure> {
     match quality {
         Some(quality) => quality::insert(transaction, quality).await.map(Some),
         None => Ok(None),

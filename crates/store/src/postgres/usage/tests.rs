@@ -167,10 +167,10 @@ fn an_identifier_that_is_being_recorded_is_waited_for() {
     assert!(refused.to_string().contains("aaaa"), "{refused}");
     std::thread::scope(|scope| {
         let lock = "SELECT pg_advisory_xact_lock(hashtextextended('bbbb', 8386104280808947714))";
-        let _release = hold(scope, &store, lock);
+        let release = hold(scope, &store, lock);
         assert!(matches!(log.record(&search("bbbb", &[])), Err(StoreError::Busy { .. })));
         log.record(&search("cccc", &[])).unwrap();
-        drop(_release);
+        drop(release);
     });
     log.record(&search("bbbb", &[])).unwrap();
 }
@@ -210,4 +210,57 @@ fn a_search_is_kept_when_another_server_purges_while_it_is_judged() {
         assert_eq!(purging.join().unwrap(), 1);
     });
     assert!(log.search("aaaa").unwrap().is_some() && log.search("bbbb").unwrap().is_none());
+}
+
+#[test]
+fn an_opening_of_a_search_that_is_being_deleted_adds_nothing() {
+    let Some(store) = store() else { return };
+    let log = store.usage().unwrap();
+    log.record(&shown("aaaa", "one", &[0])).unwrap();
+    std::thread::scope(|scope| {
+        let release = hold(scope, &store, "DELETE FROM usage_searches");
+        let opening = scope.spawn(|| log.record_opened(&opening("one", &["p0"], 0)));
+        std::thread::sleep(IMPATIENT / 5);
+        drop(release);
+        assert!(matches!(opening.join().unwrap(), Ok(0) | Err(StoreError::Busy { .. })));
+    });
+}
+
+#[test]
+fn a_purge_writes_the_tables_anew() {
+    let Some(store) = store() else { return };
+    let log = store.usage().unwrap();
+    log.record_query(&search("aaaa", &["p"]), Some(&quality(1))).unwrap();
+    let files = || {
+        let select = "SELECT pg_relation_filenode('usage_searches'), pg_relation_filenode('usage_quality')";
+        let read = store.connections.read(async |transaction| {
+            let row = transaction.query_one(select, &[]).await?;
+            Ok([row.get::<_, u32>(0), row.get::<_, u32>(1)])
+        });
+        read.unwrap()
+    };
+    let before = files();
+    log.purge_telemetry(false).unwrap();
+    let after = files();
+    assert!(before[0] != after[0] && before[1] != after[1], "deleted rows stay in no file");
+}
+
+/// Printed for people: `cargo test -- --nocapture`.
+#[test]
+fn recording_takes_a_few_milliseconds() {
+    let Some(store) = store() else { return };
+    let log = store.usage().unwrap();
+    let passages: Vec<String> = (0..200).map(|at| format!("{at:012x}")).collect();
+    let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
+    let mut times: Vec<Duration> = (0..300)
+        .map(|number| {
+            let one = search(&number.to_string(), &passages);
+            let begun = Instant::now();
+            log.record_query(&one, Some(&quality(number))).unwrap();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    eprintln!("recording: median {:?}, longest {:?}", times[150], times[299]);
+    assert!(times[150] < IMPATIENT, "{:?}", times[150]);
 }

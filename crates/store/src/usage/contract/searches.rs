@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::TestLog;
-use crate::{
-    CallerKey, RETAINED, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind, StoreError, UsageLog,
-};
+use crate::{CallerKey, RETAINED, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind, StoreError, UsageLog};
 
 /// Records a search although others keep the log busy.
 pub(crate) fn record_at_last(log: &dyn UsageLog, search: &RecordedSearch) {
