@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Config, IsolationLevel, NoTls, Transaction};
@@ -92,6 +92,19 @@ impl Connections {
     /// A connection of the pool.
     pub async fn connection(&self) -> Result<Object, Failure> {
         self.pool.get().await.map_err(Failure::from)
+    }
+
+    /// A connection of the pool that comes within this time.
+    pub async fn connection_within(&self, patience: Duration) -> Result<Object, Failure> {
+        let pool = self.pool.clone();
+        let timeouts = Timeouts { wait: Some(patience), ..pool.timeouts() };
+        // The connection is made aside, so that one that comes too late is there for the next caller.
+        let coming = tokio::spawn(async move { pool.timeout_get(&timeouts).await });
+        let busy = || StoreError::Busy { path: self.address().into(), holder: "no connection is free".to_owned() };
+        match tokio::time::timeout(patience, coming).await {
+            Ok(Ok(Err(PoolError::Timeout(_)))) | Ok(Err(_)) | Err(_) => Err(busy().into()),
+            Ok(Ok(connection)) => Ok(connection?),
+        }
     }
 
     /// Reads in one snapshot.

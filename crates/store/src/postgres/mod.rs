@@ -24,6 +24,7 @@ mod statement;
 mod status;
 #[cfg(test)]
 mod testing;
+mod usage;
 mod vector_index;
 mod vector_type;
 mod vectors;
