@@ -120,7 +120,7 @@ impl Both {
             let put = (0..documents).map(|number| Change::Put(document(&mut random, namespace, number))).collect();
             both.apply(put);
         }
-        both.embed(&mut random);
+        both.embed(&mut random, &Filter::default());
         // Some documents are replaced, moved or deleted.
         for namespace in NAMESPACES {
             let (ours, theirs) = (both.postgres.documents(namespace).unwrap(), both.embedded.documents(namespace).unwrap());
@@ -142,7 +142,7 @@ impl Both {
                 both.embedded.apply(&[change(theirs.document)]).unwrap();
             }
         }
-        both.embed(&mut random);
+        both.embed(&mut random, &Filter::default());
         both.embedded.publish(&mut |_| {}).unwrap();
         both.postgres.publish(&mut |_| {}).unwrap();
         both.number();
@@ -155,10 +155,10 @@ impl Both {
     }
 
     /// Gives four of five texts a vector.
-    fn embed(&self, random: &mut Random) {
+    fn embed(&self, random: &mut Random, filter: &Filter) {
         let model = ModelKey { id: MODEL.into(), dimension: DIMENSION };
-        let mut ours = self.postgres.unembedded(MODEL, &Filter::default(), usize::MAX).unwrap();
-        let mut theirs = self.embedded.unembedded(MODEL, &Filter::default(), usize::MAX).unwrap();
+        let mut ours = self.postgres.unembedded(MODEL, filter, usize::MAX).unwrap();
+        let mut theirs = self.embedded.unembedded(MODEL, filter, usize::MAX).unwrap();
         ours.sort_by_key(|text| text.hash);
         theirs.sort_by_key(|text| text.hash);
         assert_eq!(ours, theirs);
@@ -332,9 +332,37 @@ fn large_namespaces_are_searched_alike() {
     for filter in &filters {
         scanned(filter, &random.vector());
     }
-    store.legs.sizes.sample = 50;
+    let mut store = both.postgres.another();
+    store.legs.sizes = super::legs::Sizes { few: 100, sample: 50, ..Default::default() };
     let sampled = store.nearest(MODEL, &random.vector(), &Filter::default(), 10).unwrap().background;
     assert!(sampled.sampled && sampled.count > 100 && sampled.quantiles.is_sorted_by(|a, b| a.1 <= b.1));
+}
+
+#[test]
+fn words_that_are_not_searched_for_change_nothing() {
+    let Some(both) = Both::new(14, 60) else { return };
+    let mut random = Random(15);
+    let mut store = both.postgres.another();
+    store.legs.sizes = super::legs::Sizes { few: 30, first: 5, ..Default::default() };
+    let mut searched = |store: &super::PostgresStore| {
+        for _ in 0..60 {
+            let (query, filter) = (LexicalQuery::new(random.text(5)), both.filter(&mut random));
+            for filter in [Filter::default(), Filter::namespace("bellows"), filter] {
+                let k = 1 + random.below(12);
+                let expected = both.postgres.lexical(&query, &filter, k).unwrap();
+                assert_eq!(store.lexical(&query, &filter, k).unwrap(), expected, "{query:?} {filter:?}");
+            }
+        }
+    };
+    searched(&store);
+    let connections = &store.connections;
+    let create = async { super::word_index::create(&*connections.connection().await?).await };
+    if !connections.wait(create).unwrap() {
+        eprintln!("skipped: the server has no index of words");
+        return;
+    }
+    store.legs.sizes = super::legs::Sizes { few: 30, many: 1, ..Default::default() };
+    searched(&store);
 }
 
 #[test]
@@ -347,7 +375,7 @@ fn a_namespace_does_not_influence_another() {
     assert!(!lexical.hits.is_empty() && !nearest.hits.is_empty());
     let more = (0..30).map(|number| Change::Put(document(&mut random, "bellows", 5_000 + number))).collect();
     both.apply(more);
-    both.embed(&mut random);
+    both.embed(&mut random, &Filter::namespace("bellows"));
     both.postgres.publish(&mut |_| {}).unwrap();
     assert_eq!(both.postgres.lexical(&query, &filter, 50).unwrap(), lexical);
     assert_eq!(both.postgres.nearest(MODEL, &vector, &filter, 50).unwrap(), nearest);
@@ -360,7 +388,7 @@ fn changes_are_seen_at_once() {
     for round in 0..4 {
         let put = (0..5).map(|number| Change::Put(document(&mut random, "anvil", 100 * round + number))).collect();
         both.apply(put);
-        both.embed(&mut random);
+        both.embed(&mut random, &Filter::default());
         both.embedded.publish(&mut |_| {}).unwrap();
         both.number();
         for filter in [Filter::default(), Filter::namespace("anvil"), both.filter(&mut random)] {

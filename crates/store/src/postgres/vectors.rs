@@ -195,7 +195,9 @@ async fn put(
         .await?;
     // Of two vectors of a text, the first one counts.
     let mut seen = HashSet::new();
-    let distinct: Vec<&(TextHash, Vec<f32>)> = vectors.iter().filter(|(hash, _)| seen.insert(*hash)).collect();
+    let mut distinct: Vec<&(TextHash, Vec<f32>)> = vectors.iter().filter(|(hash, _)| seen.insert(*hash)).collect();
+    // In one order everywhere, so that nobody waits in a circle.
+    distinct.sort_unstable_by_key(|(hash, _)| *hash);
     let mut changed: BTreeSet<String> = BTreeSet::new();
     let mut stored: HashSet<Vec<u8>> = HashSet::new();
     for batch in distinct.chunks(BATCH) {

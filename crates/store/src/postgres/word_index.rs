@@ -38,15 +38,21 @@ pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     if usable == Some(true) || !reliable || passages.get::<_, i64>(0) < LEAST_PASSAGES {
         return Ok(());
     }
-    // Without the right to create an extension there is none, and everything works without it.
-    if connection.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public").await.is_err() {
-        return Ok(());
-    }
     if usable == Some(false) {
         connection.batch_execute("DROP INDEX CONCURRENTLY IF EXISTS words_bm25").await?;
     }
+    create(connection).await?;
+    Ok(())
+}
+
+/// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
+pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
+    if connection.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public").await.is_err() {
+        return Ok(false);
+    }
     let create = "CREATE INDEX CONCURRENTLY IF NOT EXISTS words_bm25 ON words USING bm25(indexed) WITH (text_config = 'simple')";
-    Ok(connection.batch_execute(create).await?)
+    connection.batch_execute(create).await?;
+    Ok(true)
 }
 
 /// The first two numbers of a version.
