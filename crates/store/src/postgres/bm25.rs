@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use tantivy::fieldnorm::FieldNormReader;
-use tokio_postgres::{Row, Transaction};
+use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 
 use super::error::Failure;
 use super::scope::Scope;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 
 use super::PostgresStore;
 use super::bm25::Query;

@@ -5,17 +5,28 @@
 //! and each other module implements one trait.
 
 mod bm25;
+mod changes;
+#[cfg(test)]
+mod changes_tests;
 mod condition;
 mod connection;
+mod copy;
+mod documents;
 mod error;
+mod holding;
+mod instance;
 mod legs;
 #[cfg(test)]
 mod legs_tests;
 mod lexical;
+mod locks;
+mod maintenance;
 mod models;
+mod namespaces;
 mod nearest;
 mod properties;
 mod resident;
+mod rows;
 mod schema;
 mod scope;
 mod select;
@@ -26,17 +37,27 @@ mod vector_index;
 mod vector_type;
 mod vectors;
 mod word_index;
+mod words;
+
+use std::sync::Mutex;
 
 use connection::Connections;
+use holding::Holding;
 use legs::Legs;
 
 use crate::error::Result;
+use crate::namespace::Namespace;
 
 /// The [`Store`](crate::Store) in a PostgreSQL database.
 #[derive(Debug)]
 pub struct PostgresStore {
     connections: Connections,
+    /// The random name of the tables that were opened.
+    instance: String,
+    holding: Holding,
     legs: Legs,
+    /// The namespaces at a change number. Every search reads them.
+    namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
 }
 
 impl PostgresStore {
@@ -47,7 +68,8 @@ impl PostgresStore {
     pub fn open(url: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
-        Ok(PostgresStore { connections, legs: Legs::default() })
+        let instance = instance::read(&connections)?;
+        Ok(PostgresStore { connections, instance, holding: Holding::default(), legs: Legs::default(), namespaces: Mutex::default() })
     }
 
     /// Returns the address without user and password.

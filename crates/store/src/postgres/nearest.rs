@@ -1,6 +1,6 @@
 //! The passages most similar to a vector, and its similarity to all others.
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Row, Transaction};
+use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 
 use super::error::Failure;
 

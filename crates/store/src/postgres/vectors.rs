@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
 use super::error::Failure;
 use super::models::{Model, NO_MODEL, model, model_of, register};
+use super::namespaces::NOW_MS;
 use super::select::{STORED, Selection, document, passage};
 use super::statement::Statement;
 use super::vector_type::Vector;
@@ -41,9 +42,15 @@ impl VectorLeg for PostgresStore {
                 return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
             }
         }
+        let raise = format!(
+            "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
+        );
         self.connections.write(async |transaction| {
             let model = register(transaction, model).await?;
-            put(transaction, &model, vectors).await
+            let (stored, changed) = put(transaction, &model, vectors).await?;
+            self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
+            transaction.execute(&raise, &[&changed]).await?;
+            Ok(stored)
         })
     }
 
@@ -173,12 +180,13 @@ fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
     Ok(bytes.try_into().map_err(damaged)?)
 }
 
-/// Stores vectors of unit length in each namespace whose passages have the text and lack its vector.
+/// Stores vectors of unit length in each namespace whose passages have the text and lack its vector. Returns how many texts got one,
+/// and the namespaces that changed.
 async fn put(
     transaction: &Transaction<'_>,
     model: &Model,
     vectors: &[(TextHash, Vec<f32>)],
-) -> Result<u64, Failure> {
+) -> Result<(u64, Vec<String>), Failure> {
     let namespaces: Vec<String> = transaction
         .query("SELECT namespace FROM namespaces WHERE passages > 0", &[])
         .await?
@@ -208,11 +216,7 @@ async fn put(
             stored.insert(row.get(1));
         }
     }
-    let changed: Vec<String> = changed.into_iter().collect();
-    let raise = "UPDATE namespaces SET change_number = change_number + 1, \
-                 changed_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE namespace = ANY($1)";
-    transaction.execute(raise, &[&changed]).await?;
-    Ok(stored.len() as u64)
+    Ok((stored.len() as u64, changed.into_iter().collect()))
 }
 
 /// The vectors of passages, with their documents.

@@ -4,7 +4,7 @@
 use tokio_postgres::types::Type;
 use tokio_postgres::Client;
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 use super::bm25::Query;
 use super::error::Failure;
 use super::select::{Selection, WORDS};
