@@ -20,6 +20,8 @@ mod query;
 mod rebuild;
 mod search;
 mod statistics;
+#[cfg(feature = "postgres")]
+mod terms;
 mod totals;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,6 +45,7 @@ pub(crate) use {
     analysis::{query_words, text_terms},
     conjunction::MAX_WORDS as MOST_CONTAINED_WORDS,
     prepare::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms},
+    terms::{PassageTerms, TermReader},
     totals::Lengths,
 };
 use totals::Totals;

@@ -31,12 +31,14 @@ pub(super) struct Sizes {
     pub few: usize,
     /// The number of passages that the background of larger namespaces is measured on.
     pub sample: usize,
+    /// The number of passages that a search for words reads first. Each further time it reads four times as many.
+    pub first: u64,
     /// The number of passages with a word from which the server's index of words chooses among them.
     pub many: u64,
 }
 
 impl Default for Sizes {
     fn default() -> Sizes {
-        Sizes { few: 32_768, sample: 20_000, many: 20_000 }
+        Sizes { few: 32_768, sample: 20_000, first: 2_000, many: 20_000 }
     }
 }

@@ -54,13 +54,67 @@ impl Random {
 }
 
 const WORDS: &[&str] = &[
-    "the", "of", "parse", "parsing", "configuration", "config", "parse_config", "ParseConfig", "store", "open", "close", "reader",
-    "writer", "retries", "retry", "timeout", "connection", "pool", "index", "indexes", "searching", "query", "naïve", "全文", "utf8",
-    "HTTPServer", "http", "server", "buffer", "flush", "token", "tokens", "stem", "stemming", "lock", "unlock", "door", "forge",
-    "hammer", "steel", "bellows_pump", "ember", "quench", "temper", "alloy", "ingot", "x86_64", "why", "how", "rust",
+    "the",
+    "of",
+    "parse",
+    "parsing",
+    "configuration",
+    "config",
+    "parse_config",
+    "ParseConfig",
+    "store",
+    "open",
+    "close",
+    "reader",
+    "writer",
+    "retries",
+    "retry",
+    "timeout",
+    "connection",
+    "pool",
+    "index",
+    "indexes",
+    "searching",
+    "query",
+    "naïve",
+    "全文",
+    "utf8",
+    "HTTPServer",
+    "http",
+    "server",
+    "buffer",
+    "flush",
+    "token",
+    "tokens",
+    "stem",
+    "stemming",
+    "lock",
+    "unlock",
+    "door",
+    "forge",
+    "hammer",
+    "steel",
+    "bellows_pump",
+    "ember",
+    "quench",
+    "temper",
+    "alloy",
+    "ingot",
+    "x86_64",
+    "why",
+    "how",
+    "rust",
 ];
-const SYMBOLS: &[&str] =
-    &["Store::open", "Store::close", "Door#lock", "net/http.Get", "open_all", "LIMIT, Store::open", "Map<K, V>::get", "parse"];
+const SYMBOLS: &[&str] = &[
+    "Store::open",
+    "Store::close",
+    "Door#lock",
+    "net/http.Get",
+    "open_all",
+    "LIMIT, Store::open",
+    "Map<K, V>::get",
+    "parse",
+];
 const LANGUAGES: &[&str] = &["rust", "markdown", "go", "python"];
 const AUTHORS: &[&str] = &["Ada", "ADA", "Grüße", "GRÜSSE", "Bo"];
 const LABELS: &[&str] = &["Bug", "bug", "feature", "Straße", "STRASSE"];
@@ -76,7 +130,10 @@ fn document(random: &mut Random, namespace: &str, number: usize) -> NewDocument 
     document.modified_ns = if random.often(70) { random.below(1_000) as i64 } else { 0 };
     document.dated_ns = random.often(40).then(|| random.below(1_000) as i64);
     document.attributes = (0..random.below(3))
-        .map(|_| Attribute { name: random.one_of(&["label", "state"]).to_string(), value: random.one_of(LABELS).to_string() })
+        .map(|_| Attribute {
+            name: random.one_of(&["label", "state"]).to_string(),
+            value: random.one_of(LABELS).to_string(),
+        })
         .collect();
     let passages = random.below(6);
     document.passages = (0..passages).map(|at| passage(random, code, at as u32)).collect();
@@ -120,10 +177,11 @@ impl Both {
             let put = (0..documents).map(|number| Change::Put(document(&mut random, namespace, number))).collect();
             both.apply(put);
         }
-        both.embed(&mut random);
+        both.embed(&mut random, &Filter::default());
         // Some documents are replaced, moved or deleted.
         for namespace in NAMESPACES {
-            let (ours, theirs) = (both.postgres.documents(namespace).unwrap(), both.embedded.documents(namespace).unwrap());
+            let (ours, theirs) =
+                (both.postgres.documents(namespace).unwrap(), both.embedded.documents(namespace).unwrap());
             for (ours, theirs) in ours.iter().zip(&theirs).step_by(7) {
                 let mut replaced = document(&mut random, namespace, 1_000);
                 let (size, modified_ns) = (7, 8);
@@ -142,7 +200,7 @@ impl Both {
                 both.embedded.apply(&[change(theirs.document)]).unwrap();
             }
         }
-        both.embed(&mut random);
+        both.embed(&mut random, &Filter::default());
         both.embedded.publish(&mut |_| {}).unwrap();
         both.postgres.publish(&mut |_| {}).unwrap();
         both.number();
@@ -155,15 +213,21 @@ impl Both {
     }
 
     /// Gives four of five texts a vector.
-    fn embed(&self, random: &mut Random) {
+    fn embed(&self, random: &mut Random, filter: &Filter) {
         let model = ModelKey { id: MODEL.into(), dimension: DIMENSION };
-        let mut ours = self.postgres.unembedded(MODEL, &Filter::default(), usize::MAX).unwrap();
-        let mut theirs = self.embedded.unembedded(MODEL, &Filter::default(), usize::MAX).unwrap();
+        let mut ours = self.postgres.unembedded(MODEL, filter, usize::MAX).unwrap();
+        let mut theirs = self.embedded.unembedded(MODEL, filter, usize::MAX).unwrap();
         ours.sort_by_key(|text| text.hash);
         theirs.sort_by_key(|text| text.hash);
         assert_eq!(ours, theirs);
-        let vectors: Vec<(TextHash, Vec<f32>)> =
-            ours.iter().filter(|_| random.often(80)).map(|text| text.hash).collect::<Vec<_>>().into_iter().map(|hash| (hash, random.vector())).collect();
+        let vectors: Vec<(TextHash, Vec<f32>)> = ours
+            .iter()
+            .filter(|_| random.often(80))
+            .map(|text| text.hash)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|hash| (hash, random.vector()))
+            .collect();
         let stored = self.postgres.put_vectors(&model, &vectors).unwrap();
         assert_eq!(stored, self.embedded.put_vectors(&model, &vectors).unwrap());
         assert_eq!(stored, vectors.len() as u64);
@@ -177,7 +241,9 @@ impl Both {
         let (ours, theirs): (Vec<_>, Vec<_>) = self.passages.iter().copied().unzip();
         let ours = self.postgres.passages(&ours).unwrap();
         let theirs = self.embedded.passages(&theirs).unwrap();
-        let name = |passage: &crate::StoredPassage| (passage.namespace.clone(), passage.path.clone(), passage.ordinal, passage.text.clone());
+        let name = |passage: &crate::StoredPassage| {
+            (passage.namespace.clone(), passage.path.clone(), passage.ordinal, passage.text.clone())
+        };
         assert_eq!(ours.iter().map(name).collect::<Vec<_>>(), theirs.iter().map(name).collect::<Vec<_>>());
     }
 
@@ -202,13 +268,28 @@ impl Both {
                 3 => filter.languages.push(random.one_of(LANGUAGES).to_string()),
                 4 => filter.kinds.push(random.one_of(&["function", "type", "section"]).to_string()),
                 5 => filter.roles.push(random.one_of(&["main", "test"]).to_string()),
-                6 => filter.path_globs.push(random.one_of(&["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"]).to_string()),
+                6 => filter
+                    .path_globs
+                    .push(random.one_of(&["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"]).to_string()),
                 7 => filter.ids.extend((0..60).map(|_| random.one_of(&self.passages).0)),
                 8 => filter.symbols.push(
-                    random.one_of(&["open", "Store::open", "Store::o*", "*", "Get", "net/http.Get", "open*", "Map<K, V>::get", ""]).to_string(),
+                    random
+                        .one_of(&[
+                            "open",
+                            "Store::open",
+                            "Store::o*",
+                            "*",
+                            "Get",
+                            "net/http.Get",
+                            "open*",
+                            "Map<K, V>::get",
+                            "",
+                        ])
+                        .to_string(),
                 ),
                 9 => {
-                    let condition = AttributeCondition::new(*random.one_of(&["label", "state"]), [*random.one_of(LABELS)]);
+                    let condition =
+                        AttributeCondition::new(*random.one_of(&["label", "state"]), [*random.one_of(LABELS)]);
                     filter.attributes.push(condition);
                 }
                 10 => filter.authors.push(random.one_of(&["ada", "GRÜßE", "bo", "nobody"]).to_string()),
@@ -283,7 +364,8 @@ fn both_stores_answer_alike() {
     let Some(both) = Both::new(1, 60) else { return };
     let mut random = Random(2);
     for namespaces in [&NAMESPACES[..], &NAMESPACES[..1], &NAMESPACES[1..], &[]] {
-        let filter = Filter { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect(), ..Filter::default() };
+        let filter =
+            Filter { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect(), ..Filter::default() };
         for k in [0, 1, 10, 1_000] {
             both.assert_same(&random.text(4), &random.vector(), &filter, k);
         }
@@ -317,7 +399,10 @@ fn large_namespaces_are_searched_alike() {
         assert_eq!(found.hits, expected.hits, "{filter:?}");
         let (ours, other) = (&found.background, &expected.background);
         assert_eq!((ours.count, ours.sampled), (other.count, false), "{filter:?}");
-        assert!((ours.mean - other.mean).abs() < 0.005 && (ours.deviation - other.deviation).abs() < 0.005, "{filter:?}");
+        assert!(
+            (ours.mean - other.mean).abs() < 0.005 && (ours.deviation - other.deviation).abs() < 0.005,
+            "{filter:?}"
+        );
         for (ours, other) in ours.quantiles.iter().zip(&other.quantiles) {
             assert!((ours.1 - other.1).abs() < 0.01, "{filter:?}: {ours:?} {other:?}");
         }
@@ -332,22 +417,51 @@ fn large_namespaces_are_searched_alike() {
     for filter in &filters {
         scanned(filter, &random.vector());
     }
-    store.legs.sizes.sample = 50;
+    let mut store = both.postgres.another();
+    store.legs.sizes = super::legs::Sizes { few: 100, sample: 50, ..Default::default() };
     let sampled = store.nearest(MODEL, &random.vector(), &Filter::default(), 10).unwrap().background;
     assert!(sampled.sampled && sampled.count > 100 && sampled.quantiles.is_sorted_by(|a, b| a.1 <= b.1));
 }
 
 #[test]
+fn words_that_are_not_searched_for_change_nothing() {
+    let Some(both) = Both::new(14, 60) else { return };
+    let mut random = Random(15);
+    let mut store = both.postgres.another();
+    store.legs.sizes = super::legs::Sizes { few: 30, first: 5, ..Default::default() };
+    let mut searched = |store: &super::PostgresStore| {
+        for _ in 0..60 {
+            let (query, filter) = (LexicalQuery::new(random.text(5)), both.filter(&mut random));
+            for filter in [Filter::default(), Filter::namespace("bellows"), filter] {
+                let k = 1 + random.below(12);
+                let expected = both.postgres.lexical(&query, &filter, k).unwrap();
+                assert_eq!(store.lexical(&query, &filter, k).unwrap(), expected, "{query:?} {filter:?}");
+            }
+        }
+    };
+    searched(&store);
+    let connections = &store.connections;
+    let create = async { super::word_index::create(&*connections.connection().await?).await };
+    if !connections.wait(create).unwrap() {
+        eprintln!("skipped: the server has no index of words");
+        return;
+    }
+    store.legs.sizes = super::legs::Sizes { few: 30, many: 1, ..Default::default() };
+    searched(&store);
+}
+
+#[test]
 fn a_namespace_does_not_influence_another() {
     let Some(both) = Both::new(7, 20) else { return };
-    let (filter, query, mut random) = (Filter::namespace("anvil"), LexicalQuery::new("retry the connection pool"), Random(8));
+    let (filter, query, mut random) =
+        (Filter::namespace("anvil"), LexicalQuery::new("retry the connection pool"), Random(8));
     let vector = random.vector();
     let lexical = both.postgres.lexical(&query, &filter, 50).unwrap();
     let nearest = both.postgres.nearest(MODEL, &vector, &filter, 50).unwrap();
     assert!(!lexical.hits.is_empty() && !nearest.hits.is_empty());
     let more = (0..30).map(|number| Change::Put(document(&mut random, "bellows", 5_000 + number))).collect();
     both.apply(more);
-    both.embed(&mut random);
+    both.embed(&mut random, &Filter::namespace("bellows"));
     both.postgres.publish(&mut |_| {}).unwrap();
     assert_eq!(both.postgres.lexical(&query, &filter, 50).unwrap(), lexical);
     assert_eq!(both.postgres.nearest(MODEL, &vector, &filter, 50).unwrap(), nearest);
@@ -360,7 +474,7 @@ fn changes_are_seen_at_once() {
     for round in 0..4 {
         let put = (0..5).map(|number| Change::Put(document(&mut random, "anvil", 100 * round + number))).collect();
         both.apply(put);
-        both.embed(&mut random);
+        both.embed(&mut random, &Filter::default());
         both.embedded.publish(&mut |_| {}).unwrap();
         both.number();
         for filter in [Filter::default(), Filter::namespace("anvil"), both.filter(&mut random)] {
@@ -387,8 +501,15 @@ fn a_vector_that_does_not_fit_is_refused() {
         ]
     };
     assert_eq!(said(&*both.postgres), said(&both.embedded));
-    assert_eq!(both.postgres.put_vectors(&model, &[(hash, vec![1.0; DIMENSION])]).unwrap(), 0, "no passage has the text");
-    assert_eq!(both.postgres.nearest("unknown", &[1.0], &Filter::default(), 3).unwrap(), crate::hits::Nearest::default());
+    assert_eq!(
+        both.postgres.put_vectors(&model, &[(hash, vec![1.0; DIMENSION])]).unwrap(),
+        0,
+        "no passage has the text"
+    );
+    assert_eq!(
+        both.postgres.nearest("unknown", &[1.0], &Filter::default(), 3).unwrap(),
+        crate::hits::Nearest::default()
+    );
     let glob = Filter { path_globs: vec!["src/[".to_owned()], ..Filter::default() };
     let refused = |error: crate::StoreError| error.to_string();
     assert_eq!(

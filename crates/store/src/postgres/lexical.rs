@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 
 use super::PostgresStore;
 use super::bm25::Query;
@@ -18,9 +18,6 @@ use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
 use crate::lexical::{MOST_CONTAINED_WORDS, text_terms};
 use crate::record::PassageId;
 use crate::store::LexicalLeg;
-
-/// The least number of passages read at once.
-const FEW: u64 = 2_000;
 
 impl LexicalLeg for PostgresStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
@@ -117,11 +114,11 @@ async fn best(
     rest.sort_by_key(|place| std::cmp::Reverse(query.forms[*place].frequency()));
     let mut searched: Vec<String> = Vec::new();
     // The passages of a short list are read anyway.
-    let mut room = if selection.listed().is_some() { u64::MAX } else { FEW.max(4 * k as u64) };
+    let mut room = if selection.listed().is_some() { u64::MAX } else { sizes.first.max(4 * k as u64) };
     loop {
         let cost: u64 = rest.iter().map(|place| query.forms[*place].frequency()).sum();
         if selection.listed().is_none() && cost > sizes.many {
-            let count = FEW.max(4 * k as u64) as usize;
+            let count = sizes.first.max(4 * k as u64) as usize;
             if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count).await? {
                 hits.extend(more);
                 return Ok(ranked(hits, k));

@@ -5,18 +5,29 @@
 //! and each other module implements one trait.
 
 mod bm25;
+mod changes;
+#[cfg(test)]
+mod changes_tests;
 mod condition;
 mod connection;
+mod copy;
+mod documents;
 mod error;
+mod holding;
+mod instance;
 mod legs;
 #[cfg(test)]
 mod legs_tests;
 mod lexical;
+mod locks;
+mod maintenance;
 mod models;
+mod namespaces;
 mod nearest;
 mod password;
 mod properties;
 mod resident;
+mod rows;
 mod schema;
 mod scope;
 mod select;
@@ -29,12 +40,17 @@ mod vector_index;
 mod vector_type;
 mod vectors;
 mod word_index;
+mod words;
+
+use std::sync::Mutex;
 
 use connection::Connections;
+use holding::Holding;
 use legs::Legs;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;
+use crate::namespace::Namespace;
 
 /// The [`Store`](crate::Store) in a PostgreSQL database.
 #[derive(Debug)]
@@ -42,7 +58,12 @@ pub struct PostgresStore {
     connections: Connections,
     /// The tree that this store was opened for: its settings and its turn to write are its own.
     namespace: String,
+    /// The random name of the tables that were opened.
+    instance: String,
+    holding: Holding,
     legs: Legs,
+    /// The namespaces at a change number. Every search reads them.
+    namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
 }
 
 impl PostgresStore {
@@ -54,7 +75,15 @@ impl PostgresStore {
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
-        Ok(PostgresStore { connections, namespace: namespace.to_owned(), legs: Legs::default() })
+        let instance = instance::read(&connections)?;
+        Ok(PostgresStore {
+            connections,
+            namespace: namespace.to_owned(),
+            instance,
+            holding: Holding::default(),
+            legs: Legs::default(),
+            namespaces: Mutex::default(),
+        })
     }
 
     /// Returns the address without user and password.

@@ -1,7 +1,8 @@
 //! The embedding models of the database.
 
+use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Row, Transaction};
 
 use super::error::Failure;
 use crate::error::StoreError;

@@ -11,7 +11,8 @@ impl Properties for PostgresStore {
     fn property(&self, name: &str) -> Result<Option<String>> {
         self.connections.wait(async {
             let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached("SELECT value FROM properties WHERE namespace = $1 AND name = $2").await?;
+            let statement =
+                connection.prepare_cached("SELECT value FROM properties WHERE namespace = $1 AND name = $2").await?;
             Ok(connection.query_opt(&statement, &[&self.namespace, &name]).await?.map(|row| row.get(0)))
         })
     }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use deadpool_postgres::Transaction;
 use tokio::sync::RwLock;
-use tokio_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::error::Failure;
@@ -54,11 +54,8 @@ impl Resident {
         sizes: Sizes,
         use_level: impl FnOnce(&Level) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let entry = self.entry(Key {
-            namespaces: scope.namespaces.clone(),
-            model: model.number,
-            dimension: model.dimension,
-        });
+        let entry =
+            self.entry(Key { namespaces: scope.namespaces.clone(), model: model.number, dimension: model.dimension });
         {
             let known = entry.read().await;
             if let Some(level) = known.as_ref().filter(|level| level.state == scope.state) {

@@ -1,6 +1,6 @@
 //! The namespaces that a call concerns: those it names, or all.
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::error::Failure;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Row, Transaction};
 
 use super::error::Failure;
 

@@ -1,12 +1,15 @@
 //! The server's index of the vectors of a model, for namespaces that are too large to be scanned.
 
+use deadpool_postgres::Transaction;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Transaction};
 
 use super::error::Failure;
 use super::models::Model;
 use super::select::{STORED, Selection, passage};
 use super::statement::Statement;
+use super::word_index;
 use crate::record::PassageId;
 
 /// The number of vectors of a model from which it gets an index. Fewer are scanned as quickly.
@@ -24,12 +27,16 @@ const MOST_IN_VIEW: usize = 1_000;
 /// The lock of whoever creates an index.
 const LOCK: i64 = 0x7461_6d69_7300_0002;
 
-/// Creates the index of each model with many vectors. Writers go on meanwhile. What another process is creating is left to it.
+/// Creates the indexes that large namespaces are searched with: of each model with many vectors, and of words. Writers go on
+/// meanwhile. What another process is creating is left to it, and a user without the right to create them goes without.
 ///
 /// # Errors
 /// The server refuses.
 pub(super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
-    ensure(connection, LEAST_VECTORS).await
+    match ensure(connection, LEAST_VECTORS).await {
+        Err(Failure::Server(error)) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(()),
+        done => done,
+    }
 }
 
 pub(super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
@@ -41,13 +48,18 @@ pub(super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failur
     if !locked.get::<_, bool>(0) {
         return Ok(());
     }
-    let created = create(connection, least).await;
+    let created = match create(connection, least).await {
+        Ok(()) => word_index::ensure(connection).await,
+        failed => failed,
+    };
     connection.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).await?;
     created
 }
 
 async fn create(connection: &Client, least: i64) -> Result<(), Failure> {
-    for row in connection.query("SELECT model, dimension FROM models WHERE dimension <= $1", &[&MOST_DIMENSIONS]).await? {
+    for row in
+        connection.query("SELECT model, dimension FROM models WHERE dimension <= $1", &[&MOST_DIMENSIONS]).await?
+    {
         let (model, dimension): (i32, i32) = (row.get(0), row.get(1));
         let name = name(model);
         match validity(connection, &name).await? {

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use tokio_postgres::Transaction;
+use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
 use super::error::Failure;
 use super::models::{Model, NO_MODEL, model, model_of, register};
+use super::namespaces::NOW_MS;
 use super::select::{STORED, Selection, document, passage};
 use super::statement::Statement;
 use super::vector_type::Vector;
@@ -41,9 +42,15 @@ impl VectorLeg for PostgresStore {
                 return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
             }
         }
+        let raise = format!(
+            "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
+        );
         self.connections.write(async |transaction| {
             let model = register(transaction, model).await?;
-            put(transaction, &model, vectors).await
+            let (stored, changed) = put(transaction, &model, vectors).await?;
+            self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
+            transaction.execute(&raise, &[&changed]).await?;
+            Ok(stored)
         })
     }
 
@@ -119,7 +126,8 @@ impl PostgresStore {
         selection: &Selection,
     ) -> Result<Coverage, Failure> {
         let scope = &selection.scope;
-        let known = |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
+        let known =
+            |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
         if let Some(coverage) = self.legs.coverages.get(known) {
             return Ok(coverage);
         }
@@ -139,8 +147,10 @@ async fn embedded<'s>(
     model: &'s Model,
     restrict: impl FnOnce(&mut Statement<'s>),
 ) -> Result<u64, Failure> {
-    let mut statement = Statement::new("SELECT count(*) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
-        AND v.text_hash = q.text_hash WHERE v.model = ");
+    let mut statement = Statement::new(
+        "SELECT count(*) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
+        AND v.text_hash = q.text_hash WHERE v.model = ",
+    );
     statement.bind(&model.number, Type::INT4).push(" AND ");
     restrict(&mut statement);
     Ok(statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
@@ -169,16 +179,18 @@ async fn unembedded(
 }
 
 fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
-    let damaged = |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
+    let damaged =
+        |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
     Ok(bytes.try_into().map_err(damaged)?)
 }
 
-/// Stores vectors of unit length in each namespace whose passages have the text and lack its vector.
+/// Stores vectors of unit length in each namespace whose passages have the text and lack its vector. Returns how many texts got one,
+/// and the namespaces that changed.
 async fn put(
     transaction: &Transaction<'_>,
     model: &Model,
     vectors: &[(TextHash, Vec<f32>)],
-) -> Result<u64, Failure> {
+) -> Result<(u64, Vec<String>), Failure> {
     let namespaces: Vec<String> = transaction
         .query("SELECT namespace FROM namespaces WHERE passages > 0", &[])
         .await?
@@ -195,7 +207,9 @@ async fn put(
         .await?;
     // Of two vectors of a text, the first one counts.
     let mut seen = HashSet::new();
-    let distinct: Vec<&(TextHash, Vec<f32>)> = vectors.iter().filter(|(hash, _)| seen.insert(*hash)).collect();
+    let mut distinct: Vec<&(TextHash, Vec<f32>)> = vectors.iter().filter(|(hash, _)| seen.insert(*hash)).collect();
+    // In one order everywhere, so that nobody waits in a circle.
+    distinct.sort_unstable_by_key(|(hash, _)| *hash);
     let mut changed: BTreeSet<String> = BTreeSet::new();
     let mut stored: HashSet<Vec<u8>> = HashSet::new();
     for batch in distinct.chunks(BATCH) {
@@ -206,11 +220,7 @@ async fn put(
             stored.insert(row.get(1));
         }
     }
-    let changed: Vec<String> = changed.into_iter().collect();
-    let raise = "UPDATE namespaces SET change_number = change_number + 1, \
-                 changed_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE namespace = ANY($1)";
-    transaction.execute(raise, &[&changed]).await?;
-    Ok(stored.len() as u64)
+    Ok((stored.len() as u64, changed.into_iter().collect()))
 }
 
 /// The vectors of passages, with their documents.
