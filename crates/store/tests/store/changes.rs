@@ -64,10 +64,8 @@ fn a_document_is_replaced_touched_and_deleted() {
         assert_eq!(after.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>(), ["two", "four"]);
         assert_eq!(after[0].id, before[1].id, "what has no name keeps its identifier wherever it goes");
         assert!(after.iter().all(|passage| before.iter().all(|old| old.passage != passage.passage)));
-        let both = [before[0].passage, after[0].passage];
-        assert_eq!(texts(store, &both), ["one", "two"], "the legs may still name what is not published");
         publish(store);
-        assert_eq!(texts(store, &both), ["two"]);
+        assert_eq!(texts(store, &[before[0].passage, after[0].passage]), ["two"]);
 
         store.apply(&[Change::Touch { document: id, size: 99, modified_ns: 7 }]).unwrap();
         let state = store.document("here", "a.md").unwrap().unwrap();

@@ -14,6 +14,7 @@ mod opening;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod random;
+#[cfg(feature = "evidence")]
 mod replaced;
 mod room;
 mod searching;
