@@ -6,6 +6,8 @@
 
 mod connection;
 mod error;
+#[cfg(feature = "evidence")]
+mod guard;
 mod properties;
 mod schema;
 #[cfg(test)]

@@ -1,0 +1,3 @@
+//! The evidence graph.
+
+use super::PostgresStore;
