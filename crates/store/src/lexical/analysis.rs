@@ -53,34 +53,43 @@ impl Analyzer {
         form: TextForm,
         texts: impl Iterator<Item = &'t str>,
     ) -> (String, u64) {
+        let mut value = namespace_prefix(namespace);
+        let mut count = 0;
+        self.terms(form, texts, |term| {
+            value.push_str(term);
+            value.push(TERM_END);
+            count += 1;
+        });
+        (value, count)
+    }
+
+    /// Passes the terms of a field on in order.
+    pub(super) fn terms<'t>(
+        &mut self,
+        form: TextForm,
+        texts: impl Iterator<Item = &'t str>,
+        mut each: impl FnMut(&str),
+    ) {
         let Analyzer { stemmer, stems, splitter, text } = self;
         text.clear();
         for part in texts {
             text.push_str(part);
             text.push(' ');
         }
-        let mut value = namespace_prefix(namespace);
-        value.reserve(text.len() + text.len() / 2);
-        let mut count = 0;
-        splitter.split(text, |word, piece| {
-            match (form, piece) {
-                // A whole identifier in code keeps its spelling.
-                (TextForm::Code, Piece::Compound) => value.push_str(word),
-                _ => match stems.get(word) {
-                    Some(stem) => value.push_str(stem),
-                    None => {
-                        let stem = stem(stemmer, word);
-                        value.push_str(&stem);
-                        if stems.len() < REMEMBERED_STEMS {
-                            stems.insert(word.to_owned(), stem.into());
-                        }
+        splitter.split(text, |word, piece| match (form, piece) {
+            // A whole identifier in code keeps its spelling.
+            (TextForm::Code, Piece::Compound) => each(word),
+            _ => match stems.get(word) {
+                Some(stem) => each(stem),
+                None => {
+                    let stem = stem(stemmer, word);
+                    each(&stem);
+                    if stems.len() < REMEMBERED_STEMS {
+                        stems.insert(word.to_owned(), stem.into());
                     }
-                },
-            }
-            value.push(TERM_END);
-            count += 1;
+                }
+            },
         });
-        (value, count)
     }
 }
 

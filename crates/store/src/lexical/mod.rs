@@ -19,6 +19,8 @@ mod query;
 mod rebuild;
 mod search;
 mod statistics;
+#[cfg(feature = "postgres")]
+mod terms;
 mod totals;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +39,8 @@ use analysis::ANALYSIS_VERSION;
 use directory::SearchDirectory;
 use fields::Fields;
 pub use highlight::{Highlighter, Mark};
+#[cfg(feature = "postgres")]
+pub(crate) use terms::{PassageTerms, TermReader};
 use totals::Totals;
 
 /// Changes when indexes of the previous version become unusable.

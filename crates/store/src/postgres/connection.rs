@@ -4,10 +4,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Transaction};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Runtime;
-use tokio_postgres::{CancelToken, Config, IsolationLevel, NoTls, Transaction};
+use tokio_postgres::{CancelToken, Config, IsolationLevel, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{Failure, error};

@@ -4,23 +4,46 @@
 //! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
 //! and each other module implements one trait.
 
+mod changes;
+#[cfg(test)]
+mod changes_tests;
 mod connection;
+mod copy;
+mod documents;
 mod error;
+mod evidence;
 #[cfg(feature = "evidence")]
 mod guard;
+mod holding;
+mod instance;
+mod locks;
+mod maintenance;
+mod namespaces;
 mod properties;
+mod rows;
 mod schema;
+mod select;
 #[cfg(test)]
 mod testing;
+mod words;
+
+use std::sync::Mutex;
 
 use connection::Connections;
+use holding::Holding;
 
 use crate::error::Result;
+use crate::namespace::Namespace;
 
 /// The [`Store`](crate::Store) in a PostgreSQL database.
 #[derive(Debug)]
 pub struct PostgresStore {
     connections: Connections,
+    /// The random name of the tables that were opened.
+    instance: String,
+    holding: Holding,
+    /// The namespaces at a change number. Every search reads them.
+    namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
 }
 
 impl PostgresStore {
@@ -31,7 +54,8 @@ impl PostgresStore {
     pub fn open(url: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
-        Ok(PostgresStore { connections })
+        let instance = instance::read(&connections)?;
+        Ok(PostgresStore { connections, instance, holding: Holding::default(), namespaces: Mutex::default() })
     }
 
     /// Returns the address without user and password.
