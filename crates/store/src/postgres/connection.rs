@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Runtime;
-use tokio_postgres::{Config, IsolationLevel, NoTls};
+use tokio_postgres::{CancelToken, Config, IsolationLevel, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{Failure, error};
@@ -30,8 +30,25 @@ pub(super) const SCHEMA: &str = "tamis";
 pub(super) struct Connections {
     runtime: Runtime,
     pool: Pool,
+    canceller: Canceller,
     /// The address without its password, for messages.
     address: String,
+}
+
+/// Cancels statements, over connections of its own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Canceller {
+    encrypted: bool,
+}
+
+impl Canceller {
+    /// Asks the server to cancel what a connection runs. A request that does not arrive leaves the statement to its time limit.
+    pub async fn cancel(self, token: CancelToken) {
+        let asked = async {
+            if self.encrypted { token.cancel_query(tls()).await } else { token.cancel_query(NoTls).await }
+        };
+        drop(tokio::time::timeout(CONNECT_TIMEOUT, asked).await);
+    }
 }
 
 impl std::fmt::Debug for Connections {
@@ -58,10 +75,13 @@ impl Connections {
         // Names are looked up in our schema alone, so that nobody else's objects are taken for ours. Extensions live in public.
         config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning"));
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = match config.get_ssl_mode() {
-            tokio_postgres::config::SslMode::Disable => Manager::from_config(config, NoTls, manager),
-            _ => Manager::from_config(config, tls(), manager),
+        let encrypted = config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable;
+        let manager = if encrypted {
+            Manager::from_config(config, tls(), manager)
+        } else {
+            Manager::from_config(config, NoTls, manager)
         };
+        let canceller = Canceller { encrypted };
         let failed = |reason: String| StoreError::Database { path: address.clone().into(), reason };
         let pool = Pool::builder(manager)
             .max_size(MOST_CONNECTIONS)
@@ -76,7 +96,7 @@ impl Connections {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string()))?;
-        Ok(Connections { runtime, pool, address })
+        Ok(Connections { runtime, pool, canceller, address })
     }
 
     /// The address without its password.
@@ -105,6 +125,19 @@ impl Connections {
             Ok(Ok(Err(PoolError::Timeout(_)))) | Ok(Err(_)) | Err(_) => Err(busy().into()),
             Ok(Ok(connection)) => Ok(connection?),
         }
+    }
+
+    /// Runs a future on the threads of the connections.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> tokio::task::JoinHandle<T> {
+        self.runtime.spawn(future)
+    }
+
+    /// Cancels statements of these connections.
+    pub fn canceller(&self) -> Canceller {
+        self.canceller
     }
 
     /// Reads in one snapshot.

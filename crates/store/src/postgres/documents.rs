@@ -80,8 +80,13 @@ impl Documents for PostgresStore {
     }
 
     fn origins(&self) -> Result<Vec<Origin>> {
-        let select = "SELECT namespace, collection, origin, count(*), sum(passages)::bigint, max(dated_ns) \
-             FROM documents WHERE origin IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
+        let select = "SELECT namespace, collection, origin, sum(documents)::bigint, sum(passages)::bigint, max(dated_ns) FROM (\
+             SELECT namespace, collection, origin, count(*) AS documents, sum(passages) AS passages, max(dated_ns) AS dated_ns \
+               FROM documents WHERE origin IS NOT NULL GROUP BY 1, 2, 3 \
+             UNION ALL SELECT namespace, 'evidence', origin, 0, 0, NULL FROM (\
+               SELECT namespace, origin FROM evidence_tasks UNION SELECT namespace, origin FROM evidence_works \
+               UNION SELECT namespace, origin FROM evidence_pages UNION SELECT namespace, origin FROM evidence_edges) e) o \
+             GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
         self.connections.wait(async {
             let connection = self.connections.connection().await?;
             let origin = |row: &tokio_postgres::Row| Origin {

@@ -13,6 +13,9 @@ mod connection;
 mod copy;
 mod documents;
 mod error;
+mod evidence;
+#[cfg(feature = "evidence")]
+mod guard;
 mod holding;
 mod instance;
 mod legs;

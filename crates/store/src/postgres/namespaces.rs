@@ -7,6 +7,7 @@ use deadpool_postgres::Transaction;
 use super::PostgresStore;
 use super::changes::change_number;
 use super::error::Failure;
+use super::evidence;
 use super::words::Difference;
 use crate::error::{Result, StoreError};
 use crate::lexical::TermReader;
@@ -110,7 +111,7 @@ impl PostgresStore {
         let count = "SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents WHERE namespace = $1";
         let row = transaction.query_one(count, &[&name]).await?;
         let (documents, passages): (i64, i64) = (row.get(0), row.get(1));
-        for delete in REMOVE {
+        for delete in evidence::REMOVE.iter().chain(REMOVE) {
             transaction.execute(*delete, &[&name]).await?;
         }
         let delete = "DELETE FROM namespaces WHERE namespace = $1 RETURNING change_number";
@@ -141,7 +142,11 @@ impl PostgresStore {
             let rows = transaction.query(select, &[namespace, &origin]).await?;
             changes.extend(rows.iter().map(|row| Change::Delete { document: DocumentId(row.get::<_, i32>(0) as u32) }));
         }
-        let mut applied = self.apply_in(transaction, &changes, BTreeSet::new()).await?;
+        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new(), true).await?;
+        for namespace in namespaces {
+            evidence::remove_origin(transaction, namespace, origin, &mut tasks).await?;
+        }
+        tasks.apply(transaction).await?;
         applied.seq = change_number(transaction).await?;
         Ok(applied)
     }

@@ -6,7 +6,15 @@ use crate::error::{Result, StoreError};
 use tokio_postgres::Transaction;
 
 /// The migrations in order; the version of a database is the number of those it has.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    concat!(
+        include_str!("migrations/0003.sql"),
+        include_str!("migrations/0003_functions.sql"),
+        include_str!("guard/reader.sql")
+    ),
+];
 
 /// The lock of whoever creates or migrates the tables.
 const LOCK: i64 = 0x7461_6d69_7300_0001;

@@ -18,7 +18,7 @@ mod documents;
 mod evidence;
 mod evidence_integrity;
 #[cfg(feature = "evidence")]
-mod guard;
+pub(crate) mod guard;
 mod meta;
 mod models;
 mod names;

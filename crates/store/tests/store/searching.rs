@@ -1,5 +1,6 @@
 //! The two legs: their hits, order and scores.
 
+use tamis_store::prelude::*;
 use tamis_store::{Change, Filter, LexicalQuery, PassageId, StoreError, TextHash};
 
 use crate::common::*;

@@ -16,6 +16,7 @@ use deadpool_postgres::{GenericClient, Transaction};
 
 use super::PostgresStore;
 use super::error::Failure;
+use super::evidence::{TaskUpdates, documents_changed};
 use crate::error::Result;
 use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
@@ -78,13 +79,33 @@ impl PostgresStore {
         changes: &[Change],
         also: BTreeSet<String>,
     ) -> Result<Applied, Failure> {
+        let (applied, tasks) = self.apply_documents(transaction, changes, also, true).await?;
+        tasks.apply(transaction).await?;
+        Ok(applied)
+    }
+
+    /// Applies changes as [`apply_in`](Self::apply_in) does, and returns the fragments whose tasks have to be updated at the end.
+    /// The further namespaces are registered; `counts` raises their change numbers.
+    pub(super) async fn apply_documents(
+        &self,
+        transaction: &Transaction<'_>,
+        changes: &[Change],
+        also: BTreeSet<String>,
+        counts: bool,
+    ) -> Result<(Applied, TaskUpdates), Failure> {
         let mut plan = self.plan(transaction, changes, &also).await?;
         for (order, change) in changes.iter().enumerate() {
             plan.change(order, change)?;
         }
-        plan.changed.extend(also);
+        if counts {
+            plan.changed.extend(also);
+        } else {
+            plan.registered.extend(also);
+        }
         write::write(transaction, &plan).await?;
-        Ok(plan.applied)
+        let mut tasks = TaskUpdates::default();
+        documents_changed(transaction, &plan.evidence, &mut tasks).await?;
+        Ok((plan.applied, tasks))
     }
 
     /// Locks the namespaces that changes concern, and reads the documents.

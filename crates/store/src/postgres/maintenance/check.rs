@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use deadpool_postgres::Transaction;
 
 use super::super::error::Failure;
+use super::super::evidence;
 use crate::lexical::TermReader;
 use crate::report::{Findings, Part, Problem};
 
@@ -28,10 +29,11 @@ pub(super) async fn check(transaction: &Transaction<'_>) -> Result<Found, Failur
     for (namespace, row) in names.iter().zip(&rows) {
         let passages = "SELECT count(*) FROM passages WHERE namespace = $1";
         found.passages += transaction.query_one(passages, &[namespace]).await?.get::<_, i64>(0) as u64;
-        for (part, problem, count) in CHECKS {
-            let wrong: i64 = transaction.query_one(*count, &[namespace]).await?.get(0);
-            found.count(*part, problem, wrong);
-            if wrong > 0 && *part == Part::Lexical {
+        let evidence = evidence::CHECKS.iter().map(|(problem, count)| (Part::Database, *problem, *count));
+        for (part, problem, count) in CHECKS.iter().copied().chain(evidence) {
+            let wrong: i64 = transaction.query_one(count, &[namespace]).await?.get(0);
+            found.count(part, problem, wrong);
+            if wrong > 0 && part == Part::Lexical {
                 found.mendable.insert(namespace.clone());
             }
         }

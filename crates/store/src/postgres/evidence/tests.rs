@@ -1,0 +1,1 @@
+//! The evidence graph as the embedded store keeps it.
