@@ -64,10 +64,7 @@ fn documents(origin: &str, records: &[EvidenceRecord]) -> Vec<Change> {
         else {
             return None;
         };
-        Some(Change::Put(NewDocument {
-            origin: Some(origin.into()),
-            ..prose(&record.path()?, text)
-        }))
+        Some(Change::Put(NewDocument { origin: Some(origin.into()), ..prose(&record.path()?, text) }))
     };
     records.iter().filter_map(document).collect()
 }

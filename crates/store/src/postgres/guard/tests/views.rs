@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::evidence::{
-    Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work,
-};
+use crate::evidence::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
 use crate::prelude::*;
 use crate::record::{Change, NewDocument, NewPassage, TextForm};
 use crate::{Access, EmbeddedStore};
@@ -89,7 +87,17 @@ fn graph() -> Vec<EvidenceRecord> {
             records.push(edge(source, (NodeType::Claim, format!("c{}", number % 6)), Relation::Origin, None));
         }
     }
-    for (source, target) in [("w1", "w2"), ("w2", "w3"), ("w3", "w4"), ("p4", "w2"), ("p4", "p1"), ("p5", "w2"), ("p2", "p5"), ("p6", "w4"), ("w4", "w1")] {
+    for (source, target) in [
+        ("w1", "w2"),
+        ("w2", "w3"),
+        ("w3", "w4"),
+        ("p4", "w2"),
+        ("p4", "p1"),
+        ("p5", "w2"),
+        ("p2", "p5"),
+        ("p6", "w4"),
+        ("w4", "w1"),
+    ] {
         let node = |id: &str| (if id.starts_with('w') { NodeType::Work } else { NodeType::Page }, id.to_owned());
         records.push(edge(node(source), node(target), Relation::Cites, None));
     }
@@ -175,7 +183,8 @@ fn the_views_of_the_application_answer_alike() {
             let parameters = values.iter().filter(|(name, _)| has(name));
             let parameters = parameters.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
             let asked = SqlQuery { parameters, limit: 200, timeout: Duration::from_secs(2), ..SqlQuery::new(&sql) };
-            let expected = embedded.query_sql(HERE, &asked, &|| false).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            let expected =
+                embedded.query_sql(HERE, &asked, &|| false).unwrap_or_else(|error| panic!("{path:?}: {error}"));
             let found = store.query_sql(HERE, &asked, &|| false).unwrap_or_else(|error| panic!("{path:?}: {error}"));
             assert_eq!((&found.columns, &found.rows), (&expected.columns, &expected.rows), "{path:?}, given: {given}");
             answered += usize::from(found.row_count > 0);
