@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tantivy::fieldnorm::FieldNormReader;
 use deadpool_postgres::Transaction;
+use tantivy::fieldnorm::FieldNormReader;
 use tokio_postgres::Row;
 
 use super::error::Failure;
@@ -88,7 +88,8 @@ impl Query {
                 });
                 let form = &mut forms[place];
                 let occurs = weights.iter().zip(form.passages).filter(|(_, passages)| *passages > 0);
-                form.bound += occurs.filter_map(|(weight, _)| weight.as_ref()).map(|weight| weight.max_score()).sum::<f32>();
+                form.bound +=
+                    occurs.filter_map(|(weight, _)| weight.as_ref()).map(|weight| weight.max_score()).sum::<f32>();
                 places.push(place);
             }
             places
@@ -131,7 +132,11 @@ impl Query {
                 *counts = [body as u32, name as u32];
             }
         }
-        LexicalHit { passage: passage(row.get(0)), document: document(row.get(1)), score: self.score(&lengths, &counts) }
+        LexicalHit {
+            passage: passage(row.get(0)),
+            document: document(row.get(1)),
+            score: self.score(&lengths, &counts),
+        }
     }
 
     /// Adds up the terms in query order, as every store does.

@@ -1,8 +1,8 @@
 //! The embedding models of the database.
 
-use tokio_postgres::types::Type;
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use crate::error::StoreError;

@@ -51,11 +51,7 @@ impl PostgresStore {
         let found = of_passages(transaction, model, &candidates).await?;
         let mut hits: Vec<SemanticHit> = found
             .into_iter()
-            .map(|(passage, (document, stored))| SemanticHit {
-                passage,
-                document,
-                similarity: cosine(vector, &stored),
-            })
+            .map(|(passage, (document, stored))| SemanticHit { passage, document, similarity: cosine(vector, &stored) })
             .collect();
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
         hits.truncate(k);
@@ -130,8 +126,10 @@ async fn scored<'s>(
     restrict: impl FnOnce(&mut Statement<'s>),
 ) -> Result<Vec<(PassageId, f32)>, Failure> {
     let mut statement = Statement::new("SELECT q.passage, -(v.embedding <#> ");
-    statement.bind(unit, Type::FLOAT4_ARRAY).push("::vector) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
-        AND v.text_hash = q.text_hash WHERE v.model = ");
+    statement.bind(unit, Type::FLOAT4_ARRAY).push(
+        "::vector) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
+        AND v.text_hash = q.text_hash WHERE v.model = ",
+    );
     statement.bind(&model.number, Type::INT4).push(" AND ");
     restrict(&mut statement);
     let rows = statement.query(transaction).await?;

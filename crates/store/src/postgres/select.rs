@@ -201,18 +201,13 @@ async fn documents(
     let mut statement = Statement::new("SELECT d.document, d.path FROM documents d WHERE ");
     condition.of_documents(&mut statement);
     let rows = statement.query(transaction).await?;
-    let mut documents: Vec<i32> =
-        rows.iter().filter(|row| globs.matches(row.get(1))).map(|row| row.get(0)).collect();
+    let mut documents: Vec<i32> = rows.iter().filter(|row| globs.matches(row.get(1))).map(|row| row.get(0)).collect();
     documents.sort_unstable();
     Ok(documents)
 }
 
 /// The passages whose symbol has one of these names.
-async fn named(
-    transaction: &Transaction<'_>,
-    condition: &Condition,
-    names: &[String],
-) -> Result<Vec<i64>, Failure> {
+async fn named(transaction: &Transaction<'_>, condition: &Condition, names: &[String]) -> Result<Vec<i64>, Failure> {
     let patterns = SymbolPatterns::new(names);
     // Every name that a pattern matches holds it, without its asterisk.
     let parts: Vec<&str> = names.iter().map(|name| name.trim().trim_end_matches('*')).collect();

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use tokio_postgres::types::{ToSql, Type};
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::error::Failure;
 

@@ -1,9 +1,9 @@
 //! The server's index of the vectors of a model, for namespaces that are too large to be scanned.
 
-use tokio_postgres::error::SqlState;
-use tokio_postgres::types::Type;
 use deadpool_postgres::Transaction;
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use super::models::Model;
@@ -57,7 +57,9 @@ pub(super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failur
 }
 
 async fn create(connection: &Client, least: i64) -> Result<(), Failure> {
-    for row in connection.query("SELECT model, dimension FROM models WHERE dimension <= $1", &[&MOST_DIMENSIONS]).await? {
+    for row in
+        connection.query("SELECT model, dimension FROM models WHERE dimension <= $1", &[&MOST_DIMENSIONS]).await?
+    {
         let (model, dimension): (i32, i32) = (row.get(0), row.get(1));
         let name = name(model);
         match validity(connection, &name).await? {

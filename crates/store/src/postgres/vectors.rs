@@ -126,7 +126,8 @@ impl PostgresStore {
         selection: &Selection,
     ) -> Result<Coverage, Failure> {
         let scope = &selection.scope;
-        let known = |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
+        let known =
+            |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
         if let Some(coverage) = self.legs.coverages.get(known) {
             return Ok(coverage);
         }
@@ -146,8 +147,10 @@ async fn embedded<'s>(
     model: &'s Model,
     restrict: impl FnOnce(&mut Statement<'s>),
 ) -> Result<u64, Failure> {
-    let mut statement = Statement::new("SELECT count(*) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
-        AND v.text_hash = q.text_hash WHERE v.model = ");
+    let mut statement = Statement::new(
+        "SELECT count(*) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
+        AND v.text_hash = q.text_hash WHERE v.model = ",
+    );
     statement.bind(&model.number, Type::INT4).push(" AND ");
     restrict(&mut statement);
     Ok(statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
@@ -176,7 +179,8 @@ async fn unembedded(
 }
 
 fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
-    let damaged = |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
+    let damaged =
+        |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
     Ok(bytes.try_into().map_err(damaged)?)
 }
 

@@ -1,16 +1,16 @@
 //! The server's index of words, an extension that not every server has. It finds good candidates among passages that are too many to
 //! be scored one by one. Its own scores are those of all namespaces together, so they only choose candidates.
 
-use tokio_postgres::types::Type;
 use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
-use deadpool_postgres::Transaction;
 use super::bm25::Query;
 use super::error::Failure;
 use super::select::{Selection, WORDS};
 use super::statement::Statement;
 use super::words::indexed_word;
 use crate::hits::LexicalHit;
+use deadpool_postgres::Transaction;
 
 /// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
 const LEAST_VERSION: (u32, u32) = (1, 4);
@@ -31,7 +31,8 @@ const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regc
 /// user may create it. Writers go on meanwhile.
 pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
-    let available = "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
+    let available =
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
     let version: Option<String> = connection.query_opt(available, &[]).await?.and_then(|row| row.get(0));
     let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
     let reliable = version.as_deref().is_some_and(|version| parsed(version) >= LEAST_VERSION);
@@ -50,7 +51,8 @@ pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
     if connection.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public").await.is_err() {
         return Ok(false);
     }
-    let create = "CREATE INDEX CONCURRENTLY IF NOT EXISTS words_bm25 ON words USING bm25(indexed) WITH (text_config = 'simple')";
+    let create =
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS words_bm25 ON words USING bm25(indexed) WITH (text_config = 'simple')";
     connection.batch_execute(create).await?;
     Ok(true)
 }
