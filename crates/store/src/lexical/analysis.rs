@@ -95,17 +95,24 @@ impl Analyzer {
 
 /// A word of a query, with its possible terms in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct QueryWord {
+pub(crate) struct QueryWord {
     /// The word in lower case, the term of a whole identifier in code.
-    pub(super) word: String,
+    pub(crate) word: String,
     /// The stem, if it differs: the term everywhere else.
-    pub(super) stem: Option<String>,
+    pub(crate) stem: Option<String>,
     /// True if its parts are words of the query too.
-    pub(super) compound: bool,
+    pub(crate) compound: bool,
+}
+
+impl QueryWord {
+    /// Its possible terms in an index.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.word.as_str()).chain(self.stem.as_deref())
+    }
 }
 
 /// The words of a query, each once, at most `limit`.
-pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
+pub(crate) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut seen = HashMap::<String, usize>::new();
     let mut words: Vec<QueryWord> = Vec::new();
@@ -131,7 +138,7 @@ pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
 }
 
 /// The terms of the words of a text, function words too, each once, at most `limit`. An identifier counts by its parts.
-pub(super) fn text_terms(text: &str, limit: usize) -> Vec<String> {
+pub(crate) fn text_terms(text: &str, limit: usize) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut terms: Vec<String> = Vec::new();
     Splitter::default().split(text, |word, piece| {

@@ -4,9 +4,12 @@
 //! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
 //! and each other module implements one trait.
 
+mod adopt;
+mod bm25;
 mod changes;
 #[cfg(test)]
 mod changes_tests;
+mod condition;
 mod connection;
 mod copy;
 mod documents;
@@ -16,21 +19,37 @@ mod evidence;
 mod guard;
 mod holding;
 mod instance;
+mod legs;
+#[cfg(test)]
+mod legs_fixture;
+#[cfg(test)]
+mod legs_tests;
+mod lexical;
 mod locks;
 mod maintenance;
+mod models;
 mod namespaces;
+mod nearest;
 mod properties;
+mod resident;
 mod rows;
 mod schema;
+mod scope;
 mod select;
+mod statement;
 #[cfg(test)]
 mod testing;
+mod vector_index;
+mod vector_type;
+mod vectors;
+mod word_index;
 mod words;
 
 use std::sync::Mutex;
 
 use connection::Connections;
 use holding::Holding;
+use legs::Legs;
 
 use crate::error::Result;
 use crate::namespace::Namespace;
@@ -42,6 +61,7 @@ pub struct PostgresStore {
     /// The random name of the tables that were opened.
     instance: String,
     holding: Holding,
+    legs: Legs,
     /// The namespaces at a change number. Every search reads them.
     namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
 }
@@ -55,7 +75,7 @@ impl PostgresStore {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
         let instance = instance::read(&connections)?;
-        Ok(PostgresStore { connections, instance, holding: Holding::default(), namespaces: Mutex::default() })
+        Ok(PostgresStore { connections, instance, holding: Holding::default(), legs: Legs::default(), namespaces: Mutex::default() })
     }
 
     /// Returns the address without user and password.

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 
 use super::PostgresStore;
 use super::namespaces::NOW_MS;
+use super::vector_index::ensure_indexes;
 use crate::error::Result;
 use crate::lexical::TermReader;
 use crate::report::{Findings, Part, Progress, Pruned, Summary};
@@ -38,7 +39,9 @@ impl Maintenance for PostgresStore {
             let statement = transaction.prepare_cached(&stamp).await?;
             transaction.query(&statement, &[&CHANNEL]).await?;
             Ok(())
-        })
+        })?;
+        // Last, because a new index of a large store takes long.
+        self.connections.wait(async { ensure_indexes(&*self.connections.connection().await?).await })
     }
 
     fn change_number(&self) -> Result<u64> {
