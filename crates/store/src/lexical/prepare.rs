@@ -88,7 +88,8 @@ impl<O> PreparedTerms<O> {
         let counts = |frequency: u64| frequency * 2 <= passages;
         let any_counts = terms.iter().any(|(counted, frequency, _)| !counted.word.compound && counts(*frequency));
         let averages = [total.body, total.name].map(|terms| terms as f32 / passages as f32);
-        let mut prepared = PreparedTerms { terms: Vec::with_capacity(terms.len()), passages, mass: 0.0, expected_score: 0.0 };
+        let mut prepared =
+            PreparedTerms { terms: Vec::with_capacity(terms.len()), passages, mass: 0.0, expected_score: 0.0 };
         for (CountedWord { word, passages: by_field, occurring }, document_frequency, idf) in terms {
             prepared.expected_score += by_field
                 .iter()

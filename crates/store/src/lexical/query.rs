@@ -55,9 +55,10 @@ impl Reader {
             words.push(CountedWord { word, passages, occurring });
         }
         let query = PreparedTerms::new(words, total);
-        let found = query.terms.iter().flat_map(|term| {
-            term.occurring.iter().map(|(_, occurring)| (occurring.clone(), term.document_frequency))
-        });
+        let found = query
+            .terms
+            .iter()
+            .flat_map(|term| term.occurring.iter().map(|(_, occurring)| (occurring.clone(), term.document_frequency)));
         let statistics = Statistics {
             passages: total.passages,
             tokens: HashMap::from([(self.fields.body, total.body), (self.fields.name, total.name)]),

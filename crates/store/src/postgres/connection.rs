@@ -7,7 +7,9 @@ use std::time::Duration;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Runtime;
-use tokio_postgres::{CancelToken, Config, IsolationLevel, NoTls};
+#[cfg(feature = "evidence")]
+use tokio_postgres::CancelToken;
+use tokio_postgres::{Config, IsolationLevel, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{Failure, error};
@@ -30,17 +32,20 @@ pub(super) const SCHEMA: &str = "tamis";
 pub(super) struct Connections {
     runtime: Runtime,
     pool: Pool,
+    #[cfg(feature = "evidence")]
     canceller: Canceller,
     /// The address without its password, for messages.
     address: String,
 }
 
 /// Cancels statements, over connections of its own.
+#[cfg(feature = "evidence")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Canceller {
     encrypted: bool,
 }
 
+#[cfg(feature = "evidence")]
 impl Canceller {
     /// Asks the server to cancel what a connection runs. A request that does not arrive leaves the statement to its time limit.
     pub async fn cancel(self, token: CancelToken) {
@@ -81,6 +86,7 @@ impl Connections {
         } else {
             Manager::from_config(config, NoTls, manager)
         };
+        #[cfg(feature = "evidence")]
         let canceller = Canceller { encrypted };
         let failed = |reason: String| StoreError::Database { path: address.clone().into(), reason };
         let pool = Pool::builder(manager)
@@ -96,7 +102,13 @@ impl Connections {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string()))?;
-        Ok(Connections { runtime, pool, canceller, address })
+        Ok(Connections {
+            runtime,
+            pool,
+            #[cfg(feature = "evidence")]
+            canceller,
+            address,
+        })
     }
 
     /// The address without its password.
@@ -128,6 +140,7 @@ impl Connections {
     }
 
     /// Runs a future on the threads of the connections.
+    #[cfg(feature = "evidence")]
     pub fn spawn<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -136,6 +149,7 @@ impl Connections {
     }
 
     /// Cancels statements of these connections.
+    #[cfg(feature = "evidence")]
     pub fn canceller(&self) -> Canceller {
         self.canceller
     }

@@ -4,6 +4,7 @@
 //! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
 //! and each other module implements one trait.
 
+mod adopt;
 mod bm25;
 mod changes;
 #[cfg(test)]
@@ -19,6 +20,8 @@ mod guard;
 mod holding;
 mod instance;
 mod legs;
+#[cfg(test)]
+mod legs_fixture;
 #[cfg(test)]
 mod legs_tests;
 mod lexical;

@@ -27,8 +27,11 @@ const BATCH: usize = 1_000;
 /// The vectors of recently searched namespaces, the last used one at the end.
 #[derive(Debug, Default)]
 pub(super) struct Resident {
-    entries: Mutex<Vec<(Key, Arc<RwLock<Option<Level>>>)>>,
+    entries: Mutex<Vec<(Key, Entry)>>,
 }
+
+/// The vectors of one key, once they are read.
+type Entry = Arc<RwLock<Option<Level>>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
@@ -79,7 +82,7 @@ impl Resident {
         }
     }
 
-    fn entry(&self, key: Key) -> Arc<RwLock<Option<Level>>> {
+    fn entry(&self, key: Key) -> Entry {
         let mut entries = lock(&self.entries);
         let entry = match entries.iter().position(|(known, _)| *known == key) {
             Some(place) => entries.remove(place),
@@ -91,7 +94,7 @@ impl Resident {
     }
 
     /// Drops the entries used longest ago, until this one and the others fit. One in use counts nothing and stays.
-    fn make_room(&self, used: &Arc<RwLock<Option<Level>>>, mut size: usize) {
+    fn make_room(&self, used: &Entry, mut size: usize) {
         let mut entries = lock(&self.entries);
         let mut kept = Vec::with_capacity(entries.len());
         for (key, entry) in entries.drain(..).rev() {

@@ -153,7 +153,7 @@ async fn by_index(
     limit: u32,
 ) -> Result<Vec<PassageId>, Failure> {
     // These hold until the transaction ends.
-    let view = (2 * limit as usize).clamp(100, MOST_IN_VIEW).to_string();
+    let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
     let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'strict_order', true)";
     transaction.query_typed(set, &[(&view, Type::TEXT)]).await?;
     let mut statement = joined(model);

@@ -132,7 +132,7 @@ impl Config {
         config.search.pool = config.search.pool.max(4 * config.search.top_k);
         // What is shown of an address has no password.
         if let (Some(url), Some(setting)) = (&config.store.url, config.settings.get_mut("store.url")) {
-            setting.value = Value::from(store::without_password(url).as_str());
+            setting.value = Value::from(sections::store::without_password(url).as_str());
         }
         Ok(config)
     }

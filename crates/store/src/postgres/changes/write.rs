@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadpool_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
+use super::super::adopt::adopt;
 use super::super::error::Failure;
 use super::super::namespaces::{NamespaceChange, numbers};
 use super::super::words::{Difference, WordsWriter};
@@ -155,6 +156,7 @@ async fn write_namespace(
         }
     }
     rows.write(transaction, namespace, number, &mut difference).await?;
+    adopt(transaction, namespace, &contents.iter().map(|(number, ..)| *number).collect::<Vec<_>>()).await?;
     difference.write(transaction, namespace).await?;
     Ok(difference)
 }

@@ -165,17 +165,7 @@ impl Writer<'_, '_> {
         self.transaction
             .execute(
                 &put,
-                &[
-                    &self.namespace,
-                    &storable(self.origin),
-                    &ids,
-                    &titles,
-                    &authors,
-                    &years,
-                    &venues,
-                    &dois,
-                    &counts,
-                ],
+                &[&self.namespace, &storable(self.origin), &ids, &titles, &authors, &years, &venues, &dois, &counts],
             )
             .await?;
         Ok(())

@@ -5,9 +5,9 @@ pub(in super::super) const CHECKS: &[(&str, &str)] = &[
     (
         "fragments or claims have no document, so that no search finds them",
         "SELECT (SELECT count(*) FROM evidence_fragments r WHERE r.namespace = $1 AND NOT EXISTS (SELECT 1 FROM documents d \
-           WHERE d.namespace = $1 AND d.path = ('fragment:' || r.id) COLLATE \"default\" AND d.collection = 'evidence')) \
+           WHERE d.namespace = $1 AND d.path = ('fragment:' || r.id) AND d.collection = 'evidence')) \
          + (SELECT count(*) FROM evidence_claims r WHERE r.namespace = $1 AND NOT EXISTS (SELECT 1 FROM documents d \
-           WHERE d.namespace = $1 AND d.path = ('claim:' || r.id) COLLATE \"default\" AND d.collection = 'evidence'))",
+           WHERE d.namespace = $1 AND d.path = ('claim:' || r.id) AND d.collection = 'evidence'))",
     ),
     (
         "documents of evidence are no fragment and no claim of the graph",
@@ -36,7 +36,7 @@ pub(in super::super) const CHECKS: &[(&str, &str)] = &[
         "WITH said AS (SELECT d.path, a.value FROM documents d \
            JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document \
            WHERE d.namespace = $1 AND d.collection = 'evidence' AND d.path LIKE 'fragment:%' AND a.name = 'task'), \
-         meant AS (SELECT DISTINCT ('fragment:' || e.source_id) COLLATE \"default\", c.task_id COLLATE \"default\" \
+         meant AS (SELECT DISTINCT ('fragment:' || e.source_id), c.task_id \
            FROM evidence_edges e JOIN evidence_claims c ON c.namespace = e.namespace AND c.id = e.target_id \
            WHERE e.namespace = $1 AND e.source_type = 'fragment' AND e.target_type = 'claim') \
          SELECT (SELECT count(*) FROM (SELECT * FROM said EXCEPT SELECT * FROM meant) s) \

@@ -53,12 +53,15 @@ pub(super) async fn at(
 ) -> Result<Vec<Option<EvidenceRecord>>, Failure> {
     let mut found: HashMap<EvidenceKey, EvidenceRecord> = HashMap::new();
     for (place, (select, read)) in NODES.into_iter().enumerate() {
-        let ids: Vec<_> = keys.iter().filter_map(|key| node(key).filter(|(of, _)| *of == place)).map(|(_, id)| storable(id)).collect();
+        let ids: Vec<_> = keys
+            .iter()
+            .filter_map(|key| node(key).filter(|(of, _)| *of == place))
+            .map(|(_, id)| storable(id))
+            .collect();
         if ids.is_empty() {
             continue;
         }
-        let statement =
-            transaction.prepare_cached(&format!("{select} WHERE namespace = $1 AND id = ANY($2)")).await?;
+        let statement = transaction.prepare_cached(&format!("{select} WHERE namespace = $1 AND id = ANY($2)")).await?;
         for row in transaction.query(&statement, &[&namespace, &ids]).await? {
             let record = read(&row)?;
             found.insert(record.key(), record);
@@ -105,7 +108,11 @@ pub(super) async fn present(
 ) -> Result<HashSet<EvidenceKey>, Failure> {
     let mut known: HashSet<(usize, String)> = HashSet::new();
     for (place, table) in ["tasks", "works", "pages", "fragments", "claims"].into_iter().enumerate() {
-        let ids: Vec<_> = keys.iter().filter_map(|key| node(key).filter(|(of, _)| *of == place)).map(|(_, id)| storable(id)).collect();
+        let ids: Vec<_> = keys
+            .iter()
+            .filter_map(|key| node(key).filter(|(of, _)| *of == place))
+            .map(|(_, id)| storable(id))
+            .collect();
         if ids.is_empty() {
             continue;
         }
@@ -114,7 +121,8 @@ pub(super) async fn present(
         let rows = transaction.query(&statement, &[&namespace, &ids]).await?;
         known.extend(rows.iter().map(|row| (place, row.get::<_, String>(0))));
     }
-    let is_known = |key: &EvidenceKey| node(key).is_some_and(|(place, id)| known.contains(&(place, storable(id).into_owned())));
+    let is_known =
+        |key: &EvidenceKey| node(key).is_some_and(|(place, id)| known.contains(&(place, storable(id).into_owned())));
     Ok(keys.iter().filter(|key| is_known(key)).cloned().collect())
 }
 
@@ -235,8 +243,7 @@ fn edge(row: &Row) -> Result<EvidenceRecord, Failure> {
 }
 
 fn read_edge(row: &Row) -> Result<Edge, Failure> {
-    let unknown =
-        |name: &str| damaged(format!("{name:?} is neither a node nor a relation of the evidence graph"));
+    let unknown = |name: &str| damaged(format!("{name:?} is neither a node nor a relation of the evidence graph"));
     let node = |name: &str| NodeType::named(name).ok_or_else(|| unknown(name));
     let relation: &str = row.get(4);
     Ok(Edge {

@@ -24,7 +24,9 @@ pub(super) async fn summary(
     };
     // A fragment belongs to a task when one of its edges leads to a claim of the task.
     let fragments = match task {
-        None => "SELECT f.id, f.page_id FROM evidence_fragments f WHERE f.namespace = $1 AND $2::text IS NULL".to_owned(),
+        None => {
+            "SELECT f.id, f.page_id FROM evidence_fragments f WHERE f.namespace = $1 AND $2::text IS NULL".to_owned()
+        }
         Some(_) => format!(
             "SELECT f.id, f.page_id FROM evidence_fragments f WHERE f.namespace = $1 AND f.id IN \
              (SELECT e.source_id {EDGES} AND e.source_type = 'fragment')"
@@ -41,7 +43,8 @@ pub(super) async fn summary(
             format!("SELECT count(DISTINCT page_id) FROM ({fragments}) f"),
         ),
     };
-    let edges = async |relation: Relation| count(&format!("SELECT count(*) {EDGES} AND e.relation = '{relation}'")).await;
+    let edges =
+        async |relation: Relation| count(&format!("SELECT count(*) {EDGES} AND e.relation = '{relation}'")).await;
     let domains = format!(
         "SELECT p.domain, count(DISTINCT p.id), count(*) FROM ({fragments}) f \
          JOIN evidence_pages p ON p.namespace = $1 AND p.id = f.page_id WHERE p.domain IS NOT NULL \
@@ -56,12 +59,15 @@ pub(super) async fn summary(
     };
     Ok(EvidenceSummary {
         namespace: namespace.to_owned(),
-        tasks: count("SELECT count(*) FROM evidence_tasks WHERE namespace = $1 AND ($2::text IS NULL OR id = $2)").await?,
+        tasks: count("SELECT count(*) FROM evidence_tasks WHERE namespace = $1 AND ($2::text IS NULL OR id = $2)")
+            .await?,
         works: count(&works).await?,
         pages: count(&pages).await?,
         fragments: count(&format!("SELECT count(*) FROM ({fragments}) f")).await?,
-        claims: count("SELECT count(*) FROM evidence_claims WHERE namespace = $1 AND ($2::text IS NULL OR task_id = $2)")
-            .await?,
+        claims: count(
+            "SELECT count(*) FROM evidence_claims WHERE namespace = $1 AND ($2::text IS NULL OR task_id = $2)",
+        )
+        .await?,
         supporting: edges(Relation::Supports).await?,
         refuting: edges(Relation::Refutes).await?,
         neutral: edges(Relation::Neutral).await?,

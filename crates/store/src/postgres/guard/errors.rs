@@ -7,9 +7,7 @@ use tokio_postgres::error::{DbError, SqlState};
 use super::parser::no_such_column;
 use crate::error::StoreError;
 use crate::postgres::error::Failure;
-use crate::sqlite::guard::errors::{
-    ALLOWED, ended, refusal, shortened, too_big, too_deep, too_wide, unknown_table,
-};
+use crate::sqlite::guard::errors::{ALLOWED, ended, refusal, shortened, too_big, too_deep, too_wide, unknown_table};
 use crate::sqlite::guard::watch::Ended;
 
 /// The most bytes of temporary files of a statement.
@@ -35,10 +33,7 @@ fn explained(said: &DbError, sql: &str, timeout: Duration) -> Option<StoreError>
     Some(match code.code() {
         // The states of our own functions.
         "TS001" => too_big(),
-        "TS002" => refusal(
-            "LIKE pattern too complex, or a text to look for too long",
-            "look for at most 1,000 bytes",
-        ),
+        "TS002" => refusal("LIKE pattern too complex, or a text to look for too long", "look for at most 1,000 bytes"),
         _ if *code == SqlState::QUERY_CANCELED => {
             ended(if message.contains("timeout") { Ended::Time } else { Ended::Cancelled }, timeout)
         }

@@ -105,7 +105,9 @@ impl Parser<'_> {
                 "like" => ("like", EQUALITY),
                 "between" => ("between", EQUALITY),
                 "not" => match self.ahead(1) {
-                    Token::Word(next) if ["in", "like", "between", "null"].contains(&next.as_str()) => ("not", EQUALITY),
+                    Token::Word(next) if ["in", "like", "between", "null"].contains(&next.as_str()) => {
+                        ("not", EQUALITY)
+                    }
                     _ => return None,
                 },
                 _ => return None,
@@ -238,7 +240,8 @@ impl Parser<'_> {
         for sign in ["-", "+"] {
             if self.takes(sign) {
                 let inner = self.binding(SIGNED)?;
-                let integer = inner.integer.and_then(|number| if sign == "-" { number.checked_neg() } else { Some(number) });
+                let integer =
+                    inner.integer.and_then(|number| if sign == "-" { number.checked_neg() } else { Some(number) });
                 return Ok(Piece { integer, ..Piece::other(format!("({sign} {})", inner.text), inner.height + 1) });
             }
         }

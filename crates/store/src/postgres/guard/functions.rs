@@ -49,7 +49,13 @@ const FUNCTIONS: &[Function] = &[
     Function("iif", Plain, 2, 3, ""),
     Function("instr", Plain, 2, 2, "strpos((#1)::text, sought((#2)::text))::bigint"),
     Function("json_array_length", Plain, 1, 1, "json_array_length((#1)::text)"),
-    Function("json_group_array", Aggregate, 1, 1, "bounded(concat('[', gathered(~coalesce(to_jsonb(#1)::text, 'null'), ','^)@, ']'))"),
+    Function(
+        "json_group_array",
+        Aggregate,
+        1,
+        1,
+        "bounded(concat('[', gathered(~coalesce(to_jsonb(#1)::text, 'null'), ','^)@, ']'))",
+    ),
     Function("lag", Window, 1, 1, "lag(#1)@"),
     Function("lag", Window, 2, 2, "lag(#1, (#2)::integer)@"),
     Function("lag", Window, 3, 3, "lag(#1, (#2)::integer, #3)@"),
@@ -261,7 +267,8 @@ fn filled(call: &str, arguments: &[Piece], distinct: bool, order: &str, after: &
                 // Without an argument, an aggregate counts rows.
                 Some(place) => text.push_str(arguments.get(place as usize - 1).map_or("*", |argument| &argument.text)),
                 None => {
-                    let all: Vec<String> = arguments.iter().map(|argument| format!("({})::text", argument.text)).collect();
+                    let all: Vec<String> =
+                        arguments.iter().map(|argument| format!("({})::text", argument.text)).collect();
                     text.push_str(&all.join(", "));
                 }
             },

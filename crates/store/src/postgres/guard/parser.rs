@@ -234,7 +234,10 @@ impl Parser<'_> {
     /// Remembers a table expression. Names of the server's own tables begin with `pg_`, and no expression may pass for one.
     pub(super) fn has_expression(&mut self, name: &str) -> Parsed<()> {
         if name.starts_with("pg_") {
-            return Err(errors::refusal(format!("the name {name} is reserved"), "use a name that does not begin with pg_"));
+            return Err(errors::refusal(
+                format!("the name {name} is reserved"),
+                "use a name that does not begin with pg_",
+            ));
         }
         self.expressions.insert(name.to_owned());
         Ok(())
@@ -267,7 +270,8 @@ impl Parser<'_> {
 
     /// Refuses tables and columns that are neither visible nor the statement's own.
     fn check_names(&self) -> Parsed<()> {
-        let is_table = |name: &str| SQL_TABLES.iter().any(|table| table.name == name) || self.expressions.contains(name);
+        let is_table =
+            |name: &str| SQL_TABLES.iter().any(|table| table.name == name) || self.expressions.contains(name);
         if let Some(unknown) = self.tables.iter().find(|name| !is_table(name)) {
             return Err(errors::shortened(errors::unknown_table(unknown)));
         }
@@ -285,17 +289,66 @@ pub(super) fn no_such_column(name: &str, sql: &str) -> StoreError {
 
 /// Returns `true` for a column of a visible table, or one that the server names.
 fn is_column(name: &str) -> bool {
-    let of_values = name.strip_prefix("column").is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()));
+    let of_values =
+        name.strip_prefix("column").is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()));
     of_values || SQL_TABLES.iter().any(|table| table.columns.iter().any(|column| column.name == name))
 }
 
 /// Words that begin a statement that does not only read.
 const STATEMENTS: &[&str] = &[
-    "abort", "alter", "analyze", "attach", "begin", "call", "checkpoint", "close", "cluster", "comment", "commit", "copy",
-    "create", "deallocate", "declare", "delete", "detach", "discard", "do", "drop", "end", "execute", "explain", "fetch", "grant",
-    "import", "insert", "listen", "load", "lock", "merge", "move", "notify", "pragma", "prepare", "reassign", "refresh",
-    "reindex", "release", "replace", "reset", "revoke", "rollback", "savepoint", "security", "set", "show", "start", "table",
-    "truncate", "unlisten", "update", "vacuum",
+    "abort",
+    "alter",
+    "analyze",
+    "attach",
+    "begin",
+    "call",
+    "checkpoint",
+    "close",
+    "cluster",
+    "comment",
+    "commit",
+    "copy",
+    "create",
+    "deallocate",
+    "declare",
+    "delete",
+    "detach",
+    "discard",
+    "do",
+    "drop",
+    "end",
+    "execute",
+    "explain",
+    "fetch",
+    "grant",
+    "import",
+    "insert",
+    "listen",
+    "load",
+    "lock",
+    "merge",
+    "move",
+    "notify",
+    "pragma",
+    "prepare",
+    "reassign",
+    "refresh",
+    "reindex",
+    "release",
+    "replace",
+    "reset",
+    "revoke",
+    "rollback",
+    "savepoint",
+    "security",
+    "set",
+    "show",
+    "start",
+    "table",
+    "truncate",
+    "unlisten",
+    "update",
+    "vacuum",
 ];
 
 /// Returns `true` for a word that is no name.
@@ -305,9 +358,61 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 /// Words that are no names unless they are quoted.
 const RESERVED: &[&str] = &[
-    "all", "and", "as", "asc", "between", "by", "case", "cast", "collate", "cross", "desc", "distinct", "else", "end", "escape",
-    "except", "exists", "fetch", "filter", "for", "from", "full", "glob", "group", "having", "in", "inner", "intersect", "into",
-    "is", "isnull", "join", "left", "like", "limit", "natural", "not", "notnull", "null", "nulls", "offset", "on", "or",
-    "order", "outer", "over", "returning", "right", "select", "then", "union", "using", "values", "when", "where", "window",
+    "all",
+    "and",
+    "as",
+    "asc",
+    "between",
+    "by",
+    "case",
+    "cast",
+    "collate",
+    "cross",
+    "desc",
+    "distinct",
+    "else",
+    "end",
+    "escape",
+    "except",
+    "exists",
+    "fetch",
+    "filter",
+    "for",
+    "from",
+    "full",
+    "glob",
+    "group",
+    "having",
+    "in",
+    "inner",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "left",
+    "like",
+    "limit",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "nulls",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "outer",
+    "over",
+    "returning",
+    "right",
+    "select",
+    "then",
+    "union",
+    "using",
+    "values",
+    "when",
+    "where",
+    "window",
     "with",
 ];

@@ -11,6 +11,7 @@ use tokio_postgres::types::Type;
 use super::errors::{TEMPORARY_BYTES, explain};
 use super::parser::Translated;
 use super::values::Sent;
+use crate::error::StoreError;
 use crate::postgres::connection::{Canceller, Connections};
 use crate::postgres::error::Failure;
 use crate::sql::{SqlQuery, SqlRows};
@@ -33,7 +34,10 @@ const SETTINGS: &str = "SELECT set_config('tamis.scope', sealed($1), true), set_
     set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true), \
     set_config('idle_in_transaction_session_timeout', '10s', true), set_config('extra_float_digits', '1', true), \
     set_config('bytea_output', 'hex', true), set_config('DateStyle', 'ISO', true), \
-    set_config('search_path', 'tamis_sql, pg_catalog, pg_temp', true), set_config('role', 'tamis_reader', true)";
+    set_config('search_path', 'tamis_sql, pg_catalog, pg_temp', true), set_config('role', 'tamis_reader', true), \
+    has_schema_privilege('tamis_reader', 'tamis_sql', 'USAGE') \
+      AND has_table_privilege('tamis_reader', 'tamis_sql.claims', 'SELECT') AND (SELECT proowner = to_regrole('tamis_reader') \
+      FROM pg_proc WHERE oid = 'tamis_sql.answer(text, text[], bigint, bigint)'::regprocedure) AS is_ready";
 
 /// Runs a statement for a caller who waits no longer than its time limit.
 pub(super) async fn run(
@@ -113,18 +117,28 @@ impl Statement {
     }
 
     async fn answered(&self, connection: &mut Object) -> Result<SqlRows, Failure> {
-        if let Err(failure) = self.begin(connection).await {
-            if !lacks_reader(&failure) {
-                return Err(failure);
+        let mut repaired = false;
+        loop {
+            match self.begin(connection).await {
+                Ok(true) => {
+                    let rows = self.rows(connection).await;
+                    return rows.map_err(|failure| explain(failure, &self.query.sql, self.query.timeout));
+                }
+                Err(failure) if !lacks_reader(&failure) => return Err(failure),
+                Ok(false) | Err(_) if repaired => return Err(without_reader().into()),
+                Ok(false) | Err(_) => {}
             }
-            // An administrator may have made the role, or given the right to make it, since the tables were created.
+            // The tables may come from a copy without rights. Or an administrator has made the role since they were created.
+            repaired = true;
             connection.batch_execute("ROLLBACK").await?;
             connection.batch_execute(READER).await?;
-            self.begin(connection).await.map_err(without_reader)?;
         }
-        let explained = |error: tokio_postgres::Error| explain(error.into(), &self.query.sql, self.query.timeout);
+    }
+
+    /// The rows of the statement, within the transaction.
+    async fn rows(&self, connection: &Object) -> Result<SqlRows, Failure> {
         let sql = &self.translated.sql;
-        let described = connection.prepare_typed(sql, &[Type::TEXT_ARRAY]).await.map_err(explained)?;
+        let described = connection.prepare_typed(sql, &[Type::TEXT_ARRAY]).await?;
         let kinds: Vec<Type> = described.columns().iter().map(|column| column.type_().clone()).collect();
         if kinds.len() > COLUMNS {
             return Err(errors::too_wide("too many columns in result set").into());
@@ -136,8 +150,7 @@ impl Statement {
         let (limit, bytes) = (self.query.limit as i64, self.query.max_bytes as i64);
         let rows = connection
             .query(answer, &[&as_texts(sql, kinds.len()), &self.translated.parameters, &limit, &bytes])
-            .await
-            .map_err(explained)?;
+            .await?;
         let mut collector = Collector::new(&names, &self.query);
         for row in &rows {
             let texts: Vec<Option<&str>> = row.try_get(0)?;
@@ -157,14 +170,14 @@ impl Statement {
         Ok(collector.end())
     }
 
-    /// Begins a transaction that only reads, with the reader's rights and the limits.
-    async fn begin(&self, connection: &Object) -> Result<(), Failure> {
+    /// Begins a transaction that only reads, with the reader's rights and the limits. Returns `false` if the reader lacks rights.
+    async fn begin(&self, connection: &Object) -> Result<bool, Failure> {
         connection.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         let settings = connection.prepare_cached(SETTINGS).await?;
         let timeout = format!("{}ms", self.query.timeout.as_millis().max(1));
         let files = format!("{}kB", TEMPORARY_BYTES >> 10);
-        connection.query_one(&settings, &[&self.namespace, &timeout, &files]).await?;
-        Ok(())
+        let row = connection.query_one(&settings, &[&self.namespace, &timeout, &files]).await?;
+        Ok(row.try_get::<_, Option<bool>>("is_ready")?.unwrap_or(false))
     }
 }
 
@@ -211,13 +224,9 @@ fn lacks_reader(failure: &Failure) -> bool {
 }
 
 /// The error where the role of statements cannot be made.
-fn without_reader(failure: Failure) -> Failure {
-    if !lacks_reader(&failure) {
-        return failure;
-    }
+fn without_reader() -> StoreError {
     errors::refusal(
-        "SQL needs the role tamis_reader, which this server does not have",
+        "SQL needs the role tamis_reader, which this server does not have, or which the user of this index may not take on",
         "ask an administrator to run: CREATE ROLE tamis_reader NOLOGIN; GRANT tamis_reader TO the user of this index WITH SET TRUE",
     )
-    .into()
 }

@@ -91,7 +91,9 @@ impl Parser<'_> {
         let mut count = 1;
         loop {
             let word = match self.token() {
-                Token::Word(word) if ["union", "except", "intersect"].contains(&word.as_str()) => word.to_ascii_uppercase(),
+                Token::Word(word) if ["union", "except", "intersect"].contains(&word.as_str()) => {
+                    word.to_ascii_uppercase()
+                }
                 _ => return Ok((sql, items)),
             };
             self.take();
@@ -325,7 +327,9 @@ impl Parser<'_> {
             let natural = !comma && self.takes_word("natural");
             let mut kind = if comma { "CROSS" } else { "" };
             if !comma {
-                for (word, outer) in [("left", true), ("right", true), ("full", true), ("inner", false), ("cross", false)] {
+                for (word, outer) in
+                    [("left", true), ("right", true), ("full", true), ("inner", false), ("cross", false)]
+                {
                     if self.takes_word(word) {
                         kind = match word {
                             "left" => "LEFT",

@@ -39,7 +39,8 @@ pub(super) struct Placed {
 
 /// The signs, longer ones first.
 const SIGNS: &[&str] = &[
-    "->>", "->", "||", "<>", "<=", ">=", "!=", "==", "::", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", ";",
+    "->>", "->", "||", "<>", "<=", ">=", "!=", "==", "::", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".",
+    ";",
 ];
 
 /// Splits a statement into tokens. Comments and spaces separate tokens and are dropped.
@@ -57,8 +58,8 @@ pub(super) fn tokens(sql: &str) -> Result<Vec<Placed>, StoreError> {
             at += rest.find('\n').unwrap_or(rest.len());
             continue;
         }
-        if rest.starts_with("/*") {
-            at += rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+        if let Some(comment) = rest.strip_prefix("/*") {
+            at += comment.find("*/").map_or(rest.len(), |end| end + 4);
             continue;
         }
         let (token, length) = token(sql, at)?;

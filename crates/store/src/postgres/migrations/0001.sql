@@ -160,3 +160,4 @@ CREATE TABLE vectors(
   embedding vector NOT NULL,
   PRIMARY KEY (namespace, model, text_hash)
 );
+CREATE INDEX vectors_text ON vectors(text_hash);

@@ -3,17 +3,17 @@
 --
 -- Texts have the collation "C", so that they are ordered by their bytes on every server.
 CREATE TABLE evidence_tasks(
-  namespace text NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   question text COLLATE "C" NOT NULL,
   status text COLLATE "C",
   created_at text COLLATE "C",      -- RFC 3339 or a date, as given, like all times here
-  origin text NOT NULL,             -- the import's origin
+  origin text COLLATE "C" NOT NULL,             -- the import's origin
   PRIMARY KEY (namespace, id)
 );
 
 CREATE TABLE evidence_works(
-  namespace text NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   title text COLLATE "C" NOT NULL,
   authors text COLLATE "C",         -- a JSON array of names
@@ -21,12 +21,12 @@ CREATE TABLE evidence_works(
   venue text COLLATE "C",
   doi text COLLATE "C",
   citation_count bigint,
-  origin text NOT NULL,
+  origin text COLLATE "C" NOT NULL,
   PRIMARY KEY (namespace, id)
 );
 
 CREATE TABLE evidence_pages(
-  namespace text NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   url text COLLATE "C",
   domain text COLLATE "C",          -- the host of the address, computed
@@ -34,14 +34,14 @@ CREATE TABLE evidence_pages(
   work_id text COLLATE "C",
   published_at text COLLATE "C",
   fetched_at text COLLATE "C",
-  origin text NOT NULL,
+  origin text COLLATE "C" NOT NULL,
   PRIMARY KEY (namespace, id),
   FOREIGN KEY (namespace, work_id) REFERENCES evidence_works(namespace, id) DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX evidence_pages_work ON evidence_pages(namespace, work_id) WHERE work_id IS NOT NULL;
 
 CREATE TABLE evidence_fragments(
-  namespace text NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   page_id text COLLATE "C" NOT NULL,
   text text COLLATE "C" NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE evidence_fragments(
 CREATE INDEX evidence_fragments_page ON evidence_fragments(namespace, page_id, position);
 
 CREATE TABLE evidence_claims(
-  namespace text NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   task_id text COLLATE "C" NOT NULL,
   text text COLLATE "C" NOT NULL,
@@ -68,7 +68,7 @@ CREATE TABLE evidence_claims(
 CREATE INDEX evidence_claims_task ON evidence_claims(namespace, task_id);
 
 CREATE TABLE evidence_edges(
-  namespace text NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   source_type text COLLATE "C" NOT NULL CHECK (source_type IN ('fragment', 'page', 'work')),
   source_id text COLLATE "C" NOT NULL,
   target_type text COLLATE "C" NOT NULL CHECK (target_type IN ('claim', 'page', 'work')),
@@ -77,7 +77,7 @@ CREATE TABLE evidence_edges(
   nli_edge_confidence double precision CHECK (nli_edge_confidence BETWEEN 0 AND 1),
   note text COLLATE "C",
   created_at text COLLATE "C",
-  origin text NOT NULL,
+  origin text COLLATE "C" NOT NULL,
   PRIMARY KEY (namespace, source_type, source_id, target_type, target_id, relation)
 );
 CREATE INDEX evidence_edges_target ON evidence_edges(namespace, target_type, target_id, relation);
@@ -142,18 +142,18 @@ AS $$
 $$;
 
 CREATE VIEW tamis_sql.embeddings WITH (security_barrier) AS
-  SELECT 'claim'::text COLLATE "C" AS target_type, e.id AS target_id, m.name COLLATE "C" AS model_id,
+  SELECT 'claim'::text COLLATE "C" AS target_type, e.id AS target_id, m.name AS model_id,
     tamis_sql.blob_of(v.embedding::real[]) AS embedding_blob, m.dimension::bigint AS dimension
   FROM evidence_claims e
-  JOIN documents d ON d.namespace = e.namespace AND d.path = ('claim:' || e.id) COLLATE "default" AND d.collection = 'evidence'
+  JOIN documents d ON d.namespace = e.namespace AND d.path = 'claim:' || e.id AND d.collection = 'evidence'
   JOIN passages p ON p.namespace = e.namespace AND p.document = d.document
   JOIN vectors v ON v.namespace = e.namespace AND v.text_hash = p.text_hash
   JOIN models m ON m.model = v.model
   WHERE e.namespace = (SELECT tamis_sql.namespace())
   UNION ALL
-  SELECT 'fragment'::text COLLATE "C", e.id, m.name COLLATE "C", tamis_sql.blob_of(v.embedding::real[]), m.dimension::bigint
+  SELECT 'fragment'::text COLLATE "C", e.id, m.name, tamis_sql.blob_of(v.embedding::real[]), m.dimension::bigint
   FROM evidence_fragments e
-  JOIN documents d ON d.namespace = e.namespace AND d.path = ('fragment:' || e.id) COLLATE "default" AND d.collection = 'evidence'
+  JOIN documents d ON d.namespace = e.namespace AND d.path = 'fragment:' || e.id AND d.collection = 'evidence'
   JOIN passages p ON p.namespace = e.namespace AND p.document = d.document
   JOIN vectors v ON v.namespace = e.namespace AND v.text_hash = p.text_hash
   JOIN models m ON m.model = v.model

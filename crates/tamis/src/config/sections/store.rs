@@ -38,7 +38,7 @@ fn namespace(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigEr
     match name.is_empty() {
         true => Ok(None),
         false if is_name => Ok(Some(name)),
-        false => Err(entry.refuse(name, format!("a name of at most {LONGEST_NAME} bytes without commas"))),
+        false => Err(entry.refuse(name.as_str(), format!("a name of at most {LONGEST_NAME} bytes without commas"))),
     }
 }
 

@@ -21,7 +21,11 @@ fn truncation_by_a_limit_is_stated_and_the_statements_own_limit_is_none() {
         ("SELECT id FROM claims WHERE 0", 25, 0, false),
     ] {
         let given = limited(&store, sql, limit);
-        assert_eq!((given.columns, given.row_count, given.truncated), (vec!["id".to_owned()], count, truncated), "{sql}");
+        assert_eq!(
+            (given.columns, given.row_count, given.truncated),
+            (vec!["id".to_owned()], count, truncated),
+            "{sql}"
+        );
     }
 }
 
@@ -50,9 +54,16 @@ fn values_are_those_of_the_embedded_store_and_long_ones_are_marked() {
     ];
     assert_eq!(given.rows, [expected]);
     assert_eq!(given.shortened, 1);
-    let given = limited(&store, "SELECT 1 AS Foo, 'x' || 'y', c.id, count(*) AS \"N N\", sum(confidence) FROM claims c GROUP BY 3", 1);
+    let given = limited(
+        &store,
+        "SELECT 1 AS Foo, 'x' || 'y', c.id, count(*) AS \"N N\", sum(confidence) FROM claims c GROUP BY 3",
+        1,
+    );
     assert_eq!(given.columns, ["Foo", "'x' || 'y'", "id", "N N", "sum(confidence)"]);
-    assert_eq!(limited(&store, "SELECT t.*, 1 + 1 FROM tasks t", 1).columns, ["id", "question", "status", "created_at", "1 + 1"]);
+    assert_eq!(
+        limited(&store, "SELECT t.*, 1 + 1 FROM tasks t", 1).columns,
+        ["id", "question", "status", "created_at", "1 + 1"]
+    );
 }
 
 #[test]
@@ -136,39 +147,62 @@ fn statements_mean_what_they_mean_in_the_embedded_store() {
     let Some(store) = shared() else { return };
     let real = SqlValue::Real;
     for (sql, expected) in [
-        ("SELECT 'ABC' LIKE 'a_c', 'a%' LIKE 'a\\%', 'a%c' LIKE 'a!%c' ESCAPE '!'", vec![number(1), number(0), number(1)]),
-        ("SELECT substr('héllo', 2, 3), substr('hello', -3), substr('hello', 0, 3), substr('hello', 4, -2)", vec![
-            text("éll"), text("llo"), text("he"), text("el"),
-        ]),
-        ("SELECT iif(0, 1, 2), iif(NULL, 1, 2), iif(1 > 0, 'y', 'n'), coalesce(NULL, 3), ifnull(NULL, 4)", vec![
-            number(2), number(2), text("y"), number(3), number(4),
-        ]),
-        ("SELECT max(1, 2.5), min('b', 'a'), max(1, NULL), nullif(1, 1)", vec![
-            real(2.5), text("a"), SqlValue::Null, SqlValue::Null,
-        ]),
-        ("SELECT CAST('12abc' AS INTEGER), CAST('x' AS INTEGER), CAST(2.9 AS INTEGER), CAST(7 AS TEXT), CAST(1 AS REAL)", vec![
-            number(12), number(0), number(2), text("7"), real(1.0),
-        ]),
-        ("SELECT sum(x), avg(x), total(x), count(x), max(x) FROM (SELECT 1 AS x UNION ALL SELECT 2 UNION ALL SELECT NULL)", vec![
-            number(3), real(1.5), real(3.0), number(2), number(2),
-        ]),
-        ("SELECT sum(relation = 'refutes'), max(relation = 'refutes'), sum(relation = 'none') FROM edges", vec![
-            number(9), number(1), number(0),
-        ]),
+        (
+            "SELECT 'ABC' LIKE 'a_c', 'a%' LIKE 'a\\%', 'a%c' LIKE 'a!%c' ESCAPE '!'",
+            vec![number(1), number(0), number(1)],
+        ),
+        (
+            "SELECT substr('héllo', 2, 3), substr('hello', -3), substr('hello', 0, 3), substr('hello', 4, -2)",
+            vec![text("éll"), text("llo"), text("he"), text("el")],
+        ),
+        (
+            "SELECT iif(0, 1, 2), iif(NULL, 1, 2), iif(1 > 0, 'y', 'n'), coalesce(NULL, 3), ifnull(NULL, 4)",
+            vec![number(2), number(2), text("y"), number(3), number(4)],
+        ),
+        (
+            "SELECT max(1, 2.5), min('b', 'a'), max(1, NULL), nullif(1, 1)",
+            vec![real(2.5), text("a"), SqlValue::Null, SqlValue::Null],
+        ),
+        (
+            "SELECT CAST('12abc' AS INTEGER), CAST('x' AS INTEGER), CAST(2.9 AS INTEGER), CAST(7 AS TEXT), CAST(1 AS REAL)",
+            vec![number(12), number(0), number(2), text("7"), real(1.0)],
+        ),
+        (
+            "SELECT sum(x), avg(x), total(x), count(x), max(x) FROM (SELECT 1 AS x UNION ALL SELECT 2 UNION ALL SELECT NULL)",
+            vec![number(3), real(1.5), real(3.0), number(2), number(2)],
+        ),
+        (
+            "SELECT sum(relation = 'refutes'), max(relation = 'refutes'), sum(relation = 'none') FROM edges",
+            vec![number(9), number(1), number(0)],
+        ),
         ("SELECT group_concat(id) FROM (SELECT id FROM claims ORDER BY id LIMIT 3)", vec![text("c0,c1,c10")]),
         ("SELECT group_concat(value, '; ') FROM works, json_each(authors)", vec![text("Ada; Bo")]),
-        ("SELECT json_array_length(authors), authors ->> 1, typeof(year), year + 1 FROM works", vec![
-            number(2), text("Bo"), text("integer"), number(2000),
-        ]),
-        ("SELECT instr('hello', 'l'), replace('aaa', 'a', 'bc'), trim('  x '), rtrim('xyy', 'y'), upper('é a'), hex('ab')", vec![
-            number(3), text("bcbcbc"), text("x"), text("x"), text("é A"), text("6162"),
-        ]),
-        ("SELECT round(2.5), round(-2.5), round(1.255, 2), floor(-1.5), sqrt(-1), ln(0), pow(2, 10), abs(-3), sign(-2)", vec![
-            real(3.0), real(-3.0), real(1.26), real(-2.0), SqlValue::Null, SqlValue::Null, real(1024.0), number(3), number(-1),
-        ]),
-        ("SELECT 1 IS NULL, NULL IS NULL, 1 IS 1, NULL IS NOT 1, 5 BETWEEN 1 AND 9, 3 NOT IN (1, 2), (1, 2) < (1, 3)", vec![
-            number(0), number(1), number(1), number(1), number(1), number(1), number(1),
-        ]),
+        (
+            "SELECT json_array_length(authors), authors ->> 1, typeof(year), year + 1 FROM works",
+            vec![number(2), text("Bo"), text("integer"), number(2000)],
+        ),
+        (
+            "SELECT instr('hello', 'l'), replace('aaa', 'a', 'bc'), trim('  x '), rtrim('xyy', 'y'), upper('é a'), hex('ab')",
+            vec![number(3), text("bcbcbc"), text("x"), text("x"), text("é A"), text("6162")],
+        ),
+        (
+            "SELECT round(2.5), round(-2.5), round(1.255, 2), floor(-1.5), sqrt(-1), ln(0), pow(2, 10), abs(-3), sign(-2)",
+            vec![
+                real(3.0),
+                real(-3.0),
+                real(1.26),
+                real(-2.0),
+                SqlValue::Null,
+                SqlValue::Null,
+                real(1024.0),
+                number(3),
+                number(-1),
+            ],
+        ),
+        (
+            "SELECT 1 IS NULL, NULL IS NULL, 1 IS 1, NULL IS NOT 1, 5 BETWEEN 1 AND 9, 3 NOT IN (1, 2), (1, 2) < (1, 3)",
+            vec![number(0), number(1), number(1), number(1), number(1), number(1), number(1)],
+        ),
     ] {
         assert_eq!(rows(&store, sql), [expected], "{sql}");
     }

@@ -99,7 +99,8 @@ fn what_is_too_large_is_refused() {
 #[test]
 fn a_caller_can_stop_waiting() {
     let Some(store) = shared() else { return };
-    let asked = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(format!("{ENDLESS}SELECT count(*) FROM t")) };
+    let asked =
+        SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(format!("{ENDLESS}SELECT count(*) FROM t")) };
     let started = Instant::now();
     let cancelled = || started.elapsed() > Duration::from_millis(30);
     let error = query(&store.connections, HERE, &asked, &cancelled).unwrap_err().to_string();

@@ -88,10 +88,7 @@ fn a_statement_answers_alike_with_or_without_another_namespace() {
     for sql in PROBES.iter().chain(ALLOWED) {
         let shared = ask(&pair.shared, sql).map(|rows| (rows.columns, rows.rows));
         let alone = ask(&pair.alone, sql).map(|rows| (rows.columns, rows.rows));
-        assert!(
-            matches!(shared, Ok(_) | Err(StoreError::Sql { .. })),
-            "{sql}: {shared:?}"
-        );
+        assert!(matches!(shared, Ok(_) | Err(StoreError::Sql { .. })), "{sql}: {shared:?}");
         let (shared, alone) = (format!("{shared:?}"), format!("{alone:?}"));
         assert_eq!(shared, alone, "{sql}");
         assert!(!shared.contains(SECRET), "{sql}: {shared}");

@@ -5,6 +5,7 @@ mod bombs;
 mod confinement;
 mod second_wall;
 mod statements;
+mod views;
 
 use std::time::Duration;
 

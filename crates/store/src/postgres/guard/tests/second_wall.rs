@@ -97,7 +97,8 @@ fn the_server_refuses_what_the_parser_would() {
         let given = past_the_parser(&store, sql, 500);
         let told = format!("{given:?}");
         assert!(!told.contains(SECRET), "{sql}: {told}");
-        let harmless = given.as_ref().is_ok_and(|rows| rows.rows.iter().flatten().all(|value| *value == SqlValue::Null));
+        let harmless =
+            given.as_ref().is_ok_and(|rows| rows.rows.iter().flatten().all(|value| *value == SqlValue::Null));
         assert!(given.is_err() || harmless || given.is_ok_and(|rows| rows.rows.is_empty()), "{sql}: {told}");
         assert_clean(&store, sql);
     }
@@ -136,4 +137,19 @@ fn errors_of_conditions_come_from_visible_rows_alone() {
     let sql = "SELECT count(*) FROM claims WHERE (CASE WHEN text LIKE 'hush%' THEN text ELSE '1' END)::integer = 1";
     let given = past_the_parser(&store, sql, 1000).unwrap();
     assert_eq!(given.rows, [[number(25)]]);
+}
+
+/// A copy of the tables without rights would run statements as whoever restored it.
+#[test]
+fn rights_are_restored_before_a_statement_runs() {
+    let Some(store) = shared() else { return };
+    store.execute(
+        "ALTER FUNCTION tamis_sql.answer(text, text[], bigint, bigint) OWNER TO CURRENT_USER;
+         GRANT EXECUTE ON FUNCTION tamis_sql.answer(text, text[], bigint, bigint) TO PUBLIC",
+    );
+    assert_eq!(rows(&store, "SELECT count(*) FROM claims"), [[number(25)]]);
+    let told = format!("{:?}", past_the_parser(&store, "SELECT text FROM tamis.evidence_claims", 500));
+    assert!(told.contains("cannot be run"), "{told}");
+    store.execute("REVOKE ALL ON SCHEMA tamis_sql FROM tamis_reader");
+    assert_eq!(rows(&store, "SELECT count(*) FROM claims"), [[number(25)]]);
 }
