@@ -29,6 +29,8 @@ mod namespaces;
 mod nearest;
 mod password;
 mod properties;
+#[cfg(test)]
+mod random_tests;
 mod resident;
 mod rows;
 mod schema;
@@ -44,6 +46,8 @@ mod vector_type;
 mod vectors;
 mod word_index;
 mod words;
+#[cfg(test)]
+mod writers_tests;
 
 use std::sync::Mutex;
 
