@@ -1,14 +1,10 @@
 //! Changes give what the embedded store gives for the same ones.
 
 use super::PostgresStore;
-use super::testing::{self, TestStore};
-use crate::access::Access;
-use crate::embedded::EmbeddedStore;
+use super::testing::{self, TestStore, content, counts, embedded};
 use crate::error::StoreError;
 use crate::namespace::NewNamespace;
-use crate::record::{
-    Applied, Attribute, Change, DocumentId, DocumentState, NewDocument, NewPassage, PassageId, StoredPassage, TextForm,
-};
+use crate::record::{Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm};
 use crate::store::{Changes, Documents, Maintenance};
 
 fn document(path: &str, texts: &[&str]) -> NewDocument {
@@ -63,41 +59,6 @@ fn rich(path: &str) -> NewDocument {
 
 fn number(store: &impl Documents, path: &str) -> DocumentId {
     store.document("here", path).unwrap().unwrap().document
-}
-
-/// All documents and passages, with numbers that count from 0 in their order.
-fn content(store: &impl Documents) -> Vec<(DocumentState, Vec<StoredPassage>)> {
-    let mut documents: Vec<(DocumentState, Vec<StoredPassage>)> = Vec::new();
-    for namespace in store.namespaces().unwrap() {
-        for document in store.documents(&namespace.name).unwrap() {
-            let passages = store.document_passages(&namespace.name, &document.path).unwrap();
-            documents.push((document, passages));
-        }
-    }
-    let mut numbers: Vec<u32> = documents.iter().map(|(document, _)| document.document.0).collect();
-    let mut passages: Vec<u64> = documents.iter().flat_map(|(_, all)| all).map(|passage| passage.passage.0).collect();
-    numbers.sort_unstable();
-    passages.sort_unstable();
-    for (document, of) in &mut documents {
-        document.document = DocumentId(numbers.binary_search(&document.document.0).unwrap() as u32);
-        for passage in of {
-            assert_eq!(numbers.binary_search(&passage.document.0).unwrap() as u32, document.document.0);
-            passage.document = document.document;
-            passage.passage = PassageId(passages.binary_search(&passage.passage.0).unwrap() as u64);
-        }
-    }
-    documents
-}
-
-fn embedded() -> (tempfile::TempDir, EmbeddedStore) {
-    let directory = tempfile::tempdir().unwrap();
-    let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
-    (directory, store)
-}
-
-/// The counts without the change number, which each kind of store counts its own way.
-fn counts(applied: Applied) -> Applied {
-    Applied { seq: 0, ..applied }
 }
 
 #[test]

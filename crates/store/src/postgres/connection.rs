@@ -49,9 +49,8 @@ pub(super) struct Canceller {
 impl Canceller {
     /// Asks the server to cancel what a connection runs. A request that does not arrive leaves the statement to its time limit.
     pub async fn cancel(self, token: CancelToken) {
-        let asked = async {
-            if self.encrypted { token.cancel_query(tls()).await } else { token.cancel_query(NoTls).await }
-        };
+        let asked =
+            async { if self.encrypted { token.cancel_query(tls()).await } else { token.cancel_query(NoTls).await } };
         drop(tokio::time::timeout(CONNECT_TIMEOUT, asked).await);
     }
 }

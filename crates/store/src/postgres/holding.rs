@@ -37,14 +37,14 @@ pub(super) struct Hold<'s> {
     store: &'s PostgresStore,
 }
 
-/// The key of the lock: one for the whole store.
-fn write_key() -> i64 {
-    key("write", "")
+/// The key of the lock: the tree that the store was opened for has its own.
+fn write_key(namespace: &str) -> i64 {
+    key("write", namespace)
 }
 
 /// The key of the turn.
-fn turn_key() -> i64 {
-    key("turn", "")
+fn turn_key(namespace: &str) -> i64 {
+    key("turn", namespace)
 }
 
 impl PostgresStore {
@@ -97,19 +97,19 @@ impl PostgresStore {
         self.connections.wait(async {
             if turn.0.is_none() {
                 let connection = self.connections.connection().await?;
-                if !try_lock(&connection, turn_key()).await? {
+                if !try_lock(&connection, turn_key(&self.namespace)).await? {
                     return Err(self.busy(&connection).await?);
                 }
                 turn.0 = Some(connection);
             }
             let connection = self.connections.connection().await?;
-            if !try_lock(&connection, write_key()).await? {
+            if !try_lock(&connection, write_key(&self.namespace)).await? {
                 return Err(self.busy(&connection).await?);
             }
             match self.check_instance(&connection).await {
                 Ok(()) => Ok(connection),
                 Err(failure) => {
-                    unlock(connection, write_key()).await;
+                    unlock(connection, write_key(&self.namespace)).await;
                     Err(failure)
                 }
             }
@@ -122,7 +122,7 @@ impl PostgresStore {
              WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
              AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
              AND l.classid = $1 AND l.objid = $2";
-        let key = write_key() as u64;
+        let key = write_key(&self.namespace) as u64;
         let row = connection.query_opt(select, &[&((key >> 32) as u32), &(key as u32)]).await?;
         // It may have ended since, or only its turn has come.
         let holder = row.map_or_else(
@@ -138,7 +138,7 @@ impl PostgresStore {
 
     fn end_turn(&self, turn: Turn) {
         if let Some(connection) = turn.0 {
-            self.release(connection, turn_key());
+            self.release(connection, turn_key(&self.namespace));
         }
     }
 
@@ -174,7 +174,7 @@ impl Drop for Hold<'_> {
         if state.holds == 0
             && let Some(connection) = state.connection.take()
         {
-            self.store.release(connection, write_key());
+            self.store.release(connection, write_key(&self.store.namespace));
         }
     }
 }

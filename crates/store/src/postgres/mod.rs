@@ -32,6 +32,8 @@ mod namespaces;
 mod nearest;
 mod password;
 mod properties;
+#[cfg(test)]
+mod random_tests;
 mod resident;
 mod rows;
 mod schema;
@@ -47,6 +49,8 @@ mod vector_type;
 mod vectors;
 mod word_index;
 mod words;
+#[cfg(test)]
+mod writers_tests;
 
 use std::sync::Mutex;
 

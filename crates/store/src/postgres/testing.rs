@@ -5,6 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::PostgresStore;
 use super::connection::Connections;
+use crate::access::Access;
+use crate::embedded::EmbeddedStore;
+use crate::record::{Applied, DocumentId, DocumentState, PassageId, StoredPassage};
+use crate::store::Documents;
 
 /// The variable with the address of a server whose user may create databases.
 const SERVER: &str = "TAMIS_TEST_POSTGRES";
@@ -79,4 +83,40 @@ fn run(url: &str, statements: &str) {
     if !std::thread::panicking() {
         done.expect("the test server runs a statement");
     }
+}
+
+/// All documents and passages, with numbers that count from 0 in their order.
+pub(super) fn content(store: &impl Documents) -> Vec<(DocumentState, Vec<StoredPassage>)> {
+    let mut documents: Vec<(DocumentState, Vec<StoredPassage>)> = Vec::new();
+    for namespace in store.namespaces().unwrap() {
+        for document in store.documents(&namespace.name).unwrap() {
+            let passages = store.document_passages(&namespace.name, &document.path).unwrap();
+            documents.push((document, passages));
+        }
+    }
+    let mut numbers: Vec<u32> = documents.iter().map(|(document, _)| document.document.0).collect();
+    let mut passages: Vec<u64> = documents.iter().flat_map(|(_, all)| all).map(|passage| passage.passage.0).collect();
+    numbers.sort_unstable();
+    passages.sort_unstable();
+    for (document, of) in &mut documents {
+        document.document = DocumentId(numbers.binary_search(&document.document.0).unwrap() as u32);
+        for passage in of {
+            assert_eq!(numbers.binary_search(&passage.document.0).unwrap() as u32, document.document.0);
+            passage.document = document.document;
+            passage.passage = PassageId(passages.binary_search(&passage.passage.0).unwrap() as u64);
+        }
+    }
+    documents
+}
+
+/// An empty embedded store, for the same changes.
+pub(super) fn embedded() -> (tempfile::TempDir, EmbeddedStore) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
+    (directory, store)
+}
+
+/// The counts without the change number, which each kind of store counts its own way.
+pub(super) fn counts(applied: Applied) -> Applied {
+    Applied { seq: 0, ..applied }
 }

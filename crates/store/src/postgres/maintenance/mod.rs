@@ -5,6 +5,8 @@
 mod check;
 mod rebuild;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 
