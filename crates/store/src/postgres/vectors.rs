@@ -233,7 +233,7 @@ pub(super) async fn of_passages(
     for batch in ids.chunks(BATCH) {
         let numbers: Vec<i64> = batch.iter().filter_map(|id| i64::try_from(id.0).ok()).collect();
         let mut statement = Statement::new(
-            "SELECT q.passage, q.document, v.embedding FROM passages q \
+            "SELECT q.passage, q.document, vector_send(v.embedding) FROM passages q \
              JOIN vectors v ON v.namespace = q.namespace AND v.text_hash = q.text_hash WHERE v.model = ",
         );
         statement.bind(&model.number, Type::INT4).push(" AND q.passage = ANY(").numbers(&numbers).push(")");
