@@ -6,6 +6,8 @@ mod deny;
 mod models;
 mod package;
 mod platforms;
+#[cfg(unix)]
+mod postgres;
 mod questions;
 mod references;
 mod run;
@@ -15,6 +17,8 @@ mod torture;
 mod train;
 
 use anyhow::{Result, bail};
+#[cfg(unix)]
+use run::cargo_with;
 use run::{cargo, program, root};
 use std::path::Path;
 
@@ -26,6 +30,7 @@ Before a change lands:
   platforms     check that each crate named in the code is a dependency on every supported system
   deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
   conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm)
+  postgres      start a private PostgreSQL for tests: up, url, down, or run COMMAND with one (needs python3 with pip)
 
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
@@ -54,6 +59,10 @@ fn main() -> Result<()> {
         "deny" => deny::run(),
         "package" => package::run(rest),
         "conformance" => conformance::run(rest),
+        #[cfg(unix)]
+        "postgres" => postgres::run(rest),
+        #[cfg(not(unix))]
+        "postgres" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
         "questions" => questions::run(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
@@ -78,7 +87,7 @@ fn test() -> Result<()> {
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     platforms::run()?;
     deny::run()?;
-    cargo(&["test", "--workspace"])?;
+    tests()?;
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {
@@ -86,6 +95,17 @@ fn test() -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Runs the tests of the workspace, with a PostgreSQL if there can be one.
+fn tests() -> Result<()> {
+    let tests = ["test", "--workspace"];
+    #[cfg(unix)]
+    match postgres::obstacle() {
+        None => return postgres::with_server(|url| cargo_with((postgres::VARIABLE, url), &tests)),
+        Some(obstacle) => println!("postgres skipped: {obstacle}"),
+    }
+    cargo(&tests)
 }
 
 /// Folders whose modules a registry declares in a macro, which `cargo fmt` does not read.

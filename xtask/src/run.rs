@@ -15,6 +15,13 @@ pub fn cargo(arguments: &[&str]) -> Result<()> {
     program(&cargo_itself(), arguments)
 }
 
+/// Runs the cargo that runs this program, with one more variable in its environment.
+#[cfg(unix)]
+pub fn cargo_with(variable: (&str, &str), arguments: &[&str]) -> Result<()> {
+    let (name, value) = variable;
+    start(&cargo_itself(), arguments, |command| command.env(name, value))
+}
+
 /// Returns the path of the cargo that runs this program.
 pub fn cargo_itself() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
@@ -34,8 +41,12 @@ pub fn as_by_hand(command: &mut Command) -> &mut Command {
 
 /// Runs a program in the root and prints its command line.
 pub fn program(name: &str, arguments: &[&str]) -> Result<()> {
+    start(name, arguments, |command| command)
+}
+
+fn start(name: &str, arguments: &[&str], prepare: impl FnOnce(&mut Command) -> &mut Command) -> Result<()> {
     eprintln!("$ {name} {}", arguments.join(" "));
-    let status = as_by_hand(&mut Command::new(name))
+    let status = prepare(as_by_hand(&mut Command::new(name)))
         .args(arguments)
         .current_dir(root())
         .status()

@@ -36,7 +36,8 @@ impl Session {
     ///
     /// # Errors
     /// The directory to start from does not exist.
-    pub fn start(global: &Global, flags: Vec<FlagSetting>) -> Result<Self> {
+    pub fn start(global: &Global, mut flags: Vec<FlagSetting>) -> Result<Self> {
+        flags.extend(setting("store.url", "--store", global.store.as_deref()));
         let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         let index = global.index.clone().or_else(variable);
         let location = Location::discover(&global.directory, index.as_deref())?;
@@ -74,7 +75,7 @@ impl Session {
     /// # Errors
     /// There is no index, or it cannot be read.
     pub fn open_existing(self, config: Config) -> Result<Index> {
-        if !self.location.has_index() {
+        if config.store.url.is_none() && !self.location.has_index() {
             bail!("{}: no index here yet; run `tamis index` to make one", self.location.directory.display());
         }
         self.open(config)

@@ -65,6 +65,8 @@ mod lexical;
 mod lock;
 mod mutex;
 mod namespace;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod query;
 mod recent;
 mod record;
@@ -102,6 +104,8 @@ pub use hits::{
 };
 pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
+#[cfg(feature = "postgres")]
+pub use postgres::{NamespaceStatus, PostgresStatus, PostgresStore};
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,

@@ -21,6 +21,9 @@ pub struct Global {
     /// Keep the index in DIR [default: .tamis in the root; environment: TAMIS_INDEX]
     #[arg(long, value_name = "DIR", global = true, hide_short_help = true)]
     pub index: Option<PathBuf>,
+    /// Keep the index in this PostgreSQL database, postgres://USER@HOST/DATABASE [environment: TAMIS_STORE_URL]
+    #[arg(long, value_name = "URL", global = true, hide_short_help = true)]
+    pub store: Option<String>,
     /// Use colour: auto means on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, hide_short_help = true)]
     pub color: ColorWhen,

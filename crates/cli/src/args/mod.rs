@@ -31,6 +31,7 @@ mod scope;
 mod search;
 mod sql;
 mod stats;
+mod store;
 mod suggest;
 mod tree;
 mod troubleshoot;
@@ -68,6 +69,7 @@ pub use remember::RememberArguments;
 pub use search::{RecallArguments, SearchArguments};
 pub use sql::{RowArguments, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
+pub use store::{StoreAction, StoreArguments};
 pub use suggest::message as suggestion;
 pub use tree::{FilesArguments, GrepArguments, OutlineArguments};
 pub use troubleshoot::TroubleshootArguments;
@@ -143,6 +145,8 @@ pub enum Command {
     Forget(ForgetArguments),
     /// Show the settings in effect and where each comes from
     Config(ConfigArguments),
+    /// Look after the PostgreSQL database that holds the index
+    Store(StoreArguments),
     /// Check everything, and repair what can be rebuilt
     Doctor(DoctorArguments),
     /// Cut another search engine's results: its lines in, the relevant ones out

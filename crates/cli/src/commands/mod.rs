@@ -33,6 +33,7 @@ mod search;
 mod sql;
 mod stats;
 mod status;
+mod store;
 mod troubleshoot;
 mod trust;
 mod views;
@@ -53,6 +54,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Index(index) => index::run(index, global, output),
         Command::Import(import) => import::run(import, global, output),
         Command::Status(status) => status::run(status, global, output),
+        Command::Store(store) => store::run(store, global, output),
         Command::Get(get) => get::run(get, global, output),
         Command::Grep(grep) => grep::run(grep, global, output),
         Command::Files(files) => files::run(files, global, output),

@@ -53,50 +53,66 @@ impl Analyzer {
         form: TextForm,
         texts: impl Iterator<Item = &'t str>,
     ) -> (String, u64) {
+        let mut value = namespace_prefix(namespace);
+        let mut count = 0;
+        self.terms(form, texts, |term| {
+            value.push_str(term);
+            value.push(TERM_END);
+            count += 1;
+        });
+        (value, count)
+    }
+
+    /// Passes the terms of a field on in order.
+    pub(super) fn terms<'t>(
+        &mut self,
+        form: TextForm,
+        texts: impl Iterator<Item = &'t str>,
+        mut each: impl FnMut(&str),
+    ) {
         let Analyzer { stemmer, stems, splitter, text } = self;
         text.clear();
         for part in texts {
             text.push_str(part);
             text.push(' ');
         }
-        let mut value = namespace_prefix(namespace);
-        value.reserve(text.len() + text.len() / 2);
-        let mut count = 0;
-        splitter.split(text, |word, piece| {
-            match (form, piece) {
-                // A whole identifier in code keeps its spelling.
-                (TextForm::Code, Piece::Compound) => value.push_str(word),
-                _ => match stems.get(word) {
-                    Some(stem) => value.push_str(stem),
-                    None => {
-                        let stem = stem(stemmer, word);
-                        value.push_str(&stem);
-                        if stems.len() < REMEMBERED_STEMS {
-                            stems.insert(word.to_owned(), stem.into());
-                        }
+        splitter.split(text, |word, piece| match (form, piece) {
+            // A whole identifier in code keeps its spelling.
+            (TextForm::Code, Piece::Compound) => each(word),
+            _ => match stems.get(word) {
+                Some(stem) => each(stem),
+                None => {
+                    let stem = stem(stemmer, word);
+                    each(&stem);
+                    if stems.len() < REMEMBERED_STEMS {
+                        stems.insert(word.to_owned(), stem.into());
                     }
-                },
-            }
-            value.push(TERM_END);
-            count += 1;
+                }
+            },
         });
-        (value, count)
     }
 }
 
 /// A word of a query, with its possible terms in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct QueryWord {
+pub(crate) struct QueryWord {
     /// The word in lower case, the term of a whole identifier in code.
-    pub(super) word: String,
+    pub(crate) word: String,
     /// The stem, if it differs: the term everywhere else.
-    pub(super) stem: Option<String>,
+    pub(crate) stem: Option<String>,
     /// True if its parts are words of the query too.
-    pub(super) compound: bool,
+    pub(crate) compound: bool,
+}
+
+impl QueryWord {
+    /// Its possible terms in an index.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.word.as_str()).chain(self.stem.as_deref())
+    }
 }
 
 /// The words of a query, each once, at most `limit`.
-pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
+pub(crate) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut seen = HashMap::<String, usize>::new();
     let mut words: Vec<QueryWord> = Vec::new();
@@ -122,7 +138,7 @@ pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
 }
 
 /// The terms of the words of a text, function words too, each once, at most `limit`. An identifier counts by its parts.
-pub(super) fn text_terms(text: &str, limit: usize) -> Vec<String> {
+pub(crate) fn text_terms(text: &str, limit: usize) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut terms: Vec<String> = Vec::new();
     Splitter::default().split(text, |word, piece| {

@@ -46,3 +46,17 @@ pub(super) fn idf(passages: u64, frequency: u64) -> f32 {
     let (passages, frequency) = (passages as f64, frequency.min(passages) as f64);
     (1.0 + (passages - frequency + 0.5) / (frequency + 0.5)).ln() as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::idf;
+
+    #[test]
+    fn idf_is_highest_for_what_nobody_has_and_never_negative() {
+        assert!((idf(10, 0) - (1.0f32 + 10.5 / 0.5).ln()).abs() < 1e-6);
+        assert!(idf(10, 1) < idf(10, 0));
+        assert!(idf(10, 10) > 0.0);
+        assert!(idf(0, 0) > 0.0);
+        assert!(idf(3, 7) > 0.0);
+    }
+}

@@ -12,7 +12,7 @@ use crate::filter::Selection;
 use crate::record::{DocumentId, PassageId};
 
 /// Most words of a text that are looked up. A passage with that many of them has the rest, or is close.
-const MAX_WORDS: usize = 32;
+pub(crate) const MAX_WORDS: usize = 32;
 
 impl Reader {
     /// The passages of a selection that define a symbol with this last name, as spelled; ascending, at most `limit`.

@@ -93,19 +93,35 @@ impl Fields {
         document.add_u64(self.passage, row.passage);
         document.add_u64(self.document, u64::from(row.document));
         document.add_u64(self.namespace, u64::from(row.namespace));
-        // The heading path includes the title.
-        let heading = row.heading.or(row.title);
-        let stem = row.path.rsplit_once('.').map_or(row.path, |(stem, _)| stem);
-        let body = [row.symbol, heading, Some(row.text)];
-        let (body, body_terms) = analyzer.value(row.namespace, row.form, body.into_iter().flatten());
+        let (body, body_terms) = analyzer.value(row.namespace, row.form, body_texts(row));
         document.add_text(self.body, body);
         document.add_u64(self.body_terms, body_terms);
-        let name = [row.symbol, heading, Some(stem)];
-        let (name, name_terms) = analyzer.value(row.namespace, row.form, name.into_iter().flatten());
+        let (name, name_terms) = analyzer.value(row.namespace, row.form, name_texts(row));
         document.add_text(self.name, name);
         document.add_u64(self.name_terms, name_terms);
-        let names = row.symbol.into_iter().flat_map(last_names).filter(|name| name.len() <= LONGEST_NAME);
-        names.for_each(|name| document.add_text(self.symbol, format!("{}{name}", namespace_prefix(row.namespace))));
+        symbol_names(row)
+            .for_each(|name| document.add_text(self.symbol, format!("{}{name}", namespace_prefix(row.namespace))));
         (document, Lengths { passages: 1, body: body_terms, name: name_terms })
     }
+}
+
+/// The texts of the field `body`.
+pub(super) fn body_texts<'r>(row: &LexicalRow<'r>) -> impl Iterator<Item = &'r str> {
+    [row.symbol, heading(row), Some(row.text)].into_iter().flatten()
+}
+
+/// The texts of the field `name`.
+pub(super) fn name_texts<'r>(row: &LexicalRow<'r>) -> impl Iterator<Item = &'r str> {
+    let stem = row.path.rsplit_once('.').map_or(row.path, |(stem, _)| stem);
+    [row.symbol, heading(row), Some(stem)].into_iter().flatten()
+}
+
+/// The values of the field `symbol`, without the namespace.
+pub(super) fn symbol_names<'r>(row: &LexicalRow<'r>) -> impl Iterator<Item = &'r str> {
+    row.symbol.into_iter().flat_map(last_names).filter(|name| name.len() <= LONGEST_NAME)
+}
+
+/// The heading path, which includes the title, or else the title.
+fn heading<'r>(row: &LexicalRow<'r>) -> Option<&'r str> {
+    row.heading.or(row.title)
 }

@@ -2,8 +2,8 @@
 //!
 //! A text passes through `identifiers` (splitting), `analysis` (words to terms), `fields` (the schema), `bm25` (the weights) and
 //! `rebuild` (catching up with the database). A query passes through `analysis`, `query` (its terms, with frequencies from
-//! `statistics` and `totals`) and `search` (the best passages, and the score of any passage). `conjunction` finds the passages that
-//! define a name or hold all words of a text.
+//! `statistics` and `totals`), `prepare` (their weights) and `search` (the best passages, and the score of any passage).
+//! `conjunction` finds the passages that define a name or hold all words of a text.
 //!
 //! Each term starts with the number of its namespace. So a search reads only the postings of its namespaces, and its
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else.
@@ -15,10 +15,13 @@ mod directory;
 mod fields;
 mod highlight;
 mod identifiers;
+mod prepare;
 mod query;
 mod rebuild;
 mod search;
 mod statistics;
+#[cfg(feature = "postgres")]
+mod terms;
 mod totals;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +40,14 @@ use analysis::ANALYSIS_VERSION;
 use directory::SearchDirectory;
 use fields::Fields;
 pub use highlight::{Highlighter, Mark};
+#[cfg(feature = "postgres")]
+pub(crate) use {
+    analysis::{query_words, text_terms},
+    conjunction::MAX_WORDS as MOST_CONTAINED_WORDS,
+    prepare::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms},
+    terms::{PassageTerms, TermReader},
+    totals::Lengths,
+};
 use totals::Totals;
 
 /// Changes when indexes of the previous version become unusable.

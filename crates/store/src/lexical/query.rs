@@ -2,53 +2,25 @@
 
 use std::collections::HashMap;
 
-use tantivy::query::{Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
+use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{SegmentReader, Term};
 
 use super::Reader;
 use super::analysis::{namespace_prefix, query_words};
-use super::bm25::{self, Statistics, idf};
+use super::bm25::Statistics;
 use super::fields::NAME_WEIGHT;
+use super::prepare::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
 use super::totals::Lengths;
-use crate::hits::{LexicalStatistics, TermStatistics};
-
-/// Most words of a query that are looked up.
-const MAX_WORDS: usize = 1_024;
-/// Most words that are searched for: the rarest. A pasted log has hundreds, and the frequent ones cost time without
-/// changing the order.
-const MAX_TERMS: usize = 96;
+use crate::hits::LexicalStatistics;
 
 /// A query of some namespaces against one commit of the index.
 pub(super) struct Prepared {
-    pub(super) terms: Vec<PreparedTerm>,
+    /// Its terms; each occurs as these terms of the index, by namespace.
+    pub(super) query: PreparedTerms<Vec<(u32, Term)>>,
     /// The namespaces searched that have passages, ascending.
     pub(super) namespaces: Vec<u32>,
     statistics: Statistics,
-    /// IDF mass of the terms that count for coverage.
-    pub(super) mass: f32,
-    pub(super) expected_score: f32,
-}
-
-/// A word of the query in the index.
-pub(super) struct PreparedTerm {
-    word: String,
-    compound: bool,
-    document_frequency: u64,
-    idf: f32,
-    /// Its part of the coverage, before division by the mass.
-    pub(super) share: f32,
-    /// The weight of a match in each field with the word.
-    weights: Vec<(Field, Bm25Weight)>,
-    /// Its terms in the index, by namespace; only those that occur.
-    pub(super) occurring: Vec<(u32, Term)>,
-}
-
-impl PreparedTerm {
-    /// The weight of a match in a field.
-    pub(super) fn weight(&self, field: Field) -> Option<&Bm25Weight> {
-        self.weights.iter().find(|(weighted, _)| *weighted == field).map(|(_, weight)| weight)
-    }
 }
 
 impl Reader {
@@ -59,19 +31,14 @@ impl Reader {
         searched.iter().for_each(|(_, lengths)| total.add(*lengths));
         let namespaces: Vec<(u32, String)> =
             searched.iter().map(|(namespace, _)| (*namespace, namespace_prefix(*namespace))).collect();
-        let passages = total.passages;
-        let fields = [(self.fields.body, 1.0f32), (self.fields.name, NAME_WEIGHT)];
-        let tokens = HashMap::from([(self.fields.body, total.body), (self.fields.name, total.name)]);
-        let mut statistics = Statistics { passages, tokens, frequencies: HashMap::new() };
-        let mut terms = Vec::new();
+        let mut words = Vec::new();
         let mut spelling = String::new();
         for word in query_words(text, MAX_WORDS) {
-            // A passage is either code or prose and holds one of the forms, so their frequencies add up. It may hold the word
-            // in both fields, and the larger frequency counts: a word that is frequent in either field says little.
-            let mut by_field = [0u64; 2];
-            let mut found = Vec::new();
-            for ((field, _), frequency) in fields.into_iter().zip(&mut by_field) {
-                for form in std::iter::once(&word.word).chain(&word.stem) {
+            // A passage is either code or prose and holds one of the forms, so their frequencies add up.
+            let mut passages = [0u64; 2];
+            let mut occurring = Vec::new();
+            for (field, frequency) in [self.fields.body, self.fields.name].into_iter().zip(&mut passages) {
+                for form in word.forms() {
                     for (namespace, prefix) in &namespaces {
                         spelling.clear();
                         spelling.push_str(prefix);
@@ -80,70 +47,37 @@ impl Reader {
                         let count = self.frequency(&term)?;
                         if count > 0 {
                             *frequency += count;
-                            found.push((*namespace, term));
+                            occurring.push((*namespace, term));
                         }
                     }
                 }
             }
-            let document_frequency = by_field[0].max(by_field[1]).min(passages);
-            let idf = idf(passages, document_frequency);
-            let expected = by_field
-                .iter()
-                .zip(fields)
-                .map(|(&count, (_, weight))| count.min(passages) as f32 / passages.max(1) as f32 * weight * idf)
-                .sum::<f32>();
-            terms.push((word, document_frequency, idf, expected, found));
+            words.push(CountedWord { word, passages, occurring });
         }
-        // Keeps the rarest words that occur, in query order. Words that do not occur cost nothing and still count.
-        let mut idfs: Vec<f32> = terms.iter().filter(|term| !term.4.is_empty()).map(|term| term.2).collect();
-        idfs.sort_by(|a, b| b.total_cmp(a));
-        if let Some(&least) = idfs.get(MAX_TERMS - 1) {
-            let mut room = MAX_TERMS - idfs.iter().filter(|idf| **idf > least).count();
-            terms.retain(|term| {
-                if term.4.is_empty() || term.2 > least {
-                    return true;
-                }
-                let keep = term.2 == least && room > 0;
-                room -= usize::from(keep);
-                keep
-            });
-        }
-        let counts = |frequency: u64| frequency * 2 <= passages;
-        let any_counts = terms.iter().any(|(word, frequency, ..)| !word.compound && counts(*frequency));
-        let mut expected_score = 0.0;
-        let mut mass = 0.0;
-        let mut prepared = Vec::with_capacity(terms.len());
-        for (word, document_frequency, idf, expected, found) in terms {
-            expected_score += expected;
-            let share = if !word.compound && (counts(document_frequency) || !any_counts) { idf } else { 0.0 };
-            mass += share;
-            let weights = fields
-                .into_iter()
-                .filter(|(field, _)| found.iter().any(|(_, term)| term.field() == *field))
-                .map(|(field, weight)| {
-                    let average = statistics.average(field);
-                    (field, bm25::weight(document_frequency, passages, average).boost_by(weight))
-                })
-                .collect();
-            statistics.frequencies.extend(found.iter().map(|(_, term)| (term.clone(), document_frequency)));
-            prepared.push(PreparedTerm {
-                word: word.word,
-                compound: word.compound,
-                document_frequency,
-                idf,
-                share,
-                weights,
-                occurring: found,
-            });
-        }
+        let query = PreparedTerms::new(words, total);
+        let found = query
+            .terms
+            .iter()
+            .flat_map(|term| term.occurring.iter().map(|(_, occurring)| (occurring.clone(), term.document_frequency)));
+        let statistics = Statistics {
+            passages: total.passages,
+            tokens: HashMap::from([(self.fields.body, total.body), (self.fields.name, total.name)]),
+            frequencies: found.collect(),
+        };
         let namespaces = namespaces.into_iter().map(|(namespace, _)| namespace).collect();
-        Ok(Prepared { terms: prepared, namespaces, statistics, mass, expected_score })
+        Ok(Prepared { query, namespaces, statistics })
+    }
+
+    /// The place of a field with words in a pair.
+    pub(super) fn place_of(&self, field: Field) -> usize {
+        if field == self.fields.name { NAME } else { BODY }
     }
 
     /// The weight of a prepared query in one of its namespaces, for Tantivy to search with; `None` when no term occurs
     /// there.
     pub(super) fn weight(&self, prepared: &Prepared, namespace: u32) -> tantivy::Result<Option<Box<dyn Weight>>> {
         let clauses: Vec<Box<dyn Query>> = prepared
+            .query
             .terms
             .iter()
             .flat_map(|term| &term.occurring)
@@ -186,39 +120,11 @@ impl Reader {
 impl Prepared {
     /// Returns `true` if no term occurs.
     pub(super) fn is_empty(&self) -> bool {
-        self.terms.iter().all(|term| term.occurring.is_empty())
+        self.query.is_empty()
     }
 
     /// The statistics for the caller. The number of passages that pass the filter is unknown here.
     pub(super) fn into_statistics(self) -> LexicalStatistics {
-        LexicalStatistics {
-            terms: self
-                .terms
-                .into_iter()
-                .map(|term| TermStatistics {
-                    term: term.word,
-                    document_frequency: term.document_frequency,
-                    idf: term.idf,
-                    compound: term.compound,
-                })
-                .collect(),
-            passages: 0,
-            indexed: self.statistics.passages,
-            expected_score: self.expected_score,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::idf;
-
-    #[test]
-    fn idf_is_highest_for_what_nobody_has_and_never_negative() {
-        assert!((idf(10, 0) - (1.0f32 + 10.5 / 0.5).ln()).abs() < 1e-6);
-        assert!(idf(10, 1) < idf(10, 0));
-        assert!(idf(10, 10) > 0.0);
-        assert!(idf(0, 0) > 0.0);
-        assert!(idf(3, 7) > 0.0);
+        self.query.into_statistics()
     }
 }

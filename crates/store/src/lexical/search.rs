@@ -205,7 +205,7 @@ impl Reader {
             self.score_segment(prepared, reader, chunk, &mut scores)?;
         }
         for score in &mut scores {
-            score.coverage = if prepared.mass > 0.0 { (score.coverage / prepared.mass).min(1.0) } else { 0.0 };
+            score.coverage = prepared.query.coverage(score.coverage);
         }
         Ok(scores)
     }
@@ -230,10 +230,11 @@ impl Reader {
                 present
             }
         };
-        for term in &prepared.terms {
+        for term in &prepared.query.terms {
             matched.fill(false);
             for (namespace, place) in &term.occurring {
-                let (Some(bm25), Ok(_)) = (term.weight(place.field()), present.binary_search(namespace)) else {
+                let weight = term.weights[self.place_of(place.field())].as_ref();
+                let (Some(bm25), Ok(_)) = (weight, present.binary_search(namespace)) else {
                     continue;
                 };
                 let inverted = reader.inverted_index(place.field())?;

@@ -8,14 +8,14 @@ use std::str::FromStr;
 
 /// Passages, and the terms in their two fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Lengths {
-    pub(super) passages: u64,
-    pub(super) body: u64,
-    pub(super) name: u64,
+pub(crate) struct Lengths {
+    pub(crate) passages: u64,
+    pub(crate) body: u64,
+    pub(crate) name: u64,
 }
 
 impl Lengths {
-    pub(super) fn add(&mut self, more: Lengths) {
+    pub(crate) fn add(&mut self, more: Lengths) {
         self.passages += more.passages;
         self.body += more.body;
         self.name += more.name;

@@ -352,18 +352,17 @@ impl<'c> Batch<'c> {
     }
 }
 
-fn validate_path(path: &str) -> Result<(), TransactionError> {
+pub(crate) fn validate_path(path: &str) -> Result<(), StoreError> {
     if path.is_empty() || path.contains('\0') {
         return Err(StoreError::Invalid {
             what: format!("path {path:?}"),
             reason: "a path is neither empty nor holds a NUL".to_owned(),
-        }
-        .into());
+        });
     }
     Ok(())
 }
 
-fn validate(document: &NewDocument) -> Result<(), TransactionError> {
+pub(crate) fn validate(document: &NewDocument) -> Result<(), StoreError> {
     validate_path(&document.path)?;
     if let Some(NewPassage { start_line, end_line, .. }) =
         document.passages.iter().find(|passage| passage.end_line < passage.start_line)
@@ -371,8 +370,7 @@ fn validate(document: &NewDocument) -> Result<(), TransactionError> {
         return Err(StoreError::Invalid {
             what: document.path.clone(),
             reason: format!("a passage starts at line {start_line} and ends before it, at line {end_line}"),
-        }
-        .into());
+        });
     }
     Ok(())
 }
@@ -406,6 +404,11 @@ fn first_free(
             return Ok(());
         }
     }
+    Err(same_identifier(path).into())
+}
+
+/// The error of a document whose passage has the full identifier of another one.
+pub(crate) fn same_identifier(path: &str) -> StoreError {
     let reason = "two passages have the same full identifier; report it with both passages".to_owned();
-    Err(StoreError::Invalid { what: path.to_owned(), reason }.into())
+    StoreError::Invalid { what: path.to_owned(), reason }
 }

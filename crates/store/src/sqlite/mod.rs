@@ -18,7 +18,7 @@ mod documents;
 mod evidence;
 mod evidence_integrity;
 #[cfg(feature = "evidence")]
-mod guard;
+pub(crate) mod guard;
 mod meta;
 mod models;
 mod names;
@@ -33,8 +33,12 @@ mod select;
 mod transaction_error;
 mod vectors;
 
+#[cfg(feature = "postgres")]
+pub(crate) use batch::{same_identifier, validate, validate_path};
 pub(crate) use database::Database;
 pub(crate) use meta::ContentState;
 pub(crate) use models::ModelRow;
+#[cfg(feature = "postgres")]
+pub(crate) use names::{Identity, PublicIds, prefixes};
 pub(crate) use replay::LexicalRow;
 pub(crate) use transaction_error::TransactionError;

@@ -9,31 +9,31 @@ const DIGITS: usize = 12;
 
 /// The properties that distinguish a passage from the others of its document.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Identity<'p> {
+pub(crate) struct Identity<'p> {
     /// Its own language, else the document's.
-    pub(super) language: Option<&'p str>,
-    pub(super) kind: &'p str,
-    pub(super) symbol: Option<&'p str>,
-    pub(super) signature: Option<&'p str>,
-    pub(super) heading: Option<&'p str>,
-    pub(super) text: TextHash,
+    pub(crate) language: Option<&'p str>,
+    pub(crate) kind: &'p str,
+    pub(crate) symbol: Option<&'p str>,
+    pub(crate) signature: Option<&'p str>,
+    pub(crate) heading: Option<&'p str>,
+    pub(crate) text: TextHash,
 }
 
 /// Assigns identifiers to the passages of one document, in document order.
-pub(super) struct PublicIds<'d> {
+pub(crate) struct PublicIds<'d> {
     namespace: &'d str,
     path: &'d str,
     seen: HashMap<[u8; 32], u32>,
 }
 
 impl<'d> PublicIds<'d> {
-    pub(super) fn new(namespace: &'d str, path: &'d str) -> PublicIds<'d> {
+    pub(crate) fn new(namespace: &'d str, path: &'d str) -> PublicIds<'d> {
         PublicIds { namespace, path, seen: HashMap::new() }
     }
 
     /// Returns the full identifier, in hexadecimal. A passage with a symbol or heading keeps it while its text changes; any
     /// other keeps it wherever in the document its text moves. Equal passages are numbered.
-    pub(super) fn next(&mut self, passage: &Identity<'_>) -> String {
+    pub(crate) fn next(&mut self, passage: &Identity<'_>) -> String {
         let Identity { language, kind, symbol, signature, heading, text } = *passage;
         let text = text.to_string();
         let mut hasher = blake3::Hasher::new();
@@ -59,6 +59,6 @@ impl<'d> PublicIds<'d> {
 }
 
 /// Prefixes of the full identifier to try, shortest first. A longer one is needed when another passage has the shorter.
-pub(super) fn prefixes(name: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn prefixes(name: &str) -> impl Iterator<Item = &str> {
     (DIGITS..=name.len()).step_by(4).filter_map(|digits| name.get(..digits))
 }

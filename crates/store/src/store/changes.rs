@@ -23,7 +23,7 @@ pub trait Changes: Send + Sync {
     fn remove_namespace(&self, name: &str) -> Result<Applied>;
 
     /// Applies changes in order, in one transaction: all or nothing. The database shows them at once, the legs after
-    /// [`publish`](super::Maintenance::publish).
+    /// [`publish`](super::Maintenance::publish) at the latest.
     fn apply(&self, changes: &[Change]) -> Result<Applied>;
 
     /// Removes everything imported from an origin into these namespaces, in one transaction: its documents, and the

@@ -36,7 +36,7 @@ pub trait Documents: Send + Sync {
     fn newest_dates(&self) -> Result<Vec<(String, i64)>>;
 
     /// Returns passages in the order given, without those that are gone. A passage that was replaced or deleted after the
-    /// last [`publish`](super::Maintenance::publish) is still returned, because the lexical leg still finds it.
+    /// last [`publish`](super::Maintenance::publish) is still returned where the lexical leg still finds it.
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
 
     /// Returns passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An exact match is

@@ -14,7 +14,7 @@ fn columns(candidate: &RecordedCandidate) -> [Option<f32>; COLUMNS] {
 }
 
 /// The blob of these candidates.
-pub(super) fn encode(candidates: &[RecordedCandidate]) -> Vec<u8> {
+pub(crate) fn encode(candidates: &[RecordedCandidate]) -> Vec<u8> {
     let known = |column: usize| candidates.iter().any(|candidate| columns(candidate)[column].is_some());
     let present: Vec<usize> = (0..COLUMNS).filter(|&column| known(column)).collect();
     let mut blob = Vec::with_capacity(1 + present.len() * candidates.len() * 4);
@@ -28,7 +28,7 @@ pub(super) fn encode(candidates: &[RecordedCandidate]) -> Vec<u8> {
 }
 
 /// The candidates with these identifiers; `None` if the blob does not fit them.
-pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedCandidate>> {
+pub(crate) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedCandidate>> {
     let (&mask, bytes) = blob.split_first()?;
     let count = passages.len();
     let present = mask.count_ones() as usize;

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::read::{at_most, number};
+use super::read::number;
+use super::rules::at_most;
 use super::schema;
 use crate::query::{all, count, execute, one};
 use crate::usage_record::{GradedPassage, ModelGrade, RecordedGrade, RemovedGrades};

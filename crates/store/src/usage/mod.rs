@@ -8,9 +8,11 @@
 //! `retrieval_quality` has one small row for every query ([`QueryQuality`](crate::QueryQuality)), for statistics.
 //!
 //! `schema` opens and upgrades the file, `write`, `read`, `quality`, `openings` and `grades` hold the statements,
-//! `candidate_blob` encodes the candidates' figures.
+//! `candidate_blob` encodes the candidates' figures. `rules` holds what is the same in every usage log.
 
-mod candidate_blob;
+pub(crate) mod candidate_blob;
+#[cfg(test)]
+pub(crate) mod contract;
 mod grades;
 #[cfg(test)]
 mod label_tests;
@@ -19,6 +21,7 @@ mod quality;
 #[cfg(test)]
 mod quality_tests;
 mod read;
+pub(crate) mod rules;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -28,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rules::{IMPATIENT, PATIENT};
 use rusqlite::Connection;
 
 use crate::access::Access;
@@ -45,12 +49,6 @@ use crate::usage_record::{
 
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";
-
-/// The time that recording a search waits for another process before it gives up.
-const IMPATIENT: Duration = Duration::from_millis(50);
-
-/// The time that everything else waits.
-const PATIENT: Duration = Duration::from_secs(5);
 
 /// The log grows to this many bytes before closing writes it back. The next process then has little to read again, and
 /// closing rarely waits for the disk.

@@ -2,13 +2,11 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::read::{at_most, number, period, searches_where};
+use super::read::{number, searches_where};
+use super::rules::{LOOKED_THROUGH, at_most, period};
 use super::schema;
 use crate::query::{all, execute, one};
 use crate::usage_record::{OpenedCount, OpenedSearch, Opening};
-
-/// Searches of a caller that are looked through for one that showed a passage.
-const LOOKED_THROUGH: i64 = 50;
 
 /// Credits the caller's latest search that showed one of the passages.
 pub(super) fn record(connection: &mut Connection, opening: &Opening<'_>) -> rusqlite::Result<u64> {

@@ -1,10 +1,8 @@
 //! Recording the quality of each query, and reading it back for a period.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, Row, params, types};
 
-use super::read::period;
+use super::rules::{finite, period, stages};
 use super::schema;
 use crate::query::{all, execute};
 use crate::usage_record::{QueryQuality, RETAINED_QUALITY};
@@ -77,17 +75,6 @@ pub(super) fn insert(connection: &Connection, quality: &QueryQuality, purge_ever
 /// of the deleted rows.
 pub(super) fn purge(connection: &Connection, last: i64, retained: i64) -> rusqlite::Result<usize> {
     execute(connection, "DELETE FROM retrieval_quality WHERE number <= ?1", [last - retained])
-}
-
-fn finite(value: Option<f64>) -> Option<f64> {
-    value.filter(|value| value.is_finite())
-}
-
-/// The stages as JSON, in milliseconds, exact to the microsecond.
-fn stages(milliseconds: &BTreeMap<String, f64>) -> String {
-    let known = milliseconds.iter().filter(|(_, value)| value.is_finite());
-    let rounded = known.map(|(stage, value)| (stage.clone(), ((value * 1000.0).round() / 1000.0).into()));
-    serde_json::Value::Object(rounded.collect()).to_string()
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<QueryQuality> {

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Row, params, types};
 
+use super::rules::{at_most, period};
 use super::{candidate_blob, schema};
 use crate::query::{all, one};
 use crate::scoring::ScoringKey;
@@ -119,16 +120,6 @@ pub(super) fn judgements_of(connection: &Connection, id: &str) -> rusqlite::Resu
 /// The number of the search called `id`.
 pub(super) fn number(connection: &Connection, id: &str) -> rusqlite::Result<Option<i64>> {
     one(connection, "SELECT number FROM searches WHERE id = ?1", [id], |row| row.get(0))
-}
-
-/// A limit as SQL takes it.
-pub(super) fn at_most(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// The values for a condition on a period and a limit.
-pub(super) fn period(since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> [i64; 3] {
-    [since_ms.unwrap_or(i64::MIN), until_ms.unwrap_or(i64::MAX), at_most(limit)]
 }
 
 /// The last judgement of each passage, a person's before a model's, in the order in which these were given.

@@ -2,14 +2,12 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use super::rules::{PURGE_EVERY, check, invalid};
 use super::{candidate_blob, quality, read};
 use crate::connection::checkpoint;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::query::{count, execute};
 use crate::usage_record::{CallerKey, Judgement, Purged, QueryQuality, RETAINED, RecordedSearch};
-
-/// Old records are deleted after this many new ones, so the number kept is exact to it.
-const PURGE_EVERY: i64 = 64;
 
 /// A search in the form of its row.
 pub(super) struct SearchRow<'s> {
@@ -21,12 +19,9 @@ pub(super) struct SearchRow<'s> {
 
 impl<'s> SearchRow<'s> {
     pub(super) fn of(search: &'s RecordedSearch) -> Result<SearchRow<'s>> {
-        let invalid = |reason: String| StoreError::Invalid { what: format!("search {}", search.id), reason };
-        if search.kept as usize > search.candidates.len() {
-            return Err(invalid(format!("{} kept of {} candidates", search.kept, search.candidates.len())));
-        }
+        check(search)?;
         let passages: Vec<&str> = search.candidates.iter().map(|candidate| candidate.passage.as_str()).collect();
-        let json = |error: serde_json::Error| invalid(error.to_string());
+        let json = |error: serde_json::Error| invalid(search, error.to_string());
         let candidate_ids = serde_json::to_string(&passages).map_err(json)?;
         let shown = search.shown.as_ref().map(serde_json::to_string).transpose().map_err(json)?;
         Ok(SearchRow { search, candidate_ids, evidence: candidate_blob::encode(&search.candidates), shown })

@@ -43,7 +43,7 @@ impl Background {
     /// Statistics of `count` passages from a `sample` of their similarities, which is reordered.
     ///
     /// `top` holds the best similarities of all, descending: quantiles that lie among them need no sample.
-    pub(super) fn new(count: usize, sample: &mut [f32], top: &[f32]) -> Self {
+    pub(crate) fn new(count: usize, sample: &mut [f32], top: &[f32]) -> Self {
         if sample.is_empty() {
             return Self { count, ..Self::default() };
         }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tamis_store::prelude::*;
 use tamis_store::{
-    Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, TextForm, TextHash,
+    Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, Store, TextForm,
+    TextHash,
 };
 
 /// A directory of its own, in memory if the system offers a file system there: the stores make the same calls and the
@@ -20,6 +20,16 @@ const DIMENSION: usize = 8;
 
 pub fn model() -> ModelKey {
     ModelKey { id: MODEL.to_owned(), dimension: DIMENSION }
+}
+
+/// Runs a test on an empty store of each kind.
+pub fn on_every_store(test: impl Fn(&dyn Store)) {
+    let directory = temporary();
+    test(&open(directory.path()));
+    #[cfg(feature = "postgres")]
+    if let Some(database) = crate::postgres::TestDatabase::create() {
+        test(&database.open("here"));
+    }
 }
 
 pub fn open(directory: &Path) -> EmbeddedStore {
@@ -52,12 +62,12 @@ pub fn prose(path: &str, texts: &[&str]) -> NewDocument {
     document(path, texts.iter().map(|text| passage(text)).collect())
 }
 
-pub fn put(store: &EmbeddedStore, documents: Vec<NewDocument>) {
+pub fn put(store: &dyn Store, documents: Vec<NewDocument>) {
     let changes: Vec<Change> = documents.into_iter().map(Change::Put).collect();
     store.apply(&changes).unwrap();
 }
 
-pub fn publish(store: &EmbeddedStore) {
+pub fn publish(store: &dyn Store) {
     store.publish(&mut |_| {}).unwrap();
 }
 
@@ -67,33 +77,33 @@ pub fn vector_of(hash: TextHash) -> Vec<f32> {
 }
 
 /// Gives each text without a vector one. Returns their number.
-pub fn embed(store: &EmbeddedStore) -> u64 {
+pub fn embed(store: &dyn Store) -> u64 {
     let texts = store.unembedded(MODEL, &Filter::default(), usize::MAX >> 1).unwrap();
     let vectors: Vec<_> = texts.iter().map(|text| (text.hash, vector_of(text.hash))).collect();
     store.put_vectors(&model(), &vectors).unwrap()
 }
 
-pub fn id_of(store: &EmbeddedStore, path: &str) -> DocumentId {
+pub fn id_of(store: &dyn Store, path: &str) -> DocumentId {
     store.document("here", path).unwrap().unwrap().document
 }
 
 /// All passages of the store.
-pub fn all(store: &EmbeddedStore) -> Vec<PassageId> {
+pub fn all(store: &dyn Store) -> Vec<PassageId> {
     store.select(&Filter::default()).unwrap().into_iter().map(|found| found.passage).collect()
 }
 
 /// The texts of passages.
-pub fn texts(store: &EmbeddedStore, ids: &[PassageId]) -> Vec<String> {
+pub fn texts(store: &dyn Store, ids: &[PassageId]) -> Vec<String> {
     store.passages(ids).unwrap().into_iter().map(|passage| passage.text).collect()
 }
 
 /// The texts that the lexical leg finds.
-pub fn found(store: &EmbeddedStore, query: &str) -> Vec<String> {
+pub fn found(store: &dyn Store, query: &str) -> Vec<String> {
     let hits = store.lexical(&tamis_store::LexicalQuery::new(query), &Filter::default(), 100).unwrap().hits;
     texts(store, &hits.iter().map(|hit| hit.passage).collect::<Vec<_>>())
 }
 
 /// Asserts that the check finds nothing.
-pub fn assert_sound(store: &EmbeddedStore) {
+pub fn assert_sound(store: &dyn Store) {
     assert_eq!(store.check().unwrap().problems, []);
 }

@@ -32,7 +32,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
 }
 
 /// The passages that pass a filter, by each way of applying it: all ways must agree.
-pub fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
+pub fn passing(store: &dyn tamis_store::Store, filter: &Filter) -> BTreeSet<PassageId> {
     let selected: BTreeSet<PassageId> = store.select(filter).unwrap().into_iter().map(|found| found.passage).collect();
     let lexical = store.lexical(&LexicalQuery::new("needle"), filter, 100).unwrap();
     assert_eq!(lexical.hits.iter().map(|hit| hit.passage).collect::<BTreeSet<_>>(), selected);
@@ -47,7 +47,7 @@ pub fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
     selected
 }
 
-fn paths(store: &EmbeddedStore, filter: &Filter) -> Vec<String> {
+fn paths(store: &dyn tamis_store::Store, filter: &Filter) -> Vec<String> {
     let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
     let paths: BTreeSet<String> = store
         .passages(&ids)
@@ -84,31 +84,31 @@ fn each_part_of_a_filter_restricts() {
 
 #[test]
 fn symbols_restrict_by_name() {
-    let directory = temporary();
-    let store = open(directory.path());
-    let code = document(
-        "src/store.rs",
-        vec![
-            function("Store::open", "needle one"),
-            function("Store::open_all", "needle two"),
-            function("MIN, MAX", "needle three"),
-            passage("needle four"),
-        ],
-    );
-    put(&store, vec![code.clone(), NewDocument { namespace: "there".into(), ..code }]);
-    embed(&store);
-    publish(&store);
-    let named = |symbols: &[&str]| {
-        let filter = Filter { symbols: owned(symbols), ..Filter::namespace("here") };
-        let ids: Vec<PassageId> = passing(&store, &filter).into_iter().collect();
-        texts(&store, &ids)
-    };
-    assert_eq!(named(&["open"]), ["needle one"]);
-    assert_eq!(named(&["Store::open"]), ["needle one"]);
-    assert_eq!(named(&["open*"]), ["needle one", "needle two"]);
-    assert_eq!(named(&["MAX", "open_all"]), ["needle two", "needle three"]);
-    assert_eq!(named(&["store::open"]), [""; 0]);
-    assert_eq!(named(&["Store"]), [""; 0]);
+    on_every_store(|store| {
+        let code = document(
+            "src/store.rs",
+            vec![
+                function("Store::open", "needle one"),
+                function("Store::open_all", "needle two"),
+                function("MIN, MAX", "needle three"),
+                passage("needle four"),
+            ],
+        );
+        put(store, vec![code.clone(), NewDocument { namespace: "there".into(), ..code }]);
+        embed(store);
+        publish(store);
+        let named = |symbols: &[&str]| {
+            let filter = Filter { symbols: owned(symbols), ..Filter::namespace("here") };
+            let ids: Vec<PassageId> = passing(store, &filter).into_iter().collect();
+            texts(store, &ids)
+        };
+        assert_eq!(named(&["open"]), ["needle one"]);
+        assert_eq!(named(&["Store::open"]), ["needle one"]);
+        assert_eq!(named(&["open*"]), ["needle one", "needle two"]);
+        assert_eq!(named(&["MAX", "open_all"]), ["needle two", "needle three"]);
+        assert_eq!(named(&["store::open"]), [""; 0]);
+        assert_eq!(named(&["Store"]), [""; 0]);
+    });
 }
 
 #[test]
@@ -140,12 +140,12 @@ fn filters_are_resolved_again_after_a_change() {
 
 #[test]
 fn a_language_is_that_of_the_document_where_no_passage_has_its_own() {
-    let directory = temporary();
-    let store = open(directory.path());
-    let rust = NewDocument { language: Some("rust".into()), ..prose("a.rs", &["needle one"]) };
-    put(&store, vec![rust, prose("b.txt", &["needle two"])]);
-    embed(&store);
-    publish(&store);
-    let filter = Filter { languages: owned(&["rust"]), ..Filter::default() };
-    assert_eq!(paths(&store, &filter), ["here/a.rs"]);
+    on_every_store(|store| {
+        let rust = NewDocument { language: Some("rust".into()), ..prose("a.rs", &["needle one"]) };
+        put(store, vec![rust, prose("b.txt", &["needle two"])]);
+        embed(store);
+        publish(store);
+        let filter = Filter { languages: owned(&["rust"]), ..Filter::default() };
+        assert_eq!(paths(store, &filter), ["here/a.rs"]);
+    });
 }

@@ -207,23 +207,23 @@ fn a_neighbour_of_long_passages_hides_nothing() {
 
 #[test]
 fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing() {
-    let directory = temporary();
-    let store = open(directory.path());
-    put(&store, vec![prose("a.md", &["flour and sand", "flour"])]);
-    store.put_namespace(&tamis_store::NewNamespace { name: "empty".into(), ..Default::default() }).unwrap();
-    embed(&store);
-    publish(&store);
-    for name in ["nowhere", "empty"] {
-        let filter = Filter::namespace(name);
-        let found = store.lexical(&LexicalQuery::new("flour"), &filter, 5).unwrap();
-        assert_eq!((found.hits.len(), found.statistics.passages, found.statistics.indexed), (0, 0, 0));
-        assert_eq!(found.statistics.terms[0].document_frequency, 0);
-        assert_eq!(found.statistics.expected_score, 0.0);
-        let nearest = store.nearest(MODEL, &[1.0; 8], &filter, 5).unwrap();
-        assert_eq!((nearest.hits.len(), nearest.background.count), (0, 0));
-        let scores = store.bm25(&LexicalQuery::new("flour"), &filter, &all(&store)).unwrap();
-        assert_eq!(scores, [LexicalScore::default(); 2]);
-    }
+    on_every_store(|store| {
+        put(store, vec![prose("a.md", &["flour and sand", "flour"])]);
+        store.put_namespace(&tamis_store::NewNamespace { name: "empty".into(), ..Default::default() }).unwrap();
+        embed(store);
+        publish(store);
+        for name in ["nowhere", "empty"] {
+            let filter = Filter::namespace(name);
+            let found = store.lexical(&LexicalQuery::new("flour"), &filter, 5).unwrap();
+            assert_eq!((found.hits.len(), found.statistics.passages, found.statistics.indexed), (0, 0, 0));
+            assert_eq!(found.statistics.terms[0].document_frequency, 0);
+            assert_eq!(found.statistics.expected_score, 0.0);
+            let nearest = store.nearest(MODEL, &[1.0; 8], &filter, 5).unwrap();
+            assert_eq!((nearest.hits.len(), nearest.background.count), (0, 0));
+            let scores = store.bm25(&LexicalQuery::new("flour"), &filter, &all(store)).unwrap();
+            assert_eq!(scores, [LexicalScore::default(); 2]);
+        }
+    });
 }
 
 /// Deleted passages stay in the segments of the index until those are merged: none may count them.

@@ -1,4 +1,4 @@
-//! The embedded store through its trait, on directories of its own.
+//! The stores through their traits: the embedded one on directories of its own, the one in PostgreSQL on databases of its own.
 
 mod access;
 mod changes;
@@ -11,7 +11,10 @@ mod isolation;
 mod metadata;
 mod namespaces;
 mod opening;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod random;
+#[cfg(feature = "evidence")]
 mod replaced;
 mod room;
 mod searching;

@@ -304,27 +304,27 @@ fn the_legs_are_rebuilt_and_filter_as_before() {
 /// More documents than are looked up one by one.
 #[test]
 fn many_documents_are_filtered_like_few() {
-    let directory = temporary();
-    let store = open(directory.path());
-    put(
-        &store,
-        (0..2_500)
-            .map(|number| {
-                let state = if number % 2 == 0 { "open" } else { "closed" };
-                issue(number, &[("state", state), ("label", if number % 10 == 0 { "rare" } else { "common" })])
-            })
-            .collect(),
-    );
-    let count = |filter: &Filter| store.select(filter).unwrap().len();
-    assert_eq!(count(&having(&[("state", &["open"])])), 2_500);
-    assert_eq!(count(&having(&[("state", &["open"]), ("label", &["rare"])])), 500);
-    assert_eq!(count(&having(&[("label", &["rare"]), ("state", &["closed"])])), 0);
-    let commented = Filter { authors: vec!["Bob".into()], ..having(&[("state", &["open"])]) };
-    assert_eq!(count(&commented), 1_250);
-    let few = Filter { authors: vec!["Bob".into()], ..having(&[("label", &["rare"])]) };
-    assert_eq!(count(&few), 250);
-    let path = Filter { path_globs: vec!["issue:1*".into()], ..having(&[("label", &["rare"])]) };
-    assert_eq!(count(&path), 2 * (1 + 10 + 100));
+    on_every_store(|store| {
+        put(
+            store,
+            (0..2_500)
+                .map(|number| {
+                    let state = if number % 2 == 0 { "open" } else { "closed" };
+                    issue(number, &[("state", state), ("label", if number % 10 == 0 { "rare" } else { "common" })])
+                })
+                .collect(),
+        );
+        let count = |filter: &Filter| store.select(filter).unwrap().len();
+        assert_eq!(count(&having(&[("state", &["open"])])), 2_500);
+        assert_eq!(count(&having(&[("state", &["open"]), ("label", &["rare"])])), 500);
+        assert_eq!(count(&having(&[("label", &["rare"]), ("state", &["closed"])])), 0);
+        let commented = Filter { authors: vec!["Bob".into()], ..having(&[("state", &["open"])]) };
+        assert_eq!(count(&commented), 1_250);
+        let few = Filter { authors: vec!["Bob".into()], ..having(&[("label", &["rare"])]) };
+        assert_eq!(count(&few), 250);
+        let path = Filter { path_globs: vec!["issue:1*".into()], ..having(&[("label", &["rare"])]) };
+        assert_eq!(count(&path), 2 * (1 + 10 + 100));
+    });
 }
 
 const STATES: [&str; 3] = ["open", "closed", "Merged"];

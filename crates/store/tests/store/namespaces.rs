@@ -11,86 +11,90 @@ fn in_namespace(namespace: &str, document: NewDocument) -> NewDocument {
 
 #[test]
 fn namespaces_are_those_put_into_and_those_made_known() {
-    let directory = temporary();
-    let store = open(directory.path());
-    put(&store, vec![prose("a.md", &["one", "two"]), in_namespace("there", prose("a.md", &["three"]))]);
-    let known = NewNamespace {
-        name: "there".into(),
-        root: Some("/srv/there".into()),
-        owner: Some("crew".into()),
-        shared: true,
-    };
-    store.put_namespace(&known).unwrap();
-    store.put_namespace(&NewNamespace { name: "empty".into(), ..NewNamespace::default() }).unwrap();
-    let named = || -> Vec<(String, u64, u64)> {
-        store.namespaces().unwrap().into_iter().map(|known| (known.name, known.documents, known.passages)).collect()
-    };
-    assert_eq!(named(), [("empty".into(), 0, 0), ("here".into(), 1, 2), ("there".into(), 1, 1)]);
-    let there = store.namespaces().unwrap().remove(2);
-    assert_eq!((there.root, there.owner, there.shared), (known.root.clone(), known.owner.clone(), true));
+    on_every_store(|store| {
+        put(store, vec![prose("a.md", &["one", "two"]), in_namespace("there", prose("a.md", &["three"]))]);
+        let known = NewNamespace {
+            name: "there".into(),
+            root: Some("/srv/there".into()),
+            owner: Some("crew".into()),
+            shared: true,
+        };
+        store.put_namespace(&known).unwrap();
+        store.put_namespace(&NewNamespace { name: "empty".into(), ..NewNamespace::default() }).unwrap();
+        let named = || -> Vec<(String, u64, u64)> {
+            store.namespaces().unwrap().into_iter().map(|known| (known.name, known.documents, known.passages)).collect()
+        };
+        assert_eq!(named(), [("empty".into(), 0, 0), ("here".into(), 1, 2), ("there".into(), 1, 1)]);
+        let there = store.namespaces().unwrap().remove(2);
+        assert_eq!((there.root, there.owner, there.shared), (known.root.clone(), known.owner.clone(), true));
 
-    put(&store, vec![in_namespace("there", prose("b.md", &["four"]))]);
-    let there = store.namespaces().unwrap().remove(2);
-    assert_eq!((there.owner, there.documents), (Some("crew".into()), 2), "documents change nothing of what is known");
-    store.put_namespace(&NewNamespace { owner: None, shared: false, ..known }).unwrap();
-    let there = store.namespaces().unwrap().remove(2);
-    assert_eq!((there.owner, there.shared, there.documents), (None, false, 2));
+        put(store, vec![in_namespace("there", prose("b.md", &["four"]))]);
+        let there = store.namespaces().unwrap().remove(2);
+        assert_eq!(
+            (there.owner, there.documents),
+            (Some("crew".into()), 2),
+            "documents change nothing of what is known"
+        );
+        store.put_namespace(&NewNamespace { owner: None, shared: false, ..known }).unwrap();
+        let there = store.namespaces().unwrap().remove(2);
+        assert_eq!((there.owner, there.shared, there.documents), (None, false, 2));
 
-    let nameless = store.put_namespace(&NewNamespace::default()).unwrap_err();
-    assert!(matches!(nameless, StoreError::Invalid { .. }), "{nameless}");
+        let nameless = store.put_namespace(&NewNamespace::default()).unwrap_err();
+        assert!(matches!(nameless, StoreError::Invalid { .. }), "{nameless}");
+    });
 }
 
 #[test]
 fn a_namespace_goes_with_all_its_documents() {
-    let directory = temporary();
-    let store = open(directory.path());
-    put(
-        &store,
-        vec![
-            prose("a.md", &["flour"]),
-            in_namespace("there", prose("a.md", &["flour", "sand"])),
-            in_namespace("there", prose("b.md", &["flour too"])),
-        ],
-    );
-    embed(&store);
-    publish(&store);
-    let applied = store.remove_namespace("there").unwrap();
-    assert_eq!((applied.deleted, applied.passages_deleted), (2, 3));
-    publish(&store);
-    assert_eq!(found(&store, "flour sand"), ["flour"]);
-    assert_eq!(store.namespaces().unwrap().len(), 1);
-    assert_eq!(store.remove_namespace("there").unwrap().deleted, 0);
-    put(&store, vec![in_namespace("there", prose("c.md", &["flour again"]))]);
-    publish(&store);
-    assert_eq!(found(&store, "flour").len(), 2);
-    assert_sound(&store);
+    on_every_store(|store| {
+        put(
+            store,
+            vec![
+                prose("a.md", &["flour"]),
+                in_namespace("there", prose("a.md", &["flour", "sand"])),
+                in_namespace("there", prose("b.md", &["flour too"])),
+            ],
+        );
+        embed(store);
+        publish(store);
+        let applied = store.remove_namespace("there").unwrap();
+        assert_eq!((applied.deleted, applied.passages_deleted), (2, 3));
+        publish(store);
+        assert_eq!(found(store, "flour sand"), ["flour"]);
+        assert_eq!(store.namespaces().unwrap().len(), 1);
+        assert_eq!(store.remove_namespace("there").unwrap().deleted, 0);
+        put(store, vec![in_namespace("there", prose("c.md", &["flour again"]))]);
+        publish(store);
+        assert_eq!(found(store, "flour").len(), 2);
+        assert_sound(store);
+    });
 }
 
 #[test]
 fn dates_are_set_without_a_change_and_replaced_by_a_put() {
-    let directory = temporary();
-    let store = open(directory.path());
-    let dated = NewDocument { dated_ns: Some(5), ..prose("a.md", &["one"]) };
-    put(&store, vec![dated.clone(), prose("b.md", &["two"]), in_namespace("there", prose("a.md", &["three"]))]);
-    let date = |path: &str| store.document("here", path).unwrap().unwrap().dated_ns;
-    assert_eq!((date("a.md"), date("b.md")), (Some(5), None));
-    let before = (store.summary().unwrap().seq, all(&store));
+    on_every_store(|store| {
+        let dated = NewDocument { dated_ns: Some(5), ..prose("a.md", &["one"]) };
+        put(store, vec![dated.clone(), prose("b.md", &["two"]), in_namespace("there", prose("a.md", &["three"]))]);
+        let date = |path: &str| store.document("here", path).unwrap().unwrap().dated_ns;
+        assert_eq!((date("a.md"), date("b.md")), (Some(5), None));
+        let before = (store.summary().unwrap().seq, all(store));
 
-    let dates = [("a.md".to_owned(), 7), ("b.md".to_owned(), 8), ("gone.md".to_owned(), 9)];
-    assert_eq!(store.set_dates("here", &dates).unwrap(), 2);
-    assert_eq!(store.set_dates("here", &dates).unwrap(), 0, "they are what they were");
-    assert_eq!((date("a.md"), date("b.md")), (Some(7), Some(8)));
-    assert_eq!(store.document("there", "a.md").unwrap().unwrap().dated_ns, None);
-    assert_eq!((store.summary().unwrap().seq, all(&store)), before);
-    assert_eq!(store.document_passages("here", "b.md").unwrap()[0].dated_ns, Some(8));
+        let dates = [("a.md".to_owned(), 7), ("b.md".to_owned(), 8), ("gone.md".to_owned(), 9)];
+        assert_eq!(store.set_dates("here", &dates).unwrap(), 2);
+        assert_eq!(store.set_dates("here", &dates).unwrap(), 0, "they are what they were");
+        assert_eq!((date("a.md"), date("b.md")), (Some(7), Some(8)));
+        assert_eq!(store.document("there", "a.md").unwrap().unwrap().dated_ns, None);
+        assert_eq!((store.summary().unwrap().seq, all(store)), before);
+        assert_eq!(store.document_passages("here", "b.md").unwrap()[0].dated_ns, Some(8));
 
-    let document = id_of(&store, "a.md");
-    store.apply(&[Change::Touch { document, size: 1, modified_ns: 99 }]).unwrap();
-    let moved = Change::Move { document, path: "c.md".into(), size: 1, modified_ns: 99 };
-    store.apply(&[moved]).unwrap();
-    assert_eq!(date("c.md"), Some(7), "touching and moving leave it");
-    put(&store, vec![prose("c.md", &["other"])]);
-    assert_eq!(date("c.md"), None);
+        let document = id_of(store, "a.md");
+        store.apply(&[Change::Touch { document, size: 1, modified_ns: 99 }]).unwrap();
+        let moved = Change::Move { document, path: "c.md".into(), size: 1, modified_ns: 99 };
+        store.apply(&[moved]).unwrap();
+        assert_eq!(date("c.md"), Some(7), "touching and moving leave it");
+        put(store, vec![prose("c.md", &["other"])]);
+        assert_eq!(date("c.md"), None);
+    });
 }
 
 #[test]

@@ -34,6 +34,9 @@ pub struct Origins {
 /// cache, and the pager.
 const OTHER_VARIABLES: [&str; 4] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME", "TAMIS_CACHE", "TAMIS_PAGER"];
 
+/// The start of variables that only this project's own tests read, such as `TAMIS_TEST_POSTGRES`.
+const OF_TESTS: &str = "TAMIS_TEST_";
+
 impl Settings {
     /// Reads the values of `keys`, weakest origin first.
     ///
@@ -66,7 +69,8 @@ impl Settings {
         }
         let variables: BTreeMap<String, &Key> = table.values().map(|key| (key.variable(), key)).collect();
         for (name, text) in origins.environment.iter().filter(|(name, _)| name.starts_with("TAMIS_")) {
-            if OTHER_VARIABLES.contains(&name.as_str()) || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
+            let is_for_keys = !OTHER_VARIABLES.contains(&name.as_str()) && !name.starts_with(OF_TESTS);
+            if !is_for_keys || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
                 continue;
             }
             let renamed = telemetry::RENAMED.iter().find(|(former, _)| variable(former) == *name);

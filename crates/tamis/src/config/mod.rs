@@ -48,6 +48,7 @@ pub use sections::notes::NoteConfig;
 pub use sections::rank::{RankConfig, RankFactors, RecencyFrom, RecencyUse, VariantConfig};
 pub use sections::rerank::RerankConfig;
 pub use sections::search::{JUDGE_DEPTH, JudgeUse, Mode, SearchConfig};
+pub use sections::store::StoreConfig;
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
 pub use sections::triage::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};
@@ -75,6 +76,8 @@ section! {
         pub rank: RankConfig;
         /// `[rank]`, by role and definition.
         pub rank_factors: RankFactors;
+        /// `[store]`.
+        pub store: StoreConfig;
         /// `[index]`.
         pub index: IndexConfig;
         /// `[import]`.
@@ -127,6 +130,10 @@ impl Config {
         let mut config = Config::read(&Settings::collect(origins, user_directory, keys())?)?;
         // A pool smaller than this would leave a cut too little to decide on.
         config.search.pool = config.search.pool.max(4 * config.search.top_k);
+        // What is shown of an address has no password.
+        if let (Some(url), Some(setting)) = (&config.store.url, config.settings.get_mut("store.url")) {
+            setting.value = Value::from(sections::store::without_password(url).as_str());
+        }
         Ok(config)
     }
 

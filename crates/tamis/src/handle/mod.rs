@@ -5,6 +5,7 @@
 
 mod builder;
 mod fitted_prior;
+mod opening;
 mod source;
 mod usage_log;
 
@@ -26,12 +27,10 @@ use crate::search::Judge;
 use crate::search::RerankerJudge;
 #[cfg(feature = "judge")]
 use crate::search::built_in_judge;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tamis_embed::Embedder;
-use tamis_store::{Access, EmbeddedStore, Store, StoreError, Writing};
+use tamis_store::{Store, StoreError, Writing};
 
 /// The longest wait of a short write for other processes that are writing.
 const SHORT_WAIT: Duration = Duration::from_secs(10);
@@ -82,24 +81,8 @@ impl Index {
         config: Config,
         embedders: Vec<(String, Arc<dyn Embedder>)>,
     ) -> Result<Self, Error> {
-        holds_plain_files(&location.directory)?;
-        let (store, obstacle) = match Self::open_writable(&location) {
-            Ok(store) => (store, None),
-            Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
-                match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
-                    Ok(store) => (Arc::new(store) as Arc<dyn Store>, Some(obstacle)),
-                    Err(StoreError::Missing { .. }) => match obstacle {
-                        StoreError::ReadOnly { path, reason } => {
-                            return Err(Error::index_directory(&path, reason));
-                        }
-                        obstacle => return Err(obstacle.into()),
-                    },
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            Err(error) => return Err(error),
-        };
-        let namespace = Self::name_of(&*store, &location, obstacle.is_none())?;
+        let (store, obstacle) = opening::store(&location, &config)?;
+        let namespace = opening::namespace(&*store, &location, &config, obstacle.is_none())?;
         let registry = Registry::read(store.property(SOURCES_PROPERTY)?.as_deref(), &namespace, &location, &config)?;
         let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::with(&config, embedders);
@@ -117,47 +100,6 @@ impl Index {
             judge,
             obstacle,
         })
-    }
-
-    /// Returns the name under which the tree was first indexed. It stays, so renaming the directory changes nothing.
-    fn name_of(store: &dyn Store, location: &Location, writable: bool) -> Result<String, Error> {
-        if let Some(namespace) = store.property("namespace")? {
-            return Ok(namespace);
-        }
-        if writable {
-            // Another process may be opening it for the first time too; the first name stays.
-            let unnamed = || !matches!(store.property("namespace"), Ok(Some(_)));
-            let writing = store.wait_to_write(SHORT_WAIT, &mut |_| unnamed());
-            if let Some(namespace) = store.property("namespace")? {
-                return Ok(namespace);
-            }
-            let _writing = writing?;
-            store.set_property("namespace", &location.namespace)?;
-        }
-        Ok(location.namespace.clone())
-    }
-
-    fn open_writable(location: &Location) -> Result<Arc<dyn Store>, Error> {
-        let directory = &location.directory;
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                Error::Store(StoreError::ReadOnly { path: directory.clone(), reason: error.to_string() })
-            }
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                Error::Store(StoreError::Full { path: directory.clone() })
-            }
-            _ => Error::path(directory, format!("cannot be made: {error}")),
-        };
-        fs::create_dir_all(directory).map_err(failed)?;
-        // The index ignores itself, so the project's own ignore file need not change.
-        let ignore = directory.join(".gitignore");
-        const IGNORE: &str =
-            "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n";
-        // We do not write through a link in its place.
-        if fs::symlink_metadata(&ignore).is_err() {
-            crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
-        }
-        Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))
     }
 
     /// Returns `true` if another index has replaced this one. Reads one file only.
@@ -282,25 +224,4 @@ fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
         return Some(built_in_judge(config.search.judge_depth, Some(budget)));
     }
     None
-}
-
-/// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index
-/// would write through a link in it and block on a pipe.
-fn holds_plain_files(directory: &Path) -> Result<(), Error> {
-    // Neither is ever written through, and both are read defensively.
-    const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];
-    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
-    for entry in entries.flatten().filter(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name)) {
-        match entry.file_type() {
-            Ok(kind) if kind.is_file() => {}
-            Ok(kind) if kind.is_dir() => holds_plain_files(&entry.path())?,
-            Ok(_) => {
-                let reason = "a link, a pipe or a device, which no index has; remove it if it came with the tree";
-                return Err(Error::index_directory(&entry.path(), reason));
-            }
-            // The file is gone again: another process is writing.
-            Err(_) => {}
-        }
-    }
-    Ok(())
 }

@@ -16,14 +16,14 @@ use crate::sql::SqlQuery;
 use crate::sql_tables::{SQL_TABLES, SqlTable};
 
 /// The statements that are allowed.
-pub(super) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
+pub(crate) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
 
 /// Similarity at which a name is suggested.
 const SUGGESTED_FROM: f64 = 0.5;
 /// Most names suggested.
 const MOST_SUGGESTIONS: usize = 3;
 
-fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
+pub(crate) fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
     StoreError::Sql { error: error.into(), hint: Some(hint.into()) }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn explain(confined: &Confined, query: &SqlQuery, path: &Path, error:
 }
 
 /// Bounds the length of an error's message.
-pub(super) fn shortened(error: StoreError) -> StoreError {
+pub(crate) fn shortened(error: StoreError) -> StoreError {
     let short = |text: String| values::shortened(&text, LONGEST_MESSAGE).0;
     match error {
         StoreError::Sql { error, hint } => StoreError::Sql { error: short(error), hint: hint.map(short) },
@@ -111,7 +111,7 @@ fn explained(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite
 }
 
 /// The error of a stopped statement.
-pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
+pub(crate) fn ended(why: Ended, timeout: Duration) -> StoreError {
     match why {
         Ended::Time => refusal(
             format!("the statement takes longer than {} ms", timeout.as_millis()),
@@ -132,7 +132,7 @@ pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
     }
 }
 
-fn too_big() -> StoreError {
+pub(crate) fn too_big() -> StoreError {
     refusal(
         format!("a value or row is longer than {LONGEST_VALUE} bytes"),
         "take shorter values, such as substr(text, 1, 200), or fewer at a time",
@@ -167,13 +167,21 @@ fn located(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
         .iter()
         .any(|beginning| message.starts_with(beginning))
     {
-        return refusal(message, format!("nest no deeper than {DEPTH}; a long OR is shorter as IN (…)"));
+        return too_deep(message, DEPTH);
     }
     if message.starts_with("too many columns") {
-        return refusal(message, format!("name the columns that are needed, at most {COLUMNS}"));
+        return too_wide(message);
     }
     let place = offset.filter(|_| message.contains("syntax error") || message.contains("unrecognized token"));
-    let error = match place.and_then(|offset| sql.get(..offset)) {
+    match place {
+        Some(offset) => at_place(message, offset, sql),
+        None => StoreError::Sql { error: message.to_owned(), hint: None },
+    }
+}
+
+/// The error for what stands at an offset of a statement, with its line and column.
+pub(crate) fn at_place(message: &str, offset: usize, sql: &str) -> StoreError {
+    let error = match sql.get(..offset) {
         Some(before) => {
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -184,7 +192,17 @@ fn located(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
     StoreError::Sql { error, hint: None }
 }
 
-fn unknown_table(name: &str) -> StoreError {
+/// The error for a statement that nests too deeply.
+pub(crate) fn too_deep(message: impl Into<String>, deepest: usize) -> StoreError {
+    refusal(message, format!("nest no deeper than {deepest}; a long OR is shorter as IN (…)"))
+}
+
+/// The error for a statement with too many columns.
+pub(crate) fn too_wide(message: impl Into<String>) -> StoreError {
+    refusal(message, format!("name the columns that are needed, at most {COLUMNS}"))
+}
+
+pub(crate) fn unknown_table(name: &str) -> StoreError {
     let names = || SQL_TABLES.iter().map(|table| table.name);
     let bare = name.rsplit('.').next().unwrap_or(name);
     let all = names().collect::<Vec<_>>().join(", ");
@@ -192,15 +210,21 @@ fn unknown_table(name: &str) -> StoreError {
 }
 
 fn unknown_function(name: &str) -> StoreError {
-    let meant = did_you_mean(name, FUNCTIONS.iter().map(|(name, _)| *name));
-    refusal(
-        format!("no such function here: {name}"),
-        format!("{meant}functions of text, numbers, dates and JSON that only compute are allowed, and aggregates"),
+    function_not_among(
+        name,
+        FUNCTIONS.iter().map(|(name, _)| *name),
+        "functions of text, numbers, dates and JSON that only compute are allowed, and aggregates",
     )
 }
 
+/// The error for a function that is not among the allowed ones.
+pub(crate) fn function_not_among<'a>(name: &str, known: impl Iterator<Item = &'a str>, allowed: &str) -> StoreError {
+    let meant = did_you_mean(name, known);
+    refusal(format!("no such function here: {name}"), format!("{meant}{allowed}"))
+}
+
 /// The error for an argument without a parameter.
-pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
+pub(crate) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
     let has = match names {
         [] => "it has none; write :name where a value is to go".to_owned(),
         names => format!("it has {}", names.join(", ")),
@@ -212,7 +236,7 @@ pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
 }
 
 /// Suggests columns of the tables that the statement names.
-fn columns_like(name: &str, sql: &str) -> String {
+pub(crate) fn columns_like(name: &str, sql: &str) -> String {
     let bare = name.rsplit('.').next().unwrap_or(name);
     let words: Vec<String> = words(sql).collect();
     let mut tables: Vec<&SqlTable> =

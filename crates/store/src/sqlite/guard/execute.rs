@@ -6,13 +6,11 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Batch, Connection, Statement};
 
+use super::collect::{CollectedRow, Collector};
 use super::connection::Confined;
 use super::{errors, values};
 use crate::error::{Result, StoreError};
 use crate::sql::{SqlQuery, SqlRows, SqlValue};
-
-/// Fewest characters of a value that are returned from a row that does not fit.
-const LEAST: usize = 4;
 
 /// An error of a statement: SQLite's, or a refusal.
 enum StatementError {
@@ -41,66 +39,25 @@ pub(super) fn run(confined: &Confined, query: &SqlQuery, path: &Path) -> (Result
 fn rows(connection: &Connection, query: &SqlQuery) -> Result<SqlRows, StatementError> {
     let mut statement = only_statement(connection, &query.sql)?;
     bind(&mut statement, query)?;
-    let (columns, mut bytes) = names(&statement, query.max_bytes / 4);
-    let mut answer = SqlRows { columns, ..SqlRows::default() };
+    let names: Vec<&str> = statement.column_names().collect();
+    let width = names.len();
+    let mut collector = Collector::new(&names, query);
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
-        if answer.rows.len() == query.limit {
-            answer.truncated = true;
+        if !collector.add(|longest| read(row, width, longest))? {
             break;
         }
-        let room = query.max_bytes.saturating_sub(bytes);
-        let mut given = Row::read(row, answer.columns.len(), values::LONGEST)?;
-        // At least one row is returned, however wide it is.
-        let mut longest = values::LONGEST;
-        while given.bytes > room && answer.rows.is_empty() && longest > LEAST {
-            longest /= 2;
-            given = Row::read(row, answer.columns.len(), longest)?;
-        }
-        if given.bytes > room {
-            answer.truncated = true;
-            break;
-        }
-        bytes += given.bytes;
-        answer.shortened += given.shortened;
-        answer.rows.push(given.values);
     }
-    answer.row_count = answer.rows.len();
-    Ok(answer)
+    Ok(collector.end())
 }
 
-/// The names of a statement's columns, shortened to `room` bytes in all, and their size in bytes.
-fn names(statement: &Statement<'_>, room: usize) -> (Vec<String>, usize) {
-    let mut longest = values::LONGEST_NAME;
-    loop {
-        let names = statement.column_names().map(|name| values::shortened(name, longest).0).collect::<Vec<_>>();
-        let bytes = names.iter().map(|name| values::size_of_text(name)).sum();
-        if bytes <= room || longest <= LEAST {
-            return (names, bytes);
-        }
-        longest /= 2;
+fn read(row: &rusqlite::Row<'_>, width: usize, longest: usize) -> rusqlite::Result<CollectedRow> {
+    let mut read = CollectedRow::new(width);
+    for column in 0..width {
+        let (value, shortened) = values::converted(row.get_ref(column)?, longest);
+        read.push(value, shortened);
     }
-}
-
-/// A row of the answer.
-struct Row {
-    values: Vec<SqlValue>,
-    /// Its size as JSON.
-    bytes: usize,
-    shortened: usize,
-}
-
-impl Row {
-    fn read(row: &rusqlite::Row<'_>, width: usize, longest: usize) -> rusqlite::Result<Row> {
-        let mut read = Row { values: Vec::with_capacity(width), bytes: 3, shortened: 0 };
-        for column in 0..width {
-            let (value, shortened) = values::converted(row.get_ref(column)?, longest);
-            read.bytes += values::size_of(&value);
-            read.shortened += usize::from(shortened);
-            read.values.push(value);
-        }
-        Ok(read)
-    }
+    Ok(read)
 }
 
 /// Prepares the only statement of a text. It must read.

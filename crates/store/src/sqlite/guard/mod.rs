@@ -19,17 +19,18 @@
 
 mod allowed;
 mod authorize;
+pub(crate) mod collect;
 mod connection;
-mod errors;
+pub(crate) mod errors;
 mod execute;
 mod functions;
 mod math;
 mod pattern;
-mod slots;
+pub(crate) mod slots;
 #[cfg(test)]
 mod tests;
-mod values;
-mod watch;
+pub(crate) mod values;
+pub(crate) mod watch;
 #[cfg(test)]
 mod worst_case_tests;
 
@@ -51,9 +52,9 @@ const BYTES: usize = 32 << 20;
 /// The longest statement, in bytes.
 const LONGEST_TEXT: usize = 32 << 10;
 /// The longest value or row of a statement, in bytes: four times the longest text of a fragment.
-const LONGEST_VALUE: usize = 128 << 10;
+pub(crate) const LONGEST_VALUE: usize = 128 << 10;
 /// The most columns.
-const COLUMNS: usize = 100;
+pub(crate) const COLUMNS: usize = 100;
 /// The deepest expression.
 const DEPTH: usize = 200;
 /// The most instructions of a statement's program.
@@ -61,7 +62,7 @@ const INSTRUCTIONS: usize = 25_000;
 /// Connections kept for the next statement.
 const IDLE: usize = 4;
 /// The interval at which `cancelled` is polled.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(5);
+pub(crate) const CANCEL_INTERVAL: Duration = Duration::from_millis(5);
 /// Instructions of a statement: more than a fast machine executes within the longest time limit.
 const STEPS: u64 = 1_000_000_000;
 
@@ -167,7 +168,7 @@ impl Guard {
 }
 
 /// Refuses statements and limits that need not reach SQLite.
-fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
+pub(crate) fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
     let refused = |error: String, hint: &str| Err(StoreError::Sql { error, hint: Some(hint.to_owned()) });
     if namespace.contains('\0') {
         return Err(StoreError::Invalid { what: "namespace".to_owned(), reason: "holds a NUL character".to_owned() });

@@ -14,6 +14,7 @@ pub(super) mod notes;
 pub(super) mod rank;
 pub(super) mod rerank;
 pub(super) mod search;
+pub(super) mod store;
 pub(super) mod telemetry;
 pub(super) mod thresholds;
 pub(super) mod triage;

@@ -1,0 +1,48 @@
+//! Flags of `tamis store`.
+
+use clap::{Args, Subcommand};
+
+/// Flags of `tamis store`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis --store postgres://tamis@db.example/tamis store init
+  TAMIS_STORE_URL=postgres://tamis@db.example/tamis tamis store status
+
+The database is the one of --store, of TAMIS_STORE_URL, or of store.url in your own configuration. Its password comes from the
+address, from PGPASSWORD, or from the file that PGPASSFILE names (~/.pgpass by default).")]
+pub struct StoreArguments {
+    /// The action
+    #[command(subcommand)]
+    pub action: StoreAction,
+}
+
+/// Actions of `tamis store`.
+#[derive(Debug, Subcommand)]
+pub enum StoreAction {
+    /// Create the tables, or add what a newer version needs
+    Init,
+    /// Show what the database holds and can do
+    Status(StoreStatusArguments),
+    /// Look for damage and contradictions, and rebuild what can be rebuilt
+    Check(StoreCheckArguments),
+}
+
+/// Flags of `tamis store status`.
+#[derive(Debug, Args)]
+pub struct StoreStatusArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `tamis store check`.
+#[derive(Debug, Args)]
+pub struct StoreCheckArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Only look
+    #[arg(long)]
+    pub check_only: bool,
+}

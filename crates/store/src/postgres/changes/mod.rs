@@ -1,0 +1,199 @@
+//! Changing documents and namespaces.
+//!
+//! `plan` plays the changes through in memory, `write` writes what comes out, with `documents`, `passages` and `public_ids` for the
+//! rows of each kind.
+
+mod documents;
+mod passages;
+mod plan;
+mod public_ids;
+mod write;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use deadpool_postgres::{GenericClient, Transaction};
+
+use super::PostgresStore;
+use super::error::Failure;
+use super::evidence::{TaskUpdates, documents_changed};
+use crate::error::Result;
+use crate::namespace::NewNamespace;
+use crate::record::{Applied, Change};
+use crate::store::{Changes, Writing};
+pub(super) use plan::EvidenceChange;
+use plan::{Plan, Planned};
+
+impl Changes for PostgresStore {
+    fn writer(&self) -> Result<Writing<'_>> {
+        Ok(Writing::new(self.hold()?))
+    }
+
+    fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>> {
+        Ok(Writing::new(self.wait_to_hold(patience, waiting)?))
+    }
+
+    fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+        self.register_namespace(namespace)
+    }
+
+    fn remove_namespace(&self, name: &str) -> Result<Applied> {
+        self.connections.write(async |transaction| self.remove_namespace_in(transaction, name).await)
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<Applied> {
+        self.connections.write(async |transaction| {
+            let mut applied = self.apply_in(transaction, changes, BTreeSet::new()).await?;
+            applied.seq = change_number(transaction).await?;
+            Ok(applied)
+        })
+    }
+
+    fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
+        self.connections.write(async |transaction| self.remove_origin_in(transaction, origin, namespaces).await)
+    }
+
+    fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
+        self.connections.write(async |transaction| self.set_dates_in(transaction, namespace, dates).await)
+    }
+}
+
+/// A stored document for the plan.
+const DOCUMENT: &str = "SELECT namespace, document, path, collection, size, modified_ns, passages FROM documents";
+
+impl PostgresStore {
+    /// The change number of the last commit.
+    pub(super) fn read_change_number(&self) -> Result<u64> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            change_number(&connection).await
+        })
+    }
+
+    /// Applies changes within a transaction. The change number afterwards stays open.
+    ///
+    /// `also` names further namespaces to lock, whose change numbers rise too.
+    pub(super) async fn apply_in(
+        &self,
+        transaction: &Transaction<'_>,
+        changes: &[Change],
+        also: BTreeSet<String>,
+    ) -> Result<Applied, Failure> {
+        let (applied, tasks) = self.apply_documents(transaction, changes, also, true).await?;
+        tasks.apply(transaction).await?;
+        Ok(applied)
+    }
+
+    /// Applies changes as [`apply_in`](Self::apply_in) does, and returns the fragments whose tasks have to be updated at the end.
+    /// The further namespaces are registered; `counts` raises their change numbers.
+    pub(super) async fn apply_documents(
+        &self,
+        transaction: &Transaction<'_>,
+        changes: &[Change],
+        also: BTreeSet<String>,
+        counts: bool,
+    ) -> Result<(Applied, TaskUpdates), Failure> {
+        let mut plan = self.plan(transaction, changes, &also).await?;
+        for (order, change) in changes.iter().enumerate() {
+            plan.change(order, change)?;
+        }
+        if counts {
+            plan.changed.extend(also);
+        } else {
+            plan.registered.extend(also);
+        }
+        write::write(transaction, &plan).await?;
+        let mut tasks = TaskUpdates::default();
+        documents_changed(transaction, &plan.evidence, &mut tasks).await?;
+        Ok((plan.applied, tasks))
+    }
+
+    /// Locks the namespaces that changes concern, and reads the documents.
+    async fn plan<'c>(
+        &self,
+        transaction: &Transaction<'_>,
+        changes: &'c [Change],
+        also: &BTreeSet<String>,
+    ) -> Result<Plan<'c>, Failure> {
+        let numbers = numbers(changes);
+        let mut namespaces = also.clone();
+        namespaces.extend(changes.iter().filter_map(|change| match change {
+            Change::Put(document) => Some(document.namespace.clone()),
+            _ => None,
+        }));
+        if !numbers.is_empty() {
+            let select =
+                transaction.prepare_cached("SELECT DISTINCT namespace FROM documents WHERE document = ANY($1)").await?;
+            namespaces.extend(transaction.query(&select, &[&numbers]).await?.iter().map(|row| row.get::<_, String>(0)));
+        }
+        self.lock_namespaces(transaction, namespaces.iter().map(String::as_str)).await?;
+
+        let mut plan = Plan::default();
+        let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+        if !numbers.is_empty() {
+            let by_number = format!("{DOCUMENT} WHERE namespace = ANY($1) AND document = ANY($2)");
+            let select = transaction.prepare_cached(&by_number).await?;
+            for row in transaction.query(&select, &[&names, &numbers]).await? {
+                plan.know(planned(&row));
+            }
+        }
+        let by_path =
+            transaction.prepare_cached(&format!("{DOCUMENT} WHERE namespace = $1 AND path = ANY($2)")).await?;
+        for namespace in &namespaces {
+            let paths = paths(changes, namespace);
+            if !paths.is_empty() {
+                for row in transaction.query(&by_path, &[namespace, &paths]).await? {
+                    plan.know(planned(&row));
+                }
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// The numbers of documents that changes name. Greater ones than a column holds are unknown.
+fn numbers(changes: &[Change]) -> Vec<i32> {
+    let number = |change: &Change| match change {
+        Change::Put(_) => None,
+        Change::Touch { document, .. } | Change::Move { document, .. } | Change::Delete { document } => {
+            i32::try_from(document.0).ok()
+        }
+    };
+    changes.iter().filter_map(number).collect()
+}
+
+/// The paths in a namespace that may have a document: those of documents that are put there, and all that any document moves to,
+/// whose namespace is not known yet.
+fn paths<'c>(changes: &'c [Change], namespace: &str) -> Vec<&'c str> {
+    let path = |change: &'c Change| match change {
+        // The server could not even compare a path with a NUL. It is refused later.
+        Change::Put(document) if document.namespace == namespace => Some(document.path.as_str()),
+        Change::Move { path, .. } => Some(path.as_str()),
+        _ => None,
+    };
+    changes.iter().filter_map(path).filter(|path| !path.contains('\0')).collect()
+}
+
+fn planned<'c>(row: &tokio_postgres::Row) -> Planned<'c> {
+    Planned {
+        namespace: row.get(0),
+        number: Some(row.get(1)),
+        path: row.get(2),
+        collection: row.get(3),
+        size: row.get(4),
+        modified_ns: row.get(5),
+        passages: row.get::<_, i32>(6) as u64,
+        content: None,
+        renumbered: None,
+        touched: false,
+        gone: false,
+    }
+}
+
+/// The change number of the store: it grows with each commit, in whatever order the changes of several namespaces commit.
+pub(super) async fn change_number(client: &impl GenericClient) -> Result<u64, Failure> {
+    let sum = "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM namespaces) \
+               + (SELECT value::bigint FROM meta WHERE key = 'removed')";
+    let statement = client.prepare_cached(sum).await?;
+    Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
+}

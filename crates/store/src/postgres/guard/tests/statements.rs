@@ -1,0 +1,163 @@
+//! Every kind of statement of the server, and texts that are more or less than one.
+
+use super::*;
+
+/// Each with the beginning of its error.
+const REFUSED: &[(&str, &str)] = &[
+    ("ALTER TABLE claims ADD COLUMN x int", "ALTER is not allowed"),
+    ("ALTER SYSTEM SET work_mem = '1GB'", "ALTER is not allowed"),
+    ("ANALYZE", "ANALYZE is not allowed"),
+    ("BEGIN", "BEGIN is not allowed"),
+    ("CALL x()", "CALL is not allowed"),
+    ("CHECKPOINT", "CHECKPOINT is not allowed"),
+    ("CLOSE ALL", "CLOSE is not allowed"),
+    ("COMMIT", "COMMIT is not allowed"),
+    ("COPY claims TO '/tmp/stolen'", "COPY is not allowed"),
+    ("COPY (SELECT 1) TO PROGRAM 'id'", "COPY is not allowed"),
+    ("COPY claims FROM PROGRAM 'id'", "COPY is not allowed"),
+    ("CREATE TABLE t(x int)", "CREATE is not allowed"),
+    ("CREATE TEMP TABLE t AS SELECT 1", "CREATE is not allowed"),
+    ("CREATE EXTENSION dblink", "CREATE is not allowed"),
+    ("DEALLOCATE ALL", "DEALLOCATE is not allowed"),
+    ("DECLARE c CURSOR WITH HOLD FOR SELECT 1", "DECLARE is not allowed"),
+    ("DELETE FROM claims", "DELETE is not allowed"),
+    ("DISCARD ALL", "DISCARD is not allowed"),
+    ("DO $$ BEGIN PERFORM 1; END $$", "unrecognized token"),
+    ("DO 'BEGIN PERFORM 1; END'", "DO is not allowed"),
+    ("DROP VIEW claims", "DROP is not allowed"),
+    ("EXECUTE x", "EXECUTE is not allowed"),
+    ("EXPLAIN SELECT 1", "EXPLAIN is not allowed"),
+    ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN is not allowed"),
+    ("FETCH ALL FROM c", "FETCH is not allowed"),
+    ("GRANT SELECT ON claims TO PUBLIC", "GRANT is not allowed"),
+    ("INSERT INTO claims(id) VALUES ('x')", "INSERT is not allowed"),
+    ("LISTEN x", "LISTEN is not allowed"),
+    ("LOAD 'x'", "LOAD is not allowed"),
+    ("LOCK TABLE claims", "LOCK is not allowed"),
+    ("MERGE INTO claims USING claims c ON true WHEN MATCHED THEN DELETE", "MERGE is not allowed"),
+    ("NOTIFY x", "NOTIFY is not allowed"),
+    ("PREPARE x AS SELECT 1", "PREPARE is not allowed"),
+    ("REFRESH MATERIALIZED VIEW x", "REFRESH is not allowed"),
+    ("RESET ROLE", "RESET is not allowed"),
+    ("RESET ALL", "RESET is not allowed"),
+    ("REVOKE ALL ON claims FROM PUBLIC", "REVOKE is not allowed"),
+    ("ROLLBACK", "ROLLBACK is not allowed"),
+    ("SAVEPOINT x", "SAVEPOINT is not allowed"),
+    ("SET ROLE postgres", "SET is not allowed"),
+    ("SET tamis.scope = 'x'", "SET is not allowed"),
+    ("SHOW ALL", "SHOW is not allowed"),
+    ("START TRANSACTION", "START is not allowed"),
+    ("TABLE claims", "TABLE is not allowed"),
+    ("TRUNCATE claims", "TRUNCATE is not allowed"),
+    ("UPDATE claims SET text = ''", "UPDATE is not allowed"),
+    ("VACUUM", "VACUUM is not allowed"),
+    // Statements within statements, and clauses that do more than read.
+    ("WITH x AS (DELETE FROM claims RETURNING id) SELECT * FROM x", "near \"DELETE\": syntax error"),
+    ("WITH x AS (INSERT INTO claims(id) VALUES ('x') RETURNING id) SELECT * FROM x", "near \"INSERT\": syntax error"),
+    ("WITH x AS (SELECT 1) DELETE FROM claims", "near \"DELETE\": syntax error"),
+    ("SELECT 1 INTO x", "near \"INTO\": syntax error"),
+    ("SELECT * INTO TEMP x FROM claims", "near \"INTO\": syntax error"),
+    ("SELECT * FROM claims FOR UPDATE", "near \"FOR\": syntax error"),
+    ("SELECT * FROM claims FOR SHARE SKIP LOCKED", "near \"FOR\": syntax error"),
+    ("SELECT * FROM claims TABLESAMPLE SYSTEM (10)", "near \"SYSTEM\": syntax error"),
+    ("SELECT * FROM ONLY claims", "no such table: only"),
+    ("SELECT * FROM ROWS FROM (generate_series(1, 2))", "near \"FROM\": syntax error"),
+    ("SELECT 1 FETCH FIRST 1 ROW ONLY", "near \"FETCH\": syntax error"),
+    // Functions that do more than compute, in every place.
+    ("SELECT pg_sleep(10)", "no such function here: pg_sleep"),
+    ("SELECT pg_catalog.pg_sleep(10)", "near \"(\": syntax error"),
+    ("SELECT \"pg_sleep\"(10)", "no such function here: pg_sleep"),
+    ("SELECT * FROM pg_sleep(10)", "no such table: pg_sleep"),
+    ("SELECT pg_read_file('/etc/passwd')", "no such function here: pg_read_file"),
+    ("SELECT * FROM pg_ls_dir('/')", "no such table: pg_ls_dir"),
+    ("SELECT lo_import('/etc/passwd')", "no such function here: lo_import"),
+    ("SELECT lo_create(0)", "no such function here: lo_create"),
+    ("SELECT dblink('host=localhost', 'SELECT 1')", "no such function here: dblink"),
+    ("SELECT set_config('role', 'none', true)", "no such function here: set_config"),
+    ("SELECT current_setting('tamis.scope')", "no such function here: current_setting"),
+    ("SELECT namespace()", "no such function here: namespace"),
+    ("SELECT answer('SELECT 1', NULL, 1, 1)", "no such function here: answer"),
+    ("SELECT query_to_xml('SELECT 1', true, true, '')", "no such function here: query_to_xml"),
+    ("SELECT database_to_xml(true, true, '')", "no such function here: database_to_xml"),
+    ("SELECT ts_stat('SELECT 1')", "no such function here: ts_stat"),
+    ("SELECT pg_terminate_backend(1)", "no such function here: pg_terminate_backend"),
+    ("SELECT pg_advisory_lock(1)", "no such function here: pg_advisory_lock"),
+    ("SELECT pg_notify('x', 'y')", "no such function here: pg_notify"),
+    ("SELECT nextval('passage_numbers')", "no such function here: nextval"),
+    ("SELECT txid_current()", "no such function here: txid_current"),
+    ("SELECT random()", "no such function here: random"),
+    ("SELECT version()", "no such function here: version"),
+    ("SELECT regexp_replace('a', '(a*)*b', '')", "no such function here: regexp_replace"),
+    ("SELECT generate_series(1, 1000000000)", "no such function here: generate_series"),
+    ("SELECT * FROM generate_series(1, 1000000000)", "no such table: generate_series"),
+    ("SELECT * FROM unnest(ARRAY[1])", "no such table: unnest"),
+    ("SELECT * FROM LATERAL (SELECT 1)", "no such table: lateral"),
+    ("SELECT count(*) FROM claims, LATERAL pg_sleep(1)", "near \"(\": syntax error"),
+    ("SELECT xmlparse(document '<a/>')", "no such function here: xmlparse"),
+    ("SELECT format('%1000000000s', 'x')", "no such function here: format"),
+    ("SELECT to_char(1, '9')", "no such function here: to_char"),
+    // Types, operators and literals that are not in the grammar.
+    ("SELECT 'pg_class'::regclass", "no such type here: regclass"),
+    ("SELECT '[1,2]'::vector", "no such type here: vector"),
+    ("SELECT text ~ '(a*)*b' FROM claims", "unrecognized token"),
+    ("SELECT text SIMILAR TO 'x' FROM claims", "near \"TO\": syntax error"),
+    ("SELECT text OPERATOR(pg_catalog.||) 'x' FROM claims", "near \"(\": syntax error"),
+    ("SELECT ARRAY[1, 2]", "no such column: array"),
+    ("SELECT $$x$$", "unrecognized token"),
+    ("SELECT $a$x$a$", "unrecognized token"),
+    ("SELECT E'\\x41'", "near \"'\\x41'\": syntax error"),
+    ("SELECT U&'\\0041'", "unrecognized token"),
+    ("SELECT B'1'", "near \"'1'\": syntax error"),
+    ("SELECT interval '1 day'", "near \"'1 day'\": syntax error"),
+    ("SELECT date '2024-01-01'", "near \"'2024-01-01'\": syntax error"),
+    ("SELECT text COLLATE \"x\" FROM claims", "near \"COLLATE\": syntax error"),
+    // Texts that are not a statement, or more than one.
+    ("", "there is no statement"),
+    (" \n\t ", "there is no statement"),
+    ("-- nothing", "there is no statement"),
+    ("/* nothing", "there is no statement"),
+    (";;;", "there is no statement"),
+    ("SELECT 1; SELECT 2", "there is text after the statement"),
+    ("SELECT 1; DROP TABLE claims", "there is text after the statement"),
+    ("SELECT 1 /* */; /* */ SELECT 2", "there is text after the statement"),
+    ("SELECT 1 /* /* */ ; DROP TABLE claims -- */", "there is text after the statement"),
+    ("SELECT 1\0; DROP TABLE claims", "the statement holds a NUL character"),
+    ("SELECT 'unfinished", "unrecognized token"),
+    ("SELECT \"unfinished", "unrecognized token"),
+    ("SELECT x'abc'", "unrecognized token"),
+    ("SELECT", "incomplete input"),
+    ("nonsense", "near \"nonsense\": syntax error (line 1, column 1)"),
+    ("SELECT ?", "parameter 1 has no name"),
+    ("SELECT ?1", "parameter 1 has no name"),
+];
+
+#[test]
+fn what_does_not_read_is_refused() {
+    let Some(store) = shared() else { return };
+    for (sql, beginning) in REFUSED {
+        let (error, hint) = refusal(&store, sql);
+        assert!(error.starts_with(beginning), "{sql}: {error}; {hint}");
+        assert!(!format!("{error}{hint}").contains("tamis_sql"), "{sql}: {error}; {hint}");
+    }
+    assert_eq!(rows(&store, "SELECT count(*) FROM claims"), [[number(25)]]);
+}
+
+#[test]
+fn words_in_texts_names_and_comments_are_only_words() {
+    let Some(store) = shared() else { return };
+    for (sql, value) in [
+        ("SELECT 'DROP TABLE claims; --'", "DROP TABLE claims; --"),
+        ("SELECT replace('delete', 'delete', 'update')", "update"),
+        ("SELECT 'it''s; COPY x'", "it's; COPY x"),
+        ("SELECT 'a\\'", "a\\"),
+        ("SELECT 'a' AS \"INSERT INTO\"", "a"),
+        ("SELECT 'a' /* ; DELETE FROM claims; */ -- COPY", "a"),
+        ("SELECT 'a';", "a"),
+        ("SELECT 'a' ; ; -- and that is all\n", "a"),
+        ("\u{feff}SELECT 'a'", "a"),
+        ("WITH \"attach\" AS (SELECT 'a' AS \"vacuum\") SELECT \"vacuum\" FROM \"attach\"", "a"),
+        ("VALUES ('a')", "a"),
+    ] {
+        assert_eq!(rows(&store, sql), [[text(value)]], "{sql}");
+    }
+}

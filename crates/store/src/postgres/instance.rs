@@ -1,0 +1,75 @@
+//! Making sure that the tables are still the ones that were opened.
+
+use deadpool_postgres::GenericClient;
+use tokio_postgres::error::SqlState;
+
+use super::PostgresStore;
+use super::connection::Connections;
+use super::error::Failure;
+use crate::error::{Result, StoreError};
+
+const READ: &str = "SELECT value FROM meta WHERE key = 'instance'";
+
+/// Reads the random name that identifies these tables.
+pub(super) fn read(connections: &Connections) -> Result<String> {
+    connections.wait(async {
+        let connection = connections.connection().await?;
+        let row = connection.query_one(READ, &[]).await?;
+        Ok(row.get(0))
+    })
+}
+
+impl PostgresStore {
+    /// Fails if the tables were deleted or replaced since they were opened.
+    pub(super) async fn check_instance(&self, client: &impl GenericClient) -> Result<(), Failure> {
+        let found: Result<Option<String>, Failure> = async {
+            let statement = client.prepare_cached(READ).await?;
+            Ok(client.query_opt(&statement, &[]).await?.map(|row| row.get(0)))
+        }
+        .await;
+        match found {
+            Ok(Some(instance)) if instance == self.instance => Ok(()),
+            Ok(Some(_)) => Err(self.replaced(false).into()),
+            Ok(None) => Err(self.replaced(true).into()),
+            Err(failure) if is_gone(&failure) => Err(self.replaced(true).into()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Fails if the tables were deleted or replaced since they were opened.
+    pub(super) fn check_opened(&self) -> Result<()> {
+        self.connections.wait(async {
+            let mut attempts = 2;
+            loop {
+                attempts -= 1;
+                let checked = match self.connections.connection().await {
+                    Ok(connection) => self.check_instance(&connection).await,
+                    Err(failure) if is_gone(&failure) => Err(self.replaced(true).into()),
+                    Err(failure) => Err(failure),
+                };
+                match checked {
+                    // Whoever deletes a database closes its connections first.
+                    Err(Failure::Server(error)) if attempts > 0 && is_closed(&error) => {}
+                    checked => return checked,
+                }
+            }
+        })
+    }
+
+    fn replaced(&self, gone: bool) -> StoreError {
+        let what = if gone { "it was deleted" } else { "it was replaced by another index" };
+        StoreError::Replaced { path: self.address().into(), what, gone }
+    }
+}
+
+/// Returns `true` if the tables or their database do not exist.
+fn is_gone(failure: &Failure) -> bool {
+    const GONE: [SqlState; 3] =
+        [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_DATABASE, SqlState::INVALID_SCHEMA_NAME];
+    matches!(failure, Failure::Server(error) if error.code().is_some_and(|code| GONE.contains(code)))
+}
+
+/// Returns `true` if the server closed the connection.
+fn is_closed(error: &tokio_postgres::Error) -> bool {
+    error.is_closed() || error.code() == Some(&SqlState::ADMIN_SHUTDOWN)
+}

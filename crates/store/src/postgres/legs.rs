@@ -1,0 +1,44 @@
+//! What both legs keep between searches.
+
+use std::sync::Arc;
+
+use super::resident::Resident;
+use super::select::Selection;
+use crate::filter::Filter;
+use crate::recent::Recent;
+use crate::report::Coverage;
+
+/// The state of some namespaces: number and change number of each.
+pub(super) type State = Vec<(i32, i64)>;
+
+/// Results that later searches use again, and the sizes that decide how they are found.
+#[derive(Debug, Default)]
+pub(super) struct Legs {
+    /// The selections of recent filters, by the state of their namespaces.
+    pub selections: Recent<(State, Filter), Arc<Selection>>,
+    /// The coverage of models under recent filters.
+    pub coverages: Recent<(State, String, Filter), Coverage>,
+    /// Vectors in memory.
+    pub resident: Resident,
+    pub sizes: Sizes,
+}
+
+/// The sizes that decide how passages are found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Up to this many passages of the namespaces searched, the codes of all their vectors are kept in memory, and up to this many
+    /// passages of a filter are listed.
+    pub few: usize,
+    /// The number of passages that the background of larger namespaces is measured on.
+    pub sample: usize,
+    /// The number of passages that a search for words reads first. Each further time it reads four times as many.
+    pub first: u64,
+    /// The number of passages with a word from which the server's index of words chooses among them.
+    pub many: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes { few: 32_768, sample: 20_000, first: 2_000, many: 20_000 }
+    }
+}

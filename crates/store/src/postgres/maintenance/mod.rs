@@ -1,0 +1,115 @@
+//! Publishing, summarizing, checking and pruning.
+//!
+//! Words, frequencies and totals are written with the passages, so publishing has little to do: it tells other servers.
+
+mod check;
+mod rebuild;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use super::PostgresStore;
+use super::namespaces::NOW_MS;
+use super::vector_index::ensure_indexes;
+use crate::error::Result;
+use crate::lexical::TermReader;
+use crate::report::{Findings, Part, Progress, Pruned, Summary};
+use crate::store::Maintenance;
+
+/// Where servers listen for the names of namespaces that were published.
+const CHANNEL: &str = "tamis_changes";
+
+impl Maintenance for PostgresStore {
+    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        let outdated = self.connections.read(async |transaction| {
+            let select = "SELECT namespace FROM namespaces WHERE analysis < $1 ORDER BY namespace";
+            let rows = transaction.query(select, &[&(TermReader::VERSION as i32)]).await?;
+            Ok(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>())
+        })?;
+        self.rebuild(&outdated, progress)?;
+        // Whoever locks several namespaces does so in this order. A name that is too long for a message is left out of it.
+        let stamp = format!(
+            "WITH changed AS (SELECT namespace FROM namespaces WHERE changed_ms >= coalesce(published_ms, 0) \
+             ORDER BY namespace FOR UPDATE), \
+             stamped AS (UPDATE namespaces n SET published_ms = greatest({NOW_MS}, n.changed_ms) FROM changed c \
+             WHERE n.namespace = c.namespace RETURNING n.namespace) \
+             SELECT pg_notify($1, CASE WHEN octet_length(namespace) < 8000 THEN namespace ELSE '' END) FROM stamped"
+        );
+        self.connections.write(async |transaction| {
+            let statement = transaction.prepare_cached(&stamp).await?;
+            transaction.query(&statement, &[&CHANNEL]).await?;
+            Ok(())
+        })?;
+        // Last, because a new index of a large store takes long.
+        self.connections.wait(async { ensure_indexes(&*self.connections.connection().await?).await })
+    }
+
+    fn change_number(&self) -> Result<u64> {
+        self.read_change_number()
+    }
+
+    fn summary(&self) -> Result<Summary> {
+        self.connections.read(async |transaction| summary::summary(transaction).await)
+    }
+
+    fn check(&self) -> Result<Findings> {
+        self.connections.read(async |transaction| Ok(check::check(transaction).await?.findings()))
+    }
+
+    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings> {
+        let found = self.connections.read(async |transaction| check::check(transaction).await)?;
+        self.rebuild(&found.mendable(), progress)?;
+        self.publish(progress)?;
+        self.check()
+    }
+
+    fn prune(&self) -> Result<Pruned> {
+        let namespaces: Vec<String> = self.connections.read(async |transaction| {
+            let rows = transaction.query("SELECT DISTINCT namespace FROM vectors ORDER BY namespace", &[]).await?;
+            Ok(rows.iter().map(|row| row.get(0)).collect())
+        })?;
+        let delete = "DELETE FROM vectors v WHERE v.namespace = $1 AND NOT EXISTS \
+             (SELECT 1 FROM passages p WHERE p.namespace = $1 AND p.text_hash = v.text_hash)";
+        let mut pruned = Pruned::default();
+        for namespace in &namespaces {
+            // A text that comes back meanwhile waits for the lock.
+            pruned.vectors += self.connections.write(async |transaction| {
+                self.lock_namespaces(transaction, [namespace.as_str()]).await?;
+                Ok(transaction.execute(delete, &[namespace]).await?)
+            })?;
+        }
+        Ok(pruned)
+    }
+
+    fn check_replaced(&self) -> Result<()> {
+        self.check_opened()
+    }
+}
+
+impl PostgresStore {
+    /// Reads the words of namespaces again from their passages, each in a transaction of its own.
+    fn rebuild(&self, namespaces: &[String], progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        if namespaces.is_empty() {
+            return Ok(());
+        }
+        let total = self.connections.read(async |transaction| {
+            let count = "SELECT coalesce(sum(passages), 0)::bigint FROM documents WHERE namespace = ANY($1)";
+            Ok(transaction.query_one(count, &[&namespaces]).await?.get::<_, i64>(0) as u64)
+        })?;
+        let progress = RefCell::new(progress);
+        let mut before = 0;
+        for namespace in namespaces {
+            before += self.connections.write(async |transaction| {
+                self.lock_namespaces(transaction, [namespace.as_str()]).await?;
+                let report = |done: u64| {
+                    let done = (before + done).min(total);
+                    progress.borrow_mut()(Progress { part: Part::Lexical, done, total });
+                };
+                rebuild::rebuild(transaction, namespace, report).await
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Counting what the tables hold.
+
+use deadpool_postgres::Transaction;
+
+use super::super::changes::change_number;
+use super::super::connection::SCHEMA;
+use super::super::error::Failure;
+use super::super::schema::MIGRATIONS;
+use crate::record::ModelKey;
+use crate::report::{Count, Coverage, ModelSummary, Sizes, Summary};
+
+/// Counts everything in one snapshot.
+pub(super) async fn summary(transaction: &Transaction<'_>) -> Result<Summary, Failure> {
+    let totals = "SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents";
+    let row = transaction.query_one(totals, &[]).await?;
+    let (documents, passages) = (row.get::<_, i64>(0) as u64, row.get::<_, i64>(1) as u64);
+    let times = "SELECT max(changed_ms), max(published_ms) FROM namespaces";
+    let times = transaction.query_one(times, &[]).await?;
+    let seq = change_number(transaction).await?;
+    Ok(Summary {
+        documents,
+        passages,
+        namespaces: counts(transaction, BY_NAMESPACE).await?,
+        collections: counts(transaction, BY_COLLECTION).await?,
+        languages: counts(transaction, BY_LANGUAGE).await?,
+        roles: counts(transaction, BY_ROLE).await?,
+        models: models(transaction, passages, seq).await?,
+        sizes: sizes(transaction).await?,
+        last_change_ms: times.get(0),
+        last_publish_ms: times.get(1),
+        schema_version: MIGRATIONS.len() as u32,
+        seq,
+        // The words are always those of the passages.
+        lexical_seq: Some(seq),
+    })
+}
+
+const BY_NAMESPACE: &str =
+    "SELECT namespace, count(*), sum(passages)::bigint FROM documents GROUP BY namespace ORDER BY namespace";
+
+const BY_COLLECTION: &str =
+    "SELECT collection, count(*), sum(passages)::bigint FROM documents GROUP BY collection ORDER BY collection";
+
+const BY_LANGUAGE: &str = "SELECT coalesce(p.language, d.language, ''), count(DISTINCT p.document), count(*) FROM passages p \
+     JOIN documents d ON d.namespace = p.namespace AND d.document = p.document GROUP BY 1 ORDER BY 1";
+
+const BY_ROLE: &str = "SELECT role, count(DISTINCT document), count(*) FROM passages GROUP BY role ORDER BY role";
+
+async fn counts(transaction: &Transaction<'_>, statement: &str) -> Result<Vec<Count>, Failure> {
+    let count = |row: &tokio_postgres::Row| Count {
+        name: row.get(0),
+        documents: row.get::<_, i64>(1) as u64,
+        passages: row.get::<_, i64>(2) as u64,
+    };
+    Ok(transaction.query(statement, &[]).await?.iter().map(count).collect())
+}
+
+async fn models(transaction: &Transaction<'_>, passages: u64, seq: u64) -> Result<Vec<ModelSummary>, Failure> {
+    let select = "SELECT m.name, m.dimension, (SELECT count(*) FROM vectors v WHERE v.model = m.model), \
+         (SELECT count(*) FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v \
+           WHERE v.namespace = p.namespace AND v.model = m.model AND v.text_hash = p.text_hash)) \
+         FROM models m ORDER BY m.model";
+    let model = |row: &tokio_postgres::Row| ModelSummary {
+        model: ModelKey { id: row.get(0), dimension: row.get::<_, i32>(1) as usize },
+        vectors: row.get::<_, i64>(2) as u64,
+        coverage: Coverage { passages, embedded: row.get::<_, i64>(3) as u64 },
+        // Vectors are searched where they are stored.
+        file_seq: Some(seq),
+    };
+    Ok(transaction.query(select, &[]).await?.iter().map(model).collect())
+}
+
+/// The sizes of the tables with their indexes.
+async fn sizes(transaction: &Transaction<'_>) -> Result<Sizes, Failure> {
+    let select = "SELECT c.relname::text, pg_total_relation_size(c.oid) FROM pg_class c \
+         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'";
+    let mut sizes = Sizes::default();
+    for row in transaction.query(select, &[&SCHEMA]).await? {
+        let bytes = row.get::<_, i64>(1) as u64;
+        match row.get::<_, &str>(0) {
+            "words" | "frequencies" => sizes.lexical += bytes,
+            "vectors" => sizes.vectors += bytes,
+            _ => sizes.database += bytes,
+        }
+    }
+    Ok(sizes)
+}

@@ -1,0 +1,100 @@
+//! Checking, mending, pruning, publishing, and noticing other tables.
+
+use super::super::testing;
+use crate::error::StoreError;
+use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
+use crate::report::Part;
+use crate::store::{Changes, Documents, Maintenance, VectorLeg};
+
+fn put(path: &str, text: &str) -> Change {
+    Change::Put(NewDocument {
+        passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
+        ..NewDocument::new("here", "docs", path)
+    })
+}
+
+#[test]
+fn damage_is_found_and_words_are_mended() {
+    let Some(store) = testing::store() else { return };
+    store.apply(&[put("a.md", "coarse sieves"), put("b.md", "fine sand")]).unwrap();
+    assert_eq!(store.check().unwrap().problems, []);
+    assert_eq!(store.check().unwrap().passages, 2);
+    for damage in [
+        "DELETE FROM tamis.words WHERE passage = (SELECT min(passage) FROM tamis.words)",
+        "UPDATE tamis.frequencies SET passages = passages + 1 WHERE term = 'sand' AND field = 0",
+        "DELETE FROM tamis.frequencies WHERE term = 'sand'",
+        "INSERT INTO tamis.frequencies VALUES ('here', 'zzz', 1, 4)",
+        "UPDATE tamis.namespaces SET body_terms = body_terms + 1",
+        "UPDATE tamis.namespaces SET analysis = 0",
+        "UPDATE tamis.words SET body_terms = 99",
+    ] {
+        store.execute(damage);
+        let found = store.check().unwrap().problems;
+        assert!(!found.is_empty(), "{damage}");
+        assert!(found.iter().all(|problem| problem.part == Part::Lexical && problem.mendable), "{damage}: {found:?}");
+        let mut last = None;
+        let before = store.change_number().unwrap();
+        assert_eq!(store.mend(&mut |progress| last = Some(progress)).unwrap().problems, [], "{damage}");
+        let last = last.unwrap();
+        assert_eq!((last.part, last.done, last.total), (Part::Lexical, 2, 2));
+        assert!(store.change_number().unwrap() > before, "results from before are known to be old");
+    }
+    store.execute("UPDATE tamis.documents SET passages = 7 WHERE path = 'a.md'");
+    let found = store.mend(&mut |_| {}).unwrap().problems;
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].part, found[0].mendable), (Part::Database, false));
+    assert_eq!(found[0].message, "1 documents have a wrong passage count");
+}
+
+#[test]
+fn vectors_without_a_text_are_pruned() {
+    let Some(store) = testing::store() else { return };
+    store.apply(&[put("a.md", "one"), put("b.md", "two")]).unwrap();
+    let model = ModelKey { id: "toy".into(), dimension: 2 };
+    let vectors = ["one", "two"].map(|text| (TextHash::of(text), vec![1.0, 0.5]));
+    assert_eq!(store.put_vectors(&model, &vectors).unwrap(), 2);
+    assert_eq!(store.prune().unwrap().vectors, 0);
+    let document = store.document("here", "a.md").unwrap().unwrap().document;
+    store.apply(&[Change::Delete { document }]).unwrap();
+    let summary = store.summary().unwrap();
+    assert_eq!((summary.models[0].vectors, summary.models[0].coverage.embedded), (2, 1));
+    assert_eq!(store.prune().unwrap().vectors, 1);
+    assert_eq!(store.summary().unwrap().models[0].vectors, 1);
+    store.execute("UPDATE tamis.vectors SET model = model + 1");
+    let found = store.check().unwrap().problems;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].message, "1 vectors are of an unknown model");
+}
+
+#[test]
+fn publishing_stamps_what_changed_and_reads_old_words_again() {
+    let Some(store) = testing::store() else { return };
+    store.publish(&mut |_| {}).unwrap();
+    assert_eq!(store.summary().unwrap().last_publish_ms, None);
+    store.apply(&[put("a.md", "one")]).unwrap();
+    store.publish(&mut |_| {}).unwrap();
+    let summary = store.summary().unwrap();
+    assert!(summary.last_publish_ms >= summary.last_change_ms && summary.last_change_ms.is_some());
+    assert_eq!(summary.lexical_seq, Some(summary.seq));
+    store.execute("UPDATE tamis.namespaces SET analysis = 0");
+    let mut done = 0;
+    store.publish(&mut |progress| done = progress.done).unwrap();
+    assert_eq!(done, 1);
+    assert_eq!(store.check().unwrap().problems, []);
+}
+
+#[test]
+fn other_tables_are_noticed() {
+    let Some(store) = testing::store() else { return };
+    store.check_replaced().unwrap();
+    store.execute("UPDATE tamis.meta SET value = 'another' WHERE key = 'instance'");
+    let replaced =
+        |error: StoreError, was_gone: bool| matches!(error, StoreError::Replaced { gone, .. } if gone == was_gone);
+    assert!(replaced(store.check_replaced().unwrap_err(), false));
+    assert!(replaced(store.apply(&[put("a.md", "one")]).unwrap_err(), false));
+    assert!(replaced(store.writer().unwrap_err(), false));
+    drop(store.another().writer().unwrap());
+    store.execute("DROP SCHEMA tamis CASCADE");
+    assert!(replaced(store.check_replaced().unwrap_err(), true));
+    assert!(replaced(store.apply(&[put("a.md", "one")]).unwrap_err(), true));
+}

@@ -1,0 +1,103 @@
+//! The store in PostgreSQL, for many servers and many writers.
+//!
+//! Every table has the namespace as the first column of its key, and every statement names the namespaces it concerns, so the tables
+//! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
+//! and each other module implements one trait.
+
+mod adopt;
+mod bm25;
+mod changes;
+#[cfg(test)]
+mod changes_tests;
+mod condition;
+mod connection;
+mod copy;
+mod documents;
+mod error;
+mod evidence;
+#[cfg(feature = "evidence")]
+mod guard;
+mod holding;
+mod instance;
+mod legs;
+#[cfg(test)]
+mod legs_fixture;
+#[cfg(test)]
+mod legs_tests;
+mod lexical;
+mod locks;
+mod maintenance;
+mod models;
+mod namespaces;
+mod nearest;
+mod password;
+mod properties;
+#[cfg(test)]
+mod random_tests;
+mod resident;
+mod rows;
+mod schema;
+mod scope;
+mod select;
+mod statement;
+mod status;
+#[cfg(test)]
+mod testing;
+mod usage;
+mod vector_index;
+mod vector_type;
+mod vectors;
+mod word_index;
+mod words;
+#[cfg(test)]
+mod writers_tests;
+
+use std::sync::Mutex;
+
+use connection::Connections;
+use holding::Holding;
+use legs::Legs;
+pub use status::{NamespaceStatus, PostgresStatus};
+
+use crate::error::Result;
+use crate::namespace::Namespace;
+
+/// The [`Store`](crate::Store) in a PostgreSQL database.
+#[derive(Debug)]
+pub struct PostgresStore {
+    connections: Connections,
+    /// The tree that this store was opened for: its settings and its turn to write are its own.
+    namespace: String,
+    /// The random name of the tables that were opened.
+    instance: String,
+    holding: Holding,
+    legs: Legs,
+    /// The namespaces at a change number. Every search reads them.
+    namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
+}
+
+impl PostgresStore {
+    /// Opens the store in the database at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
+    /// `namespace` is the tree that is indexed or searched from: settings are kept for it, and writers of it take turns.
+    ///
+    /// # Errors
+    /// The address cannot be read, the server cannot be reached or refuses, or a newer version of the program wrote the tables.
+    pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
+        let connections = Connections::new(url)?;
+        schema::migrate(&connections)?;
+        let instance = instance::read(&connections)?;
+        Ok(PostgresStore {
+            connections,
+            namespace: namespace.to_owned(),
+            instance,
+            holding: Holding::default(),
+            legs: Legs::default(),
+            namespaces: Mutex::default(),
+        })
+    }
+
+    /// Returns the address without user and password.
+    pub fn address(&self) -> &str {
+        self.connections.address()
+    }
+}

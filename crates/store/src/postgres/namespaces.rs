@@ -1,0 +1,194 @@
+//! Namespaces: registering and removing them, and changing their documents as a whole.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use deadpool_postgres::Transaction;
+
+use super::PostgresStore;
+use super::changes::change_number;
+use super::error::Failure;
+use super::evidence;
+use super::words::Difference;
+use crate::error::{Result, StoreError};
+use crate::lexical::TermReader;
+use crate::namespace::{Namespace, NewNamespace};
+use crate::record::{Applied, Change, DocumentId};
+
+/// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ.
+pub(super) const NOW_MS: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// Returns the numbers of namespaces, after registering those that need one.
+pub(super) async fn numbers<'n>(
+    transaction: &Transaction<'_>,
+    registered: &BTreeSet<&'n str>,
+    others: impl IntoIterator<Item = &'n str>,
+) -> Result<BTreeMap<String, i32>, Failure> {
+    let wanted: BTreeSet<&str> = registered.iter().copied().chain(others).collect();
+    let wanted: Vec<&str> = wanted.into_iter().collect();
+    let select =
+        transaction.prepare_cached("SELECT namespace, number FROM namespaces WHERE namespace = ANY($1)").await?;
+    let rows = transaction.query(&select, &[&wanted]).await?;
+    let mut numbers: BTreeMap<String, i32> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    for name in registered.iter().filter(|name| !numbers.contains_key(**name)).copied().collect::<Vec<_>>() {
+        let insert = "INSERT INTO namespaces(namespace, analysis) VALUES ($1, $2) RETURNING number";
+        let row = transaction.query_one(insert, &[&name, &(TermReader::VERSION as i32)]).await?;
+        numbers.insert(name.to_owned(), row.get(0));
+    }
+    Ok(numbers)
+}
+
+/// The change of a namespace's row by a change of its documents.
+pub(super) struct NamespaceChange {
+    /// True if it counts as a change.
+    pub counts: bool,
+    pub difference: Difference,
+}
+
+impl NamespaceChange {
+    /// Writes the row.
+    pub async fn write(&self, transaction: &Transaction<'_>, namespace: &str) -> Result<(), Failure> {
+        let update = format!(
+            "UPDATE namespaces SET change_number = change_number + $2, changed_ms = {NOW_MS}, passages = passages + $3, \
+             body_terms = body_terms + $4, name_terms = name_terms + $5 WHERE namespace = $1"
+        );
+        let statement = transaction.prepare_cached(&update).await?;
+        let Difference { passages, body_terms, name_terms, .. } = &self.difference;
+        let count = i64::from(self.counts);
+        transaction.execute(&statement, &[&namespace, &count, passages, body_terms, name_terms]).await?;
+        Ok(())
+    }
+}
+
+impl PostgresStore {
+    /// Returns all namespaces, by name.
+    pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
+        let select = "SELECT n.namespace, n.root, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0)::bigint \
+             FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.namespace ORDER BY n.namespace";
+        self.connections.read(async |transaction| {
+            let statement = transaction.prepare_cached(select).await?;
+            let rows = transaction.query(&statement, &[]).await?;
+            let namespace = |row: &tokio_postgres::Row| Namespace {
+                name: row.get(0),
+                root: row.get(1),
+                owner: row.get(2),
+                shared: row.get(3),
+                documents: row.get::<_, i64>(4) as u64,
+                passages: row.get::<_, i64>(5) as u64,
+            };
+            Ok(rows.iter().map(namespace).collect())
+        })
+    }
+
+    /// Registers a namespace, or replaces its registration.
+    pub(super) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+        let NewNamespace { name, root, owner, shared } = namespace;
+        if name.is_empty() {
+            return Err(StoreError::Invalid {
+                what: "a namespace without a name".to_owned(),
+                reason: "a namespace is found by its name: give it one".to_owned(),
+            });
+        }
+        self.connections.write(async |transaction| {
+            self.lock_namespaces(transaction, [name.as_str()]).await?;
+            numbers(transaction, &BTreeSet::from([name.as_str()]), []).await?;
+            // A changed registration counts like any other change, so that caches of namespaces are refreshed.
+            let update = format!(
+                "UPDATE namespaces SET root = $2, owner = $3, shared = $4, change_number = change_number + 1, \
+                 changed_ms = {NOW_MS} WHERE namespace = $1"
+            );
+            transaction.execute(&update, &[name, root, owner, shared]).await?;
+            Ok(())
+        })
+    }
+
+    /// Removes a namespace and its documents.
+    pub(super) async fn remove_namespace_in(
+        &self,
+        transaction: &Transaction<'_>,
+        name: &str,
+    ) -> Result<Applied, Failure> {
+        self.lock_namespaces(transaction, [name]).await?;
+        let count = "SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents WHERE namespace = $1";
+        let row = transaction.query_one(count, &[&name]).await?;
+        let (documents, passages): (i64, i64) = (row.get(0), row.get(1));
+        for delete in evidence::REMOVE.iter().chain(REMOVE) {
+            transaction.execute(*delete, &[&name]).await?;
+        }
+        let delete = "DELETE FROM namespaces WHERE namespace = $1 RETURNING change_number";
+        if let Some(row) = transaction.query_opt(delete, &[&name]).await? {
+            // What it had counted counts on, and its removal too.
+            let count = "UPDATE meta SET value = (value::bigint + $1)::text WHERE key = 'removed'";
+            transaction.execute(count, &[&(row.get::<_, i64>(0) + 1)]).await?;
+        }
+        Ok(Applied {
+            deleted: documents as u64,
+            passages_deleted: passages as u64,
+            seq: change_number(transaction).await?,
+            ..Applied::default()
+        })
+    }
+
+    /// Removes everything that was imported from an origin into namespaces.
+    pub(super) async fn remove_origin_in(
+        &self,
+        transaction: &Transaction<'_>,
+        origin: &str,
+        namespaces: &[String],
+    ) -> Result<Applied, Failure> {
+        self.lock_namespaces(transaction, namespaces.iter().map(String::as_str)).await?;
+        let select = "SELECT document FROM documents WHERE namespace = $1 AND origin = $2 ORDER BY document";
+        let mut changes = Vec::new();
+        for namespace in namespaces.iter().collect::<BTreeSet<_>>() {
+            let rows = transaction.query(select, &[namespace, &origin]).await?;
+            changes.extend(rows.iter().map(|row| Change::Delete { document: DocumentId(row.get::<_, i32>(0) as u32) }));
+        }
+        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new(), true).await?;
+        for namespace in namespaces {
+            evidence::remove_origin(transaction, namespace, origin, &mut tasks).await?;
+        }
+        tasks.apply(transaction).await?;
+        applied.seq = change_number(transaction).await?;
+        Ok(applied)
+    }
+
+    /// Sets the dates of documents and returns how many changed.
+    pub(super) async fn set_dates_in(
+        &self,
+        transaction: &Transaction<'_>,
+        namespace: &str,
+        dates: &[(String, i64)],
+    ) -> Result<u64, Failure> {
+        self.lock_namespaces(transaction, [namespace]).await?;
+        let paths: Vec<&str> =
+            dates.iter().map(|(path, _)| path.as_str()).filter(|path| !path.contains('\0')).collect();
+        let select = "SELECT path, dated_ns FROM documents WHERE namespace = $1 AND path = ANY($2)";
+        let rows = transaction.query(select, &[&namespace, &paths]).await?;
+        let mut stored: HashMap<String, Option<i64>> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let mut set: BTreeMap<&str, i64> = BTreeMap::new();
+        let mut changed = 0;
+        // A path can come twice.
+        for (path, date) in dates {
+            if let Some(known) = stored.get_mut(path).filter(|known| **known != Some(*date)) {
+                *known = Some(*date);
+                set.insert(path, *date);
+                changed += 1;
+            }
+        }
+        if !set.is_empty() {
+            let update = "UPDATE documents d SET dated_ns = n.dated_ns \
+                 FROM unnest($2::text[], $3::bigint[]) AS n(path, dated_ns) WHERE d.namespace = $1 AND d.path = n.path";
+            let (paths, dates): (Vec<&str>, Vec<i64>) = set.into_iter().unzip();
+            transaction.execute(update, &[&namespace, &paths, &dates]).await?;
+        }
+        Ok(changed)
+    }
+}
+
+/// What a removed namespace loses, rows before those that they refer to. Vectors stay for texts that come back, until they are
+/// pruned.
+const REMOVE: &[&str] = &[
+    "DELETE FROM words WHERE namespace = $1",
+    "DELETE FROM frequencies WHERE namespace = $1",
+    "DELETE FROM passages WHERE namespace = $1",
+    "DELETE FROM documents WHERE namespace = $1",
+];

@@ -1,0 +1,146 @@
+//! The passages most similar to a vector, and its similarity to all others.
+
+use deadpool_postgres::Transaction;
+use tokio_postgres::types::Type;
+
+use super::PostgresStore;
+use super::error::Failure;
+use super::models::Model;
+use super::resident::failed;
+use super::select::{STORED, Selection, passage};
+use super::statement::Statement;
+use super::vector_index;
+use super::vector_type::Vector;
+use super::vectors::of_passages;
+use crate::filter::Filter;
+use crate::hits::{Background, Nearest, SemanticHit};
+use crate::record::PassageId;
+use crate::vectors::{self, cosine};
+
+impl PostgresStore {
+    /// The `k` selected passages most similar to a vector.
+    ///
+    /// The codes of small namespaces are all in memory, as the embedded store has them. In large ones a short list of passages is
+    /// scored by the server, and a long one searched by its index, with a background that is measured on a sample.
+    pub(super) async fn nearest_of(
+        &self,
+        transaction: &Transaction<'_>,
+        model: &Model,
+        vector: &[f32],
+        filter: &Filter,
+        selection: &Selection,
+        k: usize,
+    ) -> Result<Nearest, Failure> {
+        let count = k.saturating_add(k / 2).saturating_add(32);
+        let unit = Vector::unit(vector).0;
+        let (candidates, background) = if selection.scope.total.passages as usize <= self.legs.sizes.few {
+            self.of_few(transaction, model, vector, selection, count).await?
+        } else if selection.listed().is_some() {
+            let scored = scored(transaction, model, &unit, |statement| selection.among(statement, STORED)).await?;
+            of_all(scored, count)
+        } else {
+            let candidates = vector_index::search(transaction, model, &unit, selection, count).await?;
+            let coverage = self.coverage_of(transaction, model, filter, selection).await?;
+            let mut sample = self.sample(transaction, model, vector, selection).await?;
+            let found = of_passages(transaction, model, &candidates).await?;
+            let mut top: Vec<f32> = found.values().map(|(_, stored)| cosine(vector, stored)).collect();
+            top.sort_unstable_by(|a, b| b.total_cmp(a));
+            let background = vectors::Background::new(coverage.embedded as usize, &mut sample, &top);
+            (candidates, background)
+        };
+        let found = of_passages(transaction, model, &candidates).await?;
+        let mut hits: Vec<SemanticHit> = found
+            .into_iter()
+            .map(|(passage, (document, stored))| SemanticHit { passage, document, similarity: cosine(vector, &stored) })
+            .collect();
+        hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
+        hits.truncate(k);
+        Ok(Nearest { hits, background: Background::from(background) })
+    }
+
+    /// Candidates and background of small namespaces.
+    async fn of_few(
+        &self,
+        transaction: &Transaction<'_>,
+        model: &Model,
+        vector: &[f32],
+        selection: &Selection,
+        count: usize,
+    ) -> Result<(Vec<PassageId>, vectors::Background), Failure> {
+        let search = |level: &super::resident::Level| {
+            let found = match selection.listed() {
+                None => level.index.nearest(vector, None, count),
+                Some(listed) => {
+                    level.index.nearest_passages(vector, &|id| listed.binary_search(&(id as i64)).is_ok(), count)
+                }
+            };
+            found.map_err(|error| failed(model, error))
+        };
+        let scope = &selection.scope;
+        let found = self.legs.resident.with(transaction, scope, model, self.legs.sizes, search).await?;
+        Ok((found.hits.iter().map(|hit| PassageId(hit.passage)).collect(), found.background))
+    }
+
+    /// The similarities of a sample of a large selection.
+    async fn sample(
+        &self,
+        transaction: &Transaction<'_>,
+        model: &Model,
+        vector: &[f32],
+        selection: &Selection,
+    ) -> Result<Vec<f32>, Failure> {
+        if selection.is_by_namespace() {
+            let measure = |level: &super::resident::Level| {
+                let found = level.index.nearest(vector, None, level.index.len());
+                let found = found.map_err(|error| failed(model, error))?;
+                Ok(found.hits.iter().map(|hit| hit.similarity).collect())
+            };
+            let scope = &selection.scope;
+            return self.legs.resident.with(transaction, scope, model, self.legs.sizes, measure).await;
+        }
+        let passages = match selection.sample.get() {
+            Some(passages) => passages,
+            None => {
+                let mut statement = Statement::new("SELECT q.passage FROM passages q WHERE ");
+                selection.among(&mut statement, STORED);
+                statement.push(" ORDER BY hashint8(q.passage), q.passage LIMIT ");
+                statement.push_number(self.legs.sizes.sample as u32);
+                let rows = statement.query(transaction).await?;
+                selection.sample.get_or_init(|| rows.iter().map(|row| row.get(0)).collect())
+            }
+        };
+        let unit = Vector::unit(vector).0;
+        let scored = scored(transaction, model, &unit, |statement| {
+            statement.push("q.namespace = ANY(").texts(&selection.scope.namespaces);
+            statement.push(") AND q.passage = ANY(").numbers(passages).push(")");
+        });
+        Ok(scored.await?.into_iter().map(|(_, similarity)| similarity).collect())
+    }
+}
+
+/// The similarities of passages by the server. The stored vectors have unit length, and so has `unit`.
+async fn scored<'s>(
+    transaction: &Transaction<'_>,
+    model: &'s Model,
+    unit: &'s Vec<f32>,
+    restrict: impl FnOnce(&mut Statement<'s>),
+) -> Result<Vec<(PassageId, f32)>, Failure> {
+    let mut statement = Statement::new("SELECT q.passage, -(v.embedding <#> ");
+    statement.bind(unit, Type::FLOAT4_ARRAY).push(
+        "::vector) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
+        AND v.text_hash = q.text_hash WHERE v.model = ",
+    );
+    statement.bind(&model.number, Type::INT4).push(" AND ");
+    restrict(&mut statement);
+    let rows = statement.query(transaction).await?;
+    Ok(rows.iter().map(|row| (passage(row.get(0)), row.get::<_, f64>(1) as f32)).collect())
+}
+
+/// The best of scored passages, and the background of all of them.
+fn of_all(mut scored: Vec<(PassageId, f32)>, count: usize) -> (Vec<PassageId>, vectors::Background) {
+    let mut similarities: Vec<f32> = scored.iter().map(|(_, similarity)| *similarity).collect();
+    let background = vectors::Background::new(similarities.len(), &mut similarities, &[]);
+    scored.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    scored.truncate(count);
+    (scored.into_iter().map(|(passage, _)| passage).collect(), background)
+}

@@ -1,0 +1,87 @@
+//! Settings of the index as a whole, and calibrated thresholds.
+
+use tokio_postgres::Row;
+
+use super::PostgresStore;
+use crate::calibration::Calibration;
+use crate::error::Result;
+use crate::store::Properties;
+
+impl Properties for PostgresStore {
+    fn property(&self, name: &str) -> Result<Option<String>> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            let statement =
+                connection.prepare_cached("SELECT value FROM properties WHERE namespace = $1 AND name = $2").await?;
+            Ok(connection.query_opt(&statement, &[&self.namespace, &name]).await?.map(|row| row.get(0)))
+        })
+    }
+
+    fn set_property(&self, name: &str, value: &str) -> Result<()> {
+        self.connections.write(async |transaction| {
+            let put = "INSERT INTO properties(namespace, name, value) VALUES ($1, $2, $3) \
+                    ON CONFLICT (namespace, name) DO UPDATE SET value = excluded.value";
+            transaction.execute(put, &[&self.namespace, &name, &value]).await?;
+            Ok(())
+        })
+    }
+
+    fn calibrations(&self) -> Result<Vec<Calibration>> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            let select = "SELECT language, threshold, sample_size, provider, model, calibrated_at \
+                FROM threshold_calibration ORDER BY language, provider, model";
+            Ok(connection.query(select, &[]).await?.iter().map(calibration).collect())
+        })
+    }
+
+    fn put_calibrations(&self, calibrations: &[Calibration]) -> Result<()> {
+        self.connections.write(async |transaction| {
+                let put = "INSERT INTO threshold_calibration(language, threshold, sample_size, provider, model, calibrated_at) \
+                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (language, provider, model) DO UPDATE SET \
+                    threshold = excluded.threshold, sample_size = excluded.sample_size, calibrated_at = excluded.calibrated_at";
+                let statement = transaction.prepare(put).await?;
+                for one in calibrations {
+                    let sample_size = one.sample_size as i64;
+                    transaction
+                        .execute(
+                            &statement,
+                            &[&one.language, &one.threshold, &sample_size, &one.provider, &one.model, &one.calibrated_at_ms],
+                        )
+                        .await?;
+                }
+                Ok(())
+        })
+    }
+
+    fn clear_calibrations(&self) -> Result<u64> {
+        self.connections
+            .write(async |transaction| Ok(transaction.execute("DELETE FROM threshold_calibration", &[]).await?))
+    }
+}
+
+fn calibration(row: &Row) -> Calibration {
+    Calibration {
+        language: row.get(0),
+        threshold: row.get(1),
+        sample_size: row.get::<_, i64>(2) as u64,
+        provider: row.get(3),
+        model: row.get(4),
+        calibrated_at_ms: row.get(5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use crate::store::Properties;
+
+    #[test]
+    fn settings_are_kept() {
+        let Some(store) = testing::store() else { return };
+        assert_eq!(store.property("splitter").unwrap(), None);
+        store.set_property("splitter", "1").unwrap();
+        store.set_property("splitter", "2").unwrap();
+        assert_eq!(store.another().property("splitter").unwrap().as_deref(), Some("2"));
+    }
+}

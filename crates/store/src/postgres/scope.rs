@@ -1,0 +1,43 @@
+//! The namespaces that a call concerns: those it names, or all.
+
+use deadpool_postgres::Transaction;
+use tokio_postgres::types::Type;
+
+use super::error::Failure;
+use super::statement::Statement;
+use crate::filter::Filter;
+use crate::lexical::Lengths;
+
+/// Namespaces with passages, and their state in this snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Scope {
+    /// Their names, ascending.
+    pub namespaces: Vec<String>,
+    /// Number and change number of each. The number tells a namespace from a later one of the same name.
+    pub state: Vec<(i32, i64)>,
+    /// The totals of their words.
+    pub total: Lengths,
+}
+
+impl Scope {
+    /// Reads the scope of a filter.
+    pub async fn read(transaction: &Transaction<'_>, filter: &Filter) -> Result<Scope, Failure> {
+        // A name with a zero byte cannot be stored, and the server refuses it.
+        let asked: Vec<&String> = filter.namespaces.iter().filter(|name| !name.contains('\0')).collect();
+        let mut statement = Statement::new(
+            "SELECT namespace, number, change_number, passages, body_terms, name_terms FROM namespaces WHERE passages > 0",
+        );
+        if !filter.namespaces.is_empty() {
+            statement.push(" AND namespace = ANY(").bind(&asked, Type::TEXT_ARRAY).push(")");
+        }
+        statement.push(" ORDER BY namespace");
+        let mut scope = Scope::default();
+        for row in statement.query(transaction).await? {
+            scope.namespaces.push(row.get(0));
+            scope.state.push((row.get(1), row.get(2)));
+            let count = |column: usize| row.get::<_, i64>(column) as u64;
+            scope.total.add(Lengths { passages: count(3), body: count(4), name: count(5) });
+        }
+        Ok(scope)
+    }
+}

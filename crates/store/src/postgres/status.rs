@@ -1,0 +1,97 @@
+//! What a database holds and can do, for the people who run it.
+
+use super::PostgresStore;
+use super::schema::MIGRATIONS;
+use crate::error::Result;
+
+/// What a database holds and can do.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct PostgresStatus {
+    /// Host, port and database.
+    pub address: String,
+    /// Version of the server.
+    pub server_version: String,
+    /// Version of the tables, and the newest that this program knows.
+    pub schema_version: u32,
+    /// The newest version of the tables that this program knows.
+    pub newest_schema_version: u32,
+    /// Version of pgvector; `None` if it is not installed.
+    pub vector_version: Option<String>,
+    /// Version of pg_textsearch; `None` if it is not installed.
+    pub textsearch_version: Option<String>,
+    /// What finds candidates by words: `gin`, or `bm25` with pg_textsearch.
+    pub candidates_by: String,
+    /// The namespaces, by name.
+    pub namespaces: Vec<NamespaceStatus>,
+    /// Bytes of all tables and indexes.
+    pub bytes: u64,
+}
+
+/// A namespace in a [`PostgresStatus`].
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct NamespaceStatus {
+    /// Its name.
+    pub name: String,
+    /// Number of its documents.
+    pub documents: u64,
+    /// Number of its passages.
+    pub passages: u64,
+    /// Number of its last change.
+    pub change_number: u64,
+    /// Time of its last change, in milliseconds since 1970.
+    pub changed_ms: Option<i64>,
+    /// Time of its last publication, in milliseconds since 1970.
+    pub published_ms: Option<i64>,
+}
+
+impl PostgresStore {
+    /// Returns what the database holds and can do.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn status(&self) -> Result<PostgresStatus> {
+        self.connections.read(async |transaction| {
+            let one = async |statement: &str| -> Result<Option<String>, super::error::Failure> {
+                Ok(transaction.query_opt(statement, &[]).await?.and_then(|row| row.get(0)))
+            };
+            let namespaces = transaction
+                .query(
+                    "SELECT n.namespace, coalesce(d.documents, 0), coalesce(d.passages, 0)::bigint, n.change_number, n.changed_ms, n.published_ms \
+                     FROM namespaces n LEFT JOIN (SELECT namespace, count(*) AS documents, sum(passages) AS passages \
+                     FROM documents GROUP BY namespace) d USING (namespace) ORDER BY n.namespace",
+                    &[],
+                )
+                .await?;
+            let version = one("SELECT value FROM meta WHERE key = 'schema_version'").await?;
+            let bytes = transaction
+                .query_one(
+                    "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class \
+                     WHERE relnamespace = 'tamis'::regnamespace AND relkind IN ('r', 'p')",
+                    &[],
+                )
+                .await?;
+            let has_bm25 = transaction.query_one("SELECT to_regclass('words_bm25') IS NOT NULL", &[]).await?;
+            Ok(PostgresStatus {
+                address: self.address().to_owned(),
+                server_version: one("SHOW server_version").await?.unwrap_or_default(),
+                schema_version: version.and_then(|version| version.parse().ok()).unwrap_or(0),
+                newest_schema_version: MIGRATIONS.len() as u32,
+                vector_version: one("SELECT extversion FROM pg_extension WHERE extname = 'vector'").await?,
+                textsearch_version: one("SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch'").await?,
+                candidates_by: if has_bm25.get::<_, bool>(0) { "bm25" } else { "gin" }.to_owned(),
+                namespaces: namespaces
+                    .iter()
+                    .map(|row| NamespaceStatus {
+                        name: row.get(0),
+                        documents: row.get::<_, i64>(1) as u64,
+                        passages: row.get::<_, i64>(2) as u64,
+                        change_number: row.get::<_, i64>(3) as u64,
+                        changed_ms: row.get(4),
+                        published_ms: row.get(5),
+                    })
+                    .collect(),
+                bytes: bytes.get::<_, i64>(0) as u64,
+            })
+        })
+    }
+}

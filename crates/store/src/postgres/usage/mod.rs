@@ -1,0 +1,141 @@
+//! The usage log in PostgreSQL: searches with their evidence, and the feedback on them, from all servers.
+//!
+//! It follows the embedded log, [`crate::usage`], and shares its rules. `recording` and `openings` hold what a search waits for: it gives
+//! up soon, and does not wait for the server's disk. `judging`, `grades` and `deleting` write feedback, which waits and is on the disk
+//! when it is acknowledged. `searches`, `judgements` and `quality` read it back.
+
+mod deleting;
+mod grades;
+mod judgements;
+mod judging;
+mod openings;
+mod quality;
+mod recording;
+mod searches;
+#[cfg(test)]
+mod tests;
+mod text;
+mod transactions;
+
+use super::PostgresStore;
+use super::connection::Connections;
+use crate::error::Result;
+use crate::store::{Usage, UsageLog};
+use crate::usage_record::{
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
+    RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+};
+
+impl Usage for PostgresStore {
+    fn usage(&self) -> Result<&dyn UsageLog> {
+        Ok(&self.connections)
+    }
+}
+
+/// The log needs nothing but connections.
+impl UsageLog for Connections {
+    fn record_query(&self, search: &RecordedSearch, quality: Option<&QueryQuality>) -> Result<()> {
+        recording::record(self, search, quality)
+    }
+
+    fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>> {
+        judging::judge(self, id, judged, at_ms)
+    }
+
+    fn judge_by_grades(&self, id: &str, judged: &[(&str, bool, i64)], at_ms: i64) -> Result<Option<u64>> {
+        judging::judge_by_grades(self, id, judged, at_ms)
+    }
+
+    fn record_opened(&self, opening: &Opening<'_>) -> Result<u64> {
+        openings::record(self, opening)
+    }
+
+    fn narrow_shown(&self, id: &str, passages: &[&str]) -> Result<()> {
+        openings::narrow(self, id, passages)
+    }
+
+    fn opened(&self, limit: usize) -> Result<Vec<OpenedSearch>> {
+        openings::list(self, limit)
+    }
+
+    fn opened_count(
+        &self,
+        since_ms: Option<i64>,
+        until_ms: Option<i64>,
+        namespace: Option<&str>,
+    ) -> Result<OpenedCount> {
+        openings::count(self, since_ms, until_ms, namespace)
+    }
+
+    fn grade(&self, model: &str, pair: &[u8; 32]) -> Result<Option<RecordedGrade>> {
+        grades::find(self, model, pair)
+    }
+
+    fn record_grade(
+        &self,
+        model: &str,
+        pair: &[u8; 32],
+        grade: Option<u8>,
+        reason: &str,
+        at_ms: i64,
+    ) -> Result<RecordedGrade> {
+        let number = grades::record(self, model, pair, grade, reason, at_ms)?;
+        Ok(RecordedGrade { number, grade, reason: reason.to_owned() })
+    }
+
+    fn graded(&self, limit: usize) -> Result<Vec<GradedPassage>> {
+        grades::list(self, limit)
+    }
+
+    fn remove_grades(&self, model: Option<&str>) -> Result<RemovedGrades> {
+        grades::remove(self, model)
+    }
+
+    fn searches_with_text(&self, without: &str, limit: usize) -> Result<Vec<String>> {
+        searches::with_text(self, without, limit)
+    }
+
+    fn search_of(&self, query_hash: &[u8; 32], entry_point: &str, except: &str) -> Result<Option<RecordedSearch>> {
+        searches::of_query(self, query_hash, entry_point, except)
+    }
+
+    fn forget(&self, id: &str) -> Result<bool> {
+        deleting::forget(self, id)
+    }
+
+    fn purge(&self) -> Result<u64> {
+        deleting::purge(self, crate::RETAINED)
+    }
+
+    fn purge_telemetry(&self, judged: bool) -> Result<Purged> {
+        deleting::purge_telemetry(self, judged)
+    }
+
+    fn search(&self, id: &str) -> Result<Option<RecordedSearch>> {
+        searches::find(self, id)
+    }
+
+    fn recent(&self, limit: usize) -> Result<Vec<SearchSummary>> {
+        searches::recent(self, limit)
+    }
+
+    fn search_ids(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<String>> {
+        searches::ids(self, since_ms, until_ms, limit)
+    }
+
+    fn judged(&self) -> Result<Vec<JudgedSearch>> {
+        searches::judged(self)
+    }
+
+    fn judgements(&self, id: &str) -> Result<Vec<Judgement>> {
+        judgements::of_search(self, id)
+    }
+
+    fn label_version(&self) -> Result<LabelVersion> {
+        judgements::version(self)
+    }
+
+    fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>> {
+        quality::read(self, since_ms, until_ms, limit)
+    }
+}

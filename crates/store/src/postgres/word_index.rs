@@ -1,0 +1,105 @@
+//! The server's index of words, an extension that not every server has. It finds good candidates among passages that are too many to
+//! be scored one by one. Its own scores are those of all namespaces together, so they only choose candidates.
+
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::bm25::Query;
+use super::error::Failure;
+use super::select::{Selection, WORDS};
+use super::statement::Statement;
+use super::words::indexed_word;
+use crate::hits::LexicalHit;
+use deadpool_postgres::Transaction;
+
+/// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
+const LEAST_VERSION: (u32, u32) = (1, 4);
+
+/// The index.
+const NAME: &str = "words_bm25";
+
+/// Most words of a query to the index: each form counts once for every namespace.
+const MOST_WORDS: usize = 2_000;
+
+/// The number of passages from which the index is created. Fewer are scored one by one.
+const LEAST_PASSAGES: i64 = 50_000;
+
+/// True if the index can be used.
+const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
+
+/// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
+/// user may create it. Writers go on meanwhile.
+pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
+    let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
+    let available =
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
+    let version: Option<String> = connection.query_opt(available, &[]).await?.and_then(|row| row.get(0));
+    let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
+    let reliable = version.as_deref().is_some_and(|version| parsed(version) >= LEAST_VERSION);
+    if usable == Some(true) || !reliable || passages.get::<_, i64>(0) < LEAST_PASSAGES {
+        return Ok(());
+    }
+    if usable == Some(false) {
+        connection.batch_execute("DROP INDEX CONCURRENTLY IF EXISTS words_bm25").await?;
+    }
+    create(connection).await?;
+    Ok(())
+}
+
+/// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
+pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
+    if connection.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public").await.is_err() {
+        return Ok(false);
+    }
+    let create =
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS words_bm25 ON words USING bm25(indexed) WITH (text_config = 'simple')";
+    connection.batch_execute(create).await?;
+    Ok(true)
+}
+
+/// The first two numbers of a version.
+fn parsed(version: &str) -> (u32, u32) {
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// The `count` selected passages that the index finds best for some forms of a query's words, scored by ours; `None` without the index.
+pub(super) async fn candidates(
+    transaction: &Transaction<'_>,
+    query: &Query,
+    forms: &[usize],
+    selection: &Selection,
+    count: usize,
+) -> Result<Option<Vec<LexicalHit>>, Failure> {
+    let usable = transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?;
+    let namespaces = &selection.scope.state;
+    if !usable.is_some_and(|row| row.get(0)) || namespaces.len().saturating_mul(forms.len()) > MOST_WORDS {
+        return Ok(None);
+    }
+    let words = namespaces
+        .iter()
+        .flat_map(|(number, _)| forms.iter().map(|form| indexed_word(*number, &query.spellings[*form])));
+    let text = words.collect::<Vec<_>>().join(" ");
+    let mut statement = Statement::default();
+    query.scored(&mut statement);
+    statement.push("(w.namespace, w.passage) IN (SELECT w.namespace, w.passage FROM words w WHERE ");
+    selection.among(&mut statement, WORDS);
+    statement.push(" ORDER BY w.indexed <@> to_bm25query(").bind(&text, Type::TEXT).push(", ");
+    statement.bind(&NAME, Type::TEXT).push(") LIMIT ").push_number(u32::try_from(count).unwrap_or(i32::MAX as u32));
+    statement.push(")");
+    let rows = statement.query(transaction).await?;
+    Ok(Some(rows.iter().map(|row| query.hit(row)).filter(|hit| hit.score.bm25 > 0.0).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_by_their_numbers() {
+        assert!(parsed("1.10.0") > LEAST_VERSION);
+        assert!(parsed("1.4.0-dev") >= LEAST_VERSION);
+        assert!(parsed("1.0.0") < LEAST_VERSION);
+        assert!(parsed("") < LEAST_VERSION);
+    }
+}

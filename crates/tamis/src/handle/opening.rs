@@ -1,0 +1,117 @@
+//! Opens the store of an index: the directory of its tree, or the database that the configuration names.
+
+use super::SHORT_WAIT;
+use crate::Error;
+use crate::config::Config;
+use crate::location::Location;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use tamis_store::{Access, EmbeddedStore, Store, StoreError};
+
+/// Opens the store. In a directory that is read-only or full it is opened for reading, and the reason comes with it.
+pub(super) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Store>, Option<StoreError>), Error> {
+    if let Some(url) = &config.store.url {
+        return Ok((database(url, &named(location, config))?, None));
+    }
+    holds_plain_files(&location.directory)?;
+    match open_writable(location) {
+        Ok(store) => Ok((store, None)),
+        Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
+            match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
+                Ok(store) => Ok((Arc::new(store), Some(obstacle))),
+                Err(StoreError::Missing { .. }) => match obstacle {
+                    StoreError::ReadOnly { path, reason } => Err(Error::index_directory(&path, reason)),
+                    obstacle => Err(obstacle.into()),
+                },
+                Err(error) => Err(error.into()),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn database(url: &str, namespace: &str) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(tamis_store::PostgresStore::open(url, namespace)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn database(_: &str, _: &str) -> Result<Arc<dyn Store>, Error> {
+    Err(Error::argument("store.url", "postgres://…", "empty: this program was built without PostgreSQL"))
+}
+
+/// The name of a tree in a database that many trees share.
+fn named(location: &Location, config: &Config) -> String {
+    config.store.namespace.clone().unwrap_or_else(|| location.namespace.clone())
+}
+
+/// Returns the name under which the tree was first indexed. It stays, so renaming the directory changes nothing.
+pub(super) fn namespace(
+    store: &dyn Store,
+    location: &Location,
+    config: &Config,
+    writable: bool,
+) -> Result<String, Error> {
+    if config.store.url.is_some() {
+        return Ok(named(location, config));
+    }
+    if let Some(namespace) = store.property("namespace")? {
+        return Ok(namespace);
+    }
+    if writable {
+        // Another process may be opening it for the first time too; the first name stays.
+        let unnamed = || !matches!(store.property("namespace"), Ok(Some(_)));
+        let writing = store.wait_to_write(SHORT_WAIT, &mut |_| unnamed());
+        if let Some(namespace) = store.property("namespace")? {
+            return Ok(namespace);
+        }
+        let _writing = writing?;
+        store.set_property("namespace", &location.namespace)?;
+    }
+    Ok(location.namespace.clone())
+}
+
+fn open_writable(location: &Location) -> Result<Arc<dyn Store>, Error> {
+    let directory = &location.directory;
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+            Error::Store(StoreError::ReadOnly { path: directory.clone(), reason: error.to_string() })
+        }
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            Error::Store(StoreError::Full { path: directory.clone() })
+        }
+        _ => Error::path(directory, format!("cannot be made: {error}")),
+    };
+    fs::create_dir_all(directory).map_err(failed)?;
+    // The index ignores itself, so the project's own ignore file need not change.
+    let ignore = directory.join(".gitignore");
+    const IGNORE: &str =
+        "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n";
+    // We do not write through a link in its place.
+    if fs::symlink_metadata(&ignore).is_err() {
+        crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
+    }
+    Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))
+}
+
+/// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index
+/// would write through a link in it and block on a pipe.
+fn holds_plain_files(directory: &Path) -> Result<(), Error> {
+    // Neither is ever written through, and both are read defensively.
+    const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
+    for entry in entries.flatten().filter(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name)) {
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => {}
+            Ok(kind) if kind.is_dir() => holds_plain_files(&entry.path())?,
+            Ok(_) => {
+                let reason = "a link, a pipe or a device, which no index has; remove it if it came with the tree";
+                return Err(Error::index_directory(&entry.path(), reason));
+            }
+            // The file is gone again: another process is writing.
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
