@@ -40,6 +40,7 @@ use analysis::ANALYSIS_VERSION;
 use directory::SearchDirectory;
 use fields::Fields;
 pub use highlight::{Highlighter, Mark};
+use totals::Totals;
 #[cfg(feature = "postgres")]
 pub(crate) use {
     analysis::{query_words, text_terms},
@@ -48,7 +49,6 @@ pub(crate) use {
     terms::{PassageTerms, TermReader},
     totals::Lengths,
 };
-use totals::Totals;
 
 /// Changes when indexes of the previous version become unusable.
 const INDEX_VERSION: u32 = 3;
