@@ -161,6 +161,7 @@ fn invocations() -> Vec<Vec<String>> {
         &["config", "memory.directory"],
         &["config"],
         &["doctor", "--check-only"],
+        &["store", "status"],
         &["judge", "--list"],
         &["judge", "--dry-run", "--model", HOSTILE],
         &["judge", "--queries", HOSTILE],

@@ -252,7 +252,9 @@ mod tests {
             }
             Allowed::List([]) => ["static", "https://a.example"].map(str::to_owned).to_vec(),
             Allowed::List(words) => vec![words[0].to_owned()],
-            Allowed::Text => ["fixed", "recall=0.9", "static", "other", "reader"].map(str::to_owned).to_vec(),
+            Allowed::Text => {
+                ["fixed", "recall=0.9", "static", "other", "reader", "postgres://host/x"].map(str::to_owned).to_vec()
+            }
         }
     }
 }
