@@ -70,12 +70,17 @@ impl Session {
         Ok(Index::at(self.location, config)?)
     }
 
+    /// Returns `true` if there is an index: a database has one of everybody, else the directory must hold one.
+    pub fn has_index(&self, config: &Config) -> bool {
+        config.store.url.is_some() || self.location.has_index()
+    }
+
     /// Opens an existing index.
     ///
     /// # Errors
     /// There is no index, or it cannot be read.
     pub fn open_existing(self, config: Config) -> Result<Index> {
-        if config.store.url.is_none() && !self.location.has_index() {
+        if !self.has_index(&config) {
             bail!("{}: no index here yet; run `tamis index` to make one", self.location.directory.display());
         }
         self.open(config)

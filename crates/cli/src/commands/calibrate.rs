@@ -21,7 +21,7 @@ use tamis::calibrate::CalibrateRequest;
 pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    if !session.location.has_index() {
+    if !session.has_index(&config) {
         // Nothing to calibrate is not a failure, and no reason to make an index.
         if arguments.json {
             output.json(&json!({ "languages": [] }))?;

@@ -112,7 +112,7 @@ fn configuration(session: &Session, checks: &mut Vec<Check>) -> Config {
 
 /// Checks the index and its models, and returns the index where it opens.
 fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) -> Option<Index> {
-    if !session.location.has_index() {
+    if !session.has_index(&config) {
         let directory = session.location.directory.display();
         checks.push(check("index", State::Note, format!("none in {directory} yet; run `tamis index` to make one")));
         return None;

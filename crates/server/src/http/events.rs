@@ -78,8 +78,8 @@ async fn follow(server: Server, caller: Caller, mut sender: Sender<Bytes, Infall
 
 /// The number of the last change. An index that cannot be read now may be readable later, and every call says why it is not.
 async fn change_number(server: &Server) -> Option<u64> {
-    let index = server.index();
-    tokio::task::spawn_blocking(move || index.contents().change_number()).await.ok()?.ok()
+    let server = server.clone();
+    tokio::task::spawn_blocking(move || server.index().contents().change_number()).await.ok()?.ok()
 }
 
 /// Adds an event. The data are JSON on one line with an end.

@@ -30,7 +30,8 @@ pub(super) const SCHEMA: &str = "tamis";
 
 /// A pool of connections, with the threads that drive them.
 pub(super) struct Connections {
-    runtime: Runtime,
+    /// Taken when this is dropped.
+    runtime: Option<Runtime>,
     pool: Pool,
     #[cfg(feature = "evidence")]
     canceller: Canceller,
@@ -102,7 +103,7 @@ impl Connections {
             .build()
             .map_err(|error| failed(error.to_string()))?;
         Ok(Connections {
-            runtime,
+            runtime: Some(runtime),
             pool,
             #[cfg(feature = "evidence")]
             canceller,
@@ -115,9 +116,13 @@ impl Connections {
         &self.address
     }
 
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("it is taken when this is dropped")
+    }
+
     /// Waits for a future, from a thread that may block.
     pub fn wait<T>(&self, future: impl Future<Output = Result<T, Failure>>) -> Result<T> {
-        self.runtime.block_on(future).map_err(|failure| error(&self.address, failure))
+        self.runtime().block_on(future).map_err(|failure| error(&self.address, failure))
     }
 
     /// A connection of the pool.
@@ -144,7 +149,7 @@ impl Connections {
         &self,
         future: impl Future<Output = T> + Send + 'static,
     ) -> tokio::task::JoinHandle<T> {
-        self.runtime.spawn(future)
+        self.runtime().spawn(future)
     }
 
     /// Cancels statements of these connections.
@@ -189,6 +194,15 @@ impl Connections {
         let result = work(&begun).await?;
         begun.commit().await?;
         Ok(result)
+    }
+}
+
+impl Drop for Connections {
+    /// Ends the threads without waiting for them: the last owner may be a task of another runtime, which must not wait.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! The store in PostgreSQL, for many servers and many writers.
 //!
 //! Every table has the namespace as the first column of its key, and every statement names the namespaces it concerns, so the tables
-//! can be distributed by namespace. `connection` bridges from blocking calls to the asynchronous client, `schema` creates the tables,
-//! and each other module implements one trait.
+//! can be distributed by namespace.
+//!
+//! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
+//! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
+//! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
+//! calls, and `locks` keeps single changes of a namespace apart.
 
 mod adopt;
 mod bm25;

@@ -7,6 +7,11 @@ use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::store::Properties;
 
+const PUT_CALIBRATION: &str = "INSERT INTO threshold_calibration \
+    (language, threshold, sample_size, provider, model, calibrated_at) VALUES ($1, $2, $3, $4, $5, $6) \
+    ON CONFLICT (language, provider, model) DO UPDATE SET threshold = excluded.threshold, \
+    sample_size = excluded.sample_size, calibrated_at = excluded.calibrated_at";
+
 impl Properties for PostgresStore {
     fn property(&self, name: &str) -> Result<Option<String>> {
         self.connections.wait(async {
@@ -37,20 +42,15 @@ impl Properties for PostgresStore {
 
     fn put_calibrations(&self, calibrations: &[Calibration]) -> Result<()> {
         self.connections.write(async |transaction| {
-                let put = "INSERT INTO threshold_calibration(language, threshold, sample_size, provider, model, calibrated_at) \
-                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (language, provider, model) DO UPDATE SET \
-                    threshold = excluded.threshold, sample_size = excluded.sample_size, calibrated_at = excluded.calibrated_at";
-                let statement = transaction.prepare(put).await?;
-                for one in calibrations {
-                    let sample_size = one.sample_size as i64;
-                    transaction
-                        .execute(
-                            &statement,
-                            &[&one.language, &one.threshold, &sample_size, &one.provider, &one.model, &one.calibrated_at_ms],
-                        )
-                        .await?;
-                }
-                Ok(())
+            let statement = transaction.prepare(PUT_CALIBRATION).await?;
+            for one in calibrations {
+                let Calibration { language, threshold, sample_size, provider, model, calibrated_at_ms } = one;
+                let sample_size = *sample_size as i64;
+                transaction
+                    .execute(&statement, &[language, threshold, &sample_size, provider, model, calibrated_at_ms])
+                    .await?;
+            }
+            Ok(())
         })
     }
 

@@ -1,9 +1,10 @@
 //! The tables and their versions. Migrations only add, so that servers of the version before go on working.
 
+use deadpool_postgres::GenericClient;
+
 use super::connection::{Connections, SCHEMA};
 use super::error::Failure;
 use crate::error::{Result, StoreError};
-use tokio_postgres::Transaction;
 
 /// The migrations in order; the version of a database is the number of those it has.
 pub(super) const MIGRATIONS: &[&str] = &[
@@ -19,46 +20,46 @@ pub(super) const MIGRATIONS: &[&str] = &[
 /// The lock of whoever creates or migrates the tables.
 const LOCK: i64 = 0x7461_6d69_7300_0001;
 
-/// Creates the tables, or adds what is missing. Of several processes at once, one does it and the others wait.
+const PUT_VERSION: &str = "INSERT INTO meta(key, value) VALUES ('schema_version', $1) \
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+
+const PUT_INSTANCE: &str = "INSERT INTO meta(key, value) \
+    VALUES ('instance', gen_random_uuid()::text), ('removed', '0') ON CONFLICT DO NOTHING";
+
+/// Creates the tables, or adds what is missing. Of several processes at once, one does it and the others wait. Nothing is written
+/// to a database that has everything.
 ///
 /// # Errors
 /// A newer version of the program wrote the tables, or the server refuses.
 pub(super) fn migrate(connections: &Connections) -> Result<()> {
+    let found = connections.wait(async { version(&connections.connection().await?, connections.address()).await })?;
+    if found == MIGRATIONS.len() {
+        return Ok(());
+    }
     connections.write(async |transaction| {
-            transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-            transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}")).await?;
-            let found = version(transaction).await?;
-            for migration in MIGRATIONS.iter().skip(found) {
-                transaction.batch_execute(migration).await?;
-            }
-            let now = MIGRATIONS.len().to_string();
-            if found < MIGRATIONS.len() {
-                let put = "INSERT INTO meta(key, value) VALUES ('schema_version', $1) \
-                    ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-                transaction.execute(put, &[&now]).await?;
-                let instance = "INSERT INTO meta(key, value) VALUES ('instance', gen_random_uuid()::text), ('removed', '0') \
-                    ON CONFLICT DO NOTHING";
-                transaction.execute(instance, &[]).await?;
-            }
-            Ok(())
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+        transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}")).await?;
+        let found = version(transaction, connections.address()).await?;
+        for migration in MIGRATIONS.iter().skip(found) {
+            transaction.batch_execute(migration).await?;
+        }
+        transaction.execute(PUT_VERSION, &[&MIGRATIONS.len().to_string()]).await?;
+        transaction.execute(PUT_INSTANCE, &[]).await?;
+        Ok(())
     })
 }
 
 /// The version of the tables; 0 if there are none.
-async fn version(transaction: &Transaction<'_>) -> Result<usize, Failure> {
-    let exists = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
+async fn version(client: &impl GenericClient, address: &str) -> Result<usize, Failure> {
+    let exists = client.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !exists.get::<_, bool>(0) {
         return Ok(0);
     }
-    let row = transaction.query_opt("SELECT value FROM meta WHERE key = 'schema_version'", &[]).await?;
+    let row = client.query_opt("SELECT value FROM meta WHERE key = 'schema_version'", &[]).await?;
     let found = row.and_then(|row| row.get::<_, String>(0).parse::<usize>().ok()).unwrap_or(0);
     if found > MIGRATIONS.len() {
-        return Err(StoreError::Newer {
-            path: "postgres".into(),
-            found: found as u32,
-            supported: MIGRATIONS.len() as u32,
-        }
-        .into());
+        let (found, supported) = (found as u32, MIGRATIONS.len() as u32);
+        return Err(StoreError::Newer { path: address.into(), found, supported }.into());
     }
     Ok(found)
 }

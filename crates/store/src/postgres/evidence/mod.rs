@@ -14,8 +14,6 @@ mod remove;
 #[cfg(feature = "evidence")]
 mod summary;
 mod tasks;
-#[cfg(all(test, feature = "evidence"))]
-mod tests;
 
 pub(super) use check::CHECKS;
 pub(super) use remove::{REMOVE, documents_changed, remove_origin};
