@@ -70,7 +70,7 @@ impl Connections {
     pub fn new(url: &str) -> Result<Connections> {
         let mut config: Config = url.parse().map_err(|reason: tokio_postgres::Error| StoreError::Database {
             path: "postgres".into(),
-            reason: format!("the address is no postgres:// address: {reason}"),
+            reason: format!("its address must be postgres://USER@HOST:PORT/DATABASE ({reason})"),
         })?;
         let address = described(&config);
         if let Some(password) = password::find(&config) {

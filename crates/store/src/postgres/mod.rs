@@ -1,7 +1,7 @@
 //! The store in PostgreSQL, for many servers and many writers.
 //!
-//! Every table has the namespace as the first column of its key, and every statement names the namespaces it concerns, so the tables
-//! can be distributed by namespace.
+//! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
+//! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
 //! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
 //! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the

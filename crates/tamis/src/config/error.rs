@@ -99,7 +99,7 @@ pub enum ConfigError {
     },
     /// A checked-in configuration sets access to a server or a database, which only the user may set.
     #[error(
-        "{}: {key}: a project's file cannot set this, which decides who reaches a server or where texts are sent; move this to the user's configuration, {}",
+        "{}: {key}: a project's file cannot set this, because it decides who reaches a server or where texts are sent; move it to the user's configuration, {}",
         path.display(),
         user.as_deref().unwrap_or(Path::new("config.toml in the directory that TAMIS_CONFIG_HOME names")).display()
     )]

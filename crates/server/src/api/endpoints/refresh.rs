@@ -1,4 +1,4 @@
-//! `/v1/refresh`: has the tree read at once.
+//! `/v1/refresh`: reads the tree now.
 
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::{Kind, Problem};
