@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
-use tamis_store::{DocumentState, Filter, Findings, Progress, Summary};
+use tamis_store::{DocumentState, Findings, Progress, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -140,7 +140,7 @@ impl Index {
                 Err(Error::Model { .. }) => continue,
                 id => id?,
             };
-            let coverage = self.store.coverage(&id, &Filter::default())?;
+            let coverage = self.store.coverage(&id, &self.embedded_here())?;
             if coverage.embedded < coverage.passages {
                 pending.insert(name.clone(), coverage.passages - coverage.embedded);
             }

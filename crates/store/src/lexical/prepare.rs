@@ -107,18 +107,6 @@ impl<O> PreparedTerms<O> {
         prepared
     }
 
-    /// The same terms, with where they occur in another form.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn map<P>(self, mut convert: impl FnMut(O, &[Option<Bm25Weight>; 2]) -> P) -> PreparedTerms<P> {
-        let PreparedTerms { terms, passages, mass, expected_score } = self;
-        let convert = |term: PreparedTerm<O>| {
-            let PreparedTerm { word, document_frequency, idf, share, weights, occurring } = term;
-            let occurring = convert(occurring, &weights);
-            PreparedTerm { word, document_frequency, idf, share, weights, occurring }
-        };
-        PreparedTerms { terms: terms.into_iter().map(convert).collect(), passages, mass, expected_score }
-    }
-
     /// Returns `true` if no term occurs.
     pub(crate) fn is_empty(&self) -> bool {
         self.terms.iter().all(|term| term.weights.iter().all(Option::is_none))

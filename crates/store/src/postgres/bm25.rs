@@ -1,19 +1,21 @@
 //! A query's words in the database: how many passages have them, and what they score.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use deadpool_postgres::Transaction;
 use tantivy::fieldnorm::FieldNormReader;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use super::scope::Scope;
 use super::select::{document, passage};
 use super::statement::Statement;
+use super::words::TermNumbers;
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms, query_words};
 
-/// Up to this many forms are each sought among the terms of a passage, which is quicker than going through its terms.
+/// Up to this many terms are each sought among those of a passage, which is quicker than going through them.
 const MOST_SOUGHT: usize = 12;
 
 /// A query of some namespaces.
@@ -22,12 +24,17 @@ pub(super) struct Query {
     pub terms: PreparedTerms<Vec<usize>>,
     /// Each form that occurs, once.
     pub forms: Vec<Form>,
-    /// Their spellings, in the same order.
-    pub spellings: Vec<String>,
+    /// The numbers of all forms.
+    numbers: Vec<i64>,
+    /// The place of the form that has a number.
+    places: HashMap<i64, usize>,
 }
 
-/// A form of a word.
+/// A form of a word that occurs.
+#[derive(Default)]
 pub(super) struct Form {
+    /// Its numbers in the namespaces where it occurs.
+    pub numbers: Vec<i64>,
     /// The passages with it in each field.
     passages: [u64; 2],
     /// The most that it adds to a score.
@@ -45,79 +52,58 @@ impl Query {
     /// Looks up a query's words.
     pub async fn prepare(transaction: &Transaction<'_>, text: &str, scope: &Scope) -> Result<Query, Failure> {
         let words = query_words(text, MAX_WORDS);
-        let mut asked: Vec<String> = words.iter().flat_map(|word| word.forms().map(str::to_owned)).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        let mut counted: HashMap<String, [u64; 2]> = HashMap::new();
-        if !asked.is_empty() {
-            let mut statement =
-                Statement::new("SELECT term, field, sum(passages)::bigint FROM frequencies WHERE namespace = ANY(");
-            statement.texts(&scope.namespaces).push(") AND term = ANY(").texts(&asked).push(") GROUP BY term, field");
-            for row in statement.query(transaction).await? {
-                let field = if row.get::<_, i16>(1) == 0 { BODY } else { NAME };
-                counted.entry(row.get(0)).or_default()[field] += row.get::<_, i64>(2) as u64;
-            }
-        }
+        let asked: BTreeSet<&str> = words.iter().flat_map(|word| word.forms()).collect();
+        let counted = count(transaction, scope, &asked).await?;
+        let (spellings, mut forms): (Vec<String>, Vec<Form>) =
+            counted.into_iter().map(|(spelling, form)| (spelling.to_owned(), form)).unzip();
         let words = words.into_iter().map(|word| {
             // A passage is either code or prose and holds one of the forms, so their frequencies add up.
             let mut passages = [0u64; 2];
             let mut occurring = Vec::new();
             for form in word.forms() {
-                if let Some(counts) = counted.get(form).filter(|counts| **counts != [0, 0]) {
-                    passages.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-                    occurring.push(form.to_owned());
+                if let Ok(place) = spellings.binary_search_by(|known| known.as_str().cmp(form)) {
+                    passages.iter_mut().zip(forms[place].passages).for_each(|(sum, count)| *sum += count);
+                    occurring.push(place);
                 }
             }
             CountedWord { word, passages, occurring }
         });
         let terms = PreparedTerms::new(words.collect(), scope.total);
-        Ok(Query::with_places(terms, &counted))
-    }
-
-    /// Numbers the forms.
-    fn with_places(terms: PreparedTerms<Vec<String>>, counted: &HashMap<String, [u64; 2]>) -> Query {
-        let (mut forms, mut spellings): (Vec<Form>, Vec<String>) = (Vec::new(), Vec::new());
-        let terms = terms.map(|occurring, weights| {
-            let mut places = Vec::with_capacity(occurring.len());
-            for spelling in occurring {
-                let place = spellings.iter().position(|known| *known == spelling).unwrap_or_else(|| {
-                    let passages = counted.get(&spelling).copied().unwrap_or_default();
-                    spellings.push(spelling);
-                    forms.push(Form { passages, bound: 0.0 });
-                    forms.len() - 1
-                });
-                let form = &mut forms[place];
-                let occurs = weights.iter().zip(form.passages).filter(|(_, passages)| *passages > 0);
+        for term in &terms.terms {
+            for place in &term.occurring {
+                let form = &mut forms[*place];
+                let occurs = term.weights.iter().zip(form.passages).filter(|(_, passages)| *passages > 0);
                 form.bound +=
                     occurs.filter_map(|(weight, _)| weight.as_ref()).map(|weight| weight.max_score()).sum::<f32>();
-                places.push(place);
             }
-            places
-        });
-        Query { terms, forms, spellings }
+        }
+        let places: HashMap<i64, usize> = forms
+            .iter()
+            .enumerate()
+            .flat_map(|(place, form)| form.numbers.iter().map(move |number| (*number, place)))
+            .collect();
+        Ok(Query { terms, numbers: places.keys().copied().collect(), forms, places })
     }
 
     /// Adds the columns from which [`hit`](Query::hit) scores `words w`, and begins its conditions.
     pub fn scored<'q>(&'q self, statement: &mut Statement<'q>) {
         statement.push(
-            "SELECT w.passage, w.document, w.body_terms, w.name_terms, m.places, m.bodies, m.names FROM words w CROSS JOIN LATERAL (",
+            "SELECT w.passage, w.document, w.body_terms, w.name_terms, m.terms, m.bodies, m.names FROM words w CROSS JOIN LATERAL (",
         );
-        if self.forms.len() <= MOST_SOUGHT {
+        if self.numbers.len() <= MOST_SOUGHT {
             statement.push(
-                "SELECT array_agg(f.form), array_agg(w.body_counts[f.place]), array_agg(w.name_counts[f.place]) FROM (\
-                 SELECT form::integer, array_position(w.terms, spelling) AS place FROM unnest(",
+                "SELECT array_agg(f.term), array_agg(w.body_counts[f.place]), array_agg(w.name_counts[f.place]) FROM (\
+                 SELECT a.term, array_position(w.terms, a.term) AS place FROM unnest(",
             );
-            statement.texts(&self.spellings);
-            statement.push(") WITH ORDINALITY AS a(spelling, form) OFFSET 0) AS f WHERE f.place IS NOT NULL");
+            statement.numbers(&self.numbers).push(") AS a(term) OFFSET 0) AS f WHERE f.place IS NOT NULL");
         } else {
-            statement.push("SELECT array_agg(array_position(").texts(&self.spellings);
             statement.push(
-                ", u.term)), array_agg(u.body), array_agg(u.name) \
+                "SELECT array_agg(u.term), array_agg(u.body), array_agg(u.name) \
                  FROM unnest(w.terms, w.body_counts, w.name_counts) AS u(term, body, name) WHERE u.term = ANY(",
             );
-            statement.texts(&self.spellings).push(")");
+            statement.numbers(&self.numbers).push(")");
         }
-        statement.push(") AS m(places, bodies, names) WHERE ");
+        statement.push(") AS m(terms, bodies, names) WHERE ");
     }
 
     /// The score of a row.
@@ -125,11 +111,11 @@ impl Query {
         let lengths = [row.get::<_, i64>(2), row.get::<_, i64>(3)];
         let lengths = lengths.map(|length| FieldNormReader::fieldnorm_to_id(u32::try_from(length).unwrap_or(u32::MAX)));
         let mut counts = vec![[0u32; 2]; self.forms.len()];
-        let columns = [4, 5, 6].map(|column| row.get::<_, Option<Vec<i32>>>(column).unwrap_or_default());
-        let [places, bodies, names] = columns;
-        for ((place, body), name) in places.into_iter().zip(bodies).zip(names) {
-            if let Some(counts) = counts.get_mut((place - 1) as usize) {
-                *counts = [body as u32, name as u32];
+        let terms = row.get::<_, Option<Vec<i64>>>(4).unwrap_or_default();
+        let [bodies, names] = [5, 6].map(|column| row.get::<_, Option<Vec<i32>>>(column).unwrap_or_default());
+        for ((term, body), name) in terms.iter().zip(bodies).zip(names) {
+            if let Some(place) = self.places.get(term) {
+                counts[*place] = [body as u32, name as u32];
             }
         }
         LexicalHit {
@@ -161,4 +147,43 @@ impl Query {
         score.coverage = self.terms.coverage(score.coverage);
         score
     }
+}
+
+/// The forms that occur in the namespaces, by their spelling.
+async fn count<'w>(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    asked: &BTreeSet<&'w str>,
+) -> Result<BTreeMap<&'w str, Form>, Failure> {
+    let mut counted: BTreeMap<&str, Form> = BTreeMap::new();
+    let (mut namespaces, mut numbers): (Vec<&str>, Vec<i64>) = (Vec::new(), Vec::new());
+    let mut spellings: HashMap<i64, &str> = HashMap::new();
+    for (namespace, (number, _)) in scope.namespaces.iter().zip(&scope.state) {
+        let mut term_numbers = TermNumbers::new(*number);
+        for spelling in asked {
+            let term = term_numbers.of(spelling);
+            namespaces.push(namespace);
+            numbers.push(term);
+            spellings.insert(term, spelling);
+        }
+    }
+    if numbers.is_empty() {
+        return Ok(counted);
+    }
+    let mut statement = Statement::new("SELECT f.term, f.field, f.passages FROM unnest(");
+    statement.bind(&namespaces, Type::TEXT_ARRAY).push(", ").numbers(&numbers);
+    statement.push(
+        ") AS a(namespace, term) JOIN frequencies f ON f.namespace = a.namespace AND f.term = a.term WHERE f.namespace = ANY(",
+    );
+    statement.texts(&scope.namespaces).push(")");
+    for row in statement.query(transaction).await? {
+        let number: i64 = row.get(0);
+        let Some(spelling) = spellings.get(&number) else { continue };
+        let form = counted.entry(spelling).or_default();
+        form.passages[if row.get::<_, i16>(1) == 0 { BODY } else { NAME }] += row.get::<_, i64>(2) as u64;
+        if !form.numbers.contains(&number) {
+            form.numbers.push(number);
+        }
+    }
+    Ok(counted)
 }

@@ -78,7 +78,8 @@ impl Connections {
         }
         config.application_name("tamis").connect_timeout(CONNECT_TIMEOUT);
         // Names are looked up in our schema alone, so that nobody else's objects are taken for ours. Extensions live in public.
-        config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning"));
+        // Statements are short, so compiling them takes longer than running them.
+        config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning -c jit=off"));
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let encrypted = config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable;
         let manager = if encrypted {

@@ -1,6 +1,7 @@
 //! What both legs keep between searches.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use super::resident::Resident;
 use super::select::Selection;
@@ -20,6 +21,8 @@ pub(super) struct Legs {
     pub coverages: Recent<(State, String, Filter), Coverage>,
     /// Vectors in memory.
     pub resident: Resident,
+    /// The passage up to which all of a namespace had a vector of a model when they were last looked at, by their numbers.
+    pub embedded: Mutex<HashMap<(i32, i32), i64>>,
     pub sizes: Sizes,
 }
 

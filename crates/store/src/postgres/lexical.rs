@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::types::Type;
 
 use super::PostgresStore;
 use super::bm25::Query;
@@ -12,6 +13,7 @@ use super::scope::Scope;
 use super::select::{Selection, WORDS, passage};
 use super::statement::Statement;
 use super::word_index;
+use super::words::TermNumbers;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
@@ -71,13 +73,23 @@ impl LexicalLeg for PostgresStore {
             if terms.is_empty() {
                 return Ok(Vec::new());
             }
-            let mut statement = Statement::new("SELECT w.passage FROM words w WHERE w.terms @> ");
-            // A word may be in the name alone.
-            statement.texts(&terms).push(
-                " AND NOT EXISTS (SELECT 1 FROM unnest(w.terms, w.body_counts) AS u(term, body) WHERE u.body = 0 AND u.term = ANY(",
-            );
-            statement.texts(&terms).push(")) AND ");
-            first(transaction, statement, &selection, limit).await
+            let mut found = Vec::new();
+            // Each namespace has numbers of its own for the terms.
+            for (namespace, (number, _)) in selection.scope.namespaces.iter().zip(&selection.scope.state) {
+                let mut numbers = TermNumbers::new(*number);
+                let terms: Vec<i64> = terms.iter().map(|term| numbers.of(term)).collect();
+                let mut statement = Statement::new("SELECT w.passage FROM words w WHERE w.namespace = ");
+                statement.bind(namespace, Type::TEXT).push(" AND w.terms @> ").numbers(&terms);
+                // A word may be in the name alone.
+                statement.push(
+                    " AND NOT EXISTS (SELECT 1 FROM unnest(w.terms, w.body_counts) AS u(term, body) WHERE u.body = 0 AND u.term = ANY(",
+                );
+                statement.numbers(&terms).push(")) AND ");
+                found.extend(first(transaction, statement, &selection, limit).await?);
+            }
+            found.sort_unstable();
+            found.truncate(limit);
+            Ok(found)
         })
     }
 }
@@ -112,7 +124,7 @@ async fn best(
     }
     let mut rest: Vec<usize> = (0..query.forms.len()).collect();
     rest.sort_by_key(|place| std::cmp::Reverse(query.forms[*place].frequency()));
-    let mut searched: Vec<String> = Vec::new();
+    let mut searched: Vec<i64> = Vec::new();
     // The passages of a short list are read anyway.
     let mut room = if selection.listed().is_some() { u64::MAX } else { sizes.first.max(4 * k as u64) };
     loop {
@@ -124,20 +136,20 @@ async fn best(
                 return Ok(ranked(hits, k));
             }
         }
-        let mut fresh: Vec<String> = Vec::new();
+        let mut fresh: Vec<i64> = Vec::new();
         let mut passages = 0u64;
         while let Some(place) = rest.last() {
             passages = passages.saturating_add(query.forms[*place].frequency());
             if !fresh.is_empty() && passages > room {
                 break;
             }
-            fresh.extend(rest.pop().map(|place| query.spellings[place].clone()));
+            fresh.extend(rest.pop().into_iter().flat_map(|place| &query.forms[place].numbers));
         }
         let mut statement = Statement::default();
         query.scored(&mut statement);
-        statement.push("w.terms && ").texts(&fresh);
+        statement.push("w.terms && ").numbers(&fresh);
         if !searched.is_empty() {
-            statement.push(" AND NOT w.terms && ").texts(&searched);
+            statement.push(" AND NOT w.terms && ").numbers(&searched);
         }
         statement.push(" AND ");
         selection.among(&mut statement, WORDS);

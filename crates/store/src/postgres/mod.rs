@@ -5,7 +5,7 @@
 //!
 //! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
 //! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
-//! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
+//! lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
 //! calls, and `locks` keeps single changes of a namespace apart.
 
 mod adopt;
@@ -16,6 +16,7 @@ mod changes_tests;
 mod condition;
 mod connection;
 mod copy;
+mod coverage;
 mod documents;
 mod error;
 mod evidence;
@@ -44,9 +45,11 @@ mod schema;
 mod scope;
 mod select;
 mod statement;
+mod statistics;
 mod status;
 #[cfg(test)]
 mod testing;
+mod unembedded;
 mod usage;
 mod vector_index;
 mod vector_type;

@@ -184,11 +184,13 @@ impl PostgresStore {
     }
 }
 
-/// What a removed namespace loses, rows before those that they refer to. Vectors stay for texts that come back, until they are
+/// What a removed namespace loses. Vectors stay for texts that come back, until they are
 /// pruned.
 const REMOVE: &[&str] = &[
     "DELETE FROM words WHERE namespace = $1",
     "DELETE FROM frequencies WHERE namespace = $1",
+    "DELETE FROM coverages WHERE namespace = $1",
     "DELETE FROM passages WHERE namespace = $1",
+    "DELETE FROM attributes WHERE namespace = $1",
     "DELETE FROM documents WHERE namespace = $1",
 ];

@@ -77,10 +77,24 @@ async fn create(connection: &Client, least: i64) -> Result<(), Failure> {
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors \
              USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) WHERE model = {model}"
         );
-        connection.batch_execute(&create).await?;
+        connection.batch_execute(MEMORY).await?;
+        let mut created = connection.batch_execute(&create).await;
+        if matches!(&created, Err(error) if error.code() == Some(&SqlState::DISK_FULL)) {
+            // A container often has little of the memory that several processes of the server share. One needs none.
+            connection.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}")).await?;
+            connection.batch_execute("SET max_parallel_maintenance_workers = 0").await?;
+            created = connection.batch_execute(&create).await;
+        }
+        connection.batch_execute("RESET maintenance_work_mem; RESET max_parallel_maintenance_workers").await?;
+        created?;
     }
     Ok(())
 }
+
+/// An index that does not fit into the memory for its creation takes many times as long. Half of what the server keeps in memory
+/// is more than it has by default and no burden.
+const MEMORY: &str = "SELECT set_config('maintenance_work_mem', greatest(pg_size_bytes(current_setting('maintenance_work_mem')), \
+     pg_size_bytes(current_setting('shared_buffers')) / 2) / 1024 || 'kB', false)";
 
 /// The name of a model's index.
 fn name(model: i32) -> String {

@@ -9,7 +9,7 @@ use super::PostgresStore;
 use super::error::Failure;
 use super::models::{Model, NO_MODEL, model, model_of, register};
 use super::namespaces::NOW_MS;
-use super::select::{STORED, Selection, document, passage};
+use super::select::{document, passage};
 use super::statement::Statement;
 use super::vector_type::Vector;
 use crate::error::{Result, StoreError};
@@ -28,7 +28,7 @@ impl VectorLeg for PostgresStore {
         self.connections.read(async |transaction| {
             let number = model(transaction, name).await?.map_or(NO_MODEL, |model| model.number);
             let selection = self.selection(transaction, filter).await?;
-            unembedded(transaction, number, &selection, limit).await
+            self.unembedded_of(transaction, number, &selection, limit).await
         })
     }
 
@@ -93,95 +93,6 @@ impl VectorLeg for PostgresStore {
             }
         })
     }
-}
-
-impl PostgresStore {
-    /// Counts the selected passages that have a vector of a model.
-    pub(super) async fn coverage_of(
-        &self,
-        transaction: &Transaction<'_>,
-        model: &Model,
-        filter: &Filter,
-        selection: &Selection,
-    ) -> Result<Coverage, Failure> {
-        let passages = selection.count;
-        let whole = Filter { namespaces: filter.namespaces.clone(), ..Filter::default() };
-        let all = self.whole_coverage(transaction, model, whole, selection).await?;
-        // Where a model covers all passages, or none, the selected ones need not be counted.
-        let embedded = match all {
-            _ if selection.is_by_namespace() => all.embedded,
-            all if all.embedded == all.passages => passages,
-            all if all.embedded == 0 => 0,
-            _ => embedded(transaction, model, |statement| selection.among(statement, STORED)).await?,
-        };
-        Ok(Coverage { passages, embedded })
-    }
-
-    /// The coverage of all passages of the namespaces.
-    async fn whole_coverage(
-        &self,
-        transaction: &Transaction<'_>,
-        model: &Model,
-        filter: Filter,
-        selection: &Selection,
-    ) -> Result<Coverage, Failure> {
-        let scope = &selection.scope;
-        let known =
-            |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
-        if let Some(coverage) = self.legs.coverages.get(known) {
-            return Ok(coverage);
-        }
-        let embedded = embedded(transaction, model, |statement| {
-            statement.push("q.namespace = ANY(").texts(&scope.namespaces).push(")");
-        });
-        let coverage = Coverage { passages: scope.total.passages, embedded: embedded.await? };
-        self.legs.coverages.retain(|(state, name, of)| *name != model.name || *of != filter || *state == scope.state);
-        self.legs.coverages.push((scope.state.clone(), model.name.clone(), filter), coverage);
-        Ok(coverage)
-    }
-}
-
-/// Counts passages with a vector.
-async fn embedded<'s>(
-    transaction: &Transaction<'_>,
-    model: &'s Model,
-    restrict: impl FnOnce(&mut Statement<'s>),
-) -> Result<u64, Failure> {
-    let mut statement = Statement::new(
-        "SELECT count(*) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
-        AND v.text_hash = q.text_hash WHERE v.model = ",
-    );
-    statement.bind(&model.number, Type::INT4).push(" AND ");
-    restrict(&mut statement);
-    Ok(statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
-}
-
-/// Texts of selected passages without a vector, by their first passage.
-async fn unembedded(
-    transaction: &Transaction<'_>,
-    model: i32,
-    selection: &Selection,
-    limit: usize,
-) -> Result<Vec<TextToEmbed>, Failure> {
-    let mut statement = Statement::new(
-        "SELECT f.text_hash, coalesce(t.embedded_text, t.before_text || t.text) FROM (\
-         SELECT q.text_hash, min(q.passage) AS passage FROM passages q WHERE NOT EXISTS (\
-         SELECT 1 FROM vectors v WHERE v.namespace = q.namespace AND v.text_hash = q.text_hash AND v.model = ",
-    );
-    statement.bind(&model, Type::INT4).push(") AND ");
-    selection.among(&mut statement, STORED);
-    statement.push(" GROUP BY q.text_hash ORDER BY passage LIMIT ");
-    statement.push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
-    statement.push(") AS f JOIN passages t ON t.passage = f.passage WHERE t.namespace = ANY(");
-    statement.texts(&selection.scope.namespaces).push(") ORDER BY f.passage");
-    let read = |row: &tokio_postgres::Row| Ok(TextToEmbed { hash: TextHash(hash(row.get(0))?), text: row.get(1) });
-    statement.query(transaction).await?.iter().map(read).collect()
-}
-
-fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
-    let damaged =
-        |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
-    Ok(bytes.try_into().map_err(damaged)?)
 }
 
 /// Stores vectors of unit length in each namespace whose passages have the text and lack its vector. Returns how many texts got one,

@@ -18,7 +18,7 @@ const LEAST_VERSION: (u32, u32) = (1, 4);
 /// The index.
 const NAME: &str = "words_bm25";
 
-/// Most words of a query to the index: each form counts once for every namespace.
+/// Most words of a query to the index: each form counts once for every namespace with it.
 const MOST_WORDS: usize = 2_000;
 
 /// The number of passages from which the index is created. Fewer are scored one by one.
@@ -46,6 +46,23 @@ pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns `true` if the index exists, whether or not it can be used yet.
+pub(super) async fn exists(transaction: &Transaction<'_>) -> Result<bool, Failure> {
+    let statement = transaction.prepare_cached("SELECT to_regclass('words_bm25') IS NOT NULL").await?;
+    Ok(transaction.query_one(&statement, &[]).await?.get(0))
+}
+
+/// Writes the words that were written without an index, as it reads them.
+const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
+     FROM unnest(terms, body_counts, name_counts) AS t(term, body, name)) WHERE namespace = $1 AND indexed IS NULL";
+
+async fn fill(connection: &Client) -> Result<(), Failure> {
+    for row in connection.query("SELECT namespace FROM namespaces ORDER BY namespace", &[]).await? {
+        connection.execute(FILL, &[&row.get::<_, String>(0)]).await?;
+    }
+    Ok(())
+}
+
 /// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
 pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
     if connection.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public").await.is_err() {
@@ -53,7 +70,10 @@ pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
     }
     let create =
         "CREATE INDEX CONCURRENTLY IF NOT EXISTS words_bm25 ON words USING bm25(indexed) WITH (text_config = 'simple')";
+    fill(connection).await?;
     connection.batch_execute(create).await?;
+    // Writers that began before it was there did not write for it, and have ended by now.
+    fill(connection).await?;
     Ok(true)
 }
 
@@ -72,14 +92,12 @@ pub(super) async fn candidates(
     count: usize,
 ) -> Result<Option<Vec<LexicalHit>>, Failure> {
     let usable = transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?;
-    let namespaces = &selection.scope.state;
-    if !usable.is_some_and(|row| row.get(0)) || namespaces.len().saturating_mul(forms.len()) > MOST_WORDS {
+    let words: Vec<String> =
+        forms.iter().flat_map(|form| &query.forms[*form].numbers).map(|number| indexed_word(*number)).collect();
+    if !usable.is_some_and(|row| row.get(0)) || words.len() > MOST_WORDS {
         return Ok(None);
     }
-    let words = namespaces
-        .iter()
-        .flat_map(|(number, _)| forms.iter().map(|form| indexed_word(*number, &query.spellings[*form])));
-    let text = words.collect::<Vec<_>>().join(" ");
+    let text = words.join(" ");
     let mut statement = Statement::default();
     query.scored(&mut statement);
     statement.push("(w.namespace, w.passage) IN (SELECT w.namespace, w.passage FROM words w WHERE ");

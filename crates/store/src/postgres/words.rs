@@ -10,6 +10,7 @@ use tokio_postgres::types::Type;
 
 use super::copy::Copy;
 use super::error::Failure;
+use super::word_index;
 use crate::lexical::{PassageTerms, TermReader};
 use crate::sqlite::LexicalRow;
 
@@ -20,7 +21,7 @@ const TYPES: [Type; 10] = [
     Type::TEXT,
     Type::INT8,
     Type::INT4,
-    Type::TEXT_ARRAY,
+    Type::INT8_ARRAY,
     Type::INT4_ARRAY,
     Type::INT4_ARRAY,
     Type::INT8,
@@ -37,7 +38,7 @@ const NAME: i16 = 1;
 #[derive(Debug, Default)]
 pub(super) struct Difference {
     /// The passages with each term in the body and in the name.
-    terms: HashMap<String, [i64; 2]>,
+    terms: HashMap<i64, [i64; 2]>,
     pub passages: i64,
     pub body_terms: i64,
     pub name_terms: i64,
@@ -48,15 +49,18 @@ pub(super) struct WordsWriter {
     copy: Copy,
     reader: TermReader,
     namespace: String,
-    /// The number of the namespace.
-    number: i32,
+    numbers: TermNumbers,
+    /// True if there is an index of words to write for.
+    indexes: bool,
 }
 
 impl WordsWriter {
     /// Begins to write words of passages of a namespace, which is given by name and number.
     pub async fn begin(transaction: &Transaction<'_>, namespace: &str, number: i32) -> Result<WordsWriter, Failure> {
+        let indexes = word_index::exists(transaction).await?;
         let copy = Copy::begin(transaction, COPY, &TYPES).await?;
-        Ok(WordsWriter { copy, reader: TermReader::default(), namespace: namespace.to_owned(), number })
+        let (reader, numbers) = (TermReader::default(), TermNumbers::new(number));
+        Ok(WordsWriter { copy, reader, namespace: namespace.to_owned(), numbers, indexes })
     }
 
     /// Writes the words of a passage.
@@ -73,17 +77,17 @@ impl WordsWriter {
         difference.name_terms += name as i64;
         let mut terms = Vec::with_capacity(counts.len());
         let (mut in_body, mut in_name) = (Vec::with_capacity(counts.len()), Vec::with_capacity(counts.len()));
-        let mut indexed = String::new();
+        let mut indexed = self.indexes.then(String::new);
         for (term, (body, name)) in &counts {
+            let term = self.numbers.of(term);
             difference.count(term, [i64::from(*body > 0), i64::from(*name > 0)]);
-            let word = indexed_word(self.number, term);
-            for _ in 0..body + name {
-                if !indexed.is_empty() {
-                    indexed.push(' ');
+            if let Some(indexed) = &mut indexed {
+                for _ in 0..body + name {
+                    // Writing to a string cannot fail.
+                    let _ = write!(indexed, "{} ", indexed_word(term));
                 }
-                indexed.push_str(&word);
             }
-            terms.push(term.as_str());
+            terms.push(term);
             in_body.push(*body as i32);
             in_name.push(*name as i32);
         }
@@ -99,27 +103,35 @@ impl WordsWriter {
     }
 }
 
-/// A term in the index of words. It starts with the number of its namespace, and letters and digits keep it whole there.
-pub(super) fn indexed_word(namespace: i32, term: &str) -> String {
-    let mut word = format!("n{namespace:x}x");
-    for byte in term.as_bytes() {
-        // Writing to a string cannot fail.
-        let _ = write!(word, "{byte:02x}");
+/// The numbers that stand for the terms of one namespace: the first 64 bits of a BLAKE3 hash of the namespace's number and the
+/// term. Among the 10 million terms of a large namespace, two have the same number with a probability of 3 in a million.
+pub(super) struct TermNumbers {
+    /// The number of the namespace, and room for a term.
+    hashed: Vec<u8>,
+}
+
+impl TermNumbers {
+    pub fn new(namespace: i32) -> TermNumbers {
+        TermNumbers { hashed: namespace.to_le_bytes().to_vec() }
     }
-    word
+
+    /// The number of a term.
+    pub fn of(&mut self, term: &str) -> i64 {
+        self.hashed.truncate(size_of::<i32>());
+        self.hashed.extend_from_slice(term.as_bytes());
+        blake3::hash(&self.hashed).as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+    }
+}
+
+/// A term in the index of words.
+pub(super) fn indexed_word(term: i64) -> String {
+    format!("t{term:x}")
 }
 
 impl Difference {
-    fn count(&mut self, term: &str, more: [i64; 2]) {
-        match self.terms.get_mut(term) {
-            Some(counts) => {
-                counts[0] += more[0];
-                counts[1] += more[1];
-            }
-            None => {
-                self.terms.insert(term.to_owned(), more);
-            }
-        }
+    fn count(&mut self, term: i64, more: [i64; 2]) {
+        let counts = self.terms.entry(term).or_default();
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
     }
 
     /// Subtracts the words of documents that are about to be deleted.
@@ -150,13 +162,13 @@ impl Difference {
 
     /// Writes the frequencies. The totals are the caller's, who changes the namespace's row anyway.
     pub async fn write(&self, transaction: &Transaction<'_>, namespace: &str) -> Result<(), Failure> {
-        let mut changed: Vec<(&str, i16, i64)> = Vec::new();
+        let mut changed: Vec<(i64, i16, i64)> = Vec::new();
         for (term, [body, name]) in &self.terms {
             changed.extend(
                 [(BODY, *body), (NAME, *name)]
                     .iter()
                     .filter(|(_, more)| *more != 0)
-                    .map(|(field, more)| (term.as_str(), *field, *more)),
+                    .map(|(field, more)| (*term, *field, *more)),
             );
         }
         // Rows that lie together are written together.
@@ -166,7 +178,7 @@ impl Difference {
             if changed.is_empty() {
                 continue;
             }
-            let terms: Vec<&str> = changed.iter().map(|(term, _, _)| *term).collect();
+            let terms: Vec<i64> = changed.iter().map(|(term, _, _)| *term).collect();
             let fields: Vec<i16> = changed.iter().map(|(_, field, _)| *field).collect();
             let counts: Vec<i64> = changed.iter().map(|(_, _, count)| *count).collect();
             let statement = transaction.prepare_cached(statement).await?;
@@ -174,12 +186,8 @@ impl Difference {
         }
         if self.terms.values().flatten().any(|more| *more < 0) {
             let delete = "DELETE FROM frequencies WHERE namespace = $1 AND term = ANY($2) AND passages <= 0";
-            let terms: Vec<&str> = self
-                .terms
-                .iter()
-                .filter(|(_, counts)| counts.iter().any(|more| *more < 0))
-                .map(|(term, _)| term.as_str())
-                .collect();
+            let fewer = self.terms.iter().filter(|(_, counts)| counts.iter().any(|more| *more < 0));
+            let terms: Vec<i64> = fewer.map(|(term, _)| *term).collect();
             let statement = transaction.prepare_cached(delete).await?;
             transaction.execute(&statement, &[&namespace, &terms]).await?;
         }
@@ -188,9 +196,9 @@ impl Difference {
 }
 
 const ADD: &str = "INSERT INTO frequencies AS f(namespace, term, field, passages) \
-     SELECT $1, n.term, n.field, n.passages FROM unnest($2::text[], $3::smallint[], $4::bigint[]) AS n(term, field, passages) \
+     SELECT $1, n.term, n.field, n.passages FROM unnest($2::bigint[], $3::smallint[], $4::bigint[]) AS n(term, field, passages) \
      ON CONFLICT (namespace, term, field) DO UPDATE SET passages = f.passages + excluded.passages";
 
 const SUBTRACT: &str = "UPDATE frequencies f SET passages = f.passages + n.passages \
-     FROM unnest($2::text[], $3::smallint[], $4::bigint[]) AS n(term, field, passages) \
+     FROM unnest($2::bigint[], $3::smallint[], $4::bigint[]) AS n(term, field, passages) \
      WHERE f.namespace = $1 AND f.term = n.term AND f.field = n.field";

@@ -27,10 +27,11 @@ use crate::search::Judge;
 use crate::search::RerankerJudge;
 #[cfg(feature = "judge")]
 use crate::search::built_in_judge;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tamis_embed::Embedder;
-use tamis_store::{Store, StoreError, Writing};
+use tamis_store::{Filter, Store, StoreError, Writing};
 
 /// The longest wait of a short write for other processes that are writing.
 const SHORT_WAIT: Duration = Duration::from_secs(10);
@@ -64,6 +65,8 @@ pub struct Index {
     pub(crate) judge: Option<Arc<dyn Judge>>,
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
+    /// The namespaces that imports have written to.
+    imported: Mutex<BTreeSet<String>>,
 }
 
 impl Index {
@@ -99,6 +102,7 @@ impl Index {
             registry,
             judge,
             obstacle,
+            imported: Mutex::default(),
         })
     }
 
@@ -156,6 +160,23 @@ impl Index {
             }
         }
         Ok(names)
+    }
+
+    /// Notes that an import wrote to a namespace.
+    pub(crate) fn note_import(&self, namespace: &str) {
+        self.imported.lock().unwrap_or_else(PoisonError::into_inner).insert(namespace.to_owned());
+    }
+
+    /// Returns the passages that this index embeds: all that its directory holds. In a database that many trees share, each embeds
+    /// those of its own namespaces, and of those that it imported into.
+    pub(crate) fn embedded_here(&self) -> Filter {
+        if self.config.store.url.is_none() {
+            return Filter::default();
+        }
+        let mut namespaces = self.imported.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        namespaces.insert(self.namespace.clone());
+        namespaces.extend(self.registry.sources().map(|source| source.namespace.clone()));
+        Filter { namespaces: namespaces.into_iter().collect(), ..Filter::default() }
     }
 
     /// Returns `true` if the index holds only the tree around it.

@@ -137,6 +137,7 @@ pub(crate) fn commit(
     }
     if !summary.dry_run && !changes.is_empty() {
         let started = Instant::now();
+        index.note_import(&summary.namespace);
         index.store.apply(&changes)?;
         summary.time("commit", started);
     }

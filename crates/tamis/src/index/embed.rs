@@ -10,7 +10,7 @@ use crate::progress::{Observer, Stage};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
-use tamis_store::{Filter, ModelKey, TextHash, TextToEmbed};
+use tamis_store::{ModelKey, TextHash, TextToEmbed};
 
 /// Texts whose vectors are committed together. A killed run loses at most this much work.
 const TEXTS_A_BATCH: usize = 1024;
@@ -144,12 +144,12 @@ impl<'a> ModelRun<'a> {
 
     /// Returns the number of passages without a vector.
     fn missing(&self) -> Result<u64, Error> {
-        let coverage = self.index.store.coverage(&self.info.id, &Filter::default())?;
+        let coverage = self.index.store.coverage(&self.info.id, &self.index.embedded_here())?;
         Ok(coverage.passages.saturating_sub(coverage.embedded))
     }
 
     fn unembedded(&self, limit: usize) -> Result<Vec<TextToEmbed>, Error> {
-        Ok(self.index.store.unembedded(&self.info.id, &Filter::default(), limit)?)
+        Ok(self.index.store.unembedded(&self.info.id, &self.index.embedded_here(), limit)?)
     }
 
     /// Takes vectors from the cache as long as it has most of them, without loading a model. A cache that has none costs one

@@ -32,6 +32,11 @@ impl Index {
             return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
         }
         let changes: Vec<Change> = documents.iter().map(|document| Change::Put(self.text_document(document))).collect();
+        for change in &changes {
+            if let Change::Put(document) = change {
+                self.note_import(&document.namespace);
+            }
+        }
         Ok(self.store.apply(&changes)?)
     }
 

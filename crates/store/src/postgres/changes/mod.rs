@@ -17,6 +17,7 @@ use deadpool_postgres::{GenericClient, Transaction};
 use super::PostgresStore;
 use super::error::Failure;
 use super::evidence::{TaskUpdates, documents_changed};
+use super::statistics;
 use crate::error::Result;
 use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
@@ -42,11 +43,13 @@ impl Changes for PostgresStore {
     }
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
-        self.connections.write(async |transaction| {
+        let applied = self.connections.write(async |transaction| {
             let mut applied = self.apply_in(transaction, changes, BTreeSet::new()).await?;
             applied.seq = change_number(transaction).await?;
             Ok(applied)
-        })
+        })?;
+        self.connections.wait(async { statistics::keep_up(&self.connections.connection().await?).await })?;
+        Ok(applied)
     }
 
     fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {

@@ -127,7 +127,13 @@ async fn write_namespace(
     if !losing.is_empty() {
         difference.subtract(transaction, namespace, &losing).await?;
         for (statement, documents) in [
+            (
+                "DELETE FROM words w USING passages p WHERE p.namespace = $1 AND p.document = ANY($2) \
+                 AND w.namespace = $1 AND w.passage = p.passage",
+                &losing,
+            ),
             ("DELETE FROM passages WHERE namespace = $1 AND document = ANY($2)", &losing),
+            ("DELETE FROM attributes WHERE namespace = $1 AND document = ANY($2)", &deleted),
             ("DELETE FROM documents WHERE namespace = $1 AND document = ANY($2)", &deleted),
         ] {
             let statement = transaction.prepare_cached(statement).await?;

@@ -76,8 +76,11 @@ impl Found {
 /// Rows of namespaces that are not among `$1`, all of them.
 const STRAYS: &[(Part, &str, &str)] = &[(
     Part::Database,
-    "documents and terms are of no namespace",
+    "rows are of no namespace",
     "SELECT (SELECT count(*) FROM documents WHERE namespace <> ALL($1)) \
+     + (SELECT count(*) FROM passages WHERE namespace <> ALL($1)) \
+     + (SELECT count(*) FROM attributes WHERE namespace <> ALL($1)) \
+     + (SELECT count(*) FROM words WHERE namespace <> ALL($1)) \
      + (SELECT count(*) FROM frequencies WHERE namespace <> ALL($1))",
 )];
 

@@ -11,6 +11,7 @@ mod tests;
 use std::cell::RefCell;
 
 use super::PostgresStore;
+use super::coverage;
 use super::namespaces::NOW_MS;
 use super::vector_index::ensure_indexes;
 use crate::error::Result;
@@ -35,13 +36,19 @@ impl Maintenance for PostgresStore {
              ORDER BY namespace FOR UPDATE), \
              stamped AS (UPDATE namespaces n SET published_ms = greatest({NOW_MS}, n.changed_ms) FROM changed c \
              WHERE n.namespace = c.namespace RETURNING n.namespace) \
-             SELECT pg_notify($1, CASE WHEN octet_length(namespace) < 8000 THEN namespace ELSE '' END) FROM stamped"
+             SELECT namespace, pg_notify($1, CASE WHEN octet_length(namespace) < 8000 THEN namespace ELSE '' END) FROM stamped"
         );
-        self.connections.write(async |transaction| {
+        let changed: Vec<String> = self.connections.write(async |transaction| {
             let statement = transaction.prepare_cached(&stamp).await?;
-            transaction.query(&statement, &[&CHANNEL]).await?;
-            Ok(())
+            let rows = transaction.query(&statement, &[&CHANNEL]).await?;
+            Ok(rows.iter().map(|row| row.get(0)).collect())
         })?;
+        for namespace in changed {
+            self.connections.write(async |transaction| {
+                transaction.execute(coverage::KEEP, &[&[namespace.as_str()].as_slice()]).await?;
+                Ok(())
+            })?;
+        }
         // Last, because a new index of a large store takes long.
         self.connections.wait(async { ensure_indexes(&*self.connections.connection().await?).await })
     }

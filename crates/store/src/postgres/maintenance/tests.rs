@@ -21,9 +21,9 @@ fn damage_is_found_and_words_are_mended() {
     assert_eq!(store.check().unwrap().passages, 2);
     for damage in [
         "DELETE FROM tamis.words WHERE passage = (SELECT min(passage) FROM tamis.words)",
-        "UPDATE tamis.frequencies SET passages = passages + 1 WHERE term = 'sand' AND field = 0",
-        "DELETE FROM tamis.frequencies WHERE term = 'sand'",
-        "INSERT INTO tamis.frequencies VALUES ('here', 'zzz', 1, 4)",
+        "UPDATE tamis.frequencies SET passages = passages + 1 WHERE term = (SELECT min(term) FROM tamis.frequencies WHERE field = 0) AND field = 0",
+        "DELETE FROM tamis.frequencies WHERE term = (SELECT min(term) FROM tamis.frequencies WHERE field = 0)",
+        "INSERT INTO tamis.frequencies VALUES ('here', 7, 1, 4)",
         "UPDATE tamis.namespaces SET body_terms = body_terms + 1",
         "UPDATE tamis.namespaces SET analysis = 0",
         "UPDATE tamis.words SET body_terms = 99",

@@ -2,6 +2,9 @@
 --
 -- Every table that grows has the namespace as the first column of its key, so that all of them can be distributed by it and joined
 -- within one shard. The others are small and the same everywhere.
+--
+-- No foreign key ties passages, words and attributes to their documents. All are written and deleted together, and `check` counts
+-- strays; a key would be looked up for every row, which took longer than writing it.
 
 CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
 
@@ -42,7 +45,7 @@ CREATE SEQUENCE namespace_numbers AS integer;
 -- same transaction. The last three columns are the totals of its lexical index.
 CREATE TABLE namespaces(
   namespace text COLLATE "C" PRIMARY KEY,
-  number integer NOT NULL UNIQUE DEFAULT nextval('namespace_numbers'),   -- the prefix of its words in the index of words
+  number integer NOT NULL UNIQUE DEFAULT nextval('namespace_numbers'),   -- part of the numbers of its terms
   root text,
   owner text,
   shared boolean NOT NULL DEFAULT false,
@@ -85,8 +88,7 @@ CREATE TABLE attributes(
   name text COLLATE "C" NOT NULL,
   value text COLLATE "C" NOT NULL,
   folded text COLLATE "C" NOT NULL, -- the value with its case folded
-  PRIMARY KEY (namespace, document, name, value),
-  FOREIGN KEY (namespace, document) REFERENCES documents(namespace, document) ON DELETE CASCADE
+  PRIMARY KEY (namespace, document, name, value)
 );
 CREATE INDEX attributes_value ON attributes(namespace, name, folded);
 
@@ -116,37 +118,40 @@ CREATE TABLE passages(
   text_hash bytea NOT NULL,         -- BLAKE3 of the embedded text, the key of its vectors
   PRIMARY KEY (namespace, passage),
   UNIQUE (namespace, public_id),
-  FOREIGN KEY (namespace, document) REFERENCES documents(namespace, document) ON DELETE CASCADE,
   CHECK ((before_text IS NULL) <> (embedded_text IS NULL))
 );
 CREATE INDEX passages_number ON passages(passage);
 CREATE INDEX passages_document ON passages(namespace, document, ordinal);
-CREATE INDEX passages_text ON passages(namespace, text_hash);
+CREATE INDEX passages_text ON passages(text_hash, namespace);
 CREATE INDEX passages_public_id ON passages(public_id);
 CREATE INDEX passages_author ON passages(namespace, author_folded) WHERE author_folded IS NOT NULL;
 
--- The words of each passage by our own analysis. `terms`, `body_counts` and `name_counts` belong together, place by place.
+-- The words of each passage by our own analysis. A term stands here as the 64-bit number that it has in its namespace, so that
+-- an index keeps the passages of each namespace apart: a search reads those of its namespaces alone. `terms`, `body_counts` and
+-- `name_counts` belong together, place by place.
 CREATE TABLE words(
   namespace text COLLATE "C" NOT NULL,
   passage bigint NOT NULL,
   document integer NOT NULL,
-  terms text[] COLLATE "C" NOT NULL,
+  terms bigint[] NOT NULL,
   body_counts integer[] NOT NULL,
   name_counts integer[] NOT NULL,
   body_terms bigint NOT NULL,       -- lengths of the two fields, in terms
   name_terms bigint NOT NULL,
   symbols text[] COLLATE "C" NOT NULL,          -- the last part of the name of each symbol it defines, as spelled
-  indexed text NOT NULL,            -- the terms as an index of words reads them, each with the namespace's number
-  PRIMARY KEY (namespace, passage),
-  FOREIGN KEY (namespace, passage) REFERENCES passages(namespace, passage) ON DELETE CASCADE
+  indexed text,                     -- the terms as the index of words reads them; null without that index
+  PRIMARY KEY (namespace, passage)
 );
+-- Counting elements of arrays takes long, and would only tell the server not to use the indexes.
+ALTER TABLE words ALTER terms SET STATISTICS 0, ALTER body_counts SET STATISTICS 0, ALTER name_counts SET STATISTICS 0,
+  ALTER symbols SET STATISTICS 0, ALTER indexed SET STATISTICS 0;
 CREATE INDEX words_terms ON words USING gin (terms);
 CREATE INDEX words_symbols ON words USING gin (symbols);
 
 -- The number of passages of a namespace with a term in a field: 0 the body, 1 the name.
 CREATE TABLE frequencies(
   namespace text COLLATE "C" NOT NULL,
-  term text COLLATE "C" NOT NULL,
+  term bigint NOT NULL,
   field smallint NOT NULL,
   passages bigint NOT NULL,
   PRIMARY KEY (namespace, term, field)
@@ -161,3 +166,13 @@ CREATE TABLE vectors(
   PRIMARY KEY (namespace, model, text_hash)
 );
 CREATE INDEX vectors_text ON vectors(text_hash);
+
+-- The passages of a namespace with a vector of a model, at the change number where they were counted.
+CREATE TABLE coverages(
+  namespace text COLLATE "C" NOT NULL,
+  model integer NOT NULL,
+  number integer NOT NULL,          -- of the namespace, which tells it from a later one of the same name
+  change_number bigint NOT NULL,
+  embedded bigint NOT NULL,
+  PRIMARY KEY (namespace, model)
+);

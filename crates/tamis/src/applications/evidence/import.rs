@@ -147,6 +147,7 @@ impl EvidenceGraph<'_> {
         let nothing = records.is_empty() && changes.is_empty();
         if !import.dry_run && !nothing {
             let started = Instant::now();
+            self.index.note_import(&namespace);
             self.index.store.apply_evidence(&namespace, origin, &records, &changes)?;
             summary.time("commit", started);
         }
