@@ -1,5 +1,6 @@
 //! The speed of Tamis on a large tree: `cargo xtask bench [PASSAGES]`, and `cargo xtask bench mcp [PASSAGES]` for the
-//! server for agents, and `cargo xtask bench api [PASSAGES]` for the JSON API.
+//! server for agents, `cargo xtask bench api [PASSAGES]` for the JSON API, and `cargo xtask bench postgres [PASSAGES]` for the store in
+//! a database.
 //!
 //! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
 //! many passages as asked for (50,000); where they do not suffice, they come again with other words. Each figure is printed with a ratio to a reference measured in the same run,
@@ -9,6 +10,7 @@
 mod api;
 mod clients;
 mod mcp;
+mod postgres;
 mod tree;
 
 use clients::{Server, StdioClient, search};
@@ -52,6 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if arguments.next_if_eq("api").is_some() {
         return api::run(arguments.next().map_or(Ok(100_000), |text| text.parse())?);
+    }
+    if arguments.next_if_eq("postgres").is_some() {
+        return postgres::run(arguments.next().map_or(Ok(100_000), |text| text.parse())?);
     }
     let wanted: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let home = tempfile::tempdir()?;
@@ -119,8 +124,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn open(tree: &Path, models: &[&str]) -> Result<Index, Box<dyn Error>> {
-    let origins =
-        Origins { flags: vec![("index.models".into(), models.join(","), "bench".into())], ..Origins::default() };
+    open_with(tree, &[("index.models", &models.join(","))])
+}
+
+fn open_with(tree: &Path, settings: &[(&str, &str)]) -> Result<Index, Box<dyn Error>> {
+    let flag = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned(), "bench".to_owned());
+    let origins = Origins { flags: settings.iter().map(flag).collect(), ..Origins::default() };
     Ok(Index::at(Location::at(tree, None), Config::load(&origins, None)?)?)
 }
 
