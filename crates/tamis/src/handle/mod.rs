@@ -9,6 +9,8 @@ mod opening;
 mod source;
 mod usage_log;
 
+#[cfg(feature = "evidence")]
+pub(crate) use opening::{holds_plain_files, open_writable};
 pub use builder::IndexBuilder;
 pub(crate) use fitted_prior::{FittedPrior, PriorKey};
 pub(crate) use source::{Registry, SOURCES_PROPERTY};
