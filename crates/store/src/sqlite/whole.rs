@@ -33,9 +33,8 @@ impl Database {
 fn whole(connection: &Connection, namespace: &str, id: DocumentId) -> rusqlite::Result<Option<WholeDocument>> {
     let Some(mut content) = one(connection, DOCUMENT, params![id.0, namespace], document)? else { return Ok(None) };
     let attributes = "SELECT name, value FROM attributes WHERE document = ?1 ORDER BY name, value";
-    content.attributes = all(connection, attributes, [id.0], |row| {
-        Ok(Attribute { name: row.get(0)?, value: row.get(1)? })
-    })?;
+    content.attributes =
+        all(connection, attributes, [id.0], |row| Ok(Attribute { name: row.get(0)?, value: row.get(1)? }))?;
     let passages: Vec<(PassageKey, NewPassage)> = all(connection, PASSAGES, [id.0], passage)?;
     let keys;
     (keys, content.passages) = passages.into_iter().unzip();

@@ -121,8 +121,7 @@ pub(super) fn grades(connection: &Connection, after: i64, limit: usize) -> rusql
     if !schema::has_labels(connection)? {
         return Ok(Vec::new());
     }
-    let sql =
-        "SELECT number, model, pair, grade, reason, at_ms FROM grades WHERE number > ?1 ORDER BY number LIMIT ?2";
+    let sql = "SELECT number, model, pair, grade, reason, at_ms FROM grades WHERE number > ?1 ORDER BY number LIMIT ?2";
     all(connection, sql, [after, at_most(limit)], |row| {
         Ok(LoggedGrade {
             number: row.get(0)?,

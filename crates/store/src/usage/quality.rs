@@ -39,8 +39,7 @@ pub(super) fn numbered(
     if !schema::has_quality(connection)? {
         return Ok(Vec::new());
     }
-    let sql =
-        format!("SELECT {COLUMNS}, number FROM retrieval_quality WHERE number > ?1 ORDER BY number LIMIT ?2");
+    let sql = format!("SELECT {COLUMNS}, number FROM retrieval_quality WHERE number > ?1 ORDER BY number LIMIT ?2");
     all(connection, &sql, [after, at_most(limit)], |row| Ok((row.get(26)?, read_row(row)?)))
 }
 

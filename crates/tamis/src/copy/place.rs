@@ -116,9 +116,11 @@ pub fn copy_between(
             Ok(report)
         }
         #[cfg(not(feature = "postgres"))]
-        (Place::Database(_), _) | (_, Place::Database(_)) => {
-            Err(Error::argument("FROM and TO", "postgres://…", "directories: this program was built without PostgreSQL"))
-        }
+        (Place::Database(_), _) | (_, Place::Database(_)) => Err(Error::argument(
+            "FROM and TO",
+            "postgres://…",
+            "directories: this program was built without PostgreSQL",
+        )),
     }
 }
 
@@ -146,7 +148,8 @@ fn finish(
             report.settings_left = Some(format!("the settings of {tree} were not copied, since it was not chosen"));
         }
         None => {
-            let reason = "no settings were copied: several trees have some in the database; name one by store.namespace";
+            let reason =
+                "no settings were copied: several trees have some in the database; name one by store.namespace";
             report.settings_left = Some(reason.to_owned());
         }
     }

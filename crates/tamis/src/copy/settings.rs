@@ -25,8 +25,7 @@ pub(super) fn is_same_registration(a: &Namespace, b: &Namespace) -> bool {
 
 /// Copies the settings of a tree, and compares them.
 pub(super) fn copy(from: &dyn Store, to: &dyn Store, written: &mut Written) -> Result<Compared, Error> {
-    let settings: Vec<(String, String)> =
-        from.properties()?.into_iter().filter(|(name, _)| name != NAME).collect();
+    let settings: Vec<(String, String)> = from.properties()?.into_iter().filter(|(name, _)| name != NAME).collect();
     let there: HashMap<String, String> = to.properties()?.into_iter().collect();
     for (name, value) in settings.iter().filter(|(name, value)| there.get(name) != Some(value)) {
         to.set_property(name, value)?;

@@ -24,8 +24,7 @@ pub(super) fn copy(
 ) -> Result<bool, Error> {
     observer.stage(Stage::Copy("recorded searches".to_owned()), 0);
     let all = all_searches(from)?;
-    let searches: Vec<&LoggedSearch> =
-        all.iter().filter(|one| concerns(&one.search.namespace, namespaces)).collect();
+    let searches: Vec<&LoggedSearch> = all.iter().filter(|one| concerns(&one.search.namespace, namespaces)).collect();
     if !copy_grades(from, to, namespaces, &searches, observer, report)? {
         return Ok(false);
     }

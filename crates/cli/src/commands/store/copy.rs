@@ -85,7 +85,8 @@ fn written(written: &Written) -> String {
         (written.grades, "grade"),
         (written.queries, "quality row"),
     ];
-    let parts: Vec<String> = parts.iter().filter(|(number, _)| *number > 0).map(|(number, one)| many(*number, one)).collect();
+    let parts: Vec<String> =
+        parts.iter().filter(|(number, _)| *number > 0).map(|(number, one)| many(*number, one)).collect();
     let wrote = if parts.is_empty() { "nothing to copy".to_owned() } else { format!("copied {}", parts.join(", ")) };
     match written.deleted {
         0 => wrote,

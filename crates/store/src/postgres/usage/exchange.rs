@@ -107,7 +107,8 @@ pub(super) fn add_searches(connections: &Connections, searches: &[LoggedSearch])
             let Some(number) = number else { continue };
             let namespace = there.map_or(&logged.search.namespace, |there| &there.search.namespace);
             let labels = Labels { connections, transaction, namespace, number };
-            let judged = labels.add_judgements(&logged.judgements, there.map_or(&[], |there| &there.judgements)).await?;
+            let judged =
+                labels.add_judgements(&logged.judgements, there.map_or(&[], |there| &there.judgements)).await?;
             let opened = labels.add_openings(&logged.openings).await?;
             changed += u64::from(there.is_none() || judged || opened);
         }
@@ -194,7 +195,8 @@ impl Labels<'_, '_> {
 
 /// The grades after a number, in the order of recording.
 pub(super) fn grades(connections: &Connections, after: i64, limit: usize) -> Result<Vec<LoggedGrade>> {
-    let select = "SELECT number, model, pair, grade, reason, at_ms FROM usage_grades WHERE number > $1 ORDER BY number LIMIT $2";
+    let select =
+        "SELECT number, model, pair, grade, reason, at_ms FROM usage_grades WHERE number > $1 ORDER BY number LIMIT $2";
     let found = rows(connections, select, &[&after, &at_most(limit)])?;
     let grade = |row: &Row| {
         Ok(LoggedGrade {
@@ -219,9 +221,8 @@ pub(super) fn add_grades(connections: &Connections, grades: &[LoggedGrade]) -> R
         let mut changed = 0;
         for LoggedGrade { model, pair, grade, reason, at_ms, .. } in grades {
             let grade = grade.map(i16::from);
-            changed += transaction
-                .execute(&put, &[&stored(model), &pair.as_slice(), &grade, &stored(reason), at_ms])
-                .await?;
+            changed +=
+                transaction.execute(&put, &[&stored(model), &pair.as_slice(), &grade, &stored(reason), at_ms]).await?;
         }
         Ok(changed)
     })
