@@ -64,8 +64,11 @@ fn answers(root: &Path, url: Option<&str>, index: Option<&Path>) -> Vec<Value> {
     let mut answers: Vec<Value> = QUESTIONS.iter().map(|words| decided(&json_of(&mut ask(words)))).collect();
     answers.push(json!(done(&mut ask(&["evidence", "export"]))));
     let sql = "SELECT c.text, e.relation, f.text FROM edges e JOIN claims c ON c.id = e.target_id JOIN fragments f ON f.id = e.source_id";
-    answers.push(json!(done(&mut ask(&["sql", sql]))));
-    let judged = json_of(&mut ask(&["feedback", "--list", "--json"]));
+    answers.push(json!(done(&mut ask(&["sql", "--jsonl", sql]))));
+    // The questions above are recorded as well.
+    let mut judged = json_of(&mut ask(&["feedback", "--list", "--json"]));
+    judged.as_array_mut().expect("a list").retain(|search| search["relevant"] != json!(0));
+    assert_eq!(judged.as_array().map(Vec::len), Some(1), "{judged:#}");
     answers.push(judged);
     answers
 }

@@ -206,6 +206,7 @@ mod tests {
         migrate_further(&store, "ALTER TABLE documents ALTER COLUMN note SET DEFAULT ''", newest + 1);
         let message = super::super::PostgresStore::open(&store.url(), "here").unwrap_err().to_string();
         assert!(message.contains(&(newest + 1).to_string()) && message.contains(&newest.to_string()), "{message}");
+        assert!(message.ends_with("upgrade the program, or name another database"), "{message}");
         // A server that is already running must not write either.
         let refused = store.apply(&[document("a.md", "the oven")]).unwrap_err();
         assert!(matches!(refused, StoreError::Replaced { .. }), "{refused}");

@@ -146,7 +146,10 @@ fn compare_vectors(
     }
     compared.different += different;
     if different > 0 {
-        comparison.name_difference(|| format!("{different} vectors of {model}"));
+        comparison.name_difference(|| match different {
+            1 => format!("1 vector of {model}"),
+            _ => format!("{different} vectors of {model}"),
+        });
     }
     Ok(())
 }
