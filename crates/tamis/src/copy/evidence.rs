@@ -9,6 +9,9 @@ use tamis_store::{Change, EVIDENCE_COLLECTION, EvidenceKey, EvidenceRecord, Stor
 /// Most records that are written in one transaction.
 const RECORDS: usize = 1_000;
 
+/// The record of a document at the source and at the destination.
+type OnBothSides = (Option<EvidenceRecord>, Option<EvidenceRecord>);
+
 /// The records of a namespace that are no documents, each with its origin.
 struct Graph(BTreeMap<EvidenceKey, (String, EvidenceRecord)>);
 
@@ -119,12 +122,7 @@ pub(super) fn copy_documents(
 }
 
 /// The records of documents on both sides, in the order given.
-pub(super) fn records_of(
-    from: &dyn Store,
-    to: &dyn Store,
-    namespace: &str,
-    pairs: &[&Pair],
-) -> Result<Vec<(Option<EvidenceRecord>, Option<EvidenceRecord>)>, Error> {
+fn records_of(from: &dyn Store, to: &dyn Store, namespace: &str, pairs: &[&Pair]) -> Result<Vec<OnBothSides>, Error> {
     let keyed: Vec<Option<EvidenceKey>> =
         pairs.iter().map(|pair| EvidenceKey::of_path(&pair.from.content.path)).collect();
     let keys: Vec<EvidenceKey> = keyed.iter().flatten().cloned().collect();
