@@ -133,6 +133,8 @@ fn name(stage: &Stage) -> String {
         Stage::Try(model) => format!("trying {model}"),
         Stage::Wait(until) => format!("the limit of requests is reached; waiting until {}", clock_time(*until)),
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing this index"),
+        Stage::Copy(what) => format!("copying {what}"),
+        Stage::Compare(namespace) => format!("comparing {namespace}"),
         Stage::Answer => "answering queries".into(),
         Stage::Calibrate => "calibrating".into(),
         _ => "searching".into(),

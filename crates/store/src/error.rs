@@ -192,6 +192,9 @@ pub enum StoreError {
 
 /// Advice on going on without a file. The file is kept, because none of the advice may cost data that cannot be restored.
 fn aside(path: &Path) -> String {
+    if path.to_string_lossy().starts_with("postgres://") {
+        return "name another database".to_owned();
+    }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let then = match name.as_str() {
         "usage.db" => "go on with an empty log; keep the moved file, it holds what was judged",

@@ -105,10 +105,10 @@ pub use hits::{
 pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
-pub use postgres::{NamespaceStatus, PostgresStatus, PostgresStore};
+pub use postgres::{Migrated, NamespaceStatus, PostgresStatus, PostgresStore};
 pub use record::{
-    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
-    StoredPassage, TextForm, TextHash, TextToEmbed,
+    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageKey,
+    PassageRef, StoredPassage, TextForm, TextHash, TextToEmbed, WholeDocument,
 };
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
@@ -125,9 +125,9 @@ pub use store::{
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
-    CallerKey, GradedPassage, JudgedSearch, Judgement, LabelVersion, ModelGrade, OpenedCount, OpenedSearch, Opening,
-    Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedGrade, RecordedSearch, RemovedGrades,
-    SearchSummary,
+    CallerKey, GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedJudgement, LoggedOpening,
+    LoggedSearch, ModelGrade, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY,
+    RecordedCandidate, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

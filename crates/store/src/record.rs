@@ -276,6 +276,26 @@ pub struct DocumentState {
     pub passages: u32,
 }
 
+/// A stored document in the form in which [`Change::Put`] takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeDocument {
+    /// The document.
+    pub document: DocumentId,
+    /// Its properties and its passages, with the texts to embed and the fingerprints of the signatures.
+    pub content: NewDocument,
+    /// The keys of its passages, in document order.
+    pub keys: Vec<PassageKey>,
+}
+
+/// What others know a passage by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PassageKey {
+    /// The public identifier ([`StoredPassage::id`]).
+    pub id: String,
+    /// The key of its vectors.
+    pub text_hash: TextHash,
+}
+
 /// A passage with everything needed to show it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StoredPassage {

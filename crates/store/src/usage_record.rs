@@ -188,6 +188,62 @@ pub struct GradedPassage {
     pub at_ms: i64,
 }
 
+/// A search with all that was recorded of it, superseded judgements included, as one log hands it to another.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LoggedSearch {
+    /// The number of the record in its log, which ascends in the order of recording. Another log gives it another one.
+    pub number: i64,
+    /// The search.
+    pub search: RecordedSearch,
+    /// Its judgements, in the order of recording.
+    pub judgements: Vec<LoggedJudgement>,
+    /// Its openings, in the order of recording.
+    pub openings: Vec<LoggedOpening>,
+}
+
+/// A judgement of a [`LoggedSearch`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LoggedJudgement {
+    /// The passage's public identifier.
+    pub passage: String,
+    /// True if it answers the query.
+    pub relevant: bool,
+    /// True if it was among the search's candidates.
+    pub in_pool: bool,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The model and the pair of the grade that it was made from; `None` where a person judged.
+    pub grade: Option<(String, [u8; 32])>,
+}
+
+/// A result of a [`LoggedSearch`] that its caller opened.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LoggedOpening {
+    /// The passage's public identifier.
+    pub passage: String,
+    /// Where it was opened.
+    pub entry_point: String,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// What a model said of a pair of query and passage, as one log hands it to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedGrade {
+    /// The number of the record in its log. Another log gives it another one.
+    pub number: i64,
+    /// The model.
+    pub model: String,
+    /// The hash of what was sent.
+    pub pair: [u8; 32],
+    /// The grade, 0 to 3; `None` where the reply could not be used.
+    pub grade: Option<u8>,
+    /// The model's reason, or why there is no grade.
+    pub reason: String,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
 /// What removing a model's grades deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct RemovedGrades {

@@ -41,8 +41,8 @@
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
 //! [`lists`] cuts the ranked lists of other engines. [`evaluate`] measures ranking and cuts on collections with judged answers,
-//! [`hook`] lets git keep the index fresh, [`clients`] adds the server for agents to the configuration of its client, and [`hub`]
-//! fetches models by name.
+//! [`hook`] lets git keep the index fresh, [`clients`] adds the server for agents to the configuration of its client, [`hub`]
+//! fetches models by name, and [`copy`] moves an index to a database and back.
 
 mod access;
 mod applications;
@@ -51,6 +51,8 @@ pub mod clients;
 mod collections;
 pub mod config;
 mod contents;
+#[cfg(feature = "evidence")]
+pub mod copy;
 pub mod dates;
 mod error;
 pub mod file;

@@ -26,6 +26,10 @@ pub enum Stage {
     Queue(String),
     /// Waiting until this time, as another host demands.
     Wait(Timestamp),
+    /// Copying the named namespace, or what else has this name; counts documents.
+    Copy(String),
+    /// Comparing the named namespace with its copy; counts documents.
+    Compare(String),
     /// Answering the queries of an evaluation; counts queries.
     Answer,
     /// Measuring similarities of symbols; counts languages.

@@ -69,7 +69,7 @@ pub use remember::RememberArguments;
 pub use search::{RecallArguments, SearchArguments};
 pub use sql::{RowArguments, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
-pub use store::{StoreAction, StoreArguments};
+pub use store::{StoreAction, StoreArguments, StoreCopyArguments};
 pub use suggest::message as suggestion;
 pub use tree::{FilesArguments, GrepArguments, OutlineArguments};
 pub use troubleshoot::TroubleshootArguments;

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 Examples:
   tamis --store postgres://tamis@db.example/tamis store init
   TAMIS_STORE_URL=postgres://tamis@db.example/tamis tamis store status
+  tamis store copy ~/mill postgres://tamis@db.example/tamis
 
 The database is the one of --store, of TAMIS_STORE_URL, or of store.url in your own configuration. Its password comes from the
 address, from PGPASSWORD, or from the file that PGPASSFILE names (~/.pgpass by default).")]
@@ -24,6 +25,10 @@ pub enum StoreAction {
     Init,
     /// Show what the database holds and can do
     Status(StoreStatusArguments),
+    /// Add what a newer version of the program needs to tables that are there
+    Migrate(StoreMigrateArguments),
+    /// Copy an index from one place to another, and compare both
+    Copy(StoreCopyArguments),
     /// Look for damage and contradictions, and rebuild what can be rebuilt
     Check(StoreCheckArguments),
 }
@@ -45,4 +50,39 @@ pub struct StoreCheckArguments {
     /// Only look
     #[arg(long)]
     pub check_only: bool,
+}
+
+/// Flags of `tamis store migrate`.
+#[derive(Debug, Args)]
+pub struct StoreMigrateArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `tamis store copy`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis store copy ~/mill postgres://tamis@db.example/tamis
+  tamis store copy postgres://tamis@db.example/tamis ~/backup --namespace mill
+
+Only what differs is written. A copy that was stopped goes on where it was when it is started again. At the end both sides are
+compared; the exit status is 2 if the copy lacks something or has it differently.")]
+pub struct StoreCopyArguments {
+    /// The source: a directory with an index, a tree with .tamis, or postgres://USER@HOST/DATABASE
+    #[arg(value_name = "FROM")]
+    pub from: std::path::PathBuf,
+    /// The destination, likewise; a directory is made if it is missing
+    #[arg(value_name = "TO")]
+    pub to: std::path::PathBuf,
+    /// Copy only these namespaces; repeat or separate with commas
+    #[arg(long = "namespace", value_name = "NAME", value_delimiter = ',')]
+    pub namespaces: Vec<String>,
+    /// Delete documents that FROM does not have from the copied namespaces
+    #[arg(long)]
+    pub delete: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,4 +1,6 @@
-//! `tamis store`: looks after the database that holds the indexes of a team.
+//! `tamis store`: looks after the database that holds the indexes of a team, and copies indexes.
+
+mod copy;
 
 use crate::args::{Global, StoreAction, StoreArguments};
 use crate::exit::Exit;
@@ -8,7 +10,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
 use tamis::store::prelude::*;
-use tamis::store::{Findings, PostgresStatus, PostgresStore};
+use tamis::store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
 
 /// Creates the tables, shows what they hold, or checks them.
 ///
@@ -17,12 +19,19 @@ use tamis::store::{Findings, PostgresStatus, PostgresStore};
 pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
+    if let StoreAction::Copy(arguments) = &arguments.action {
+        return copy::run(arguments, &config, output);
+    }
     let Some(url) = &config.store.url else {
         bail!("no database is named; give --store postgres://USER@HOST/DATABASE, or set store.url");
     };
+    if let StoreAction::Migrate(arguments) = &arguments.action {
+        return migrate(url, arguments.json, output);
+    }
     let namespace = config.store.namespace.as_deref().unwrap_or(&session.location.namespace);
     let store = PostgresStore::open(url, namespace)?;
     match &arguments.action {
+        StoreAction::Copy(_) | StoreAction::Migrate(_) => unreachable!("handled above"),
         StoreAction::Init => {
             output.note(&format!("{}: ready", store.address()));
             Ok(Exit::Found)
@@ -51,6 +60,32 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
             Ok(Exit::found(is_sound))
         }
     }
+}
+
+/// Migrates the tables and says what changed.
+fn migrate(url: &str, json: bool, output: &Output) -> Result<Exit> {
+    let migrated = match PostgresStore::migrate(url) {
+        Err(StoreError::Missing { path }) => {
+            bail!("{}: no tables of an index here; make them with `tamis store init`", path.display())
+        }
+        migrated => migrated?,
+    };
+    if json {
+        output.json(&migrated)?;
+        return Ok(Exit::Found);
+    }
+    let Migrated { address, from, to, newest } = &migrated;
+    let mut out = output.plain();
+    match from {
+        from if from < to => writeln!(out, "{address}: migrated from version {from} to {to}")?,
+        from if from > newest => writeln!(
+            out,
+            "{address}: nothing to migrate; the tables have version {from}, which this program can use and does not know"
+        )?,
+        _ => writeln!(out, "{address}: nothing to migrate; the tables have version {to}, the newest")?,
+    }
+    out.flush()?;
+    Ok(Exit::Found)
 }
 
 fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {

@@ -162,6 +162,8 @@ fn invocations() -> Vec<Vec<String>> {
         &["config"],
         &["doctor", "--check-only"],
         &["store", "status"],
+        &["store", "migrate"],
+        &["store", "copy", HOSTILE, HOSTILE],
         &["judge", "--list"],
         &["judge", "--dry-run", "--model", HOSTILE],
         &["judge", "--queries", HOSTILE],

@@ -1,5 +1,6 @@
 //! The program with its index in PostgreSQL, on the server that TAMIS_TEST_POSTGRES names: it answers as with a directory.
 
+mod copy;
 #[allow(dead_code)]
 #[path = "../../../store/tests/store/postgres.rs"]
 mod database;

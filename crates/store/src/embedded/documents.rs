@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::mutex::lock;
 use crate::namespace::Namespace;
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage, WholeDocument};
 use crate::report::Origin;
 use crate::store::Documents;
 
@@ -30,6 +30,10 @@ impl Documents for EmbeddedStore {
 
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
         self.database.document_passages(namespace, path)
+    }
+
+    fn whole_documents(&self, namespace: &str, documents: &[DocumentId]) -> Result<Vec<Option<WholeDocument>>> {
+        self.database.whole_documents(namespace, documents)
     }
 
     fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {

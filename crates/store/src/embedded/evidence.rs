@@ -23,6 +23,10 @@ impl EvidenceGraph for EmbeddedStore {
         self.database.evidence(namespace)
     }
 
+    fn evidence_of_origin(&self, namespace: &str, origin: &str) -> Result<Vec<EvidenceRecord>> {
+        self.database.evidence_of_origin(namespace, origin)
+    }
+
     fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>> {
         self.database.evidence_at(namespace, keys)
     }

@@ -190,6 +190,20 @@ impl VectorLeg for EmbeddedStore {
         }
     }
 
+    fn models(&self) -> Result<Vec<ModelKey>> {
+        let key = |row: ModelRow| ModelKey { id: row.name, dimension: row.dimension };
+        let mut models: Vec<ModelKey> = self.database.models()?.into_iter().map(key).collect();
+        models.sort_unstable();
+        Ok(models)
+    }
+
+    fn text_vectors(&self, namespace: &str, model: &str, texts: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>> {
+        match self.database.model(model)? {
+            Some(model) => self.database.text_vectors(namespace, &model, texts),
+            None => Ok(vec![None; texts.len()]),
+        }
+    }
+
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
         let state = self.database.content_state(filter.is_by_properties())?;
         self.coverages.retain(|(known, ..)| known.seq == state.seq);

@@ -10,6 +10,10 @@ impl Properties for EmbeddedStore {
         self.database.property(name)
     }
 
+    fn properties(&self) -> Result<Vec<(String, String)>> {
+        self.database.properties()
+    }
+
     fn set_property(&self, name: &str, value: &str) -> Result<()> {
         self.writing(|database| database.set_property(name, value))
     }

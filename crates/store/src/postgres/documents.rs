@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use super::PostgresStore;
 use super::rows::{DOCUMENT, PASSAGE, document, passage};
+use super::whole;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::mutex::lock;
 use crate::namespace::Namespace;
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage, WholeDocument};
 use crate::report::Origin;
 use crate::store::Documents;
 
@@ -49,6 +50,10 @@ impl Documents for PostgresStore {
             let statement = connection.prepare_cached(&select).await?;
             Ok(connection.query(&statement, &[&namespace, &path]).await?.iter().map(passage).collect())
         })
+    }
+
+    fn whole_documents(&self, namespace: &str, documents: &[DocumentId]) -> Result<Vec<Option<WholeDocument>>> {
+        self.connections.read(async |transaction| whole::read(transaction, namespace, documents).await)
     }
 
     fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
@@ -152,7 +157,7 @@ impl Documents for PostgresStore {
 }
 
 /// Numbers of documents as the tables hold them. Greater ones are unknown.
-fn numbers(documents: &[DocumentId]) -> Vec<i32> {
+pub(super) fn numbers(documents: &[DocumentId]) -> Vec<i32> {
     documents.iter().filter_map(|document| i32::try_from(document.0).ok()).collect()
 }
 

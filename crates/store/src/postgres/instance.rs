@@ -20,6 +20,25 @@ pub(super) fn read(connections: &Connections) -> Result<String> {
 }
 
 impl PostgresStore {
+    /// Returns `true` if another store is in the same database, whatever address each was opened with.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn is_same_database(&self, other: &PostgresStore) -> Result<bool> {
+        Ok(self.identity()? == other.identity()?)
+    }
+
+    /// The tables, the database and the server. A backup that was restored elsewhere has the same tables.
+    fn identity(&self) -> Result<(String, u32, String)> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            let select =
+                "SELECT oid, pg_postmaster_start_time()::text FROM pg_database WHERE datname = current_database()";
+            let row = connection.query_one(select, &[]).await?;
+            Ok((self.instance.clone(), row.get(0), row.get(1)))
+        })
+    }
+
     /// Fails if the tables were deleted or replaced since they were opened.
     pub(super) async fn check_instance(&self, client: &impl GenericClient) -> Result<(), Failure> {
         let found: Result<Option<String>, Failure> = async {

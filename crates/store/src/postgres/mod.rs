@@ -4,8 +4,9 @@
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
 //! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
-//! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
-//! lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
+//! documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index`
+//! are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is
+//! the right to write over several
 //! calls, and `locks` keeps single changes of a namespace apart.
 
 mod adopt;
@@ -54,6 +55,7 @@ mod usage;
 mod vector_index;
 mod vector_type;
 mod vectors;
+mod whole;
 mod word_index;
 mod words;
 #[cfg(test)]
@@ -64,6 +66,7 @@ use std::sync::Mutex;
 use connection::Connections;
 use holding::Holding;
 use legs::Legs;
+pub use schema::Migrated;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;
@@ -101,6 +104,15 @@ impl PostgresStore {
             legs: Legs::default(),
             namespaces: Mutex::default(),
         })
+    }
+
+    /// Adds what a newer version of the program needs to the tables of a database. Opening does so as well.
+    ///
+    /// # Errors
+    /// The database has no tables ([`Missing`](crate::StoreError::Missing)), a newer version of the program wrote tables that this
+    /// one must not use, or the server cannot be reached or refuses.
+    pub fn migrate(url: &str) -> Result<Migrated> {
+        schema::migrate_existing(&Connections::new(url)?)
     }
 
     /// Returns the address without user and password.

@@ -22,6 +22,15 @@ impl Properties for PostgresStore {
         })
     }
 
+    fn properties(&self) -> Result<Vec<(String, String)>> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            let select = "SELECT name, value FROM properties WHERE namespace = $1 ORDER BY name";
+            let rows = connection.query(select, &[&self.namespace]).await?;
+            Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+        })
+    }
+
     fn set_property(&self, name: &str, value: &str) -> Result<()> {
         self.connections.write(async |transaction| {
             let put = "INSERT INTO properties(namespace, name, value) VALUES ($1, $2, $3) \
@@ -57,6 +66,20 @@ impl Properties for PostgresStore {
     fn clear_calibrations(&self) -> Result<u64> {
         self.connections
             .write(async |transaction| Ok(transaction.execute("DELETE FROM threshold_calibration", &[]).await?))
+    }
+}
+
+impl PostgresStore {
+    /// Returns the trees that have settings in the database, by name.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn trees(&self) -> Result<Vec<String>> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            let rows = connection.query("SELECT DISTINCT namespace FROM properties ORDER BY namespace", &[]).await?;
+            Ok(rows.iter().map(|row| row.get(0)).collect())
+        })
     }
 }
 

@@ -5,6 +5,8 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
+use crate::vectors::unit_scale;
+
 /// A vector of full precision.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Vector(pub Vec<f32>);
@@ -12,8 +14,7 @@ pub(super) struct Vector(pub Vec<f32>);
 impl Vector {
     /// Scales a vector to unit length. The zero vector stays zero: it is similar to nothing.
     pub fn unit(values: &[f32]) -> Vector {
-        let norm = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
-        let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+        let scale = unit_scale(values);
         Vector(values.iter().map(|&value| (f64::from(value) * scale) as f32).collect())
     }
 }

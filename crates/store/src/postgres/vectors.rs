@@ -84,6 +84,35 @@ impl VectorLeg for PostgresStore {
         })
     }
 
+    fn models(&self) -> Result<Vec<ModelKey>> {
+        self.connections.read(async |transaction| {
+            let rows = transaction.query("SELECT name, dimension FROM models ORDER BY name", &[]).await?;
+            let key = |row: &tokio_postgres::Row| ModelKey { id: row.get(0), dimension: row.get::<_, i32>(1) as usize };
+            Ok(rows.iter().map(key).collect())
+        })
+    }
+
+    fn text_vectors(&self, namespace: &str, name: &str, texts: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>> {
+        let select = "SELECT v.text_hash, vector_send(v.embedding) FROM vectors v WHERE v.namespace = $1 AND v.model = $2 \
+             AND v.text_hash = ANY($3) \
+             AND EXISTS (SELECT 1 FROM passages p WHERE p.namespace = $1 AND p.text_hash = v.text_hash)";
+        self.connections.read(async |transaction| {
+            let Some(model) = model(transaction, name).await? else {
+                return Ok(vec![None; texts.len()]);
+            };
+            let statement = transaction.prepare_cached(select).await?;
+            let mut found: HashMap<TextHash, Vec<f32>> = HashMap::with_capacity(texts.len());
+            for batch in texts.chunks(BATCH) {
+                let hashes: Vec<&[u8]> = batch.iter().map(|text| text.0.as_slice()).collect();
+                for row in transaction.query(&statement, &[&namespace, &model.number, &hashes]).await? {
+                    let Vector(vector) = row.get(1);
+                    found.insert(TextHash(hash(row.get(0))?), vector);
+                }
+            }
+            Ok(texts.iter().map(|text| found.get(text).cloned()).collect())
+        })
+    }
+
     fn coverage(&self, name: &str, filter: &Filter) -> Result<Coverage> {
         self.connections.read(async |transaction| {
             let selection = self.selection(transaction, filter).await?;

@@ -2,7 +2,7 @@
 //!
 //! - `database` has the connections, `connections` opens them, `schema` creates and upgrades the file.
 //! - `batch` applies changes: `names` gives passages their identifiers, `retired` keeps what the lexical index still finds.
-//! - `documents`, `vectors`, `models`, `namespaces` and `properties` read and write each kind of data, `select` resolves
+//! - `documents`, `whole`, `vectors`, `models`, `namespaces` and `properties` read and write each kind of data, `select` resolves
 //!   filters, `prune` removes what nothing refers to, `counts` summarizes and checks.
 //! - `replay` gives the derived indexes the changes they lack.
 //! - `evidence_integrity` keeps the evidence graph consistent with its documents, in every build.
@@ -32,6 +32,7 @@ mod schema;
 mod select;
 mod transaction_error;
 mod vectors;
+mod whole;
 
 #[cfg(feature = "postgres")]
 pub(crate) use batch::{same_identifier, validate, validate_path};

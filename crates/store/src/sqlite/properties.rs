@@ -14,6 +14,12 @@ impl Database {
         self.read(|connection| Ok(one(connection, sql, [name], |row| row.get(0))?))
     }
 
+    /// Returns all properties, by name.
+    pub(crate) fn properties(&self) -> Result<Vec<(String, String)>> {
+        let sql = "SELECT name, value FROM properties ORDER BY name";
+        self.read(|connection| Ok(all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    }
+
     /// Stores a property.
     pub(crate) fn set_property(&self, name: &str, value: &str) -> Result<()> {
         let sql = "INSERT INTO properties(name, value) VALUES (?1, ?2) \

@@ -10,6 +10,7 @@ use crate::filter::Selection;
 use crate::query::{all, count, one};
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
+use crate::vectors::unit_scale;
 
 /// Passages with a vector of the model `?1`.
 pub(super) const EMBEDDED: &str =
@@ -131,6 +132,28 @@ impl Database {
         })
     }
 
+    /// Returns the vectors of texts that passages of a namespace have, in the order given.
+    pub(crate) fn text_vectors(
+        &self,
+        namespace: &str,
+        model: &ModelRow,
+        texts: &[TextHash],
+    ) -> Result<Vec<Option<Vec<f32>>>> {
+        let sql = "SELECT v.vector FROM texts t JOIN vectors v ON v.text_id = t.id AND v.model = ?2 WHERE t.hash = ?1 \
+                   AND EXISTS (SELECT 1 FROM passages p JOIN documents d ON d.id = p.document \
+                   WHERE p.text_id = t.id AND d.namespace = ?3)";
+        self.snapshot(|connection| {
+            let read = |hash: &TextHash| {
+                one(connection, sql, params![hash.0, model.id, namespace], |row| {
+                    let mut vector = Vec::with_capacity(model.dimension);
+                    decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
+                    Ok(vector)
+                })
+            };
+            Ok(texts.iter().map(read).collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// The number of a model; an unused number if the model is unknown.
     fn model_number(&self, name: &str) -> Result<i64> {
         Ok(self.model(name)?.map_or(-1, |model| model.id))
@@ -171,8 +194,7 @@ fn selected_texts_without_vector(
 
 /// Writes a vector scaled to unit length. The zero vector stays zero: it is similar to nothing.
 fn encode_unit(vector: &[f32], bytes: &mut Vec<u8>) {
-    let norm = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
-    let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+    let scale = unit_scale(vector);
     bytes.clear();
     for &value in vector {
         bytes.extend_from_slice(&((f64::from(value) * scale) as f32).to_le_bytes());

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::namespace::Namespace;
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage, WholeDocument};
 use crate::report::Origin;
 
 /// Reads documents, passages and namespaces.
@@ -19,6 +19,10 @@ pub trait Documents: Send + Sync {
 
     /// Returns the passages of the document at a path, in document order; empty if the document does not exist.
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>>;
+
+    /// Returns whole documents in the order given, as [`Change::Put`](crate::Change::Put) takes them; `None` for a document
+    /// that is gone or belongs to another namespace.
+    fn whole_documents(&self, namespace: &str, documents: &[DocumentId]) -> Result<Vec<Option<WholeDocument>>>;
 
     /// Returns the records ([`NewDocument::record`](crate::NewDocument::record)) of documents in the order given; `None`
     /// for a document that is gone or has none.

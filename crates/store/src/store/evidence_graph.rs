@@ -28,6 +28,10 @@ pub trait EvidenceGraph: Send + Sync {
     /// Returns all records of a namespace: tasks, works, pages, fragments, claims, edges, each by identifier.
     fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>>;
 
+    /// Returns the records of a namespace that were stored with an origin: tasks, works, pages and edges, each by identifier.
+    /// Fragments and claims have the origin of their document.
+    fn evidence_of_origin(&self, namespace: &str, origin: &str) -> Result<Vec<EvidenceRecord>>;
+
     /// Returns records by key, in the order given; `None` for a missing one.
     fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>>;
 

@@ -8,6 +8,9 @@ pub trait Properties: Send + Sync {
     /// Returns the value stored under a name, such as the version of the splitter.
     fn property(&self, name: &str) -> Result<Option<String>>;
 
+    /// Returns all values with their names, by name.
+    fn properties(&self) -> Result<Vec<(String, String)>>;
+
     /// Stores a value under a name, replacing the one there.
     fn set_property(&self, name: &str, value: &str) -> Result<()>;
 

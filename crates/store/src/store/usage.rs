@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
-    RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch,
+    Opening, Purged, QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
 };
 
 /// Gives access to a store's usage log.
@@ -115,4 +115,30 @@ pub trait UsageLog: Send + Sync {
     /// Returns the quality rows of queries from `since_ms` up to before `until_ms` (milliseconds since 1970; `None`:
     /// unbounded): the last `limit`, earliest first. A log of an older version has none.
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>>;
+
+    /// Returns searches with all that was recorded of them, in the order of recording: those after the number `after` (0: from
+    /// the first), at most `limit`.
+    fn logged_searches(&self, after: i64, limit: usize) -> Result<Vec<LoggedSearch>>;
+
+    /// Returns searches by their identifiers with all that was recorded of them, in the order given; `None` for a missing one.
+    fn logged(&self, ids: &[&str]) -> Result<Vec<Option<LoggedSearch>>>;
+
+    /// Adds what another log recorded, in one transaction: searches whose identifier is new, and of the others the judgements
+    /// and openings that are missing. Numbers are given anew, in the order given. The grades of judgements must be there
+    /// ([`add_grades`](UsageLog::add_grades)). Nothing is purged. Returns the number of searches that changed.
+    fn add_searches(&self, searches: &[LoggedSearch]) -> Result<u64>;
+
+    /// Returns grades in the order of recording: those after the number `after` (0: from the first), at most `limit`.
+    fn logged_grades(&self, after: i64, limit: usize) -> Result<Vec<LoggedGrade>>;
+
+    /// Adds grades of another log, in one transaction. Of two grades of a pair the later one stays. Returns the number of
+    /// grades that changed.
+    fn add_grades(&self, grades: &[LoggedGrade]) -> Result<u64>;
+
+    /// Returns the quality rows of queries with their numbers, in the order of recording: those after the number `after` (0:
+    /// from the first), at most `limit`.
+    fn logged_quality(&self, after: i64, limit: usize) -> Result<Vec<(i64, QueryQuality)>>;
+
+    /// Adds quality rows of another log, in one transaction. Nothing is purged.
+    fn add_quality(&self, rows: &[QueryQuality]) -> Result<()>;
 }

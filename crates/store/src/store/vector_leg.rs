@@ -12,7 +12,7 @@ pub trait VectorLeg: Send + Sync {
     /// may be unknown to the store.
     fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
 
-    /// Stores vectors, scaled to unit length, and returns the number stored. Deleted texts are skipped, and so are
+    /// Stores vectors, scaled to unit length unless they have it, and returns the number stored. Deleted texts are skipped, and so are
     /// texts that already have a vector: a model whose vectors changed needs a new name.
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64>;
 
@@ -25,6 +25,13 @@ pub trait VectorLeg: Send + Sync {
 
     /// Returns the unit vectors of passages in the order given; `None` for a passage without a vector of the model.
     fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;
+
+    /// Returns the models that have vectors, by name.
+    fn models(&self) -> Result<Vec<ModelKey>>;
+
+    /// Returns the unit vectors of texts in the order given; `None` for a text that no passage of the namespace has, or that
+    /// has no vector of the model.
+    fn text_vectors(&self, namespace: &str, model: &str, texts: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>>;
 
     /// Counts the passages that pass a filter, and those of them that have a vector of the model.
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage>;

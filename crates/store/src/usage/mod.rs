@@ -7,12 +7,13 @@
 //! until they are forgotten. Passages are identified by their public identifiers, which survive a rebuilt index. The table
 //! `retrieval_quality` has one small row for every query ([`QueryQuality`](crate::QueryQuality)), for statistics.
 //!
-//! `schema` opens and upgrades the file, `write`, `read`, `quality`, `openings` and `grades` hold the statements,
-//! `candidate_blob` encodes the candidates' figures. `rules` holds what is the same in every usage log.
+//! `schema` opens and upgrades the file, `write`, `read`, `quality`, `openings` and `grades` hold the statements, `exchange`
+//! hands a log's records to another log, `candidate_blob` encodes the candidates' figures. `rules` holds what is the same in every usage log.
 
 pub(crate) mod candidate_blob;
 #[cfg(test)]
 pub(crate) mod contract;
+mod exchange;
 mod grades;
 #[cfg(test)]
 mod label_tests;
@@ -43,8 +44,8 @@ use crate::query::count;
 use crate::stamp::FileId;
 use crate::store::UsageLog;
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
-    RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch,
+    Opening, Purged, QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
 };
 
 /// The file in the directory of an index.
@@ -307,6 +308,37 @@ impl UsageLog for EmbeddedUsageLog {
 
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>> {
         self.with(|connection| quality::read(connection, since_ms, until_ms, limit))
+    }
+
+    fn logged_searches(&self, after: i64, limit: usize) -> Result<Vec<LoggedSearch>> {
+        self.with(|connection| exchange::searches(connection, after, limit))
+    }
+
+    fn logged(&self, ids: &[&str]) -> Result<Vec<Option<LoggedSearch>>> {
+        let found = self.with(|connection| exchange::searches_named(connection, ids))?;
+        // Without a log nothing is found.
+        Ok(if found.is_empty() { vec![None; ids.len()] } else { found })
+    }
+
+    fn add_searches(&self, searches: &[LoggedSearch]) -> Result<u64> {
+        let rows = searches.iter().map(|one| write::SearchRow::of(&one.search)).collect::<Result<Vec<_>>>()?;
+        self.writing(PATIENT, |connection| exchange::add_searches(connection, searches, &rows))
+    }
+
+    fn logged_grades(&self, after: i64, limit: usize) -> Result<Vec<LoggedGrade>> {
+        self.with(|connection| exchange::grades(connection, after, limit))
+    }
+
+    fn add_grades(&self, grades: &[LoggedGrade]) -> Result<u64> {
+        self.writing(PATIENT, |connection| exchange::add_grades(connection, grades))
+    }
+
+    fn logged_quality(&self, after: i64, limit: usize) -> Result<Vec<(i64, QueryQuality)>> {
+        self.with(|connection| quality::numbered(connection, after, limit))
+    }
+
+    fn add_quality(&self, rows: &[QueryQuality]) -> Result<()> {
+        self.writing(PATIENT, |connection| exchange::add_quality(connection, rows))
     }
 }
 

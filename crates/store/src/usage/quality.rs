@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params, types};
 
-use super::rules::{finite, period, stages};
+use super::rules::{at_most, finite, period, stages};
 use super::schema;
 use crate::query::{all, execute};
 use crate::usage_record::{QueryQuality, RETAINED_QUALITY};
@@ -28,6 +28,19 @@ pub(super) fn read(
     let mut found: Vec<QueryQuality> = all(connection, &sql, period(since_ms, until_ms, limit), read_row)?;
     found.reverse();
     Ok(found)
+}
+
+/// The rows after a number, each with its number, in the order of recording.
+pub(super) fn numbered(
+    connection: &Connection,
+    after: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<(i64, QueryQuality)>> {
+    if !schema::has_quality(connection)? {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT {COLUMNS}, number FROM retrieval_quality WHERE number > ?1 ORDER BY number LIMIT ?2");
+    all(connection, &sql, [after, at_most(limit)], |row| Ok((row.get(26)?, read_row(row)?)))
 }
 
 /// Records the quality of a query, and from time to time deletes the oldest rows.

@@ -28,9 +28,21 @@ impl<'s> SearchRow<'s> {
     }
 
     pub(super) fn insert(&self, connection: &mut Connection, quality: Option<&QueryQuality>) -> rusqlite::Result<()> {
-        let search = self.search;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let number = transaction
+        let number = self.put(&transaction)?;
+        if number % PURGE_EVERY == 0 {
+            purge(&transaction, RETAINED)?;
+        }
+        if let Some(quality) = quality {
+            quality::insert(&transaction, quality, PURGE_EVERY)?;
+        }
+        transaction.commit()
+    }
+
+    /// Inserts the row and returns its number.
+    pub(super) fn put(&self, connection: &Connection) -> rusqlite::Result<i64> {
+        let search = self.search;
+        connection
             .prepare_cached(
                 "INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, \
                  method, scoring, kept, candidates, passages, score_background, similarity_mean, \
@@ -61,14 +73,7 @@ impl<'s> SearchRow<'s> {
                 self.evidence,
                 search.caller.as_ref().map(CallerKey::bytes),
                 self.shown,
-            ])?;
-        if number % PURGE_EVERY == 0 {
-            purge(&transaction, RETAINED)?;
-        }
-        if let Some(quality) = quality {
-            quality::insert(&transaction, quality, PURGE_EVERY)?;
-        }
-        transaction.commit()
+            ])
     }
 }
 

@@ -54,6 +54,7 @@ mod snapshot;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod unit;
 mod writer;
 
 pub use background::{Background, Quantiles};
@@ -65,4 +66,5 @@ pub use kernels::Instructions;
 pub use quantize::cosine;
 pub use search::{DocumentFilter, Hit, Nearest, PassageFilter, Rows};
 pub use snapshot::{Opened, Snapshot};
+pub(crate) use unit::unit_scale;
 pub use writer::SnapshotWriter;

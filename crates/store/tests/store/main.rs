@@ -3,6 +3,7 @@
 mod access;
 mod changes;
 mod common;
+mod copying;
 mod derived;
 #[cfg(feature = "evidence")]
 mod evidence_graph;

@@ -11,6 +11,8 @@ mod usage_log;
 
 pub use builder::IndexBuilder;
 pub(crate) use fitted_prior::{FittedPrior, PriorKey};
+#[cfg(feature = "evidence")]
+pub(crate) use opening::{holds_plain_files, open_writable};
 pub(crate) use source::{Registry, SOURCES_PROPERTY};
 pub use source::{Source, SourceSettings, SourceState};
 pub(crate) use usage_log::{UsageLogFile, now_ms};

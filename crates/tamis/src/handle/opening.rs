@@ -15,7 +15,7 @@ pub(super) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Sto
         return Ok((database(url, &named(location, config))?, None));
     }
     holds_plain_files(&location.directory)?;
-    match open_writable(location) {
+    match open_writable(&location.directory) {
         Ok(store) => Ok((store, None)),
         Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
             match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
@@ -72,14 +72,14 @@ pub(super) fn namespace(
     Ok(location.namespace.clone())
 }
 
-fn open_writable(location: &Location) -> Result<Arc<dyn Store>, Error> {
-    let directory = &location.directory;
+/// Opens the store in a directory for writing, and makes the directory if it is missing.
+pub(crate) fn open_writable(directory: &Path) -> Result<Arc<dyn Store>, Error> {
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            Error::Store(StoreError::ReadOnly { path: directory.clone(), reason: error.to_string() })
+            Error::Store(StoreError::ReadOnly { path: directory.to_owned(), reason: error.to_string() })
         }
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            Error::Store(StoreError::Full { path: directory.clone() })
+            Error::Store(StoreError::Full { path: directory.to_owned() })
         }
         _ => Error::path(directory, format!("cannot be made: {error}")),
     };
@@ -97,7 +97,7 @@ fn open_writable(location: &Location) -> Result<Arc<dyn Store>, Error> {
 
 /// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index
 /// would write through a link in it and block on a pipe.
-fn holds_plain_files(directory: &Path) -> Result<(), Error> {
+pub(crate) fn holds_plain_files(directory: &Path) -> Result<(), Error> {
     // Neither is ever written through, and both are read defensively.
     const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];
     let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };

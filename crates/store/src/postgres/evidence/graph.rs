@@ -26,6 +26,10 @@ impl EvidenceGraph for PostgresStore {
         self.connections.read(async |transaction| records::all(transaction, namespace).await)
     }
 
+    fn evidence_of_origin(&self, namespace: &str, origin: &str) -> Result<Vec<EvidenceRecord>> {
+        self.connections.read(async |transaction| records::of_origin(transaction, namespace, origin).await)
+    }
+
     fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>> {
         self.connections.read(async |transaction| records::at(transaction, namespace, keys).await)
     }

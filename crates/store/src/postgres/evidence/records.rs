@@ -45,6 +45,27 @@ pub(super) async fn all(transaction: &Transaction<'_>, namespace: &str) -> Resul
     Ok(records)
 }
 
+/// Returns the records that were stored with an origin, by kind and key.
+pub(super) async fn of_origin(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    origin: &str,
+) -> Result<Vec<EvidenceRecord>, Failure> {
+    let mut records = Vec::new();
+    for (select, read) in [(TASKS, task as Reader), (WORKS, work), (PAGES, page), (EDGES, edge)] {
+        let order = match select {
+            EDGES => "source_type, source_id, target_type, target_id, relation <> 'origin'",
+            _ => "id",
+        };
+        let statement = format!("{select} WHERE namespace = $1 AND origin = $2 ORDER BY {order}");
+        let statement = transaction.prepare_cached(&statement).await?;
+        for row in transaction.query(&statement, &[&namespace, &storable(origin)]).await? {
+            records.push(read(&row)?);
+        }
+    }
+    Ok(records)
+}
+
 /// Returns records by key, in the order given.
 pub(super) async fn at(
     transaction: &Transaction<'_>,

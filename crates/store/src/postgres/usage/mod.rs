@@ -2,9 +2,11 @@
 //!
 //! It follows the embedded log, [`crate::usage`], and shares its rules. `recording` and `openings` hold what a search waits for: it gives
 //! up soon, and does not wait for the server's disk. `judging`, `grades` and `deleting` write feedback, which waits and is on the disk
-//! when it is acknowledged. `searches`, `judgements` and `quality` read it back.
+//! when it is acknowledged. `searches`, `judgements` and `quality` read it back. `exchange` hands a log's
+//! records to another log.
 
 mod deleting;
+mod exchange;
 mod grades;
 mod judgements;
 mod judging;
@@ -22,8 +24,8 @@ use super::connection::Connections;
 use crate::error::Result;
 use crate::store::{Usage, UsageLog};
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
-    RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch,
+    Opening, Purged, QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
 };
 
 impl Usage for PostgresStore {
@@ -137,5 +139,33 @@ impl UsageLog for Connections {
 
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>> {
         quality::read(self, since_ms, until_ms, limit)
+    }
+
+    fn logged_searches(&self, after: i64, limit: usize) -> Result<Vec<LoggedSearch>> {
+        exchange::searches(self, after, limit)
+    }
+
+    fn logged(&self, ids: &[&str]) -> Result<Vec<Option<LoggedSearch>>> {
+        exchange::searches_named(self, ids)
+    }
+
+    fn add_searches(&self, searches: &[LoggedSearch]) -> Result<u64> {
+        exchange::add_searches(self, searches)
+    }
+
+    fn logged_grades(&self, after: i64, limit: usize) -> Result<Vec<LoggedGrade>> {
+        exchange::grades(self, after, limit)
+    }
+
+    fn add_grades(&self, grades: &[LoggedGrade]) -> Result<u64> {
+        exchange::add_grades(self, grades)
+    }
+
+    fn logged_quality(&self, after: i64, limit: usize) -> Result<Vec<(i64, QueryQuality)>> {
+        quality::numbered(self, after, limit)
+    }
+
+    fn add_quality(&self, rows: &[QueryQuality]) -> Result<()> {
+        exchange::add_quality(self, rows)
     }
 }

@@ -1,7 +1,7 @@
 //! The quality of each query: recording it, and reading it back for a period.
 
 use deadpool_postgres::Transaction;
-use tokio_postgres::Row;
+use tokio_postgres::{Row, Statement};
 
 use super::text::{original, stored};
 use super::transactions::rows;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::postgres::connection::Connections;
 use crate::postgres::error::Failure;
 use crate::postgres::usage::searches::{array, damaged, unsigned};
-use crate::usage::rules::{finite, period, stages};
+use crate::usage::rules::{at_most, finite, period, stages};
 use crate::usage_record::QueryQuality;
 
 const INSERT: &str = "INSERT INTO usage_quality(at_ms, entry_point, namespace, corpus, query_hash, query_text, search_id, model, mode, \
@@ -20,15 +20,29 @@ const INSERT: &str = "INSERT INTO usage_quality(at_ms, entry_point, namespace, c
 
 const SELECT: &str = "SELECT at_ms, entry_point, namespace, corpus, query_hash, query_text, search_id, model, mode, \
      lexical_candidates, semantic_candidates, candidates, kept, dropped, returned, top_k, threshold, threshold_method, gap_size, \
-     mean_kept_distance, language_match_ratio, best_similarity, similarity_mean, milliseconds::text, total_ms, fallback_reason \
-     FROM usage_quality WHERE at_ms >= $1 AND at_ms < $2 ORDER BY at_ms DESC, number DESC LIMIT $3";
+     mean_kept_distance, language_match_ratio, best_similarity, similarity_mean, milliseconds::text, total_ms, fallback_reason, \
+     number FROM usage_quality WHERE";
 
 /// Records the quality of a query, and returns the number of the row.
 pub(super) async fn insert(transaction: &Transaction<'_>, quality: &QueryQuality) -> Result<i64, Failure> {
     let statement = transaction.prepare_cached(INSERT).await?;
+    put(transaction, &statement, quality).await
+}
+
+/// Prepares what [`put`] runs.
+pub(super) async fn prepare(transaction: &tokio_postgres::Transaction<'_>) -> Result<Statement, Failure> {
+    Ok(transaction.prepare(INSERT).await?)
+}
+
+/// Inserts a row and returns its number.
+pub(super) async fn put(
+    transaction: &tokio_postgres::Transaction<'_>,
+    statement: &Statement,
+    quality: &QueryQuality,
+) -> Result<i64, Failure> {
     let row = transaction
         .query_one(
-            &statement,
+            statement,
             &[
                 &quality.at_ms,
                 &stored(&quality.entry_point),
@@ -69,9 +83,17 @@ pub(super) fn read(
     limit: usize,
 ) -> Result<Vec<QueryQuality>> {
     let [since, until, limit] = period(since_ms, until_ms, limit);
-    let found = rows(connections, SELECT, &[&since, &until, &limit])?;
+    let select = format!("{SELECT} at_ms >= $1 AND at_ms < $2 ORDER BY at_ms DESC, number DESC LIMIT $3");
+    let found = rows(connections, &select, &[&since, &until, &limit])?;
     // The last ones were asked for, and the earliest of them comes first.
     found.iter().rev().map(|row| quality(connections, row)).collect()
+}
+
+/// The rows after a number, each with its number, in the order of recording.
+pub(super) fn numbered(connections: &Connections, after: i64, limit: usize) -> Result<Vec<(i64, QueryQuality)>> {
+    let select = format!("{SELECT} number > $1 ORDER BY number LIMIT $2");
+    let found = rows(connections, &select, &[&after, &at_most(limit)])?;
+    found.iter().map(|row| Ok((row.get(26), quality(connections, row)?))).collect()
 }
 
 fn quality(connections: &Connections, row: &Row) -> Result<QueryQuality> {

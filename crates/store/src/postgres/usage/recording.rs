@@ -1,6 +1,7 @@
 //! Recording a search and the quality of its answer.
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::Statement;
 
 use super::deleting;
 use super::quality;
@@ -16,6 +17,10 @@ use crate::usage_record::{CallerKey, QueryQuality, RETAINED, RETAINED_QUALITY, R
 /// Identifiers are unique in all namespaces, and no index of a distributed table can say so. Two that are equal wait for each other.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 8386104280808947714))";
 
+/// Takes the locks of several identifiers, in one order everywhere, so that nobody waits in a circle.
+pub(super) const LOCK_ALL: &str = "SELECT pg_advisory_xact_lock(hashtextextended(id, 8386104280808947714)) \
+     FROM (SELECT DISTINCT id FROM unnest($1::text[]) AS id ORDER BY id) AS ids";
+
 const INSERT: &str = "INSERT INTO usage_searches(id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, method, \
      scoring, kept, candidates, passages, score_background, similarity_mean, similarity_deviation, bm25_mean, candidate_ids, \
      evidence, caller, shown) \
@@ -24,45 +29,13 @@ const INSERT: &str = "INSERT INTO usage_searches(id, at_ms, entry_point, namespa
 
 pub(super) fn record(connections: &Connections, search: &RecordedSearch, quality: Option<&QueryQuality>) -> Result<()> {
     check(search)?;
-    let candidate_ids = all_stored(search.candidates.iter().map(|candidate| candidate.passage.as_str()));
-    let evidence = candidate_blob::encode(&search.candidates);
     let (number, quality_number) = impatiently(connections, async |transaction| {
         let id = stored(&search.id);
         let lock = transaction.prepare_cached(LOCK).await?;
         let insert = transaction.prepare_cached(INSERT).await?;
         let searched = async {
-            let shown: Option<Vec<i64>> =
-                search.shown.as_ref().map(|shown| shown.iter().copied().map(i64::from).collect());
-            let row = transaction
-                .query_opt(
-                    &insert,
-                    &[
-                        &id,
-                        &search.at_ms,
-                        &stored(&search.entry_point),
-                        &stored(&search.namespace),
-                        &search.query_hash.as_slice(),
-                        &search.query_text.as_deref().map(stored),
-                        &stored(&search.mode),
-                        &search.model.as_deref().map(stored),
-                        &stored(&search.method),
-                        &stored(&search.scoring.to_string()),
-                        &i64::from(search.kept),
-                        &(search.candidates.len() as i64),
-                        &(search.passages as i64),
-                        &number(search.score_background),
-                        &number(search.similarity_mean),
-                        &number(search.similarity_deviation),
-                        &number(search.bm25_mean),
-                        &candidate_ids,
-                        &evidence,
-                        &search.caller.as_ref().map(CallerKey::bytes),
-                        &shown,
-                    ],
-                )
-                .await?;
             let taken = || Failure::from(taken(connections, &search.id));
-            Ok(row.ok_or_else(taken)?.get::<_, i64>(0))
+            insert_search(transaction, &insert, search).await?.ok_or_else(taken)
         };
         let locked = async { Ok(transaction.execute(&lock, &[&id]).await?) };
         // None waits for the answer to the one before.
@@ -80,6 +53,51 @@ pub(super) fn record(connections: &Connections, search: &RecordedSearch, quality
         });
     }
     Ok(())
+}
+
+/// Prepares what [`insert_search`] runs.
+pub(super) async fn prepare(transaction: &tokio_postgres::Transaction<'_>) -> Result<Statement, Failure> {
+    Ok(transaction.prepare(INSERT).await?)
+}
+
+/// Inserts the row of a search and returns its number; `None` if its identifier is taken.
+pub(super) async fn insert_search(
+    transaction: &tokio_postgres::Transaction<'_>,
+    insert: &Statement,
+    search: &RecordedSearch,
+) -> Result<Option<i64>, Failure> {
+    let candidate_ids = all_stored(search.candidates.iter().map(|candidate| candidate.passage.as_str()));
+    let evidence = candidate_blob::encode(&search.candidates);
+    let shown: Option<Vec<i64>> = search.shown.as_ref().map(|shown| shown.iter().copied().map(i64::from).collect());
+    let row = transaction
+        .query_opt(
+            insert,
+            &[
+                &stored(&search.id),
+                &search.at_ms,
+                &stored(&search.entry_point),
+                &stored(&search.namespace),
+                &search.query_hash.as_slice(),
+                &search.query_text.as_deref().map(stored),
+                &stored(&search.mode),
+                &search.model.as_deref().map(stored),
+                &stored(&search.method),
+                &stored(&search.scoring.to_string()),
+                &i64::from(search.kept),
+                &(search.candidates.len() as i64),
+                &(search.passages as i64),
+                &number(search.score_background),
+                &number(search.similarity_mean),
+                &number(search.similarity_deviation),
+                &number(search.bm25_mean),
+                &candidate_ids,
+                &evidence,
+                &search.caller.as_ref().map(CallerKey::bytes),
+                &shown,
+            ],
+        )
+        .await?;
+    Ok(row.map(|row| row.get(0)))
 }
 
 async fn insert_quality(transaction: &Transaction<'_>, quality: Option<&QueryQuality>) -> Result<Option<i64>, Failure> {

@@ -42,6 +42,22 @@ impl Database {
         })
     }
 
+    /// Returns the records that were stored with an origin, by kind and key.
+    pub(crate) fn evidence_of_origin(&self, namespace: &str, origin: &str) -> Result<Vec<EvidenceRecord>> {
+        self.snapshot(|connection| {
+            let mut records = Vec::new();
+            for (select, read) in [(TASKS, task as Reader), (WORKS, work), (PAGES, page), (EDGES, edge)] {
+                let order = match select {
+                    EDGES => "source_type, source_id, target_type, target_id, relation <> 'origin'",
+                    _ => "id",
+                };
+                let sql = format!("{select} WHERE namespace = ?1 AND origin = ?2 ORDER BY {order}");
+                records.extend(all::<_, Vec<_>>(connection, &sql, [namespace, origin], read)?);
+            }
+            Ok(records)
+        })
+    }
+
     /// Returns records by key, in the order given.
     pub(crate) fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>> {
         self.snapshot(|connection| keys.iter().map(|key| at(connection, namespace, key)).collect())
