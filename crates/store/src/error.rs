@@ -16,7 +16,12 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 pub enum StoreError {
     /// The directory or its database cannot be written.
     #[error(
-        "{path}: not writable: {reason}; committed changes are kept; make the directory writable or open it read-only"
+        "{path}: not writable: {reason}; committed changes are kept; {}",
+        if path.starts_with("postgres:") {
+            "name the primary, or all servers of the cluster and target_session_attrs=read-write"
+        } else {
+            "make the directory writable or open it read-only"
+        }
     )]
     ReadOnly {
         /// The file or directory.
