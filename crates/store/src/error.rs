@@ -113,6 +113,14 @@ pub enum StoreError {
         /// The system's message.
         source: std::io::Error,
     },
+    /// The database cannot be used now: it does not answer, it starts or stops, or all its connections are taken. Nothing was changed.
+    #[error("{path}: {reason}")]
+    Unavailable {
+        /// The database.
+        path: PathBuf,
+        /// What it lacks, and when to try again.
+        reason: String,
+    },
     /// Any other failure of the database.
     #[error("{path}: database: {reason}")]
     Database {

@@ -166,7 +166,7 @@ fn search_and_judge(server: &str, ledger: &Ledger) {
         Err(error) => return ledger.fail(Call::Search, &format!("{error:#}")),
     };
     if !found["results"].as_array().is_some_and(|results| !results.is_empty()) {
-        return ledger.fail(Call::Search, &format!("nothing found: {found}"));
+        return ledger.fail(Call::Search, "an answer without results");
     }
     ledger.acknowledge(Call::Search, began, |_| {});
     // Without one, the search could not be recorded.

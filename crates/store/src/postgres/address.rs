@@ -51,9 +51,9 @@ pub(super) fn read(url: &str) -> Result<Config> {
         config.password(password);
     }
     if config.get_connect_timeout().is_none() {
-        // One server that does not answer must leave time for the others.
-        let part = if hosts == 1 { 1 } else { hosts as u32 + 1 };
-        config.connect_timeout(CONNECT_TIMEOUT / part);
+        // A server that does not answer must leave time for the others.
+        let hosts = hosts as u32;
+        config.connect_timeout(if hosts == 1 { CONNECT_TIMEOUT } else { CONNECT_TIMEOUT * 2 / (hosts + 2) });
     }
     // The address may set its own.
     if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
@@ -127,7 +127,7 @@ mod tests {
     fn each_server_gets_its_part_of_the_time() {
         let wait = |url| read(url).expect(url).get_connect_timeout().copied();
         assert_eq!(wait("postgres://ada@one/tamis"), Some(CONNECT_TIMEOUT));
-        assert_eq!(wait("postgres://ada@one,two,three/tamis"), Some(CONNECT_TIMEOUT / 4));
+        assert_eq!(wait("postgres://ada@one,two,three/tamis"), Some(Duration::from_secs(4)));
         assert_eq!(wait("postgres://ada@one/tamis?connect_timeout=3"), Some(Duration::from_secs(3)));
     }
 

@@ -16,6 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::address::{self, CONNECT_TIMEOUT};
 use super::error::{Failure, error};
 use super::outage::{self, Outage};
+use super::servers::InOrder;
 use crate::error::{Result, StoreError};
 
 /// Most connections of one store.
@@ -76,9 +77,9 @@ impl Connections {
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let encrypted = config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable;
         let manager = if encrypted {
-            Manager::from_config(config, tls(), manager)
+            Manager::from_connect(config.clone(), InOrder::new(&config, tls()), manager)
         } else {
-            Manager::from_config(config, NoTls, manager)
+            Manager::from_connect(config.clone(), InOrder::new(&config, NoTls), manager)
         };
         #[cfg(feature = "evidence")]
         let canceller = Canceller { encrypted };

@@ -127,6 +127,7 @@ fn cause(error: &tokio_postgres::Error) -> String {
 /// The error of a store for a failure at this address.
 pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     let database = |reason: String| StoreError::Database { path: address.into(), reason };
+    let unavailable = |reason: String| StoreError::Unavailable { path: address.into(), reason };
     // The address of several servers separates them by commas.
     let unreachable = |cause: &str| {
         database(match address.contains(',') {
@@ -139,7 +140,7 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     match failure {
         Failure::Store(error) => error,
         Failure::Pool(PoolError::Timeout(TimeoutType::Create)) => unreachable("it did not answer in time"),
-        Failure::Pool(PoolError::Timeout(_)) => database("no connection is free; try again in a moment".to_owned()),
+        Failure::Pool(PoolError::Timeout(_)) => unavailable("no connection is free; try again in a moment".to_owned()),
         Failure::Pool(error) => database(format!("no connection: {error}")),
         Failure::Unconfirmed(error) => database(format!(
             "the connection broke ({}) before the server confirmed the change, which may or may not be saved; look before you \
@@ -150,7 +151,7 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
             unreachable("it is a standby, which only reads")
         }
         Failure::Server(error) if error.is_closed() => {
-            database("the connection to the server broke; try again".to_owned())
+            unavailable("the connection to the server broke; try again in a moment".to_owned())
         }
         failure if failure.is_lost() => match failure {
             Failure::Server(error) => unreachable(&cause(&error)),

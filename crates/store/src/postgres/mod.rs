@@ -3,7 +3,7 @@
 //! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
-//! `connection` bridges from blocking calls to the asynchronous client, to the servers that `address` names and through an `outage`.
+//! `connection` bridges from blocking calls to the asynchronous client, to the `servers` that `address` names and through an `outage`.
 //! `schema` creates the tables. `changes` and `words` write
 //! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
 //! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
@@ -48,6 +48,7 @@ mod rows;
 mod schema;
 mod scope;
 mod select;
+mod servers;
 mod statement;
 mod status;
 #[cfg(test)]

@@ -124,3 +124,17 @@ fn the_server_that_takes_changes_is_found_among_several() {
     let error = PostgresStore::open(&nobody, "here").expect_err("nobody").to_string();
     assert!(error.contains("no server of this address takes changes now (the last one: Connection refused"), "{error}");
 }
+
+#[test]
+fn a_server_that_says_nothing_is_passed_over() {
+    let Some(test) = store() else { return };
+    // The system takes connections for it, and nobody reads them.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let (url, port) = (test.url(), silent.local_addr().expect("an address").port());
+    let (start, rest) = url.split_once('@').expect("a user");
+    let separator = if rest.contains('?') { '&' } else { '?' };
+    let several =
+        format!("{start}@127.0.0.1:{port},{rest}{separator}target_session_attrs=read-write&connect_timeout=1");
+    let found = PostgresStore::open(&several, "here").expect("the second one");
+    found.status().expect("it answers");
+}
