@@ -3,6 +3,8 @@
 mod agent_tasks;
 mod conformance;
 mod deny;
+#[cfg(unix)]
+mod failover;
 mod models;
 mod package;
 mod platforms;
@@ -38,6 +40,7 @@ Before a release:
                 `bench rivals` other search tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
+  failover      kill the primary of three PostgreSQL servers under load (needs python3 with pip; --help lists flags)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
 
 Remake committed files:
@@ -66,6 +69,10 @@ fn main() -> Result<()> {
         "questions" => questions::run(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
+        #[cfg(unix)]
+        "failover" => failover::run(rest),
+        #[cfg(not(unix))]
+        "failover" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
         #[cfg(unix)]
         "torture" => torture::run(rest),
         #[cfg(not(unix))]

@@ -11,7 +11,12 @@ pub(crate) fn for_error(error: &Error) -> String {
     let said = error.to_string();
     let advice = match error {
         Error::NotFound { .. } => "; `search` returns valid ids, and `get_status` lists the namespaces",
-        Error::Store(StoreError::Sql { .. } | StoreError::Invalid { .. } | StoreError::Glob { .. }) => "",
+        Error::Store(
+            StoreError::Sql { .. }
+            | StoreError::Invalid { .. }
+            | StoreError::Glob { .. }
+            | StoreError::Unavailable { .. },
+        ) => "",
         Error::Store(StoreError::Busy { .. }) => "; try again in a moment",
         Error::Store(_) | Error::Path { .. } | Error::IndexDirectory { .. } | Error::Config(_) | Error::Embed(_) => {
             "; no tool here can fix this: tell the user"

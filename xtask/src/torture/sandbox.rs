@@ -195,19 +195,25 @@ impl Running {
     /// The system refuses.
     pub fn kill(mut self) -> Result<Ended> {
         self.child.kill()?;
-        self.end()
+        // However long it ran before, its end has the whole limit.
+        self.end_from(Instant::now())
     }
 
     /// Waits for its end.
     ///
     /// # Errors
     /// It hangs, and was killed.
-    pub fn end(mut self) -> Result<Ended> {
+    pub fn end(self) -> Result<Ended> {
+        let started = self.started;
+        self.end_from(started)
+    }
+
+    fn end_from(mut self, from: Instant) -> Result<Ended> {
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            if self.started.elapsed() > TIMEOUT {
+            if from.elapsed() > TIMEOUT {
                 self.child.kill()?;
                 self.child.wait()?;
                 anyhow::bail!("hung: killed after {TIMEOUT:?}");

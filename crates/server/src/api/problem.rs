@@ -135,6 +135,11 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
+        if let Error::Store(StoreError::Unavailable { reason, .. }) = &error {
+            // The addresses of the database's servers are no business of a caller.
+            tracing::warn!(target: "tamis::http", detail = %error, "the database is not available");
+            return Problem::new(Kind::Unavailable, format!("the database: {reason}"));
+        }
         let kind = match &error {
             // Another caller's search looks the same as a missing one.
             Error::Argument { name: "query id" | "view", .. } | Error::NotFound { .. } | Error::LeftOut { .. } => {
@@ -194,6 +199,16 @@ mod tests {
             let problem = Problem::from(error);
             assert_eq!((problem.kind.status().as_u16(), problem.detail.as_str()), (status, text.as_str()));
         }
+    }
+
+    #[test]
+    fn a_database_that_is_not_available_is_not_named() {
+        let (path, reason) = ("postgres://10.0.0.1:5432/tamis".into(), "no connection is free".to_owned());
+        let problem = Problem::from(Error::Store(StoreError::Unavailable { path, reason }));
+        assert_eq!(
+            (problem.kind.status().as_u16(), problem.detail.as_str()),
+            (503, "the database: no connection is free")
+        );
     }
 
     #[test]

@@ -9,20 +9,20 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Runtime;
 #[cfg(feature = "evidence")]
 use tokio_postgres::CancelToken;
-use tokio_postgres::{Config, IsolationLevel, NoTls};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{IsolationLevel, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::address::{self, CONNECT_TIMEOUT};
 use super::error::{Failure, error};
-use super::password;
+use super::outage::{self, Outage};
+use super::servers::InOrder;
 use crate::error::{Result, StoreError};
 
 /// Most connections of one store.
 const MOST_CONNECTIONS: usize = 16;
 
-/// Longest wait for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Most attempts of a transaction that the server asks to repeat.
+/// Most attempts of a transaction that the server asks to repeat, or whose connection breaks.
 const ATTEMPTS: u32 = 5;
 
 /// The schema that holds all tables.
@@ -33,6 +33,7 @@ pub(super) struct Connections {
     /// Taken when this is dropped.
     runtime: Option<Runtime>,
     pool: Pool,
+    outage: Outage,
     #[cfg(feature = "evidence")]
     canceller: Canceller,
     /// The address without its password, for messages.
@@ -68,24 +69,18 @@ impl Connections {
     /// # Errors
     /// The address cannot be read.
     pub fn new(url: &str) -> Result<Connections> {
-        let mut config: Config = url.parse().map_err(|reason: tokio_postgres::Error| StoreError::Database {
-            path: "postgres".into(),
-            reason: format!("its address must be postgres://USER@HOST:PORT/DATABASE ({reason})"),
-        })?;
-        let address = described(&config);
-        if let Some(password) = password::find(&config) {
-            config.password(password);
-        }
-        config.application_name("tamis").connect_timeout(CONNECT_TIMEOUT);
+        let mut config = address::read(url)?;
+        let address = address::described(&config);
+        config.application_name("tamis");
         // Names are looked up in our schema alone, so that nobody else's objects are taken for ours. Extensions live in public.
         // Statements are short, so compiling them takes longer than running them.
         config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning -c jit=off"));
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let encrypted = config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable;
         let manager = if encrypted {
-            Manager::from_config(config, tls(), manager)
+            Manager::from_connect(config.clone(), InOrder::new(&config, tls()), manager)
         } else {
-            Manager::from_config(config, NoTls, manager)
+            Manager::from_connect(config.clone(), InOrder::new(&config, NoTls), manager)
         };
         #[cfg(feature = "evidence")]
         let canceller = Canceller { encrypted };
@@ -106,6 +101,7 @@ impl Connections {
         Ok(Connections {
             runtime: Some(runtime),
             pool,
+            outage: Outage::default(),
             #[cfg(feature = "evidence")]
             canceller,
             address,
@@ -126,9 +122,20 @@ impl Connections {
         self.runtime().block_on(future).map_err(|failure| error(&self.address, failure))
     }
 
-    /// A connection of the pool.
+    /// A connection of the pool. Waits through a short outage of the server, such as a restart.
     pub async fn connection(&self) -> Result<Object, Failure> {
-        self.pool.get().await.map_err(Failure::from)
+        loop {
+            match self.pool.get().await.map_err(Failure::from) {
+                Ok(connection) => {
+                    self.outage.ended();
+                    return Ok(connection);
+                }
+                Err(failure) if failure.is_lost() && self.outage.is_short() => {
+                    tokio::time::sleep(outage::PAUSE).await;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
     }
 
     /// A connection of the pool that comes within this time.
@@ -174,27 +181,53 @@ impl Connections {
             let mut attempt = 0;
             loop {
                 attempt += 1;
-                match self.attempt(read_only, &work).await {
-                    Err(failure) if attempt < ATTEMPTS && failure.is_repeatable() => {}
-                    result => return result,
+                let mut connection = self.connection().await?;
+                let result = self.attempt(&mut connection, read_only, &work).await;
+                let Err(failure) = &result else { return result };
+                let is_demoted = !read_only && failure.is_read_only();
+                if is_demoted || failure.is_lost() {
+                    // The pool may not notice yet that it broke.
+                    drop(Object::take(connection));
+                }
+                if is_demoted {
+                    // The other connections probably lead to the same server, which was the primary when they were made.
+                    self.pool.retain(|_, _| false);
+                }
+                if attempt == ATTEMPTS || !(is_demoted || failure.is_repeatable() || failure.is_lost()) {
+                    return result;
                 }
             }
         })
     }
 
+    /// Runs a transaction once. A failure before the commit leaves nothing behind, so it may run again.
     async fn attempt<T>(
         &self,
+        connection: &mut Object,
         read_only: bool,
         work: &impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut connection = self.connection().await?;
         // A reader needs one snapshot for all its statements. Writers of a namespace wait for each other at its lock, and must see
         // what the one before them has committed.
         let level = if read_only { IsolationLevel::RepeatableRead } else { IsolationLevel::ReadCommitted };
-        let begun = connection.build_transaction().isolation_level(level).read_only(read_only).start().await?;
+        let begun = connection.build_transaction().isolation_level(level).read_only(read_only).start().await;
+        let begun = begun.map_err(|error| match error.code() {
+            // So a standby answers to the beginning of a change.
+            Some(&SqlState::FEATURE_NOT_SUPPORTED) if !read_only => self.only_reads(&error),
+            _ => error.into(),
+        })?;
         let result = work(&begun).await?;
-        begun.commit().await?;
-        Ok(result)
+        match begun.commit().await {
+            Err(error) if !read_only => Err(Failure::of_commit(error)),
+            // What was read is whole.
+            _ => Ok(result),
+        }
+    }
+
+    /// The failure of a change on a standby.
+    fn only_reads(&self, error: &tokio_postgres::Error) -> Failure {
+        let reason = error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned());
+        StoreError::ReadOnly { path: self.address().into(), reason }.into()
     }
 }
 
@@ -205,18 +238,6 @@ impl Drop for Connections {
             runtime.shutdown_background();
         }
     }
-}
-
-/// The address for messages: host, port and database, without user and password.
-fn described(config: &Config) -> String {
-    let host = match config.get_hosts().first() {
-        Some(tokio_postgres::config::Host::Tcp(host)) => host.clone(),
-        #[cfg(unix)]
-        Some(tokio_postgres::config::Host::Unix(path)) => path.display().to_string(),
-        None => "localhost".to_owned(),
-    };
-    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("postgres://{host}{port}/{}", config.get_dbname().unwrap_or_default())
 }
 
 fn tls() -> MakeRustlsConnect {

@@ -1,6 +1,8 @@
 //! Failures of the server and of its connections, as errors of a store.
 
-use deadpool_postgres::PoolError;
+use std::io::ErrorKind;
+
+use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 
 use crate::error::StoreError;
@@ -10,6 +12,8 @@ use crate::error::StoreError;
 pub(super) enum Failure {
     /// The server refused a statement, or the connection broke.
     Server(tokio_postgres::Error),
+    /// The connection broke before the server confirmed a change. It may have been saved.
+    Unconfirmed(tokio_postgres::Error),
     /// No connection came in time.
     Pool(PoolError),
     /// An error of the store itself.
@@ -45,14 +49,114 @@ impl Failure {
             .code()
             .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
     }
+
+    /// True if the server cannot be used now and another connection may work: it broke, or the server starts, stops or is a standby.
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Failure::Server(error) => match error.code() {
+                Some(code) => LOST.contains(code) || code.code().starts_with(CONNECTION_EXCEPTION),
+                None => error.is_closed() || io_cause(error).is_some_and(|cause| UNREACHABLE.contains(&cause.kind())),
+            },
+            Failure::Pool(PoolError::Timeout(TimeoutType::Create)) => true,
+            Failure::Pool(_) | Failure::Unconfirmed(_) | Failure::Store(_) => false,
+        }
+    }
+
+    /// True if a change met a server that only reads: a standby, or a primary that became one.
+    pub fn is_read_only(&self) -> bool {
+        match self {
+            Failure::Server(error) => error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION),
+            Failure::Store(error) => matches!(error, StoreError::ReadOnly { .. }),
+            Failure::Pool(_) | Failure::Unconfirmed(_) => false,
+        }
+    }
+
+    /// The failure of a commit, after which nobody knows what was saved if the connection broke.
+    pub fn of_commit(error: tokio_postgres::Error) -> Failure {
+        let failure = Failure::Server(error);
+        match failure.is_lost() {
+            true => failure.unconfirmed(),
+            false => failure,
+        }
+    }
+
+    fn unconfirmed(self) -> Failure {
+        match self {
+            Failure::Server(error) => Failure::Unconfirmed(error),
+            other => other,
+        }
+    }
+}
+
+/// Codes of a server that stops, breaks down or starts.
+const LOST: [SqlState; 3] = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW];
+
+/// The class of the codes of broken connections.
+const CONNECTION_EXCEPTION: &str = "08";
+
+/// The system's reasons for a connection that broke or cannot be made. The client reports a standby as `PermissionDenied` where
+/// the address asks for a primary, and a socket that is not there as `NotFound`.
+const UNREACHABLE: [ErrorKind; 11] = [
+    ErrorKind::BrokenPipe,
+    ErrorKind::ConnectionAborted,
+    ErrorKind::ConnectionRefused,
+    ErrorKind::ConnectionReset,
+    ErrorKind::HostUnreachable,
+    ErrorKind::NetworkUnreachable,
+    ErrorKind::NotConnected,
+    ErrorKind::NotFound,
+    ErrorKind::PermissionDenied,
+    ErrorKind::TimedOut,
+    ErrorKind::UnexpectedEof,
+];
+
+/// The system's reason for a failure of a connection.
+fn io_cause(error: &tokio_postgres::Error) -> Option<&std::io::Error> {
+    std::error::Error::source(error)?.downcast_ref()
+}
+
+/// The reason for a failure of a connection, for a message.
+fn cause(error: &tokio_postgres::Error) -> String {
+    match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(said), _) => said.message().to_owned(),
+        (None, Some(cause)) => cause.to_string(),
+        (None, None) => error.to_string(),
+    }
 }
 
 /// The error of a store for a failure at this address.
 pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     let database = |reason: String| StoreError::Database { path: address.into(), reason };
+    let unavailable = |reason: String| StoreError::Unavailable { path: address.into(), reason };
+    // The address of several servers separates them by commas.
+    let unreachable = |cause: &str| {
+        database(match address.contains(',') {
+            true => {
+                format!("no server of this address takes changes now (the last one: {cause}); try again in a minute")
+            }
+            false => format!("the server cannot be reached now ({cause}); try again in a minute"),
+        })
+    };
     match failure {
         Failure::Store(error) => error,
+        Failure::Pool(PoolError::Timeout(TimeoutType::Create)) => unreachable("it did not answer in time"),
+        Failure::Pool(PoolError::Timeout(_)) => unavailable("no connection is free; try again in a moment".to_owned()),
         Failure::Pool(error) => database(format!("no connection: {error}")),
+        Failure::Unconfirmed(error) => database(format!(
+            "the connection broke ({}) before the server confirmed the change, which may or may not be saved; look before you \
+             repeat it",
+            cause(&error)
+        )),
+        Failure::Server(error) if error.code().is_none() && io_cause(&error).is_some_and(is_standby) => {
+            unreachable("it is a standby, which only reads")
+        }
+        Failure::Server(error) if error.is_closed() => {
+            unavailable("the connection to the server broke; try again in a moment".to_owned())
+        }
+        failure if failure.is_lost() => match failure {
+            Failure::Server(error) => unreachable(&cause(&error)),
+            _ => unreachable("it did not answer in time"),
+        },
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
             Some(said) if *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION => {
@@ -68,4 +172,9 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
             }
         },
     }
+}
+
+/// True if the client refused a server that does not take changes.
+fn is_standby(cause: &std::io::Error) -> bool {
+    cause.kind() == ErrorKind::PermissionDenied && cause.to_string() == "database does not allow writes"
 }

@@ -31,6 +31,13 @@ struct State {
     connection: Option<Object>,
 }
 
+impl State {
+    /// True if a living session holds the lock. A session that broke has lost it.
+    fn is_held(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
+    }
+}
+
 /// A share of the right to write.
 #[derive(Debug)]
 pub(super) struct Hold<'s> {
@@ -51,7 +58,7 @@ impl PostgresStore {
     /// Takes the right to write, or another share of it, without waiting. Fails if others wait for it.
     pub(super) fn hold(&self) -> Result<Hold<'_>> {
         let mut state = lock(&self.holding.0);
-        if state.connection.is_none() {
+        if !state.is_held() {
             let mut turn = Turn::default();
             let taken = self.try_take(&mut turn);
             self.end_turn(turn);
@@ -69,7 +76,7 @@ impl PostgresStore {
         let taken = loop {
             let error = {
                 let mut state = lock(&self.holding.0);
-                if state.connection.is_some() {
+                if state.is_held() {
                     state.holds += 1;
                     break Ok(Hold { store: self });
                 }

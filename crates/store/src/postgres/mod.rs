@@ -3,12 +3,13 @@
 //! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
-//! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
-//! documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index`
-//! are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is
-//! the right to write over several
+//! `connection` bridges from blocking calls to the asynchronous client, to the `servers` that `address` names and through an `outage`.
+//! `schema` creates the tables. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and
+//! `select` resolve filters. `lexical`, `bm25` and `word_index` are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`,
+//! `resident` and `vector_index` the semantic one. `holding` is the right to write over several
 //! calls, and `locks` keeps single changes of a namespace apart.
 
+mod address;
 mod adopt;
 mod bm25;
 mod changes;
@@ -36,6 +37,9 @@ mod maintenance;
 mod models;
 mod namespaces;
 mod nearest;
+mod outage;
+#[cfg(test)]
+mod outage_tests;
 mod password;
 mod properties;
 #[cfg(test)]
@@ -45,6 +49,7 @@ mod rows;
 mod schema;
 mod scope;
 mod select;
+mod servers;
 mod statement;
 mod statistics;
 mod status;

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+
+use super::address::hosts;
 
 /// Longest password file that is read.
 const LONGEST_FILE: u64 = 1 << 20;
@@ -28,25 +29,25 @@ pub(super) fn find(config: &Config) -> Option<String> {
     if let Some(password) = std::env::var("PGPASSWORD").ok().filter(|password| !password.is_empty()) {
         return Some(password);
     }
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.as_str(),
-        // `libpq` looks for a socket under the name of the machine itself.
-        _ => "localhost",
-    };
-    let user = config.get_user().unwrap_or_default();
-    let wanted = Wanted {
-        host,
-        port: config.get_ports().first().copied().unwrap_or(PORT).to_string(),
-        database: config.get_dbname().unwrap_or(user),
-        user,
-    };
     let path = path()?;
     let metadata =
         std::fs::metadata(&path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= LONGEST_FILE)?;
     if is_open_to_others(&metadata) {
         return None;
     }
-    password(&std::fs::read_to_string(path).ok()?, &wanted)
+    in_file(&std::fs::read_to_string(path).ok()?, config)
+}
+
+/// The password that a file has for the servers of an address. They hold the same users, so the first password that fits is that of
+/// all.
+fn in_file(file: &str, config: &Config) -> Option<String> {
+    let user = config.get_user().unwrap_or_default();
+    hosts(config).find_map(|(host, port)| {
+        // `libpq` looks for a socket under the name of the machine itself.
+        let host = if host.starts_with('/') { "localhost" } else { host.as_str() };
+        let port = port.unwrap_or(PORT).to_string();
+        password(file, &Wanted { host, port, database: config.get_dbname().unwrap_or(user), user })
+    })
 }
 
 fn path() -> Option<PathBuf> {
@@ -116,5 +117,21 @@ mod tests {
         assert_eq!(found("other", "5433", "ada").as_deref(), Some("t:w\\o"));
         assert_eq!(found("other", "1", "eve").as_deref(), Some("three"));
         assert_eq!(password("a:1:b:c:d:e\n", &Wanted { host: "a", port: "1".into(), database: "b", user: "c" }), None);
+    }
+
+    #[test]
+    fn the_password_of_any_server_of_an_address_is_found() {
+        let file = "other:5432:tamis:ada:none\ntwo:7:tamis:ada:both\nlocalhost:5432:ada:ada:socket\n";
+        for (url, expected) in [
+            ("postgres://ada@one:6,two:7/tamis", Some("both")),
+            ("postgres://ada@two:7,one:6/tamis?target_session_attrs=read-write", Some("both")),
+            ("postgres://ada@one:6,two:6/tamis", None),
+            ("postgres://eve@one:6,two:7/tamis", None),
+            #[cfg(unix)]
+            ("postgres://ada@%2Frun%2Fpostgresql", Some("socket")),
+        ] {
+            let config: Config = url.parse().expect(url);
+            assert_eq!(in_file(file, &config).as_deref(), expected, "{url}");
+        }
     }
 }

@@ -78,6 +78,7 @@ mod tests {
         assert!(Config::load(&as_project, None).expect_err("the project's").to_string().contains("store.url"));
         for (url, shown) in [
             ("postgres://ada:se:cr@et@db/x", "postgres://ada:…@db/x"),
+            ("postgres://ada:secret@one:1,two:2/x", "postgres://ada:…@one:1,two:2/x"),
             ("postgres://ada@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
             ("postgres://db/x?user=ada&password=secret", "postgres://db/x?…"),
         ] {

@@ -1,0 +1,161 @@
+//! The address of a database: its servers, and how long a connection waits for one of them.
+
+use std::time::Duration;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use super::password;
+use crate::error::{Result, StoreError};
+
+/// Longest wait for a connection, to whichever of the servers.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Silence after which an idle connection is probed. Without probes, a server that lost its power looks idle for two hours.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+/// Pause between two probes.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+/// Probes without an answer after which the connection is given up.
+const KEEPALIVE_RETRIES: u32 = 3;
+
+/// The longest that sent data may stay unconfirmed. A busy server confirms what it receives, so it is not taken for a lost one.
+const UNCONFIRMED: Duration = Duration::from_secs(20);
+
+/// Reads an address, `postgres://USER@HOST:PORT/DATABASE` or one with several hosts.
+///
+/// # Errors
+/// The address cannot be read.
+pub(super) fn read(url: &str) -> Result<Config> {
+    let refused = |reason: String| StoreError::Database {
+        path: "postgres".into(),
+        reason: format!(
+            "its address must be postgres://USER@HOST:PORT/DATABASE, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE for \
+             several servers ({reason})"
+        ),
+    };
+    let mut config: Config = url.parse().map_err(|reason: tokio_postgres::Error| {
+        let cause = std::error::Error::source(&reason).map(|cause| format!(": {cause}")).unwrap_or_default();
+        refused(format!("{reason}{cause}"))
+    })?;
+    let (hosts, ports) = (servers(&config), config.get_ports().len());
+    if hosts == 0 {
+        return Err(refused("it names no host".to_owned()));
+    }
+    if let Some(host) = self::hosts(&config).map(|(host, _)| host).find(|host| host.contains(',')) {
+        return Err(refused(format!("it names the host {host:?}")));
+    }
+    if ports > 1 && ports != hosts {
+        return Err(refused(format!("it names {ports} ports for {hosts} host{}", if hosts == 1 { "" } else { "s" })));
+    }
+    if let Some(password) = password::find(&config) {
+        config.password(password);
+    }
+    if config.get_connect_timeout().is_none() {
+        // A server that does not answer must leave time for the others.
+        let hosts = hosts as u32;
+        config.connect_timeout(if hosts == 1 { CONNECT_TIMEOUT } else { CONNECT_TIMEOUT * 2 / (hosts + 2) });
+    }
+    // The address may set its own.
+    if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+        config.keepalives_idle(KEEPALIVE_IDLE);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(KEEPALIVE_INTERVAL);
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(KEEPALIVE_RETRIES);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(UNCONFIRMED);
+    }
+    Ok(config)
+}
+
+/// Number of the servers.
+fn servers(config: &Config) -> usize {
+    config.get_hosts().len().max(config.get_hostaddrs().len())
+}
+
+/// Names of the servers, as the address gives them.
+pub(super) fn hosts(config: &Config) -> impl Iterator<Item = (String, Option<u16>)> + '_ {
+    let ports = config.get_ports();
+    (0..servers(config)).map(move |at| {
+        let host = match (config.get_hosts().get(at), config.get_hostaddrs().get(at)) {
+            (Some(Host::Tcp(host)), _) => host.clone(),
+            #[cfg(unix)]
+            (Some(Host::Unix(path)), _) => path.display().to_string(),
+            (None, Some(address)) => address.to_string(),
+            (None, None) => "localhost".to_owned(),
+        };
+        (host, ports.get(at).or(ports.first()).copied())
+    })
+}
+
+/// The address for messages: hosts, ports and database, without user and password.
+pub(super) fn described(config: &Config) -> String {
+    let servers: Vec<String> = hosts(config)
+        .map(|(host, port)| {
+            // An address of the sixth version has colons of its own.
+            let host = if host.contains(':') { format!("[{host}]") } else { host };
+            port.map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
+        })
+        .collect();
+    format!("postgres://{}/{}", servers.join(","), config.get_dbname().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio_postgres::config::TargetSessionAttrs;
+
+    #[test]
+    fn an_address_of_several_servers_is_described_whole() {
+        for (url, expected) in [
+            ("postgres://ada:secret@one/tamis", "postgres://one:5432/tamis"),
+            ("postgres://ada:secret@one:1,two:2,three:3/tamis", "postgres://one:1,two:2,three:3/tamis"),
+            ("postgres://ada:secret@one,two:2/tamis", "postgres://one:5432,two:2/tamis"),
+            ("postgres://ada@[::1]:1,two:2/tamis?target_session_attrs=read-write", "postgres://[::1]:1,two:2/tamis"),
+            ("postgres://one:7/tamis?host=two&port=8", "postgres://one:7,two:8/tamis"),
+            ("postgres:///tamis?hostaddr=10.0.0.1,10.0.0.2", "postgres://10.0.0.1,10.0.0.2/tamis"),
+        ] {
+            let config = read(url).expect(url);
+            assert_eq!(described(&config), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn each_server_gets_its_part_of_the_time() {
+        let wait = |url| read(url).expect(url).get_connect_timeout().copied();
+        assert_eq!(wait("postgres://ada@one/tamis"), Some(CONNECT_TIMEOUT));
+        assert_eq!(wait("postgres://ada@one,two,three/tamis"), Some(Duration::from_secs(4)));
+        assert_eq!(wait("postgres://ada@one/tamis?connect_timeout=3"), Some(Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn lost_servers_are_noticed_unless_the_address_says_otherwise() {
+        let config = read("postgres://ada@one,two/tamis?target_session_attrs=read-write").expect("read");
+        assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        assert_eq!(config.get_keepalives_idle(), KEEPALIVE_IDLE);
+        assert_eq!(config.get_tcp_user_timeout(), Some(&UNCONFIRMED));
+        let own = "keepalives_idle=60&keepalives_interval=7&keepalives_retries=2&tcp_user_timeout=9";
+        let config = read(&format!("postgres://ada@one/tamis?{own}")).expect("read");
+        assert_eq!(config.get_keepalives_idle(), Duration::from_secs(60));
+        assert_eq!(config.get_keepalives_interval(), Some(Duration::from_secs(7)));
+        assert_eq!(config.get_keepalives_retries(), Some(2));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn a_wrong_address_says_what_is_wrong() {
+        for (url, part) in [
+            ("postgres:///tamis", "it names no host"),
+            ("postgres:///tamis?host=a,b,c&port=1,2", "it names the host \"a,b,c\""),
+            ("postgres://one:7/tamis?port=8", "it names 2 ports for 1 host"),
+            ("postgres://ada:secret@one:port/tamis", "port"),
+            ("postgres://one/tamis?target_session_attrs=primary", "target_session_attrs"),
+        ] {
+            let error = read(url).expect_err(url).to_string();
+            assert!(error.contains(part) && !error.contains("secret"), "{error}");
+        }
+    }
+}

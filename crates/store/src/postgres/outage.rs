@@ -1,0 +1,68 @@
+//! An outage of the server: calls wait through a short one and fail at once in a long one.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::mutex::lock;
+
+/// The longest that calls wait for a server that went away. A restart is shorter; the election of another primary may be longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Pause between two attempts to connect.
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
+
+/// The state of a server, as the attempts to connect to it show.
+#[derive(Debug, Default)]
+pub(super) struct Outage(Mutex<State>);
+
+#[derive(Debug, Default)]
+enum State {
+    /// No connection was made yet. The address may be wrong, so nobody waits.
+    #[default]
+    Unknown,
+    Up,
+    DownSince(Instant),
+}
+
+impl Outage {
+    /// Notes a connection.
+    pub fn ended(&self) {
+        *lock(&self.0) = State::Up;
+    }
+
+    /// Notes a failed attempt to connect. Returns true if another one is worth waiting for.
+    pub fn is_short(&self) -> bool {
+        self.is_short_at(Instant::now())
+    }
+
+    fn is_short_at(&self, now: Instant) -> bool {
+        let mut state = lock(&self.0);
+        match *state {
+            State::Unknown => false,
+            State::Up => {
+                *state = State::DownSince(now);
+                true
+            }
+            State::DownSince(since) => now.saturating_duration_since(since) < PATIENCE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_outage_is_waited_for_and_a_long_one_is_not() {
+        let (outage, start) = (Outage::default(), Instant::now());
+        assert!(!outage.is_short_at(start), "a server that never answered");
+        outage.ended();
+        assert!(outage.is_short_at(start));
+        assert!(outage.is_short_at(start + PATIENCE / 2));
+        assert!(!outage.is_short_at(start + PATIENCE));
+        // Another call in the same outage fails at once.
+        assert!(!outage.is_short_at(start + PATIENCE + PAUSE));
+        outage.ended();
+        assert!(outage.is_short_at(start + PATIENCE * 2));
+    }
+}
