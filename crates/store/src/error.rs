@@ -16,7 +16,7 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 pub enum StoreError {
     /// The directory or its database cannot be written.
     #[error(
-        "{path}: not writable: {reason}; committed changes are kept; make the directory writable or open it read-only"
+        "{path}: not writable: {reason}; committed changes are kept; {}", writable(path)
     )]
     ReadOnly {
         /// The file or directory.
@@ -188,6 +188,15 @@ pub enum StoreError {
         /// The mistake.
         reason: String,
     },
+}
+
+/// Advice on a place that cannot be written.
+fn writable(path: &Path) -> &'static str {
+    if path.starts_with("postgres:") {
+        "name the primary server in the address: this one is a standby or set to be read only"
+    } else {
+        "make the directory writable or open it read-only"
+    }
 }
 
 /// Advice on going on without a file. The file is kept, because none of the advice may cost data that cannot be restored.

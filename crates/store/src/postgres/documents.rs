@@ -26,28 +26,25 @@ impl Documents for PostgresStore {
 
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>> {
         let select = format!("{DOCUMENT} WHERE namespace = $1 ORDER BY path");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached(&select).await?;
-            Ok(connection.query(&statement, &[&namespace]).await?.iter().map(document).collect())
+        self.connections.read_of(&[namespace], async |transaction| {
+            let statement = transaction.prepare_cached(&select).await?;
+            Ok(transaction.query(&statement, &[&namespace]).await?.iter().map(document).collect())
         })
     }
 
     fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>> {
         let select = format!("{DOCUMENT} WHERE namespace = $1 AND path = $2");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached(&select).await?;
-            Ok(connection.query_opt(&statement, &[&namespace, &path]).await?.as_ref().map(document))
+        self.connections.read_of(&[namespace], async |transaction| {
+            let statement = transaction.prepare_cached(&select).await?;
+            Ok(transaction.query_opt(&statement, &[&namespace, &path]).await?.as_ref().map(document))
         })
     }
 
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
         let select = format!("{PASSAGE} WHERE d.namespace = $1 AND d.path = $2 ORDER BY p.ordinal");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached(&select).await?;
-            Ok(connection.query(&statement, &[&namespace, &path]).await?.iter().map(passage).collect())
+        self.connections.read_of(&[namespace], async |transaction| {
+            let statement = transaction.prepare_cached(&select).await?;
+            Ok(transaction.query(&statement, &[&namespace, &path]).await?.iter().map(passage).collect())
         })
     }
 
@@ -147,7 +144,7 @@ impl Documents for PostgresStore {
     }
 
     fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
-        self.connections.read(async |transaction| super::select::select(transaction, filter).await)
+        self.connections.read_of(&filter.namespaces, async |transaction| super::select::select(transaction, filter).await)
     }
 }
 

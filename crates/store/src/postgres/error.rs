@@ -3,6 +3,8 @@
 use deadpool_postgres::PoolError;
 use tokio_postgres::error::SqlState;
 
+use super::connection::MOST_CONNECTIONS;
+use super::faults;
 use crate::error::StoreError;
 
 /// A failed call.
@@ -45,6 +47,21 @@ impl Failure {
             .code()
             .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
     }
+
+    /// True if the connection broke.
+    pub fn is_cut(&self) -> bool {
+        matches!(self, Failure::Server(error) if faults::is_cut(error))
+    }
+
+    /// True if the server starts again, or has yet to.
+    pub fn is_restarting(&self) -> bool {
+        matches!(self, Failure::Server(error) if faults::is_restarting(error))
+    }
+
+    /// True if the server has no connection left.
+    pub fn is_without_connection(&self) -> bool {
+        matches!(self, Failure::Server(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
+    }
 }
 
 /// The error of a store for a failure at this address.
@@ -52,20 +69,13 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     let database = |reason: String| StoreError::Database { path: address.into(), reason };
     match failure {
         Failure::Store(error) => error,
-        Failure::Pool(error) => database(format!("no connection: {error}")),
+        Failure::Pool(error) => database(faults::of_pool(&error, MOST_CONNECTIONS)),
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
             Some(said) if *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION => {
                 StoreError::ReadOnly { path: address.into(), reason: said.message().to_owned() }
             }
-            Some(said) => {
-                let detail = said.detail().map(|detail| format!("; {detail}")).unwrap_or_default();
-                database(format!("{}{detail}", said.message()))
-            }
-            None => {
-                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-                database(format!("{error}{cause}"))
-            }
+            _ => database(faults::explained(&error)),
         },
     }
 }

@@ -3,11 +3,13 @@
 //! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
-//! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
+//! `address` reads what names a database, `connection` bridges from blocking calls to the asynchronous client, `faults` explains
+//! what can go wrong on the way, and `schema` creates the tables. `row_security` confines reading to namespaces a second time. `changes` and `words` write
 //! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
 //! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
 //! calls, and `locks` keeps single changes of a namespace apart.
 
+mod address;
 mod adopt;
 mod bm25;
 mod changes;
@@ -19,6 +21,7 @@ mod copy;
 mod documents;
 mod error;
 mod evidence;
+mod faults;
 #[cfg(feature = "evidence")]
 mod guard;
 mod holding;
@@ -39,6 +42,9 @@ mod properties;
 #[cfg(test)]
 mod random_tests;
 mod resident;
+mod row_security;
+#[cfg(test)]
+mod row_security_tests;
 mod rows;
 mod schema;
 mod scope;
@@ -47,6 +53,7 @@ mod statement;
 mod status;
 #[cfg(test)]
 mod testing;
+mod tls;
 mod usage;
 mod vector_index;
 mod vector_type;
@@ -89,6 +96,7 @@ impl PostgresStore {
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
+        connections.prepare_row_security()?;
         let instance = instance::read(&connections)?;
         Ok(PostgresStore {
             connections,

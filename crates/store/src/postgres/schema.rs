@@ -15,6 +15,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
         include_str!("migrations/0003_functions.sql"),
         include_str!("guard/reader.sql")
     ),
+    concat!(include_str!("migrations/0005_row_security.sql"), include_str!("row_security.sql")),
 ];
 
 /// The lock of whoever creates or migrates the tables.
@@ -32,11 +33,17 @@ const PUT_INSTANCE: &str = "INSERT INTO meta(key, value) \
 /// # Errors
 /// A newer version of the program wrote the tables, or the server refuses.
 pub(super) fn migrate(connections: &Connections) -> Result<()> {
-    let found = connections.wait(async { version(&connections.connection().await?, connections.address()).await })?;
+    let found = connections.wait(async {
+        let connection = connections.connection().await?;
+        check_server(&connection, connections.address()).await?;
+        version(&connection, connections.address()).await
+    })?;
     if found == MIGRATIONS.len() {
         return Ok(());
     }
     connections.write(async |transaction| {
+        // A migration of large tables takes its time.
+        transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}")).await?;
         let found = version(transaction, connections.address()).await?;
@@ -47,6 +54,25 @@ pub(super) fn migrate(connections: &Connections) -> Result<()> {
         transaction.execute(PUT_INSTANCE, &[]).await?;
         Ok(())
     })
+}
+
+/// The oldest server: the rights of a role are given to each member on terms of its own since then.
+const OLDEST_SERVER: i32 = 160_000;
+
+/// Refuses a server that is too old.
+async fn check_server(client: &impl GenericClient, address: &str) -> Result<(), Failure> {
+    let row = client.query_one("SELECT current_setting('server_version_num')", &[]).await?;
+    let number = row.get::<_, String>(0).parse().unwrap_or(0);
+    if number >= OLDEST_SERVER {
+        return Ok(());
+    }
+    let reason = format!(
+        "the server is PostgreSQL {}.{}: at least version {} is needed; upgrade it, or name another server",
+        number / 10_000,
+        number % 10_000,
+        OLDEST_SERVER / 10_000
+    );
+    Err(StoreError::Database { path: address.into(), reason }.into())
 }
 
 /// The version of the tables; 0 if there are none.
