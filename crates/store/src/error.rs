@@ -15,9 +15,7 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum StoreError {
     /// The directory or its database cannot be written.
-    #[error(
-        "{path}: not writable: {reason}; committed changes are kept; {}", writable(path)
-    )]
+    #[error("{path}: not writable: {reason}; committed changes are kept; {}", writable(path))]
     ReadOnly {
         /// The file or directory.
         path: PathBuf,

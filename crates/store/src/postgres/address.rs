@@ -98,9 +98,8 @@ mod tests {
     use super::*;
 
     fn read(url: &str, environment: &[(&str, &str)]) -> Result<(SslMode, Option<PathBuf>)> {
-        let value = |name: &str| {
-            environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-        };
+        let value =
+            |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         Address::with(url, &value).map(|address| (address.config.get_ssl_mode(), address.authorities))
     }
 

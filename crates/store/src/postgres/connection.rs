@@ -5,7 +5,9 @@ use std::future::Future;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction};
+use deadpool_postgres::{
+    Hook, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction,
+};
 use tokio::runtime::Runtime;
 #[cfg(feature = "evidence")]
 use tokio_postgres::CancelToken;

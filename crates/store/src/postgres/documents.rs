@@ -144,7 +144,8 @@ impl Documents for PostgresStore {
     }
 
     fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
-        self.connections.read_of(&filter.namespaces, async |transaction| super::select::select(transaction, filter).await)
+        self.connections
+            .read_of(&filter.namespaces, async |transaction| super::select::select(transaction, filter).await)
     }
 }
 

@@ -208,6 +208,7 @@ struct Forgotten<'s> {
 impl Drop for Forgotten<'_> {
     fn drop(&mut self) {
         let user = &self.user;
-        self.server.execute(&format!("REASSIGN OWNED BY {user} TO CURRENT_USER; DROP OWNED BY {user}; DROP ROLE {user}"));
+        self.server
+            .execute(&format!("REASSIGN OWNED BY {user} TO CURRENT_USER; DROP OWNED BY {user}; DROP ROLE {user}"));
     }
 }

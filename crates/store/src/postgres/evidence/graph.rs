@@ -31,12 +31,14 @@ impl EvidenceGraph for PostgresStore {
     }
 
     fn fragments_of(&self, namespace: &str, page: &str) -> Result<Vec<Fragment>> {
-        self.connections.read_of(&[namespace], async |transaction| records::fragments_of(transaction, namespace, page).await)
+        self.connections
+            .read_of(&[namespace], async |transaction| records::fragments_of(transaction, namespace, page).await)
     }
 
     fn edges_to(&self, namespace: &str, target_type: NodeType, target_id: &str) -> Result<Vec<Edge>> {
-        self.connections
-            .read_of(&[namespace], async |transaction| records::edges_to(transaction, namespace, target_type, target_id).await)
+        self.connections.read_of(&[namespace], async |transaction| {
+            records::edges_to(transaction, namespace, target_type, target_id).await
+        })
     }
 
     fn evidence_summary(&self, namespace: &str, task: Option<&str>) -> Result<EvidenceSummary> {
