@@ -12,6 +12,8 @@ mod proxy;
 #[allow(dead_code)]
 #[path = "../mcp_http/support.rs"]
 mod support;
+#[cfg(target_os = "linux")]
+mod tls;
 
 use database::TestDatabase;
 use serde_json::{Value, json};

@@ -227,29 +227,38 @@ impl Connections {
         self.transaction(Access::Write, work)
     }
 
+    /// Reads by single statements on a connection. They are run again if it breaks meanwhile.
+    pub fn ask<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+        self.repeated(async |_| work(&self.connection().await?).await)
+    }
+
     fn transaction<T>(
         &self,
         access: Access<'_>,
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T> {
+        self.repeated(async |is_committing| self.attempt(access, &work, is_committing).await)
+    }
+
+    /// Runs an attempt until it succeeds, where the server asks to repeat it or the connection breaks. The attempt says when it
+    /// begins to commit something: nobody knows what became of a commit that was not answered.
+    fn repeated<T>(&self, attempt: impl AsyncFn(&Cell<bool>) -> Result<T, Failure>) -> Result<T> {
         self.wait(async {
-            let mut attempt = 0;
+            let mut attempts = 0;
             // The number of times that the connection broke, and the time of the first.
             let mut cuts = 0;
             let mut cut: Option<Instant> = None;
             loop {
-                attempt += 1;
+                attempts += 1;
                 let is_committing = Cell::new(false);
-                let failure = match self.attempt(access, &work, &is_committing).await {
-                    Err(failure) if attempt < ATTEMPTS && failure.is_repeatable() => continue,
+                let failure = match attempt(&is_committing).await {
+                    Err(failure) if attempts < ATTEMPTS && failure.is_repeatable() => continue,
                     Err(failure) => failure,
                     done => return done,
                 };
-                // Nobody knows what became of a commit that was not answered. Reading can always be repeated.
-                let is_safe = access != Access::Write || !is_committing.get();
                 let is_returning = cut.is_some_and(|since| since.elapsed() < RETURN_TIMEOUT) && failure.is_restarting();
                 cuts += u32::from(failure.is_cut());
-                if !is_safe || !is_returning && !(failure.is_cut() && cuts <= MOST_CUTS) {
+                if is_committing.get() || !is_returning && !(failure.is_cut() && cuts <= MOST_CUTS) {
                     return Err(failure);
                 }
                 cut.get_or_insert_with(Instant::now);
@@ -274,7 +283,7 @@ impl Connections {
             Access::Of(names) if self.has_row_security() => row_security::confined(&begun, names, work(&begun)).await?,
             _ => work(&begun).await?,
         };
-        is_committing.set(true);
+        is_committing.set(!read_only);
         begun.commit().await?;
         Ok(result)
     }

@@ -72,7 +72,7 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
         Failure::Pool(error) => database(faults::of_pool(&error, MOST_CONNECTIONS)),
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
-            Some(said) if *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            Some(said) if faults::is_read_only(said) => {
                 StoreError::ReadOnly { path: address.into(), reason: said.message().to_owned() }
             }
             _ => database(faults::explained(&error)),

@@ -128,3 +128,10 @@ pub(super) fn is_restarting(error: &tokio_postgres::Error) -> bool {
     };
     error.code() == Some(&SqlState::CANNOT_CONNECT_NOW) || refused()
 }
+
+/// True if the server takes no writes, for it is a standby or set to be read only.
+pub(super) fn is_read_only(said: &DbError) -> bool {
+    // A standby refuses already the wish to write.
+    let refuses_wish = *said.code() == SqlState::FEATURE_NOT_SUPPORTED && said.message().contains("during recovery");
+    *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION || refuses_wish
+}

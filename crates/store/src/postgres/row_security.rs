@@ -7,6 +7,7 @@ use tokio_postgres::types::Type;
 
 use super::connection::Connections;
 use super::error::Failure;
+use super::faults;
 use crate::error::Result;
 
 /// Makes the role and its policies.
@@ -57,8 +58,7 @@ impl Connections {
 
 /// True if the user may not make the role, or the server takes no writes.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
-    let codes = [SqlState::INSUFFICIENT_PRIVILEGE, SqlState::READ_ONLY_SQL_TRANSACTION];
-    error.code().is_some_and(|code| codes.contains(code))
+    error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) || error.as_db_error().is_some_and(faults::is_read_only)
 }
 
 /// Runs work in a transaction that reads these namespaces alone, to its end. Its first statement follows without waiting for the
