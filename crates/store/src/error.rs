@@ -18,7 +18,7 @@ pub enum StoreError {
     #[error(
         "{path}: not writable: {reason}; committed changes are kept; {}",
         if path.starts_with("postgres:") {
-            "name the primary, or all servers of the cluster and target_session_attrs=read-write"
+            "name the primary server, or all servers of the cluster and target_session_attrs=read-write"
         } else {
             "make the directory writable or open it read-only"
         }

@@ -101,6 +101,16 @@ fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {
             version(&status.textsearch_version)
         )?,
     }
+    if status.row_security {
+        writeln!(out, "  row-level security keeps searches to their namespaces, behind their filters")?;
+    } else {
+        writeln!(
+            out,
+            "  no row-level security behind the filters of searches, since the role tamis_searcher is missing; have an administrator \
+             run: CREATE ROLE tamis_searcher NOLOGIN; GRANT tamis_searcher TO \"{}\" WITH SET TRUE, INHERIT FALSE; and then: tamis store init",
+            status.user.replace('"', "\"\"")
+        )?;
+    }
     writeln!(out, "  {}", bytes(status.bytes))?;
     for namespace in &status.namespaces {
         writeln!(

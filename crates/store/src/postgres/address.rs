@@ -1,9 +1,13 @@
-//! The address of a database: its servers, and how long a connection waits for one of them.
+//! The address of a database, `postgres://USER@HOST:PORT/DATABASE?sslmode=…&sslrootcert=…`: its servers, how connections to them are
+//! encrypted, and how long they wait for one. The environment adds what `libpq` takes from it (PostgreSQL documentation, "Database
+//! Connection Control Functions" and "SSL Support").
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, SslMode};
 
 use super::password;
 use crate::error::{Result, StoreError};
@@ -21,22 +25,32 @@ const KEEPALIVE_RETRIES: u32 = 3;
 /// The longest that sent data may stay unconfirmed. A busy server confirms what it receives, so it is not taken for a lost one.
 const UNCONFIRMED: Duration = Duration::from_secs(20);
 
-/// Reads an address, `postgres://USER@HOST:PORT/DATABASE` or one with several hosts.
+/// An address, read.
+#[derive(Debug)]
+pub(super) struct Address {
+    pub config: Config,
+    /// The file with the certificates of the authorities to trust; `None` for those that Mozilla trusts.
+    pub authorities: Option<PathBuf>,
+}
+
+/// Reads an address, `postgres://USER@HOST:PORT/DATABASE` or one with several hosts, and takes what it does not say from the
+/// environment.
 ///
 /// # Errors
-/// The address cannot be read.
-pub(super) fn read(url: &str) -> Result<Config> {
-    let refused = |reason: String| StoreError::Database {
-        path: "postgres".into(),
-        reason: format!(
+/// It is not an address, or asks for a kind of encryption that there is not.
+pub(super) fn read(url: &str) -> Result<Address> {
+    let (url, encryption) = Encryption::split(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let refused = |reason: String| {
+        refused(format!(
             "its address must be postgres://USER@HOST:PORT/DATABASE, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE for \
              several servers ({reason})"
-        ),
+        ))
     };
     let mut config: Config = url.parse().map_err(|reason: tokio_postgres::Error| {
         let cause = std::error::Error::source(&reason).map(|cause| format!(": {cause}")).unwrap_or_default();
         refused(format!("{reason}{cause}"))
     })?;
+    config.ssl_mode(encryption.mode()?);
     let (hosts, ports) = (servers(&config), config.get_ports().len());
     if hosts == 0 {
         return Err(refused("it names no host".to_owned()));
@@ -68,11 +82,64 @@ pub(super) fn read(url: &str) -> Result<Config> {
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(UNCONFIRMED);
     }
-    Ok(config)
+    Ok(Address { config, authorities: encryption.authorities() })
+}
+
+/// What is said of encryption, in the address or else in the environment.
+#[derive(Debug, Default)]
+struct Encryption {
+    /// The name that gave the mode, and the mode.
+    mode: Option<(&'static str, String)>,
+    authorities: Option<String>,
+}
+
+impl Encryption {
+    /// Takes the parameters of encryption out of an address, since the client knows only some of their values.
+    fn split(url: &str, environment: &dyn Fn(&str) -> Option<String>) -> (String, Encryption) {
+        let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
+        let mut found = Encryption::default();
+        let mut rest: Vec<&str> = Vec::new();
+        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
+            match name {
+                "sslmode" => found.mode = Some(("sslmode", value())),
+                "sslrootcert" => found.authorities = Some(value()),
+                _ => rest.push(parameter),
+            }
+        }
+        found.mode = found.mode.or_else(|| Some(("PGSSLMODE", environment("PGSSLMODE")?)));
+        found.authorities = found.authorities.or_else(|| environment("PGSSLROOTCERT"));
+        let url = if rest.is_empty() { address.to_owned() } else { format!("{address}?{}", rest.join("&")) };
+        (url, found)
+    }
+
+    fn mode(&self) -> Result<SslMode> {
+        Ok(match &self.mode {
+            // Whoever names an authority expects its certificates.
+            None if self.authorities.is_some() => SslMode::Require,
+            None => SslMode::Prefer,
+            Some((name, mode)) => match mode.as_str() {
+                "disable" => SslMode::Disable,
+                "prefer" => SslMode::Prefer,
+                // A certificate is checked, with the name of its host, wherever there is encryption.
+                "require" | "verify-full" => SslMode::Require,
+                _ => return Err(refused(format!("{name}={mode}: must be disable, prefer, require or verify-full"))),
+            },
+        })
+    }
+
+    fn authorities(self) -> Option<PathBuf> {
+        self.authorities.filter(|file| file != "system").map(PathBuf::from)
+    }
+}
+
+fn refused(reason: String) -> StoreError {
+    StoreError::Database { path: "postgres".into(), reason }
 }
 
 /// Number of the servers.
-fn servers(config: &Config) -> usize {
+pub(super) fn servers(config: &Config) -> usize {
     config.get_hosts().len().max(config.get_hostaddrs().len())
 }
 
@@ -118,14 +185,14 @@ mod tests {
             ("postgres://one:7/tamis?host=two&port=8", "postgres://one:7,two:8/tamis"),
             ("postgres:///tamis?hostaddr=10.0.0.1,10.0.0.2", "postgres://10.0.0.1,10.0.0.2/tamis"),
         ] {
-            let config = read(url).expect(url);
+            let config = read(url).expect(url).config;
             assert_eq!(described(&config), expected, "{url}");
         }
     }
 
     #[test]
     fn each_server_gets_its_part_of_the_time() {
-        let wait = |url| read(url).expect(url).get_connect_timeout().copied();
+        let wait = |url| read(url).expect(url).config.get_connect_timeout().copied();
         assert_eq!(wait("postgres://ada@one/tamis"), Some(CONNECT_TIMEOUT));
         assert_eq!(wait("postgres://ada@one,two,three/tamis"), Some(Duration::from_secs(4)));
         assert_eq!(wait("postgres://ada@one/tamis?connect_timeout=3"), Some(Duration::from_secs(3)));
@@ -133,12 +200,12 @@ mod tests {
 
     #[test]
     fn lost_servers_are_noticed_unless_the_address_says_otherwise() {
-        let config = read("postgres://ada@one,two/tamis?target_session_attrs=read-write").expect("read");
+        let config = read("postgres://ada@one,two/tamis?target_session_attrs=read-write").expect("read").config;
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         assert_eq!(config.get_keepalives_idle(), KEEPALIVE_IDLE);
         assert_eq!(config.get_tcp_user_timeout(), Some(&UNCONFIRMED));
         let own = "keepalives_idle=60&keepalives_interval=7&keepalives_retries=2&tcp_user_timeout=9";
-        let config = read(&format!("postgres://ada@one/tamis?{own}")).expect("read");
+        let config = read(&format!("postgres://ada@one/tamis?{own}")).expect("read").config;
         assert_eq!(config.get_keepalives_idle(), Duration::from_secs(60));
         assert_eq!(config.get_keepalives_interval(), Some(Duration::from_secs(7)));
         assert_eq!(config.get_keepalives_retries(), Some(2));
@@ -156,6 +223,40 @@ mod tests {
         ] {
             let error = read(url).expect_err(url).to_string();
             assert!(error.contains(part) && !error.contains("secret"), "{error}");
+        }
+    }
+
+    fn encryption(url: &str, environment: &[(&str, &str)]) -> Result<(SslMode, Option<PathBuf>)> {
+        let value =
+            |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let (_, found) = Encryption::split(url, &value);
+        Ok((found.mode()?, found.authorities()))
+    }
+
+    #[test]
+    fn an_address_says_how_it_is_encrypted_before_the_environment_does() {
+        let file = |name: &str| Some(PathBuf::from(name));
+        for (url, environment, expected) in [
+            ("postgres://a@h/d", &[][..], (SslMode::Prefer, None)),
+            ("postgres://a@h/d?sslmode=disable", &[("PGSSLMODE", "require")], (SslMode::Disable, None)),
+            ("postgres://a@h/d", &[("PGSSLMODE", "verify-full")], (SslMode::Require, None)),
+            ("postgres://a@h/d?sslrootcert=%2Fetc%2Four%20ca.pem", &[], (SslMode::Require, file("/etc/our ca.pem"))),
+            (
+                "postgres://a@h/d?sslmode=prefer&sslrootcert=a.pem&connect_timeout=3",
+                &[("PGSSLROOTCERT", "b.pem")],
+                (SslMode::Prefer, file("a.pem")),
+            ),
+            ("postgres://a@h/d", &[("PGSSLROOTCERT", "b.pem")], (SslMode::Require, file("b.pem"))),
+            ("postgres://a@h/d?sslrootcert=system", &[], (SslMode::Require, None)),
+        ] {
+            assert_eq!(encryption(url, environment).expect(url), expected, "{url}");
+        }
+        for (url, environment, said) in [
+            ("postgres://a:secret@h/d?sslmode=verify-ca", &[][..], "sslmode=verify-ca: must be disable"),
+            ("postgres://a:secret@h/d", &[("PGSSLMODE", "allow")], "PGSSLMODE=allow: must be disable"),
+        ] {
+            let error = encryption(url, environment).expect_err(url).to_string();
+            assert!(error.contains(said) && !error.contains("secret"), "{error}");
         }
     }
 }

@@ -1,26 +1,52 @@
 //! Connections to the server: a pool, TLS, transactions, and the bridge from blocking calls.
 
 use std::future::Future;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction};
-use rustls::{ClientConfig, RootCertStore};
+use deadpool_postgres::{
+    Hook, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
+};
 use tokio::runtime::Runtime;
 #[cfg(feature = "evidence")]
 use tokio_postgres::CancelToken;
+use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{IsolationLevel, NoTls};
+use tokio_postgres::{Config, IsolationLevel, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{self, CONNECT_TIMEOUT};
+use super::address::{self, Address, CONNECT_TIMEOUT};
 use super::error::{Failure, error};
 use super::outage::{self, Outage};
 use super::servers::InOrder;
+use super::{row_security, tls};
 use crate::error::{Result, StoreError};
 
-/// Most connections of one store.
-const MOST_CONNECTIONS: usize = 16;
+/// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each leg, and
+/// writing takes two more.
+pub(super) fn most_connections() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    (2 * cores + 2).min(16)
+}
+
+/// Connections of a store that stay open while nobody needs them; others of the server's connections are left to other processes.
+const KEPT_CONNECTIONS: usize = 1;
+
+/// Time after which a connection that nobody needs is closed.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// Pause before asking again a server that has no connection left.
+const FULL_PAUSE: Duration = Duration::from_millis(50);
+
+/// What each connection asks of the server. Names are looked up in our schema alone, so that nobody else's objects are taken for
+/// ours; extensions live in public. A statement that takes very long has gone wrong; those that may, lift the limit for themselves.
+/// Statements are short otherwise, so compiling them takes longer than running them.
+const OPTIONS: &str =
+    "-c search_path=tamis,public -c client_min_messages=warning -c statement_timeout=10min -c jit=off";
+
+/// Has the server look for clients that are gone, so that a program that was interrupted leaves no statement behind. Servers on
+/// some systems cannot, and refuse.
+const WATCH: &str = "SET client_connection_check_interval = '1s'";
 
 /// Most attempts of a transaction that the server asks to repeat, or whose connection breaks.
 const ATTEMPTS: u32 = 5;
@@ -34,25 +60,33 @@ pub(super) struct Connections {
     runtime: Option<Runtime>,
     pool: Pool,
     outage: Outage,
-    #[cfg(feature = "evidence")]
-    canceller: Canceller,
+    /// For connections outside the pool.
+    config: Config,
+    /// `None` without encryption.
+    encryption: Option<MakeRustlsConnect>,
     /// The address without its password, for messages.
     address: String,
+    /// True if transactions can be confined to namespaces; unset until it was asked.
+    pub(super) row_security: OnceLock<bool>,
 }
 
 /// Cancels statements, over connections of its own.
 #[cfg(feature = "evidence")]
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Canceller {
-    encrypted: bool,
+    encryption: Option<MakeRustlsConnect>,
 }
 
 #[cfg(feature = "evidence")]
 impl Canceller {
     /// Asks the server to cancel what a connection runs. A request that does not arrive leaves the statement to its time limit.
-    pub async fn cancel(self, token: CancelToken) {
-        let asked =
-            async { if self.encrypted { token.cancel_query(tls()).await } else { token.cancel_query(NoTls).await } };
+    pub async fn cancel(&self, token: CancelToken) {
+        let asked = async {
+            match self.encryption.clone() {
+                Some(encryption) => token.cancel_query(encryption).await,
+                None => token.cancel_query(NoTls).await,
+            }
+        };
         drop(tokio::time::timeout(CONNECT_TIMEOUT, asked).await);
     }
 }
@@ -67,29 +101,45 @@ impl Connections {
     /// Prepares connections to the database at an address, `postgres://…`. Nothing is connected yet.
     ///
     /// # Errors
-    /// The address cannot be read.
+    /// The address cannot be read, or names certificates that cannot be.
     pub fn new(url: &str) -> Result<Connections> {
-        let mut config = address::read(url)?;
+        let Address { mut config, authorities } = address::read(url)?;
         let address = address::described(&config);
         config.application_name("tamis");
-        // Names are looked up in our schema alone, so that nobody else's objects are taken for ours. Extensions live in public.
-        // Statements are short, so compiling them takes longer than running them.
-        config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning -c jit=off"));
-        let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let encrypted = config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable;
-        let manager = if encrypted {
-            Manager::from_connect(config.clone(), InOrder::new(&config, tls()), manager)
-        } else {
-            Manager::from_connect(config.clone(), InOrder::new(&config, NoTls), manager)
+        // The user's own settings come last, and so override ours.
+        let own = config.get_options().map(|options| format!(" {options}")).unwrap_or_default();
+        config.options(format!("{OPTIONS}{own}"));
+        let encryption = match config.get_ssl_mode() {
+            SslMode::Disable => None,
+            _ => Some(tls::connector(authorities.as_deref())?),
         };
-        #[cfg(feature = "evidence")]
-        let canceller = Canceller { encrypted };
+        let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = match &encryption {
+            Some(encryption) => {
+                Manager::from_connect(config.clone(), InOrder::new(&config, encryption.clone()), manager)
+            }
+            None => Manager::from_connect(config.clone(), InOrder::new(&config, NoTls), manager),
+        };
         let failed = |reason: String| StoreError::Database { path: address.clone().into(), reason };
+        // Each server of the address has its part of the time.
+        let patience = config.get_connect_timeout().map_or(CONNECT_TIMEOUT, |part| match address::servers(&config) {
+            1 => *part,
+            _ => CONNECT_TIMEOUT,
+        });
         let pool = Pool::builder(manager)
-            .max_size(MOST_CONNECTIONS)
+            .max_size(most_connections())
+            // The one used last goes first, so that others become idle.
+            .queue_mode(QueueMode::Lifo)
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .wait_timeout(Some(CONNECT_TIMEOUT))
-            .create_timeout(Some(CONNECT_TIMEOUT))
+            .create_timeout(Some(patience))
+            .post_create(Hook::async_fn(|client, _| {
+                Box::pin(async move {
+                    // A connection that cannot be watched serves as well.
+                    drop(client.batch_execute(WATCH).await);
+                    Ok(())
+                })
+            }))
             .build()
             .map_err(|error| failed(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -98,13 +148,15 @@ impl Connections {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string()))?;
+        runtime.spawn(close_idle(pool.clone()));
         Ok(Connections {
             runtime: Some(runtime),
             pool,
             outage: Outage::default(),
-            #[cfg(feature = "evidence")]
-            canceller,
+            config,
+            encryption,
             address,
+            row_security: OnceLock::new(),
         })
     }
 
@@ -122,8 +174,10 @@ impl Connections {
         self.runtime().block_on(future).map_err(|failure| error(&self.address, failure))
     }
 
-    /// A connection of the pool. Waits through a short outage of the server, such as a restart.
+    /// A connection of the pool. Waits through a short outage of the server, such as a restart, and for one that this process or
+    /// another one gives back while the server has none left.
     pub async fn connection(&self) -> Result<Object, Failure> {
+        let started = Instant::now();
         loop {
             match self.pool.get().await.map_err(Failure::from) {
                 Ok(connection) => {
@@ -132,6 +186,9 @@ impl Connections {
                 }
                 Err(failure) if failure.is_lost() && self.outage.is_short() => {
                     tokio::time::sleep(outage::PAUSE).await;
+                }
+                Err(failure) if failure.is_without_connection() && started.elapsed() < CONNECT_TIMEOUT => {
+                    tokio::time::sleep(FULL_PAUSE).await;
                 }
                 Err(failure) => return Err(failure),
             }
@@ -152,7 +209,6 @@ impl Connections {
     }
 
     /// Runs a future on the threads of the connections.
-    #[cfg(feature = "evidence")]
     pub fn spawn<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -163,28 +219,53 @@ impl Connections {
     /// Cancels statements of these connections.
     #[cfg(feature = "evidence")]
     pub fn canceller(&self) -> Canceller {
-        self.canceller
+        Canceller { encryption: self.encryption.clone() }
     }
 
-    /// Reads in one snapshot.
+    /// Reads in one snapshot. It is read again if the connection breaks meanwhile.
     pub fn read<T>(&self, work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>) -> Result<T> {
-        self.transaction(true, work)
+        self.transaction(Access::Everything, work)
     }
 
-    /// Writes in one transaction: all or nothing. The server may ask to repeat it, so `work` may run several times.
+    /// Reads in one snapshot that holds these namespaces alone, or all if none is named.
+    pub fn read_of<T>(
+        &self,
+        namespaces: &[impl AsRef<str>],
+        work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
+    ) -> Result<T> {
+        let names: Vec<&str> = namespaces.iter().map(AsRef::as_ref).collect();
+        self.transaction(if names.is_empty() { Access::Everything } else { Access::Of(&names) }, work)
+    }
+
+    /// Writes in one transaction: all or nothing. The server may ask to repeat it, and it is repeated if the connection breaks
+    /// before it is committed, so `work` may run several times.
     pub fn write<T>(&self, work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>) -> Result<T> {
-        self.transaction(false, work)
+        self.transaction(Access::Write, work)
     }
 
-    fn transaction<T>(&self, read_only: bool, work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>) -> Result<T> {
+    /// Reads by single statements on a connection. They are run again if it breaks meanwhile.
+    pub fn ask<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+        self.repeated(false, async |connection| work(connection).await)
+    }
+
+    fn transaction<T>(
+        &self,
+        access: Access<'_>,
+        work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
+    ) -> Result<T> {
+        self.repeated(access == Access::Write, async |connection| self.attempt(connection, access, &work).await)
+    }
+
+    /// Runs work on a connection, and again on another one where the server asks for it or the connection breaks.
+    fn repeated<T>(&self, writes: bool, work: impl AsyncFn(&mut Object) -> Result<T, Failure>) -> Result<T> {
         self.wait(async {
             let mut attempt = 0;
             loop {
                 attempt += 1;
                 let mut connection = self.connection().await?;
-                let result = self.attempt(&mut connection, read_only, &work).await;
+                let result = work(&mut connection).await;
                 let Err(failure) = &result else { return result };
-                let is_demoted = !read_only && failure.is_read_only();
+                let is_demoted = writes && failure.is_read_only();
                 if is_demoted || failure.is_lost() {
                     // The pool may not notice yet that it broke.
                     drop(Object::take(connection));
@@ -204,11 +285,12 @@ impl Connections {
     async fn attempt<T>(
         &self,
         connection: &mut Object,
-        read_only: bool,
+        access: Access<'_>,
         work: &impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         // A reader needs one snapshot for all its statements. Writers of a namespace wait for each other at its lock, and must see
         // what the one before them has committed.
+        let read_only = access != Access::Write;
         let level = if read_only { IsolationLevel::RepeatableRead } else { IsolationLevel::ReadCommitted };
         let begun = connection.build_transaction().isolation_level(level).read_only(read_only).start().await;
         let begun = begun.map_err(|error| match error.code() {
@@ -216,7 +298,10 @@ impl Connections {
             Some(&SqlState::FEATURE_NOT_SUPPORTED) if !read_only => self.only_reads(&error),
             _ => error.into(),
         })?;
-        let result = work(&begun).await?;
+        let result = match access {
+            Access::Of(names) if self.has_row_security() => row_security::confined(&begun, names, work(&begun)).await?,
+            _ => work(&begun).await?,
+        };
         match begun.commit().await {
             Err(error) if !read_only => Err(Failure::of_commit(error)),
             // What was read is whole.
@@ -240,13 +325,27 @@ impl Drop for Connections {
     }
 }
 
-fn tls() -> MakeRustlsConnect {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = match ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions() {
-        Ok(config) => config,
-        // The provider above has these versions.
-        Err(_) => unreachable!("the provider supports the default versions"),
-    };
-    MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth())
+/// What a transaction may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access<'n> {
+    /// Reading everything.
+    Everything,
+    /// Reading these namespaces.
+    Of(&'n [&'n str]),
+    /// Writing.
+    Write,
+}
+
+/// Closes connections that nobody needs, for as long as the threads live.
+async fn close_idle(pool: Pool) {
+    loop {
+        tokio::time::sleep(IDLE / 5).await;
+        // Those unused for longest come first.
+        let mut left = pool.status().available;
+        pool.retain(|_, metrics| {
+            let stays = left <= KEPT_CONNECTIONS || metrics.last_used() < IDLE;
+            left = left.saturating_sub(1);
+            stays
+        });
+    }
 }

@@ -27,28 +27,25 @@ impl Documents for PostgresStore {
 
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>> {
         let select = format!("{DOCUMENT} WHERE namespace = $1 ORDER BY path");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached(&select).await?;
-            Ok(connection.query(&statement, &[&namespace]).await?.iter().map(document).collect())
+        self.connections.read_of(&[namespace], async |transaction| {
+            let statement = transaction.prepare_cached(&select).await?;
+            Ok(transaction.query(&statement, &[&namespace]).await?.iter().map(document).collect())
         })
     }
 
     fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>> {
         let select = format!("{DOCUMENT} WHERE namespace = $1 AND path = $2");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached(&select).await?;
-            Ok(connection.query_opt(&statement, &[&namespace, &path]).await?.as_ref().map(document))
+        self.connections.read_of(&[namespace], async |transaction| {
+            let statement = transaction.prepare_cached(&select).await?;
+            Ok(transaction.query_opt(&statement, &[&namespace, &path]).await?.as_ref().map(document))
         })
     }
 
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
         let select = format!("{PASSAGE} WHERE d.namespace = $1 AND d.path = $2 ORDER BY p.ordinal");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            let statement = connection.prepare_cached(&select).await?;
-            Ok(connection.query(&statement, &[&namespace, &path]).await?.iter().map(passage).collect())
+        self.connections.read_of(&[namespace], async |transaction| {
+            let statement = transaction.prepare_cached(&select).await?;
+            Ok(transaction.query(&statement, &[&namespace, &path]).await?.iter().map(passage).collect())
         })
     }
 
@@ -58,8 +55,7 @@ impl Documents for PostgresStore {
 
     fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
         let select = "SELECT document, record FROM documents WHERE document = ANY($1)";
-        let found: HashMap<DocumentId, Option<String>> = self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        let found: HashMap<DocumentId, Option<String>> = self.connections.ask(async |connection| {
             let statement = connection.prepare_cached(select).await?;
             let rows = connection.query(&statement, &[&numbers(documents)]).await?;
             Ok(rows.iter().map(|row| (super::rows::document_id(row.get(0)), row.get(1))).collect())
@@ -71,8 +67,7 @@ impl Documents for PostgresStore {
         let select = "SELECT a.document, a.name, a.value FROM documents d \
              JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document \
              WHERE d.document = ANY($1) ORDER BY a.document, a.name, a.value";
-        let rows = self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        let rows = self.connections.ask(async |connection| {
             let statement = connection.prepare_cached(select).await?;
             Ok(connection.query(&statement, &[&numbers(documents)]).await?)
         })?;
@@ -92,8 +87,7 @@ impl Documents for PostgresStore {
                SELECT namespace, origin FROM evidence_tasks UNION SELECT namespace, origin FROM evidence_works \
                UNION SELECT namespace, origin FROM evidence_pages UNION SELECT namespace, origin FROM evidence_edges) e) o \
              GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let origin = |row: &tokio_postgres::Row| Origin {
                 namespace: row.get(0),
                 collection: row.get(1),
@@ -111,8 +105,7 @@ impl Documents for PostgresStore {
         let select = "SELECT namespace, newest FROM (SELECT namespace, \
              coalesce(max(dated_ns), max(nullif(modified_ns, 0))) AS newest FROM documents GROUP BY namespace) AS dates \
              WHERE newest IS NOT NULL ORDER BY namespace";
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let statement = connection.prepare_cached(select).await?;
             Ok(connection.query(&statement, &[]).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
         })
@@ -121,8 +114,7 @@ impl Documents for PostgresStore {
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         let select = format!("{PASSAGE} WHERE p.passage = ANY($1)");
         let numbers: Vec<i64> = ids.iter().map(|id| id.0 as i64).collect();
-        let found: HashMap<PassageId, StoredPassage> = self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        let found: HashMap<PassageId, StoredPassage> = self.connections.ask(async |connection| {
             let statement = connection.prepare_cached(&select).await?;
             let rows = connection.query(&statement, &[&numbers]).await?;
             Ok(rows.iter().map(passage).map(|passage| (passage.passage, passage)).collect())
@@ -152,7 +144,8 @@ impl Documents for PostgresStore {
     }
 
     fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
-        self.connections.read(async |transaction| super::select::select(transaction, filter).await)
+        self.connections
+            .read_of(&filter.namespaces, async |transaction| super::select::select(transaction, filter).await)
     }
 }
 

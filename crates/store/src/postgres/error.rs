@@ -5,6 +5,8 @@ use std::io::ErrorKind;
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 
+use super::connection::most_connections;
+use super::faults;
 use crate::error::StoreError;
 
 /// A failed call.
@@ -65,10 +67,15 @@ impl Failure {
     /// True if a change met a server that only reads: a standby, or a primary that became one.
     pub fn is_read_only(&self) -> bool {
         match self {
-            Failure::Server(error) => error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION),
+            Failure::Server(error) => error.as_db_error().is_some_and(faults::is_read_only),
             Failure::Store(error) => matches!(error, StoreError::ReadOnly { .. }),
             Failure::Pool(_) | Failure::Unconfirmed(_) => false,
         }
+    }
+
+    /// True if the server has no connection left.
+    pub fn is_without_connection(&self) -> bool {
+        matches!(self, Failure::Server(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
     }
 
     /// The failure of a commit, after which nobody knows what was saved if the connection broke.
@@ -129,47 +136,34 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     let database = |reason: String| StoreError::Database { path: address.into(), reason };
     let unavailable = |reason: String| StoreError::Unavailable { path: address.into(), reason };
     // The address of several servers separates them by commas.
-    let unreachable = |cause: &str| {
-        database(match address.contains(',') {
-            true => {
-                format!("no server of this address takes changes now (the last one: {cause}); try again in a minute")
-            }
-            false => format!("the server cannot be reached now ({cause}); try again in a minute"),
-        })
+    let of_several = |cause: &str| {
+        unavailable(format!(
+            "no server of this address takes changes now (the last one: {cause}); try again in a minute"
+        ))
     };
+    let has_several = address.contains(',');
+    let is_lost = failure.is_lost();
+    let is_full = failure.is_without_connection();
     match failure {
         Failure::Store(error) => error,
-        Failure::Pool(PoolError::Timeout(TimeoutType::Create)) => unreachable("it did not answer in time"),
-        Failure::Pool(PoolError::Timeout(_)) => unavailable("no connection is free; try again in a moment".to_owned()),
-        Failure::Pool(error) => database(format!("no connection: {error}")),
+        Failure::Pool(PoolError::Timeout(TimeoutType::Create)) if has_several => of_several("it did not answer in time"),
+        Failure::Pool(error) => unavailable(faults::of_pool(&error, most_connections())),
         Failure::Unconfirmed(error) => database(format!(
             "the connection broke ({}) before the server confirmed the change, which may or may not be saved; look before you \
              repeat it",
             cause(&error)
         )),
         Failure::Server(error) if error.code().is_none() && io_cause(&error).is_some_and(is_standby) => {
-            unreachable("it is a standby, which only reads")
+            of_several("it is a standby, which only reads")
         }
-        Failure::Server(error) if error.is_closed() => {
-            unavailable("the connection to the server broke; try again in a moment".to_owned())
-        }
-        failure if failure.is_lost() => match failure {
-            Failure::Server(error) => unreachable(&cause(&error)),
-            _ => unreachable("it did not answer in time"),
-        },
+        Failure::Server(error) if is_lost && has_several && !error.is_closed() => of_several(&cause(&error)),
+        Failure::Server(error) if is_lost || is_full => unavailable(faults::explained(&error)),
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
-            Some(said) if *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            Some(said) if faults::is_read_only(said) => {
                 StoreError::ReadOnly { path: address.into(), reason: said.message().to_owned() }
             }
-            Some(said) => {
-                let detail = said.detail().map(|detail| format!("; {detail}")).unwrap_or_default();
-                database(format!("{}{detail}", said.message()))
-            }
-            None => {
-                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-                database(format!("{error}{cause}"))
-            }
+            _ => database(faults::explained(&error)),
         },
     }
 }

@@ -9,7 +9,7 @@ use super::PostgresStore;
 use super::bm25::Query;
 use super::error::Failure;
 use super::legs::Sizes;
-use super::scope::Scope;
+use super::scope::{Scope, Words};
 use super::select::{Selection, WORDS, passage};
 use super::statement::Statement;
 use super::word_index;
@@ -23,7 +23,7 @@ use crate::store::LexicalLeg;
 
 impl LexicalLeg for PostgresStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &selection.scope).await?;
             let hits = best(transaction, &query, &selection, k, self.legs.sizes).await?;
@@ -35,7 +35,7 @@ impl LexicalLeg for PostgresStore {
 
     fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
         let numbers: Vec<i64> = ids.iter().filter_map(|id| i64::try_from(id.0).ok()).collect();
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let scope = Scope::read(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &scope).await?;
             let mut scores: HashMap<PassageId, LexicalScore> = HashMap::new();
@@ -55,20 +55,21 @@ impl LexicalLeg for PostgresStore {
 
     fn defining(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
         let names = vec![name.to_owned()];
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             if name.contains('\0') {
                 return Ok(Vec::new());
             }
-            let mut statement = Statement::new("SELECT w.passage FROM words w WHERE w.symbols @> ");
-            statement.texts(&names).push(" AND ");
+            let mut statement = Statement::new("SELECT w.passage FROM words w WHERE ");
+            selection.scope.words(&mut statement, Words::Defining(&names));
+            statement.push(" AND ");
             first(transaction, statement, &selection, limit).await
         })
     }
 
     fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
         let terms = text_terms(text, MOST_CONTAINED_WORDS);
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             if terms.is_empty() {
                 return Ok(Vec::new());
@@ -79,7 +80,8 @@ impl LexicalLeg for PostgresStore {
                 let mut numbers = TermNumbers::new(*number);
                 let terms: Vec<i64> = terms.iter().map(|term| numbers.of(term)).collect();
                 let mut statement = Statement::new("SELECT w.passage FROM words w WHERE w.namespace = ");
-                statement.bind(namespace, Type::TEXT).push(" AND w.terms @> ").numbers(&terms);
+                statement.bind(namespace, Type::TEXT).push(" AND ");
+                selection.scope.words(&mut statement, Words::WithAll(&terms));
                 // A word may be in the name alone.
                 statement.push(
                     " AND NOT EXISTS (SELECT 1 FROM unnest(w.terms, w.body_counts) AS u(term, body) WHERE u.body = 0 AND u.term = ANY(",
@@ -147,7 +149,7 @@ async fn best(
         }
         let mut statement = Statement::default();
         query.scored(&mut statement);
-        statement.push("w.terms && ").numbers(&fresh);
+        selection.scope.words(&mut statement, Words::WithAny(&fresh));
         if !searched.is_empty() {
             statement.push(" AND NOT w.terms && ").numbers(&searched);
         }

@@ -3,10 +3,11 @@
 //! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
-//! `connection` bridges from blocking calls to the asynchronous client, to the `servers` that `address` names and through an `outage`.
-//! `schema` creates the tables. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and
-//! `select` resolve filters. `lexical`, `bm25` and `word_index` are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`,
-//! `resident` and `vector_index` the semantic one. `holding` is the right to write over several
+//! `connection` bridges from blocking calls to the asynchronous client, to the `servers` that `address` names and through an `outage`;
+//! `faults` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines reading to namespaces a
+//! second time. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve
+//! filters. `lexical`, `bm25` and `word_index` are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and
+//! `vector_index` the semantic one. `holding` is the right to write over several
 //! calls, and `locks` keeps single changes of a namespace apart.
 
 mod address;
@@ -22,6 +23,7 @@ mod coverage;
 mod documents;
 mod error;
 mod evidence;
+mod faults;
 #[cfg(feature = "evidence")]
 mod guard;
 mod holding;
@@ -45,6 +47,9 @@ mod properties;
 #[cfg(test)]
 mod random_tests;
 mod resident;
+mod row_security;
+#[cfg(test)]
+mod row_security_tests;
 mod rows;
 mod schema;
 mod scope;
@@ -55,6 +60,7 @@ mod statistics;
 mod status;
 #[cfg(test)]
 mod testing;
+mod tls;
 mod unembedded;
 mod usage;
 mod vector_index;
@@ -100,6 +106,7 @@ impl PostgresStore {
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
         schema::migrate(&connections)?;
+        connections.prepare_row_security()?;
         let instance = instance::read(&connections)?;
         Ok(PostgresStore {
             connections,

@@ -29,6 +29,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
         include_str!("migrations/0003_functions.sql"),
         include_str!("guard/reader.sql")
     ),
+    concat!(include_str!("migrations/0005_row_security.sql"), include_str!("row_security.sql")),
 ];
 
 /// The oldest version whose programs can use the tables that [`MIGRATIONS`] make.
@@ -89,11 +90,17 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         to: to as u32,
         newest: newest as u32,
     };
-    let found = connections.wait(async { usable(&connections.connection().await?, connections, newest).await })?;
+    let found = connections.wait(async {
+        let connection = connections.connection().await?;
+        check_server(&connection, connections.address()).await?;
+        usable(&connection, connections, newest).await
+    })?;
     if found >= newest {
         return Ok(migrated(found, found));
     }
     let found = connections.write(async |transaction| {
+        // A migration of large tables takes its time.
+        transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}")).await?;
         // Another process may have migrated before the lock was ours.
@@ -112,6 +119,25 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         Ok(found)
     })?;
     Ok(migrated(found, found.max(newest)))
+}
+
+/// The oldest server: the rights of a role are given to each member on terms of its own since then.
+const OLDEST_SERVER: i32 = 160_000;
+
+/// Refuses a server that is too old.
+async fn check_server(client: &impl GenericClient, address: &str) -> Result<(), Failure> {
+    let row = client.query_one("SELECT current_setting('server_version_num')", &[]).await?;
+    let number = row.get::<_, String>(0).parse().unwrap_or(0);
+    if number >= OLDEST_SERVER {
+        return Ok(());
+    }
+    let reason = format!(
+        "the server is PostgreSQL {}.{}: at least version {} is needed; upgrade it, or name another server",
+        number / 10_000,
+        number % 10_000,
+        OLDEST_SERVER / 10_000
+    );
+    Err(StoreError::Database { path: address.into(), reason }.into())
 }
 
 /// The version of the tables; 0 if there are none. Fails if the program of version `program` must not use them.

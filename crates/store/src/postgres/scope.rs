@@ -17,6 +17,19 @@ pub(super) struct Scope {
     pub state: Vec<(i32, i64)>,
     /// The totals of their words.
     pub total: Lengths,
+    /// True if the transaction is confined to the namespaces that the filter names.
+    is_confined: bool,
+}
+
+/// What is asked of the words of a passage.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Words<'w> {
+    /// At least one of these terms.
+    WithAny(&'w Vec<i64>),
+    /// All these terms.
+    WithAll(&'w Vec<i64>),
+    /// They define all these symbols.
+    Defining(&'w Vec<String>),
 }
 
 impl Scope {
@@ -25,7 +38,8 @@ impl Scope {
         // A name with a zero byte cannot be stored, and the server refuses it.
         let asked: Vec<&String> = filter.namespaces.iter().filter(|name| !name.contains('\0')).collect();
         let mut statement = Statement::new(
-            "SELECT namespace, number, change_number, passages, body_terms, name_terms FROM namespaces WHERE passages > 0",
+            "SELECT namespace, number, change_number, passages, body_terms, name_terms, current_user = 'tamis_searcher' \
+             FROM namespaces WHERE passages > 0",
         );
         if !filter.namespaces.is_empty() {
             statement.push(" AND namespace = ANY(").bind(&asked, Type::TEXT_ARRAY).push(")");
@@ -35,9 +49,31 @@ impl Scope {
         for row in statement.query(transaction).await? {
             scope.namespaces.push(row.get(0));
             scope.state.push((row.get(1), row.get(2)));
+            scope.is_confined = row.get(6);
             let count = |column: usize| row.get::<_, i64>(column) as u64;
             scope.total.add(Lengths { passages: count(3), body: count(4), name: count(5) });
         }
         Ok(scope)
+    }
+
+    /// Adds the condition that passages of `words w` have some words. In a confined transaction, a function finds them, since
+    /// the server uses no index for such a condition behind a policy.
+    pub fn words<'s>(&self, statement: &mut Statement<'s>, wanted: Words<'s>) {
+        let (condition, function) = match wanted {
+            Words::WithAny(_) => ("w.terms && ", "words_with_any("),
+            Words::WithAll(_) => ("w.terms @> ", "words_with_all("),
+            Words::Defining(_) => ("w.symbols @> ", "words_defining("),
+        };
+        match self.is_confined {
+            true => statement.push("(w.namespace, w.passage) IN (SELECT c.namespace, c.passage FROM ").push(function),
+            false => statement.push(condition),
+        };
+        match wanted {
+            Words::WithAny(terms) | Words::WithAll(terms) => statement.numbers(terms),
+            Words::Defining(names) => statement.texts(names),
+        };
+        if self.is_confined {
+            statement.push(") AS c)");
+        }
     }
 }

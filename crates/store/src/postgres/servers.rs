@@ -136,9 +136,9 @@ mod tests {
         let end = "/tamis?target_session_attrs=read-write&application_name=a&options=-c%20x=1&sslmode=require\
              &channel_binding=require&keepalives_idle=7&keepalives_interval=8&keepalives_retries=9&tcp_user_timeout=10\
              &connect_timeout=3";
-        let config = address::read(&format!("postgres://ada:secret@one:1,two:2{end}")).expect("read");
+        let config = address::read(&format!("postgres://ada:secret@one:1,two:2{end}")).expect("read").config;
         for (at, host) in ["one:1", "two:2"].into_iter().enumerate() {
-            let one = address::read(&format!("postgres://ada:secret@{host}{end}")).expect("read");
+            let one = address::read(&format!("postgres://ada:secret@{host}{end}")).expect("read").config;
             assert_eq!(of_one(&config, at), one);
         }
     }

@@ -21,6 +21,10 @@ pub struct PostgresStatus {
     pub textsearch_version: Option<String>,
     /// What finds candidates by words: `gin`, or `bm25` with pg_textsearch.
     pub candidates_by: String,
+    /// True if row-level security is a second wall between namespaces, behind the filters of searches.
+    pub row_security: bool,
+    /// User of the database.
+    pub user: String,
     /// The namespaces, by name.
     pub namespaces: Vec<NamespaceStatus>,
     /// Bytes of all tables and indexes.
@@ -79,6 +83,8 @@ impl PostgresStore {
                 vector_version: one("SELECT extversion FROM pg_extension WHERE extname = 'vector'").await?,
                 textsearch_version: one("SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch'").await?,
                 candidates_by: if has_bm25.get::<_, bool>(0) { "bm25" } else { "gin" }.to_owned(),
+                row_security: self.connections.has_row_security(),
+                user: one("SELECT current_user::text").await?.unwrap_or_default(),
                 namespaces: namespaces
                     .iter()
                     .map(|row| NamespaceStatus {

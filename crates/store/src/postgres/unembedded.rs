@@ -125,7 +125,7 @@ fn text(row: &tokio_postgres::Row) -> Result<TextToEmbed, Failure> {
     Ok(TextToEmbed { hash: TextHash(hash(row.get(0))?), text: row.get(1) })
 }
 
-fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
+pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
     let damaged =
         |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
     Ok(bytes.try_into().map_err(damaged)?)

@@ -33,7 +33,11 @@ const LOCK: i64 = 0x7461_6d69_7300_0002;
 /// # Errors
 /// The server refuses.
 pub(super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
-    match ensure(connection, LEAST_VECTORS).await {
+    // An index of many vectors takes its time.
+    connection.batch_execute("SET statement_timeout = 0").await?;
+    let ensured = ensure(connection, LEAST_VECTORS).await;
+    connection.batch_execute("RESET statement_timeout").await?;
+    match ensured {
         Err(Failure::Server(error)) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(()),
         done => done,
     }
@@ -155,7 +159,7 @@ async fn is_worth_it(
     if count > MOST_IN_VIEW || !valid.is_some_and(|row| row.get(0)) {
         return Ok(false);
     }
-    let all = transaction.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
+    let all = transaction.query_one("SELECT passages_of_all()", &[]).await?;
     Ok(selection.count.saturating_mul(LEAST_SHARE) >= all.get::<_, i64>(0) as u64)
 }
 

@@ -25,7 +25,7 @@ const BATCH: usize = 1_000;
 
 impl VectorLeg for PostgresStore {
     fn unembedded(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let number = model(transaction, name).await?.map_or(NO_MODEL, |model| model.number);
             let selection = self.selection(transaction, filter).await?;
             self.unembedded_of(transaction, number, &selection, limit).await
@@ -55,7 +55,7 @@ impl VectorLeg for PostgresStore {
     }
 
     fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest> {
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let Some(model) = model_of(transaction, model, vector).await? else {
                 return Ok(Nearest::default());
             };
@@ -106,7 +106,7 @@ impl VectorLeg for PostgresStore {
                 let hashes: Vec<&[u8]> = batch.iter().map(|text| text.0.as_slice()).collect();
                 for row in transaction.query(&statement, &[&namespace, &model.number, &hashes]).await? {
                     let Vector(vector) = row.get(1);
-                    found.insert(TextHash(hash(row.get(0))?), vector);
+                    found.insert(TextHash(super::unembedded::hash(row.get(0))?), vector);
                 }
             }
             Ok(texts.iter().map(|text| found.get(text).cloned()).collect())
@@ -114,7 +114,7 @@ impl VectorLeg for PostgresStore {
     }
 
     fn coverage(&self, name: &str, filter: &Filter) -> Result<Coverage> {
-        self.connections.read(async |transaction| {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             match model(transaction, name).await? {
                 Some(model) => self.coverage_of(transaction, &model, filter, &selection).await,

@@ -23,7 +23,7 @@ impl EvidenceGraph for PostgresStore {
     }
 
     fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>> {
-        self.connections.read(async |transaction| records::all(transaction, namespace).await)
+        self.connections.read_of(&[namespace], async |transaction| records::all(transaction, namespace).await)
     }
 
     fn evidence_of_origin(&self, namespace: &str, origin: &str) -> Result<Vec<EvidenceRecord>> {
@@ -31,20 +31,22 @@ impl EvidenceGraph for PostgresStore {
     }
 
     fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>> {
-        self.connections.read(async |transaction| records::at(transaction, namespace, keys).await)
+        self.connections.read_of(&[namespace], async |transaction| records::at(transaction, namespace, keys).await)
     }
 
     fn fragments_of(&self, namespace: &str, page: &str) -> Result<Vec<Fragment>> {
-        self.connections.read(async |transaction| records::fragments_of(transaction, namespace, page).await)
+        self.connections
+            .read_of(&[namespace], async |transaction| records::fragments_of(transaction, namespace, page).await)
     }
 
     fn edges_to(&self, namespace: &str, target_type: NodeType, target_id: &str) -> Result<Vec<Edge>> {
-        self.connections
-            .read(async |transaction| records::edges_to(transaction, namespace, target_type, target_id).await)
+        self.connections.read_of(&[namespace], async |transaction| {
+            records::edges_to(transaction, namespace, target_type, target_id).await
+        })
     }
 
     fn evidence_summary(&self, namespace: &str, task: Option<&str>) -> Result<EvidenceSummary> {
-        self.connections.read(async |transaction| summary::summary(transaction, namespace, task).await)
+        self.connections.read_of(&[namespace], async |transaction| summary::summary(transaction, namespace, task).await)
     }
 
     fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
