@@ -105,7 +105,9 @@ pub use hits::{
 pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
-pub use postgres::{NamespaceStatus, PostgresStatus, PostgresStore};
+pub use postgres::{
+    Job, JobEnd, JobState, MOST_JOB_FAILURES, NamespaceStatus, NextJob, PostgresStatus, PostgresStore, TakenJob,
+};
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,
@@ -121,7 +123,8 @@ pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
 #[cfg(feature = "evidence")]
 pub use store::EvidenceGraph;
 pub use store::{
-    Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Store, Usage, UsageLog, VectorLeg, Writing,
+    Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions, Store,
+    Usage, UsageLog, VectorLeg, Writing,
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
@@ -135,7 +138,7 @@ pub mod prelude {
     #[cfg(feature = "evidence")]
     pub use crate::EvidenceGraph as _;
     pub use crate::{
-        Changes as _, Documents as _, LexicalLeg as _, Maintenance as _, Properties as _, Usage as _, UsageLog as _,
-        VectorLeg as _,
+        Changes as _, Documents as _, LexicalLeg as _, Maintenance as _, Properties as _, Serving as _, Usage as _,
+        UsageLog as _, VectorLeg as _,
     };
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction};
 use rustls::{ClientConfig, RootCertStore};
@@ -16,8 +16,21 @@ use super::error::{Failure, error};
 use super::password;
 use crate::error::{Result, StoreError};
 
-/// Most connections of one store.
-const MOST_CONNECTIONS: usize = 16;
+/// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each leg, and
+/// writing takes two more.
+fn most_connections() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    (2 * cores + 2).min(16)
+}
+
+/// Connections of a store that stay open while nobody needs them; others of the server's connections are left to other processes.
+const KEPT_CONNECTIONS: usize = 1;
+
+/// Time after which a connection that nobody needs is closed.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// Pause before asking again a server that has no connection left.
+const FULL_PAUSE: Duration = Duration::from_millis(50);
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,6 +50,8 @@ pub(super) struct Connections {
     canceller: Canceller,
     /// The address without its password, for messages.
     address: String,
+    /// For connections outside the pool.
+    config: Config,
 }
 
 /// Cancels statements, over connections of its own.
@@ -80,17 +95,17 @@ impl Connections {
         // Names are looked up in our schema alone, so that nobody else's objects are taken for ours. Extensions live in public.
         config.options(format!("-c search_path={SCHEMA},public -c client_min_messages=warning"));
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let encrypted = config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable;
+        let encrypted = is_encrypted(&config);
         let manager = if encrypted {
-            Manager::from_config(config, tls(), manager)
+            Manager::from_config(config.clone(), tls(), manager)
         } else {
-            Manager::from_config(config, NoTls, manager)
+            Manager::from_config(config.clone(), NoTls, manager)
         };
         #[cfg(feature = "evidence")]
         let canceller = Canceller { encrypted };
         let failed = |reason: String| StoreError::Database { path: address.clone().into(), reason };
         let pool = Pool::builder(manager)
-            .max_size(MOST_CONNECTIONS)
+            .max_size(most_connections())
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .wait_timeout(Some(CONNECT_TIMEOUT))
             .create_timeout(Some(CONNECT_TIMEOUT))
@@ -102,12 +117,14 @@ impl Connections {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string()))?;
+        runtime.spawn(close_idle(pool.clone()));
         Ok(Connections {
             runtime: Some(runtime),
             pool,
             #[cfg(feature = "evidence")]
             canceller,
             address,
+            config,
         })
     }
 
@@ -125,9 +142,22 @@ impl Connections {
         self.runtime().block_on(future).map_err(|failure| error(&self.address, failure))
     }
 
-    /// A connection of the pool.
+    /// The settings of a connection outside the pool.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// A connection of the pool. While the server has none left, waits for one that this process or another one gives back.
     pub async fn connection(&self) -> Result<Object, Failure> {
-        self.pool.get().await.map_err(Failure::from)
+        let started = Instant::now();
+        loop {
+            match self.pool.get().await {
+                Err(PoolError::Backend(error)) if is_full(&error) && started.elapsed() < CONNECT_TIMEOUT => {
+                    tokio::time::sleep(FULL_PAUSE).await;
+                }
+                connection => return connection.map_err(Failure::from),
+            }
+        }
     }
 
     /// A connection of the pool that comes within this time.
@@ -144,7 +174,6 @@ impl Connections {
     }
 
     /// Runs a future on the threads of the connections.
-    #[cfg(feature = "evidence")]
     pub fn spawn<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -206,6 +235,28 @@ impl Drop for Connections {
     }
 }
 
+/// Closes connections that nobody needs, for as long as the threads live.
+async fn close_idle(pool: Pool) {
+    loop {
+        tokio::time::sleep(IDLE / 5).await;
+        let mut kept = 0;
+        pool.retain(|_, metrics| {
+            kept += 1;
+            kept <= KEPT_CONNECTIONS || metrics.last_used() < IDLE
+        });
+    }
+}
+
+/// Returns `true` if the server has no connection left.
+pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&tokio_postgres::error::SqlState::TOO_MANY_CONNECTIONS)
+}
+
+/// Returns `true` if connections with these settings try TLS.
+pub(super) fn is_encrypted(config: &Config) -> bool {
+    config.get_ssl_mode() != tokio_postgres::config::SslMode::Disable
+}
+
 /// The address for messages: host, port and database, without user and password.
 fn described(config: &Config) -> String {
     let host = match config.get_hosts().first() {
@@ -218,7 +269,7 @@ fn described(config: &Config) -> String {
     format!("postgres://{host}{port}/{}", config.get_dbname().unwrap_or_default())
 }
 
-fn tls() -> MakeRustlsConnect {
+pub(super) fn tls() -> MakeRustlsConnect {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = match ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions() {

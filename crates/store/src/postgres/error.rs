@@ -3,6 +3,7 @@
 use deadpool_postgres::PoolError;
 use tokio_postgres::error::SqlState;
 
+use super::connection::is_full;
 use crate::error::StoreError;
 
 /// A failed call.
@@ -53,6 +54,9 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     match failure {
         Failure::Store(error) => error,
         Failure::Pool(error) => database(format!("no connection: {error}")),
+        Failure::Server(error) if is_full(&error) => database(
+            "the server has no connection left; raise its max_connections, or run fewer processes on it".to_owned(),
+        ),
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
             Some(said) if *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION => {

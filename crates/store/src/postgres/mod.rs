@@ -6,7 +6,8 @@
 //! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
 //! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
 //! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
-//! calls, and `locks` keeps single changes of a namespace apart.
+//! calls, and `locks` keeps single changes of a namespace apart. `jobs` is the queue of trees to be indexed, and `listening` and
+//! `sessions` serve the servers of a team.
 
 mod adopt;
 mod bm25;
@@ -23,12 +24,18 @@ mod evidence;
 mod guard;
 mod holding;
 mod instance;
+mod jobs;
+#[cfg(test)]
+mod jobs_tests;
 mod legs;
 #[cfg(test)]
 mod legs_fixture;
 #[cfg(test)]
 mod legs_tests;
 mod lexical;
+mod listening;
+#[cfg(test)]
+mod listening_tests;
 mod locks;
 mod maintenance;
 mod models;
@@ -43,6 +50,7 @@ mod rows;
 mod schema;
 mod scope;
 mod select;
+mod sessions;
 mod statement;
 mod status;
 #[cfg(test)]
@@ -60,7 +68,9 @@ use std::sync::Mutex;
 
 use connection::Connections;
 use holding::Holding;
+pub use jobs::{Job, JobEnd, JobState, MOST_JOB_FAILURES, NextJob, TakenJob};
 use legs::Legs;
+use listening::Listening;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;
@@ -78,6 +88,7 @@ pub struct PostgresStore {
     legs: Legs,
     /// The namespaces at a change number. Every search reads them.
     namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
+    listening: Listening,
 }
 
 impl PostgresStore {
@@ -97,6 +108,7 @@ impl PostgresStore {
             holding: Holding::default(),
             legs: Legs::default(),
             namespaces: Mutex::default(),
+            listening: Listening::default(),
         })
     }
 

@@ -15,6 +15,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
         include_str!("migrations/0003_functions.sql"),
         include_str!("guard/reader.sql")
     ),
+    include_str!("migrations/0004_jobs.sql"),
 ];
 
 /// The lock of whoever creates or migrates the tables.
