@@ -67,6 +67,8 @@ struct Shared {
     background: Arc<Background>,
     metrics: Metrics,
     changes: Arc<ChangeFeed>,
+    /// True if all servers of the index share the sessions of clients.
+    shares_sessions: bool,
     /// True if the first refresh has ended.
     settled: AtomicBool,
 }
@@ -83,6 +85,7 @@ impl Server {
         let slots = Arc::new(Semaphore::new(options.parallel_calls.max(1)));
         let (active_calls, background) = <(Arc<ActiveCalls>, Arc<Background>)>::default();
         let (settled, metrics) = (AtomicBool::new(false), Metrics::default());
+        let shares_sessions = index.shared_sessions().is_some();
         let index = Arc::new(CurrentIndex::new(index));
         Server {
             shared: Arc::new(Shared {
@@ -94,6 +97,7 @@ impl Server {
                 background,
                 metrics,
                 changes: Arc::default(),
+                shares_sessions,
                 settled,
             }),
             connection: SearchCaller::connection(),
@@ -178,6 +182,11 @@ impl Server {
     /// The change number of the index from now on; `None` until it is known.
     pub(crate) fn changes(&self) -> watch::Receiver<Option<u64>> {
         self.shared.changes.follow(&self.shared.index)
+    }
+
+    /// True if all servers of the index share the sessions of clients.
+    pub(crate) fn shares_sessions(&self) -> bool {
+        self.shared.shares_sessions
     }
 
     /// The current index.

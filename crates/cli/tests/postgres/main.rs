@@ -7,6 +7,8 @@ mod database;
 #[path = "../mcp_http/support.rs"]
 mod support;
 
+mod team;
+
 use database::TestDatabase;
 use serde_json::{Value, json};
 use std::fs;

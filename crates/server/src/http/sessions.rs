@@ -42,7 +42,7 @@ pub(super) struct Sessions {
 
 impl Sessions {
     pub fn new(server: &Server) -> Sessions {
-        let shared = server.index().shared_sessions().is_some().then(|| Arc::new(Shared { server: server.clone() }));
+        let shared = server.shares_sessions().then(|| Arc::new(Shared { server: server.clone() }));
         Sessions { shared, ..Sessions::default() }
     }
 
