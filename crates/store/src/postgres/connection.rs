@@ -4,7 +4,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Timeouts, Transaction};
+use deadpool_postgres::{
+    Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
+};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Runtime;
 #[cfg(feature = "evidence")]
@@ -18,7 +20,7 @@ use crate::error::{Result, StoreError};
 
 /// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each leg, and
 /// writing takes two more.
-fn most_connections() -> usize {
+pub(super) fn most_connections() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     (2 * cores + 2).min(16)
 }
@@ -106,6 +108,8 @@ impl Connections {
         let failed = |reason: String| StoreError::Database { path: address.clone().into(), reason };
         let pool = Pool::builder(manager)
             .max_size(most_connections())
+            // The one used last goes first, so that others become idle.
+            .queue_mode(QueueMode::Lifo)
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .wait_timeout(Some(CONNECT_TIMEOUT))
             .create_timeout(Some(CONNECT_TIMEOUT))
@@ -239,10 +243,12 @@ impl Drop for Connections {
 async fn close_idle(pool: Pool) {
     loop {
         tokio::time::sleep(IDLE / 5).await;
-        let mut kept = 0;
+        // Those unused for longest come first.
+        let mut left = pool.status().available;
         pool.retain(|_, metrics| {
-            kept += 1;
-            kept <= KEPT_CONNECTIONS || metrics.last_used() < IDLE
+            let stays = left <= KEPT_CONNECTIONS || metrics.last_used() < IDLE;
+            left = left.saturating_sub(1);
+            stays
         });
     }
 }

@@ -16,6 +16,8 @@ mod changes;
 mod changes_tests;
 mod condition;
 mod connection;
+#[cfg(test)]
+mod connection_tests;
 mod copy;
 mod documents;
 mod error;
