@@ -38,6 +38,20 @@ pub enum JobState {
     Failed,
 }
 
+impl JobState {
+    const ALL: [JobState; 4] = [JobState::Waiting, JobState::Running, JobState::Done, JobState::Failed];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            JobState::Waiting => "waiting",
+            JobState::Running => "running",
+            JobState::Done => "done",
+            JobState::Failed => "failed",
+        }
+    }
+}
+
 /// A tree to be indexed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Job {
@@ -92,22 +106,21 @@ pub struct TakenJob {
     pub job: Job,
     starts: i32,
     /// The connection whose session holds the lock. It is never used for anything else, and closed at the end.
-    _connection: deadpool_postgres::ClientWrapper,
+    connection: deadpool_postgres::ClientWrapper,
 }
 
-const COLUMNS: &str = "job, namespace, path, state, failures, worker, reason, added_ms, started_ms, ended_ms, starts";
+const COLUMNS: &str =
+    "job, namespace, path, state, failures, worker, reason, added_ms, started_ms, ended_ms, starts, lost";
 
 fn job(row: &Row) -> Job {
     Job {
         job: row.get::<_, i64>(0) as u64,
         namespace: row.get(1),
         path: row.get(2),
-        state: match row.get::<_, &str>(3) {
-            "running" => JobState::Running,
-            "done" => JobState::Done,
-            "failed" => JobState::Failed,
-            _ => JobState::Waiting,
-        },
+        state: JobState::ALL
+            .into_iter()
+            .find(|state| state.name() == row.get::<_, &str>(3))
+            .unwrap_or(JobState::Waiting),
         failures: row.get::<_, i32>(4) as u32,
         worker: row.get(5),
         reason: row.get(6),
@@ -168,7 +181,7 @@ impl PostgresStore {
             // Nothing of this session may outlive the call, unless it holds the lock of a job.
             match taken {
                 Ok(Some((job, starts))) => {
-                    Ok(NextJob::Taken(TakenJob { job, starts, _connection: Object::take(connection) }))
+                    Ok(NextJob::Taken(TakenJob { job, starts, connection: Object::take(connection) }))
                 }
                 Ok(None) => {
                     let left = "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('waiting', 'running'))";
@@ -183,11 +196,12 @@ impl PostgresStore {
         })
     }
 
-    /// Notes how a try ended. Returns `false` if another worker has taken the job over meanwhile.
+    /// Notes how a try ended, and returns what the job does now; `None` if another worker has taken it over meanwhile. A failure
+    /// for which the connection to the server broke is not the job's, so the next worker continues at once.
     ///
     /// # Errors
     /// The server cannot be reached or refuses; the job can be ended again then.
-    pub fn end_job(&self, taken: &TakenJob, end: JobEnd<'_>) -> Result<bool> {
+    pub fn end_job(&self, taken: &TakenJob, end: JobEnd<'_>) -> Result<Option<JobState>> {
         let (number, namespace) = (taken.job.job as i64, taken.job.namespace.as_str());
         self.connections.write(async |transaction| {
             // Whoever adds a job to the namespace waits, so that there is never a second one that waits.
@@ -195,8 +209,9 @@ impl PostgresStore {
             let mine = "SELECT failures FROM jobs WHERE job = $1 AND namespace = $2 AND starts = $3 AND state = 'running' \
                  FOR UPDATE";
             let Some(mine) = transaction.query_opt(mine, &[&number, &namespace, &taken.starts]).await? else {
-                return Ok(false);
+                return Ok(None);
             };
+            let end = if matches!(end, JobEnd::Failed(_)) && taken.connection.is_closed() { JobEnd::Stopped } else { end };
             let failures = mine.get::<_, i32>(0) + i32::from(matches!(end, JobEnd::Failed(_)));
             let waits = "SELECT EXISTS (SELECT 1 FROM jobs WHERE namespace = $1 AND state = 'waiting')";
             let waits: bool = transaction.query_one(waits, &[&namespace]).await?.get(0);
@@ -205,13 +220,13 @@ impl PostgresStore {
                 // A job that was added meanwhile does the same work.
                 let delete = "DELETE FROM jobs WHERE job = $1 AND namespace = $2";
                 transaction.execute(delete, &[&number, &namespace]).await?;
-                return Ok(true);
+                return Ok(Some(JobState::Waiting));
             }
             let (state, reason, pause) = match end {
-                JobEnd::Done => ("done", None, 0),
-                JobEnd::Failed(reason) if gives_up => ("failed", Some(reason), 0),
-                JobEnd::Failed(reason) => ("waiting", Some(reason), PAUSE_MS * i64::from(failures)),
-                JobEnd::Stopped => ("waiting", None, 0),
+                JobEnd::Done => (JobState::Done, None, 0),
+                JobEnd::Failed(reason) if gives_up => (JobState::Failed, Some(reason), 0),
+                JobEnd::Failed(reason) => (JobState::Waiting, Some(reason), PAUSE_MS * i64::from(failures)),
+                JobEnd::Stopped => (JobState::Waiting, None, 0),
             };
             let update = format!(
                 "UPDATE jobs SET state = $3, failures = $4, reason = $5, not_before_ms = {NOW_MS} + $6, \
@@ -220,9 +235,9 @@ impl PostgresStore {
             );
             // The text of an error can hold what PostgreSQL cannot.
             let reason = reason.map(|reason| reason.replace('\0', ""));
-            transaction.execute(&update, &[&number, &namespace, &state, &failures, &reason, &pause]).await?;
+            transaction.execute(&update, &[&number, &namespace, &state.name(), &failures, &reason, &pause]).await?;
             remove_earlier(transaction, namespace, number).await?;
-            Ok(true)
+            Ok(Some(state))
         })
     }
 }
@@ -274,7 +289,7 @@ async fn take(connection: &mut Object, worker: &str) -> Result<Option<(Job, i32)
          AND namespace <> ALL($1) ORDER BY job LIMIT 1 FOR UPDATE SKIP LOCKED"
     );
     let start = format!(
-        "UPDATE jobs SET state = 'running', starts = starts + 1, worker = $3, started_ms = {NOW_MS} \
+        "UPDATE jobs SET state = 'running', starts = starts + 1, lost = lost + (state = 'running')::integer, worker = $3, started_ms = {NOW_MS} \
          WHERE job = $1 AND namespace = $2 RETURNING {COLUMNS}"
     );
     let give_up =
@@ -292,8 +307,7 @@ async fn take(connection: &mut Object, worker: &str) -> Result<Option<(Job, i32)
             busy.push(namespace);
             continue;
         }
-        let (state, failures, starts): (&str, i32, i32) = (row.get(3), row.get(4), row.get(10));
-        if state == "running" && starts - failures >= MOST_LOST {
+        if row.get::<_, &str>(3) == "running" && row.get::<_, i32>(11) + 1 >= MOST_LOST {
             let reason = format!("{MOST_LOST} workers ended in the middle of it, the last one {}", {
                 row.get::<_, Option<&str>>(5).unwrap_or("unnamed")
             });

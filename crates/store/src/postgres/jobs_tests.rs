@@ -67,7 +67,7 @@ fn ten_workers_share_the_jobs_and_never_have_two_of_one_namespace() {
                             }
                             std::thread::sleep(Duration::from_millis(3));
                             alone.store(false, Ordering::SeqCst);
-                            assert!(store.end_job(&job, JobEnd::Done).unwrap());
+                            assert_eq!(store.end_job(&job, JobEnd::Done).unwrap(), Some(JobState::Done));
                         }
                         NextJob::Wait => std::thread::sleep(Duration::from_millis(5)),
                         NextJob::Empty => break,
@@ -97,8 +97,8 @@ fn the_job_of_a_lost_worker_is_free_at_once_and_the_lost_one_cannot_end_it() {
     );
     let next = taken(&store.another());
     assert_eq!(next.job.job, lost.job.job);
-    assert!(!store.end_job(&lost, JobEnd::Failed("too late")).unwrap());
-    assert!(store.end_job(&next, JobEnd::Done).unwrap());
+    assert_eq!(store.end_job(&lost, JobEnd::Failed("too late")).unwrap(), None);
+    assert_eq!(store.end_job(&next, JobEnd::Done).unwrap(), Some(JobState::Done));
     assert_eq!(states(&store), [("one".to_owned(), JobState::Done)]);
 }
 
@@ -108,7 +108,8 @@ fn a_job_that_fails_is_tried_again_after_a_pause_and_then_given_up() {
     add(&store, "one", "/trees/one", false).unwrap();
     for failure in 1..=MOST_JOB_FAILURES {
         let job = taken(&store);
-        assert!(store.end_job(&job, JobEnd::Failed("the tree is\0 gone")).unwrap());
+        let end = if failure < MOST_JOB_FAILURES { JobState::Waiting } else { JobState::Failed };
+        assert_eq!(store.end_job(&job, JobEnd::Failed("the tree is\0 gone")).unwrap(), Some(end));
         drop(job);
         let listed = store.jobs().unwrap().remove(0);
         assert_eq!((listed.failures, listed.reason.as_deref()), (failure, Some("the tree is gone")));
@@ -122,18 +123,35 @@ fn a_job_that_fails_is_tried_again_after_a_pause_and_then_given_up() {
     // It can be added again, and the next end replaces the failed one.
     assert!(add(&store, "one", "/trees/one", false).unwrap());
     let job = taken(&store);
-    assert!(store.end_job(&job, JobEnd::Stopped).unwrap());
+    assert_eq!(store.end_job(&job, JobEnd::Stopped).unwrap(), Some(JobState::Waiting));
     drop(job);
     let job = taken(&store);
-    assert!(store.end_job(&job, JobEnd::Done).unwrap());
+    assert_eq!(store.end_job(&job, JobEnd::Done).unwrap(), Some(JobState::Done));
     assert_eq!(states(&store), [("one".to_owned(), JobState::Done)]);
+}
+
+#[test]
+fn a_broken_connection_is_no_failure_of_the_job() {
+    let Some(store) = testing::store() else { return };
+    add(&store, "one", "/trees/one", false).unwrap();
+    let job = taken(&store);
+    store.execute(
+        "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted \
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+    );
+    // Its end arrives a moment later.
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(store.end_job(&job, JobEnd::Failed("connection closed")).unwrap(), Some(JobState::Waiting));
+    let listed = store.jobs().unwrap().remove(0);
+    assert_eq!((listed.state, listed.failures, listed.reason), (JobState::Waiting, 0, None));
+    drop(taken(&store));
 }
 
 #[test]
 fn a_job_that_ends_its_workers_is_given_up() {
     let Some(store) = testing::store() else { return };
     add(&store, "one", "/trees/one", false).unwrap();
-    store.execute("UPDATE tamis.jobs SET state = 'running', starts = 10, worker = 'mill:7'");
+    store.execute("UPDATE tamis.jobs SET state = 'running', lost = 9, worker = 'mill:7'");
     assert!(matches!(store.take_job("worker").unwrap(), NextJob::Empty));
     let listed = store.jobs().unwrap().remove(0);
     assert_eq!(listed.state, JobState::Failed);
@@ -149,7 +167,7 @@ fn a_namespace_is_not_given_to_another_tree_by_accident() {
     let job = taken(&store);
     assert!(add(&store, "api", "/trees/b/api", false).is_err(), "while it runs");
     assert!(add(&store, "api", "/trees/b/api", true).unwrap());
-    assert!(store.end_job(&job, JobEnd::Failed("moved away")).unwrap());
+    assert_eq!(store.end_job(&job, JobEnd::Failed("moved away")).unwrap(), Some(JobState::Failed), "another one waits");
     drop(job);
     assert!(!add(&store, "api", "/trees/b/api", false).unwrap(), "the new place is known");
     assert_eq!(taken(&store).job.path, "/trees/b/api");

@@ -113,7 +113,7 @@ fn list(arguments: &JobsListArguments, global: &Global, output: &Output) -> Resu
     }
     let mut out = output.styled();
     for job in &jobs {
-        writeln!(out, "{:<8} {}  {}  {}", name(job.state), label(&job.namespace), label(&job.path), remark(job))?;
+        writeln!(out, "{:<8} {}  {}  {}", job.state.name(), label(&job.namespace), label(&job.path), remark(job))?;
         if let Some(reason) = &job.reason {
             writeln!(out, "         {}", label(reason))?;
         }
@@ -123,15 +123,6 @@ fn list(arguments: &JobsListArguments, global: &Global, output: &Output) -> Resu
         output.note("no jobs; `tamis jobs add PATH` queues a tree");
     }
     Ok(Exit::found(!jobs.is_empty()))
-}
-
-fn name(state: JobState) -> &'static str {
-    match state {
-        JobState::Waiting => "waiting",
-        JobState::Running => "running",
-        JobState::Done => "done",
-        JobState::Failed => "failed",
-    }
 }
 
 /// Since when, and by whom.

@@ -12,7 +12,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::time::{Duration, Instant};
-use tamis::store::{JobEnd, NextJob, PostgresStore, TakenJob};
+use tamis::store::{JobEnd, JobState, NextJob, PostgresStore, TakenJob};
 use tamis::{RunOptions, RunReport};
 
 /// Pause while no job is free, and before a database that does not answer is asked again.
@@ -81,7 +81,7 @@ impl Worker<'_> {
         Ok(if self.arguments.until_empty { Exit::Interrupted } else { Exit::Found })
     }
 
-    /// Does a job. Returns `false` if it failed.
+    /// Does a job. Returns `false` if it was given up.
     fn one(&self, job: &TakenJob) -> Result<bool> {
         let done = self.index(job);
         let reason = match &done {
@@ -98,9 +98,9 @@ impl Worker<'_> {
             Some(reason) => JobEnd::Failed(reason),
             None => JobEnd::Done,
         };
-        let is_ours = self.end(job, end);
-        self.tell(job, done.ok().as_ref(), reason.as_deref(), interrupted, is_ours)?;
-        Ok(reason.is_none())
+        let state = self.end(job, end);
+        self.tell(job, done.ok().as_ref(), reason.as_deref(), interrupted, state)?;
+        Ok(state != Some(JobState::Failed))
     }
 
     /// The ordinary run, with every model: nobody else embeds for the servers.
@@ -110,15 +110,15 @@ impl Worker<'_> {
         Ok(index.refresh_with(RunOptions::WHOLE, &progress)?)
     }
 
-    /// Notes the end. Returns `false` if the job is another worker's by now.
-    fn end(&self, job: &TakenJob, end: JobEnd<'_>) -> bool {
+    /// Notes the end, and returns what the job does now; `None` if it is another worker's by then.
+    fn end(&self, job: &TakenJob, end: JobEnd<'_>) -> Option<JobState> {
         let started = Instant::now();
         loop {
             match self.store.end_job(job, end) {
-                Ok(is_ours) => return is_ours,
+                Ok(state) => return state,
                 Err(error) if started.elapsed() >= END_PATIENCE || interrupt::pressed() => {
                     self.output.warn(&format!("{error}; the job will be done again"));
-                    return false;
+                    return None;
                 }
                 Err(_) => pause(),
             }
@@ -131,18 +131,23 @@ impl Worker<'_> {
         report: Option<&RunReport>,
         reason: Option<&str>,
         interrupted: bool,
-        is_ours: bool,
+        state: Option<JobState>,
     ) -> Result<()> {
         let job = &job.job;
         let mut out = self.output.plain();
         if self.arguments.json {
             let line = serde_json::json!({
                 "job": job.job, "namespace": job.namespace, "path": job.path, "report": report, "reason": reason,
-                "interrupted": interrupted, "taken_over": !is_ours,
+                "interrupted": interrupted, "state": state,
             });
             writeln!(out, "{line}")?;
         } else if let Some(reason) = reason {
-            self.output.warn(&format!("{}: {reason}", label(&job.namespace)));
+            let next = match state {
+                Some(JobState::Failed) => "given up",
+                Some(_) => "it will be tried again",
+                None => "another worker has it",
+            };
+            self.output.warn(&format!("{}: {reason}; {next}", label(&job.namespace)));
         } else if interrupted {
             self.output.note(&format!(
                 "{}: stopped; the finished part is kept, and the next worker continues",

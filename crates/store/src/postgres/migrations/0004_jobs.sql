@@ -11,6 +11,7 @@ CREATE TABLE jobs(
   state text COLLATE "C" NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed')),
   starts integer NOT NULL DEFAULT 0,             -- how often a worker took it; tells a worker from the one before it
   failures integer NOT NULL DEFAULT 0,
+  lost integer NOT NULL DEFAULT 0,  -- how often a worker ended in the middle of it
   worker text COLLATE "C",          -- the last worker, as its machine and process
   reason text COLLATE "C",          -- of the last failure
   added_ms bigint NOT NULL,         -- milliseconds since 1970, by the server's clock, like all times here
