@@ -258,6 +258,28 @@ fn a_worker_reads_nothing_outside_of_its_roots() {
 }
 
 #[test]
+fn what_others_write_into_the_queue_steers_no_terminal() {
+    let Some(database) = TestDatabase::create() else { return };
+    let directory = tree();
+    let root = directory.path();
+    let url = database.url();
+    assert_eq!(jobs(root, &database), Vec::<Value>::new());
+    let hostile = "\u{1b}[31mPWN\u{202e}\u{7}\n";
+    database.execute(&format!(
+        "INSERT INTO tamis.jobs(namespace, path, state, worker, reason, failures, added_ms) \
+         VALUES ('n{hostile}', '/p{hostile}', 'failed', 'w{hostile}', 'r{hostile}', 3, 0), ('m{hostile}', '/q{hostile}', 'waiting', NULL, NULL, 2, 0)"
+    ));
+    let listed = tamis(root, Some(&url)).args(["jobs", "list", "--color", "always"]).output().expect("it runs");
+    let worked = tamis(root, Some(&url)).args(["jobs", "run", "--root", ".", "--until-empty"]).output();
+    let worked = worked.expect("it runs");
+    assert_eq!((listed.status.code(), worked.status.code()), (Some(0), Some(1)));
+    for output in [listed.stdout, worked.stdout, worked.stderr] {
+        let text = String::from_utf8(output).expect("UTF-8");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
+    }
+}
+
+#[test]
 fn a_namespace_of_two_trees_is_refused_and_nothing_is_queued() {
     let Some(database) = TestDatabase::create() else { return };
     let directory = tree();
