@@ -96,8 +96,8 @@ fn a_session_and_a_cursor_of_one_server_go_on_at_another() {
         text
     };
     let first = page(&one, &query);
-    let words = first.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
-    let cursor = words.filter(|word| word.starts_with("1-") && word.len() > 36).next_back();
+    let mut words = first.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
+    let cursor = words.rfind(|word| word.starts_with("1-") && word.len() > 36);
     let mut next = query.clone();
     next["cursor"] = json!(cursor.unwrap_or_else(|| panic!("no cursor: {first}")));
     let (there, here) = (page(&other, &next), page(&one, &next));

@@ -92,7 +92,7 @@ pub enum JobEnd<'r> {
 #[derive(Debug)]
 pub enum NextJob {
     /// Work.
-    Taken(TakenJob),
+    Taken(Box<TakenJob>),
     /// Wait: the jobs left run elsewhere, or pause after a failure.
     Wait,
     /// Nothing: no job is left.
@@ -181,7 +181,7 @@ impl PostgresStore {
             // Nothing of this session may outlive the call, unless it holds the lock of a job.
             match taken {
                 Ok(Some((job, starts))) => {
-                    Ok(NextJob::Taken(TakenJob { job, starts, connection: Object::take(connection) }))
+                    Ok(NextJob::Taken(Box::new(TakenJob { job, starts, connection: Object::take(connection) })))
                 }
                 Ok(None) => {
                     let left = "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('waiting', 'running'))";

@@ -10,7 +10,7 @@ use super::{JobEnd, JobState, MOST_JOB_FAILURES, NextJob, PostgresStore, TakenJo
 use crate::error::Result;
 
 /// Takes a job. The one before it may still be giving back its lock.
-fn taken(store: &PostgresStore) -> TakenJob {
+fn taken(store: &PostgresStore) -> Box<TakenJob> {
     let started = Instant::now();
     loop {
         match store.take_job("worker").unwrap() {

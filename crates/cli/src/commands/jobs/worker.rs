@@ -87,7 +87,7 @@ impl Worker<'_> {
         let reason = match &done {
             Ok(report) if report.interrupted => None,
             Ok(report) => {
-                let models: Vec<String> = report.unusable_models().map(Into::into).collect();
+                let models: Vec<String> = report.unusable_models().collect();
                 (!models.is_empty()).then(|| models.join("; "))
             }
             Err(error) => Some(described(error)),
