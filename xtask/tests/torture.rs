@@ -26,3 +26,25 @@ fn a_few_rounds_of_each_kind_lose_nothing() {
         assert!(table.lines().any(|line| line.starts_with(kind)), "{table}");
     }
 }
+
+#[test]
+fn a_few_kills_in_a_team_lose_nothing() {
+    let program = program();
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) || !program.is_file() {
+        println!("skipped: 1 test, since {} was not built or there is no PostgreSQL for it", program.display());
+        return;
+    }
+    // The tests that need a PostgreSQL have one only when its programs could be downloaded.
+    if std::env::var_os("TAMIS_TEST_POSTGRES").is_none() {
+        println!("skipped: 1 test, since TAMIS_TEST_POSTGRES is not set");
+        return;
+    }
+    let mut torture = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    torture.args(["torture", "--postgres", "--rounds", "3", "--binary"]).arg(&program);
+    let output = torture.output().expect("it starts");
+    let (table, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{table}\n{errors}");
+    for target in ["server", "database", "worker"] {
+        assert!(table.lines().any(|line| line.starts_with(target)), "{table}");
+    }
+}

@@ -36,11 +36,16 @@ impl Session {
     ///
     /// # Errors
     /// The directory to start from does not exist.
-    pub fn start(global: &Global, mut flags: Vec<FlagSetting>) -> Result<Self> {
-        flags.extend(setting("store.url", "--store", global.store.as_deref()));
+    pub fn start(global: &Global, flags: Vec<FlagSetting>) -> Result<Self> {
         let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         let index = global.index.clone().or_else(variable);
         let location = Location::discover(&global.directory, index.as_deref())?;
+        Ok(Self::at(location, global, flags))
+    }
+
+    /// Finds the origins of the configuration of a tree.
+    pub fn at(location: Location, global: &Global, mut flags: Vec<FlagSetting>) -> Self {
+        flags.extend(setting("store.url", "--store", global.store.as_deref()));
         let directories = UserDirectories::here();
         let user_directory = directories.configuration().map(Path::to_owned);
         let lossy = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
@@ -51,7 +56,7 @@ impl Session {
             directories,
             flags,
         };
-        Ok(Session { location, origins, user_directory })
+        Session { location, origins, user_directory }
     }
 
     /// The validated configuration.

@@ -16,6 +16,7 @@ mod api;
 mod arguments;
 mod background;
 mod caller;
+mod change_feed;
 mod content;
 mod current_index;
 mod cursor;

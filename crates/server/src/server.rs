@@ -4,6 +4,7 @@ use crate::active_calls::ActiveCalls;
 use crate::api::metrics::Metrics;
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
+use crate::change_feed::ChangeFeed;
 use crate::content::Content;
 use crate::current_index::CurrentIndex;
 use crate::cursor::Cursor;
@@ -25,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 use tamis::Index;
 use tamis::search::SearchCaller;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Instructions that a client gives its agent at the start.
@@ -65,6 +66,9 @@ struct Shared {
     active_calls: Arc<ActiveCalls>,
     background: Arc<Background>,
     metrics: Metrics,
+    changes: Arc<ChangeFeed>,
+    /// True if all servers of the index share the sessions of clients.
+    shares_sessions: bool,
     /// True if the first refresh has ended.
     settled: AtomicBool,
 }
@@ -81,6 +85,7 @@ impl Server {
         let slots = Arc::new(Semaphore::new(options.parallel_calls.max(1)));
         let (active_calls, background) = <(Arc<ActiveCalls>, Arc<Background>)>::default();
         let (settled, metrics) = (AtomicBool::new(false), Metrics::default());
+        let shares_sessions = index.shared_sessions().is_some();
         let index = Arc::new(CurrentIndex::new(index));
         Server {
             shared: Arc::new(Shared {
@@ -91,6 +96,8 @@ impl Server {
                 active_calls,
                 background,
                 metrics,
+                changes: Arc::default(),
+                shares_sessions,
                 settled,
             }),
             connection: SearchCaller::connection(),
@@ -170,6 +177,16 @@ impl Server {
             self.shared.settled.store(true, SeqCst);
         }
         self.shared.settled.load(SeqCst)
+    }
+
+    /// The change number of the index from now on; `None` until it is known.
+    pub(crate) fn changes(&self) -> watch::Receiver<Option<u64>> {
+        self.shared.changes.follow(&self.shared.index)
+    }
+
+    /// True if all servers of the index share the sessions of clients.
+    pub(crate) fn shares_sessions(&self) -> bool {
+        self.shared.shares_sessions
     }
 
     /// The current index.

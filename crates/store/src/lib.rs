@@ -105,7 +105,10 @@ pub use hits::{
 pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
-pub use postgres::{Migrated, NamespaceStatus, PostgresStatus, PostgresStore};
+pub use postgres::{
+    Job, JobEnd, JobState, MOST_JOB_FAILURES, Migrated, NamespaceStatus, NextJob, PostgresStatus, PostgresStore,
+    TakenJob,
+};
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageKey,
     PassageRef, StoredPassage, TextForm, TextHash, TextToEmbed, WholeDocument,
@@ -121,7 +124,8 @@ pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
 #[cfg(feature = "evidence")]
 pub use store::EvidenceGraph;
 pub use store::{
-    Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Store, Usage, UsageLog, VectorLeg, Writing,
+    Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions, Store,
+    Usage, UsageLog, VectorLeg, Writing,
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
@@ -135,7 +139,7 @@ pub mod prelude {
     #[cfg(feature = "evidence")]
     pub use crate::EvidenceGraph as _;
     pub use crate::{
-        Changes as _, Documents as _, LexicalLeg as _, Maintenance as _, Properties as _, Usage as _, UsageLog as _,
-        VectorLeg as _,
+        Changes as _, Documents as _, LexicalLeg as _, Maintenance as _, Properties as _, Serving as _, Usage as _,
+        UsageLog as _, VectorLeg as _,
     };
 }

@@ -94,6 +94,45 @@ pub fn with_server<T>(work: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     stopped.map(|()| result)
 }
 
+/// A server of one's own that keeps what it has acknowledged, removed when this is dropped.
+#[derive(Debug)]
+pub struct DurableServer {
+    server: Server,
+    _survival: interrupt::Survival,
+}
+
+impl DurableServer {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// No server can be had here.
+    pub fn start() -> Result<DurableServer> {
+        let (wheels, account) = {
+            let _lock = lock()?;
+            preparation()?
+        };
+        let mut durable = DurableServer { server: Server::new(&account)?, _survival: interrupt::Survival::begin() };
+        durable.server.start(&wheels, &account, server::DURABLE)?;
+        Ok(durable)
+    }
+}
+
+impl std::ops::Deref for DurableServer {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
+}
+
+impl Drop for DurableServer {
+    fn drop(&mut self) {
+        if let Err(error) = self.server.remove() {
+            eprintln!("{error:#}");
+        }
+    }
+}
+
 /// The URL in the variable.
 fn given() -> Option<String> {
     std::env::var(VARIABLE).ok().filter(|url| !url.is_empty())
@@ -141,7 +180,7 @@ fn up(keeps: bool) -> Result<Server> {
     // Noted before it starts, so that `down` finds what an interrupted `up` leaves.
     let mut state = State { server, keeps };
     state.write()?;
-    if let Err(error) = state.server.start(&wheels, &account).and_then(|()| state.write()) {
+    if let Err(error) = state.server.start(&wheels, &account, server::FAST).and_then(|()| state.write()) {
         if let Err(also) = remove(&state) {
             eprintln!("{also:#}");
         }

@@ -10,6 +10,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// The start of the names of all servers' directories.
 const PREFIX: &str = "tamis-postgres-";
@@ -20,15 +21,27 @@ const NAME: &str = "tamis";
 /// The attempts to find a port that nobody takes before the server does.
 const ATTEMPTS: u32 = 5;
 
-/// Settings for tests: fast, the same on every machine, and without care for data after a crash.
-const SETTINGS: &str = "\
+/// Settings for tests: fast, and without care for data after a crash.
+pub const FAST: &str = "\
 fsync = off
 synchronous_commit = off
 full_page_writes = off
+max_connections = 200
+";
+
+/// Settings for kills: as a server is installed, so that what it has acknowledged survives.
+pub const DURABLE: &str = "\
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+max_connections = 100
+";
+
+/// Settings that make all servers the same on every machine.
+const SETTINGS: &str = "\
 wal_level = minimal
 max_wal_senders = 0
 shared_preload_libraries = 'pg_textsearch'
-max_connections = 200
 max_locks_per_transaction = 256
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
@@ -67,7 +80,7 @@ impl Server {
     ///
     /// # Errors
     /// A program fails, or no free port is found.
-    pub fn start(&mut self, wheels: &[PathBuf], account: &Account) -> Result<()> {
+    pub fn start(&mut self, wheels: &[PathBuf], account: &Account, settings: &str) -> Result<()> {
         wheels::unpack(&wheels::SERVER, wheels, &self.directory)?;
         let data = self.data();
         private(account, &data)?;
@@ -76,7 +89,7 @@ impl Server {
         initdb.args(["--auth=trust", "--no-sync", "--no-instructions", "--username", NAME]).args(locale);
         finish(initdb.arg("--pgdata").arg(&data))?;
         let path = data.join("postgresql.conf");
-        let settings = fs::read_to_string(&path)? + SETTINGS;
+        let settings = fs::read_to_string(&path)? + SETTINGS + settings;
         fs::write(&path, settings)?;
         self.listen(account)?;
         self.psql("postgres", &format!("CREATE DATABASE {NAME}"))?;
@@ -101,6 +114,48 @@ impl Server {
             fs::remove_file(&log)?;
         }
         bail!("no free port for PostgreSQL after {ATTEMPTS} attempts")
+    }
+
+    /// Kills the first process and then its children, which do not wait for each other (SIGKILL).
+    ///
+    /// # Errors
+    /// It does not run, or its children do not end.
+    pub fn kill(&self) -> Result<()> {
+        let first = self.process().context("the server does not run")?;
+        let children = children_of(first)?;
+        for id in std::iter::once(first).chain(children.iter().copied()) {
+            // SAFETY: a signal to a process that has ended meanwhile does nothing.
+            unsafe { libc::kill(id as libc::pid_t, libc::SIGKILL) };
+        }
+        let started = Instant::now();
+        while std::iter::once(first).chain(children.iter().copied()).any(is_running) {
+            ensure!(started.elapsed() < Duration::from_secs(30), "the killed server goes on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Starts a server that was killed, on its port.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn restart(&self) -> Result<()> {
+        let mut start = Account::owner_of(&self.data())?.command(self.program("pg_ctl"));
+        start.args(["start", "--wait", "--silent", "--pgdata"]).arg(self.data());
+        finish(start.arg("--log").arg(self.data().join("log")).args(["--options", &format!("-p {}", self.port)]))
+    }
+
+    /// Runs a query on its database and returns the rows, one a line.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub fn query(&self, statement: &str) -> Result<String> {
+        let mut psql = Account::Own.command(self.program("psql"));
+        psql.args(["--no-psqlrc", "--quiet", "--no-password", "--tuples-only", "--no-align", "--host=127.0.0.1"]);
+        psql.args(["--port", &self.port.to_string(), "--username", NAME, "--dbname", NAME, "--command", statement]);
+        let output = psql.env("PGCONNECT_TIMEOUT", "10").output().context("psql")?;
+        ensure!(output.status.success(), "psql: {}", String::from_utf8_lossy(&output.stderr).trim());
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// Returns the directory of all its files.
@@ -204,6 +259,26 @@ pub fn finish(command: &mut Command) -> Result<()> {
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{name} failed: {}\n{}", output.status, errors.trim());
     Ok(())
+}
+
+/// Returns the processes that a process started.
+fn children_of(parent: u32) -> Result<Vec<u32>> {
+    let mut children = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let is_child = |line: &str| line.strip_prefix("PPid:").is_some_and(|of| of.trim() == parent.to_string());
+        if status.lines().any(is_child) {
+            children.push(id);
+        }
+    }
+    Ok(children)
+}
+
+/// Returns true while a process runs. One that ended and that nobody has waited for does not.
+fn is_running(id: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    status.lines().find_map(|line| line.strip_prefix("State:")).is_some_and(|state| !state.trim().starts_with('Z'))
 }
 
 /// Reads the id of the first process from the text of `postmaster.pid`.

@@ -12,6 +12,7 @@ mod fixture;
 mod kill;
 mod mount;
 mod plan;
+mod postgres;
 pub mod random;
 pub mod sandbox;
 mod server;
@@ -46,6 +47,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     let options = Options::read(arguments)?;
     let binary = binary(&options)?;
+    if options.postgres {
+        return postgres::run(&binary, options.seed, options.rounds);
+    }
     let setup = Setup::new(&binary)?;
     let started = Instant::now();
     let table = Mutex::new(Table::default());

@@ -101,6 +101,8 @@ pub struct Options {
     pub binary: Option<PathBuf>,
     /// Keeps the directories of rounds that lost something.
     pub keep: bool,
+    /// Kills servers, workers and the database of a team instead.
+    pub postgres: bool,
 }
 
 /// The flags of the command, for its help.
@@ -115,6 +117,7 @@ cargo xtask torture [--seed N] [--rounds N] [--kind KIND]… [--round K KIND] [-
   --debug          build the program without optimisation
   --binary FILE    use this program instead of building one
   --keep           keep the directories of rounds that lost something
+  --postgres       instead, run N rounds with an index in PostgreSQL (default: 100): kill a server, a worker or the database
 ";
 
 impl Options {
@@ -125,13 +128,14 @@ impl Options {
     pub fn read(arguments: &[String]) -> Result<Options> {
         let mut options = Options {
             seed: 1,
-            rounds: 500,
+            rounds: 0,
             kinds: Vec::new(),
             only: None,
             jobs: 2,
             debug: false,
             binary: None,
             keep: false,
+            postgres: false,
         };
         let mut rest = arguments.iter();
         while let Some(flag) = rest.next() {
@@ -150,9 +154,17 @@ impl Options {
                 "--debug" => options.debug = true,
                 "--binary" => options.binary = Some(value()?.into()),
                 "--keep" => options.keep = true,
+                "--postgres" => options.postgres = true,
                 other => bail!("{other}: unknown flag\n\n{FLAGS}"),
             }
         }
+        if !arguments.iter().any(|argument| argument == "--rounds") {
+            options.rounds = if options.postgres { 100 } else { 500 };
+        }
+        ensure!(
+            !options.postgres || (options.kinds.is_empty() && options.only.is_none() && !options.keep),
+            "--postgres: its rounds build on each other; leave --kind, --round and --keep out"
+        );
         ensure!((1..=64).contains(&options.jobs), "--jobs {}: must be 1 to 64", options.jobs);
         ensure!((1..=1_000_000).contains(&options.rounds), "--rounds {}: must be 1 to 1000000", options.rounds);
         Ok(options)

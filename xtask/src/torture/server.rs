@@ -25,20 +25,20 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The work that the server acknowledged.
 #[derive(Debug, Default)]
-struct Acknowledged {
+pub struct Acknowledged {
     /// Words of notes.
-    notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Searches whose first result was judged.
-    judged: Vec<String>,
+    pub judged: Vec<String>,
     /// Answers of any kind.
-    answers: u64,
+    pub answers: u64,
     /// Answers that no server should give.
-    faults: Vec<String>,
+    pub faults: Vec<String>,
 }
 
 impl Acknowledged {
     /// Records an answer to a call.
-    fn take(&mut self, call: &Call, answer: &Value) {
+    pub fn take(&mut self, call: &Call, answer: &Value) {
         self.answers += 1;
         let failed = answer["error"].is_object() || answer["result"]["isError"] == true;
         match call {
@@ -53,7 +53,7 @@ impl Acknowledged {
 
 /// A call of a client.
 #[derive(Clone, Debug)]
-enum Call {
+pub enum Call {
     Search,
     Remember(String),
     Feedback(String),
@@ -73,7 +73,7 @@ impl Call {
     }
 
     /// Returns the call after an answer to this one: notes and searches in turn, and a judgement after each search.
-    fn next(&self, answer: &Value, word: impl FnOnce() -> String) -> Call {
+    pub fn next(&self, answer: &Value, word: impl FnOnce() -> String) -> Call {
         let query_id = answer["result"]["structuredContent"]["query_id"].as_str();
         match (self, query_id) {
             (Call::Search, Some(query_id)) => Call::Feedback(query_id.to_owned()),
@@ -197,7 +197,10 @@ fn over_http_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after:
 }
 
 /// Makes a call over its own connection.
-fn post(address: &str, call: &Call) -> Result<Value> {
+///
+/// # Errors
+/// There is no whole answer.
+pub fn post(address: &str, call: &Call) -> Result<Value> {
     let mut params = call.params();
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -16,6 +16,7 @@ mod import_github;
 mod index;
 mod inspect;
 mod install;
+mod jobs;
 mod judge;
 mod mcp;
 mod metadata;
@@ -57,6 +58,7 @@ pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use install::InstallArguments;
+pub use jobs::{JobsAction, JobsAddArguments, JobsArguments, JobsListArguments, JobsRunArguments};
 pub use judge::JudgeArguments;
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments};
 pub use metadata::MetadataArguments;
@@ -147,6 +149,8 @@ pub enum Command {
     Config(ConfigArguments),
     /// Look after the PostgreSQL database that holds the index
     Store(StoreArguments),
+    /// Share the indexing of many trees among workers, in the PostgreSQL database
+    Jobs(JobsArguments),
     /// Check everything, and repair what can be rebuilt
     Doctor(DoctorArguments),
     /// Cut another search engine's results: its lines in, the relevant ones out

@@ -19,6 +19,7 @@ mod import;
 mod index;
 mod install;
 mod issue_body;
+mod jobs;
 mod judge;
 mod mcp;
 mod model;
@@ -55,6 +56,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Import(import) => import::run(import, global, output),
         Command::Status(status) => status::run(status, global, output),
         Command::Store(store) => store::run(store, global, output),
+        Command::Jobs(jobs) => jobs::run(jobs, global, output),
         Command::Get(get) => get::run(get, global, output),
         Command::Grep(grep) => grep::run(grep, global, output),
         Command::Files(files) => files::run(files, global, output),

@@ -16,6 +16,8 @@ mod support;
 #[cfg(target_os = "linux")]
 mod tls;
 
+mod team;
+
 use database::TestDatabase;
 use serde_json::{Value, json};
 use std::fs;

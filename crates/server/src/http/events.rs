@@ -47,6 +47,8 @@ impl Handler {
 async fn follow(server: Server, caller: Caller, mut sender: Sender<Bytes, Infallible>) {
     let mut shown: (Option<(u64, BackgroundState)>, Option<u64>) = (None, None);
     let mut last = Instant::now();
+    // The number tells of all namespaces.
+    let mut changes = caller.namespaces.is_none().then(|| server.changes());
     loop {
         // A read that began and ended since the last look is told of too: whoever asked for it waits.
         let state = (server.reads(), server.background().seen_by(&caller));
@@ -55,9 +57,8 @@ async fn follow(server: Server, caller: Caller, mut sender: Sender<Bytes, Infall
             event(&mut text, "progress", &encode::json(&state.1));
             shown.0 = Some(state);
         }
-        // The number tells of all namespaces.
-        if caller.namespaces.is_none()
-            && let Some(number) = change_number(&server).await
+        let number = changes.as_mut().and_then(|changes| *changes.borrow_and_update());
+        if let Some(number) = number
             && shown.1 != Some(number)
         {
             event(&mut text, "index", &encode::json(&json!({ "change": number })));
@@ -72,14 +73,12 @@ async fn follow(server: Server, caller: Caller, mut sender: Sender<Bytes, Infall
                 return;
             }
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        match &mut changes {
+            // Both ends of the wait are the same reason to look again.
+            Some(changes) => drop(tokio::time::timeout(POLL_INTERVAL, changes.changed()).await),
+            None => tokio::time::sleep(POLL_INTERVAL).await,
+        }
     }
-}
-
-/// The number of the last change. An index that cannot be read now may be readable later, and every call says why it is not.
-async fn change_number(server: &Server) -> Option<u64> {
-    let server = server.clone();
-    tokio::task::spawn_blocking(move || server.index().contents().change_number()).await.ok()?.ok()
 }
 
 /// Adds an event. The data are JSON on one line with an end.

@@ -23,7 +23,7 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, InitializeRequestParams, JsonRpcMessage};
 use std::sync::Arc;
 use std::time::Duration;
 use tamis::search::SearchCaller;
@@ -65,9 +65,9 @@ pub(super) struct Identity {
 enum Accepted {
     /// Nothing to hand on: this is the answer.
     Answered(Response<Outgoing>),
-    /// One message, or a request without a body. `opens_batches`: it opens a session that may send batches.
+    /// One message, or a request without a body. `opens`: what it opens a session with.
     One {
-        opens_batches: bool,
+        opens: Option<Box<InitializeRequestParams>>,
     },
     Batch(Batch, Vec<ClientJsonRpcMessage>),
 }
@@ -155,7 +155,7 @@ impl Handler {
         let identity = self.identify(given, connection)?;
         log.token.clone_from(&identity.token);
         self.rate_limit.count(identity.client).map_err(too_many_requests)?;
-        let session = self.session(request.headers(), identity.client)?;
+        let session = self.session(request.headers(), identity.client).await?;
         if self.server.active_calls().count() >= MAX_CALLS {
             return Err(
                 reject(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; try again").with(RETRY_AFTER, 1u64)
@@ -171,7 +171,7 @@ impl Handler {
         let (is_call, is_end) = (parts.method == Method::POST, parts.method == Method::DELETE);
         let accepted = match is_call {
             true => self.accept(&parts, &body, session.as_deref()),
-            false => Accepted::One { opens_batches: false },
+            false => Accepted::One { opens: None },
         };
         if is_call && !matches!(accepted, Accepted::Answered(_)) {
             connection.mark_active();
@@ -182,7 +182,10 @@ impl Handler {
             (None, None) => connection.client,
         });
         parts.extensions.insert(identity.caller);
-        let opens_batches = matches!(accepted, Accepted::One { opens_batches: true });
+        let opens = match &accepted {
+            Accepted::One { opens } => opens.clone(),
+            _ => None,
+        };
         let answered = async {
             match accepted {
                 Accepted::Answered(response) => response,
@@ -202,11 +205,14 @@ impl Handler {
             Some(session) if is_end && response.status() == StatusCode::ACCEPTED => {
                 // Clients take 200 and 204 to mean that the session is over, and 202 that it will be.
                 *response.status_mut() = StatusCode::NO_CONTENT;
+                // The protocol's library has ended it where all servers look, too.
                 self.sessions.remove(&session);
             }
             None if is_call => {
                 if let Some(Ok(opened)) = response.headers().get(&SESSION).map(HeaderValue::to_str) {
-                    self.sessions.add(opened.into(), identity.client, opens_batches).await;
+                    let added =
+                        self.sessions.add(opened.into(), identity.client, self.owner(identity.client), opens).await;
+                    added.map_err(|reason| reject(StatusCode::SERVICE_UNAVAILABLE, reason).with(RETRY_AFTER, 1u64))?;
                 }
             }
             _ => {}
@@ -234,13 +240,24 @@ impl Handler {
     }
 
     /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
-    fn session(&self, headers: &HeaderMap, client: ClientKey) -> Result<Option<String>, Rejection> {
+    async fn session(&self, headers: &HeaderMap, client: ClientKey) -> Result<Option<String>, Rejection> {
         let named = single(headers, &SESSION)
             .map_err(|()| reject(StatusCode::BAD_REQUEST, "the request has more than one Mcp-Session-Id header"))?;
         let Some(named) = named else { return Ok(None) };
-        match named.to_str() {
-            Ok(session) if self.sessions.belongs(session, client) => Ok(Some(session.to_owned())),
-            _ => Err(reject(StatusCode::NOT_FOUND, "Not Found: Session not found")),
+        let missing = || reject(StatusCode::NOT_FOUND, "Not Found: Session not found");
+        let session = named.to_str().map_err(|_| missing())?;
+        match self.sessions.belongs(session, client, self.owner(client)).await {
+            Ok(true) => Ok(Some(session.to_owned())),
+            Ok(false) => Err(missing()),
+            Err(reason) => Err(reject(StatusCode::SERVICE_UNAVAILABLE, reason).with(RETRY_AFTER, 1u64)),
+        }
+    }
+
+    /// The name of a client that is the same at every server of an index.
+    fn owner(&self, client: ClientKey) -> String {
+        match client {
+            ClientKey::Token(position) => self.tokens[position].owner(),
+            ClientKey::Address(address) => format!("address {address}"),
         }
     }
 
@@ -248,12 +265,12 @@ impl Handler {
     fn accept(&self, parts: &Parts, body: &[u8], session: Option<&str>) -> Accepted {
         // The protocol's library itself refuses a body that is not declared as JSON.
         if !is_json(&parts.headers) {
-            return Accepted::One { opens_batches: false };
+            return Accepted::One { opens: None };
         }
         match messages::read(body) {
             messages::Incoming::Bad(answer) => Accepted::Answered(json(StatusCode::BAD_REQUEST, &answer)),
             messages::Incoming::Ignored => Accepted::Answered(plain(StatusCode::ACCEPTED, "")),
-            messages::Incoming::One(message) => Accepted::One { opens_batches: opens_batches(&message) },
+            messages::Incoming::One(message) => Accepted::One { opens: opened_with(*message) },
             messages::Incoming::Batch(list) => {
                 let version = parts.headers.get(&VERSION);
                 let allowed = version.is_none_or(|version| version.to_str().is_ok_and(supports_batches))
@@ -298,14 +315,14 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// True if a message opens a session that may send batches.
-fn opens_batches(message: &ClientJsonRpcMessage) -> bool {
+/// What a message opens a session with, if it does.
+fn opened_with(message: ClientJsonRpcMessage) -> Option<Box<InitializeRequestParams>> {
     match message {
-        JsonRpcMessage::Request(request) => match &request.request {
-            ClientRequest::InitializeRequest(open) => supports_batches(open.params.protocol_version.as_str()),
-            _ => false,
+        JsonRpcMessage::Request(request) => match request.request {
+            ClientRequest::InitializeRequest(open) => Some(Box::new(open.params)),
+            _ => None,
         },
-        _ => false,
+        _ => None,
     }
 }
 

@@ -107,7 +107,7 @@ pub async fn serve_http(
     let (address, listener) = bound.map_err(|error| ServeError::io(options.address.to_string(), error))?;
 
     let stop_streams = CancellationToken::new();
-    let sessions = sessions::Sessions::new();
+    let sessions = sessions::Sessions::new(&server);
     let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());
     let handler = Arc::new(Handler {
         origins: origin::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },

@@ -18,15 +18,13 @@ pub(super) fn protocol(
     stop: CancellationToken,
 ) -> Protocol {
     let server = server.clone();
-    StreamableHttpService::new(
-        move || Ok(server.clone()),
-        sessions.manager.clone(),
-        // The handler has already checked hosts and origins and read the body.
-        StreamableHttpServerConfig::default()
-            .disable_allowed_hosts()
-            .disable_allowed_origins()
-            .with_json_response(true)
-            .with_max_request_body_bytes(max_body_bytes)
-            .with_cancellation_token(stop),
-    )
+    // The handler has already checked hosts and origins and read the body.
+    let mut config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(max_body_bytes)
+        .with_cancellation_token(stop);
+    config.session_store = sessions.shared();
+    StreamableHttpService::new(move || Ok(server.clone()), sessions.manager.clone(), config)
 }

@@ -1,11 +1,20 @@
 //! Sessions of the older protocol versions. Each belongs to the token that opened it.
+//!
+//! Where an index has several servers, the index keeps the sessions: it decides which exist, and a server that meets one for the first
+//! time repeats its opening message to itself.
 
 use super::rate_limit::ClientKey;
+use crate::messages::supports_batches;
+use crate::server::Server;
+use rmcp::model::InitializeRequestParams;
 use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tamis::store::{SharedSession, SharedSessions, StoreError};
 
 /// Most sessions of one client; one more ends the oldest.
 const MAX_PER_CLIENT: usize = 64;
@@ -22,19 +31,49 @@ struct OwnedSession {
 }
 
 /// Open sessions and their owners.
+#[derive(Default)]
 pub(super) struct Sessions {
     pub manager: Arc<LocalSessionManager>,
     /// Oldest first.
     owned: Mutex<VecDeque<OwnedSession>>,
+    /// The sessions of all servers, if the index keeps them.
+    shared: Option<Arc<Shared>>,
 }
 
 impl Sessions {
-    pub fn new() -> Sessions {
-        Sessions { manager: Arc::new(LocalSessionManager::default()), owned: Mutex::default() }
+    pub fn new(server: &Server) -> Sessions {
+        let shared = server.shares_sessions().then(|| Arc::new(Shared { server: server.clone() }));
+        Sessions { shared, ..Sessions::default() }
     }
 
-    /// True if a session exists and belongs to the client.
-    pub fn belongs(&self, session: &str, client: ClientKey) -> bool {
+    /// The sessions of all servers, for the protocol's library; `None` if there are none.
+    pub fn shared(&self) -> Option<Arc<dyn SessionStore>> {
+        self.shared.clone().map(|shared| shared as Arc<dyn SessionStore>)
+    }
+
+    /// True if a session exists and belongs to the client. `owner` names the client at every server.
+    ///
+    /// # Errors
+    /// The sessions of all servers cannot be read, for this reason.
+    pub async fn belongs(&self, session: &str, client: ClientKey, owner: String) -> Result<bool, String> {
+        let Some(shared) = &self.shared else { return Ok(self.is_ours(session, client)) };
+        let id = session.to_owned();
+        let found = shared.ask(move |sessions| sessions.session(&id)).await?.filter(|found| found.owner == owner);
+        let Some(found) = found else {
+            // It may have ended at another server.
+            self.remove(session);
+            let _ = self.manager.close_session(&session.into()).await;
+            return Ok(false);
+        };
+        if !self.is_ours(session, client) {
+            let opened = serde_json::from_str(&found.opened).map_err(|error| error.to_string())?;
+            self.keep(session.into(), client, Some(&opened)).await;
+        }
+        Ok(true)
+    }
+
+    /// True if this server knows that a session belongs to the client.
+    fn is_ours(&self, session: &str, client: ClientKey) -> bool {
         self.owned().iter().any(|owned| *owned.id == *session && owned.owner == client)
     }
 
@@ -52,8 +91,30 @@ impl Sessions {
         self.owned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a session, and ends the oldest ones when there are too many.
-    pub async fn add(&self, session: SessionId, client: ClientKey, supports_batches: bool) {
+    /// Adds a session that `opened` has opened, and ends the oldest ones when there are too many.
+    ///
+    /// # Errors
+    /// The sessions of all servers cannot be written, for this reason.
+    pub async fn add(
+        &self,
+        session: SessionId,
+        client: ClientKey,
+        owner: String,
+        opened: Option<Box<InitializeRequestParams>>,
+    ) -> Result<(), String> {
+        if let (Some(shared), Some(opened)) = (&self.shared, &opened) {
+            let opened = serde_json::to_string(opened).map_err(|error| error.to_string())?;
+            let opened = SharedSession { id: session.to_string(), owner, opened };
+            shared.ask(move |sessions| sessions.open_session(&opened, MAX_PER_CLIENT)).await?;
+        }
+        self.keep(session, client, opened.as_deref()).await;
+        Ok(())
+    }
+
+    /// Keeps a session, and ends the oldest ones when there are too many. Where the index keeps them too, they go on when they are used
+    /// again.
+    async fn keep(&self, session: SessionId, client: ClientKey, opened: Option<&InitializeRequestParams>) {
+        let supports_batches = opened.is_some_and(|opened| supports_batches(opened.protocol_version.as_str()));
         let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
         for id in self.insert(OwnedSession { id: session, owner: client, supports_batches }, &open) {
             // The session may have ended by itself.
@@ -81,13 +142,66 @@ impl Sessions {
     }
 }
 
+/// The sessions that the index keeps for all servers. The handler has checked whose they are.
+struct Shared {
+    server: Server,
+}
+
+impl Shared {
+    /// Asks the index, on a thread that may block.
+    async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&dyn SharedSessions) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, String> {
+        let server = self.server.clone();
+        let asked = tokio::task::spawn_blocking(move || {
+            let index = server.index();
+            let sessions = index.shared_sessions().ok_or("the index keeps no sessions any more; open a new one")?;
+            ask(sessions).map_err(|error| error.to_string())
+        });
+        asked.await.map_err(|error| error.to_string())?
+    }
+}
+
+/// A call of the protocol's library.
+type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
+
+impl SessionStore for Shared {
+    fn load<'a: 'b, 'i: 'b, 'b>(&'a self, session: &'i str) -> Asked<'b, Option<SessionState>>
+    where
+        Self: 'b,
+    {
+        let id = session.to_owned();
+        Box::pin(async move {
+            let found = self.ask(move |sessions| sessions.session(&id)).await?;
+            Ok(found.map(|found| serde_json::from_str(&found.opened)).transpose()?.map(SessionState::new))
+        })
+    }
+
+    /// [`Sessions::add`] has what belongs to it and writes it, before the client knows the session.
+    fn store<'a: 'b, 'i: 'b, 's: 'b, 'b>(&'a self, _: &'i str, _: &'s SessionState) -> Asked<'b, ()>
+    where
+        Self: 'b,
+    {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn delete<'a: 'b, 'i: 'b, 'b>(&'a self, session: &'i str) -> Asked<'b, ()>
+    where
+        Self: 'b,
+    {
+        let id = session.to_owned();
+        Box::pin(async move { Ok(self.ask(move |sessions| sessions.end_session(&id)).await?) })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_session_belongs_to_one_client_and_the_oldest_of_too_many_ends() {
-        let sessions = Sessions::new();
+        let sessions = Sessions::default();
         let all: Vec<SessionId> = (0..=MAX_PER_CLIENT).map(|number| number.to_string().into()).collect();
         let of =
             |id: SessionId, token| OwnedSession { id, owner: ClientKey::Token(token), supports_batches: token == 1 };
@@ -96,13 +210,13 @@ mod tests {
             let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
             assert!(sessions.insert(of(id.clone(), 0), &open).is_empty());
         }
-        assert!(sessions.belongs("0", ClientKey::Token(0)) && !sessions.belongs("0", ClientKey::Token(1)));
-        assert!(!sessions.belongs("none", ClientKey::Token(0)));
+        assert!(sessions.is_ours("0", ClientKey::Token(0)) && !sessions.is_ours("0", ClientKey::Token(1)));
+        assert!(!sessions.is_ours("none", ClientKey::Token(0)));
         let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
         assert_eq!(sessions.insert(of(all[MAX_PER_CLIENT].clone(), 0), &open), ["0".into()]);
-        assert!(sessions.belongs("other", ClientKey::Token(1)) && !sessions.belongs("0", ClientKey::Token(0)));
+        assert!(sessions.is_ours("other", ClientKey::Token(1)) && !sessions.is_ours("0", ClientKey::Token(0)));
         assert!(sessions.supports_batches("other") && !sessions.supports_batches("1"));
         sessions.remove("other");
-        assert!(!sessions.belongs("other", ClientKey::Token(1)));
+        assert!(!sessions.is_ours("other", ClientKey::Token(1)));
     }
 }

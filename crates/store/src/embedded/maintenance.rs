@@ -4,7 +4,7 @@ use super::{EmbeddedStore, check};
 use crate::error::Result;
 use crate::mutex::lock;
 use crate::report::{Findings, Progress, Pruned, Summary};
-use crate::store::Maintenance;
+use crate::store::{Maintenance, Serving};
 
 impl EmbeddedStore {
     fn publish_all(&self, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<()> {
@@ -59,3 +59,5 @@ impl Maintenance for EmbeddedStore {
         self.database.check_replaced()
     }
 }
+
+impl Serving for EmbeddedStore {}

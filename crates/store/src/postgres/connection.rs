@@ -208,6 +208,11 @@ impl Connections {
         }
     }
 
+    /// What a connection outside the pool needs: the address, and the encryption if there is one.
+    pub fn apart(&self) -> (Config, Option<MakeRustlsConnect>) {
+        (self.config.clone(), self.encryption.clone())
+    }
+
     /// Runs a future on the threads of the connections.
     pub fn spawn<T: Send + 'static>(
         &self,

@@ -146,7 +146,9 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
     let is_full = failure.is_without_connection();
     match failure {
         Failure::Store(error) => error,
-        Failure::Pool(PoolError::Timeout(TimeoutType::Create)) if has_several => of_several("it did not answer in time"),
+        Failure::Pool(PoolError::Timeout(TimeoutType::Create)) if has_several => {
+            of_several("it did not answer in time")
+        }
         Failure::Pool(error) => unavailable(faults::of_pool(&error, most_connections())),
         Failure::Unconfirmed(error) => database(format!(
             "the connection broke ({}) before the server confirmed the change, which may or may not be saved; look before you \

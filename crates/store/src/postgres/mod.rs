@@ -8,7 +8,8 @@
 //! second time. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve
 //! filters. `lexical`, `bm25` and `word_index` are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and
 //! `vector_index` the semantic one. `holding` is the right to write over several
-//! calls, and `locks` keeps single changes of a namespace apart.
+//! calls, and `locks` keeps single changes of a namespace apart. `jobs` is the queue of trees to be indexed, and `listening` and
+//! `sessions` serve the servers of a team.
 
 mod address;
 mod adopt;
@@ -18,6 +19,8 @@ mod changes;
 mod changes_tests;
 mod condition;
 mod connection;
+#[cfg(test)]
+mod connection_tests;
 mod copy;
 mod coverage;
 mod documents;
@@ -28,12 +31,18 @@ mod faults;
 mod guard;
 mod holding;
 mod instance;
+mod jobs;
+#[cfg(test)]
+mod jobs_tests;
 mod legs;
 #[cfg(test)]
 mod legs_fixture;
 #[cfg(test)]
 mod legs_tests;
 mod lexical;
+mod listening;
+#[cfg(test)]
+mod listening_tests;
 mod locks;
 mod maintenance;
 mod models;
@@ -55,6 +64,7 @@ mod schema;
 mod scope;
 mod select;
 mod servers;
+mod sessions;
 mod statement;
 mod statistics;
 mod status;
@@ -76,7 +86,9 @@ use std::sync::Mutex;
 
 use connection::Connections;
 use holding::Holding;
+pub use jobs::{Job, JobEnd, JobState, MOST_JOB_FAILURES, NextJob, TakenJob};
 use legs::Legs;
+use listening::Listening;
 pub use schema::Migrated;
 pub use status::{NamespaceStatus, PostgresStatus};
 
@@ -95,6 +107,7 @@ pub struct PostgresStore {
     legs: Legs,
     /// The namespaces at a change number. Every search reads them.
     namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
+    listening: Listening,
 }
 
 impl PostgresStore {
@@ -115,6 +128,7 @@ impl PostgresStore {
             holding: Holding::default(),
             legs: Legs::default(),
             namespaces: Mutex::default(),
+            listening: Listening::default(),
         })
     }
 

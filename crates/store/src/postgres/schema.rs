@@ -29,6 +29,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
         include_str!("migrations/0003_functions.sql"),
         include_str!("guard/reader.sql")
     ),
+    include_str!("migrations/0004_jobs.sql"),
     concat!(include_str!("migrations/0005_row_security.sql"), include_str!("row_security.sql")),
 ];
 

@@ -90,11 +90,7 @@ where
     ) -> Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), Error>> + Send + '_>> {
         let config = config.clone();
         Box::pin(async move {
-            let connected = match self.each.as_slice() {
-                [] | [_] => config.connect(self.tls.clone()).await,
-                each => self.first(each).await,
-            };
-            let (client, connection) = connected?;
+            let (client, connection) = self.open(&config).await?;
             // Its end shows in the client.
             let task = tokio::spawn(async move { drop(connection.await) });
             Ok((client, task))
@@ -108,6 +104,14 @@ impl<T> InOrder<T>
 where
     T: MakeTlsConnect<Socket> + Clone,
 {
+    /// Connects to the first server of the address that will do.
+    pub async fn open(&self, config: &Config) -> Result<Connected<T::Stream>, Error> {
+        match self.each.as_slice() {
+            [] | [_] => config.connect(self.tls.clone()).await,
+            each => self.first(each).await,
+        }
+    }
+
     async fn first(&self, each: &[Config]) -> Result<Connected<T::Stream>, Error> {
         let mut last = None;
         for config in each {

@@ -13,6 +13,7 @@
 //! | [`Properties`] | settings of the index and calibrated thresholds |
 //! | [`Maintenance`] | publishing, checking, pruning |
 //! | [`Usage`], [`UsageLog`] | recorded searches and feedback |
+//! | [`Serving`] | servers: waiting for changes, sessions of clients |
 
 mod changes;
 mod documents;
@@ -21,6 +22,7 @@ mod evidence_graph;
 mod lexical_leg;
 mod maintenance;
 mod properties;
+mod serving;
 mod usage;
 mod vector_leg;
 
@@ -31,14 +33,17 @@ pub use evidence_graph::EvidenceGraph;
 pub use lexical_leg::LexicalLeg;
 pub use maintenance::Maintenance;
 pub use properties::Properties;
+pub use serving::{Serving, SharedSession, SharedSessions};
 pub use usage::{Usage, UsageLog};
 pub use vector_leg::VectorLeg;
 
 /// The traits that every build of a store has.
-pub trait CoreStore: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage {}
+pub trait CoreStore: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage + Serving {}
 
-impl<S> CoreStore for S where S: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage + ?Sized
-{}
+impl<S> CoreStore for S where
+    S: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage + Serving + ?Sized
+{
+}
 
 /// A whole store. Any type that implements the traits above is one.
 ///

@@ -41,16 +41,26 @@ impl TestDatabase {
         format!("{host}/{}{options}", self.name)
     }
 
-    fn server_does(&self, statement: &str) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let (client, connection) = self.server.connect(NoTls).await.expect("the server answers");
-            let driving = tokio::spawn(connection);
-            client.batch_execute(statement).await.expect("done");
-            drop(client);
-            let _ = driving.await;
-        });
+    /// Runs statements in it, past the store.
+    #[allow(dead_code)]
+    pub fn execute(&self, statements: &str) {
+        does(&self.url().parse().expect("an address"), statements);
     }
+
+    fn server_does(&self, statement: &str) {
+        does(&self.server, statement);
+    }
+}
+
+fn does(server: &Config, statements: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let (client, connection) = server.connect(NoTls).await.expect("the server answers");
+        let driving = tokio::spawn(connection);
+        client.batch_execute(statements).await.expect("done");
+        drop(client);
+        let _ = driving.await;
+    });
 }
 
 impl Drop for TestDatabase {

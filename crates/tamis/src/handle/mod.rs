@@ -6,6 +6,7 @@
 mod builder;
 mod fitted_prior;
 mod opening;
+mod serving;
 mod source;
 mod usage_log;
 

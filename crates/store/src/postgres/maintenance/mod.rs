@@ -20,7 +20,7 @@ use crate::report::{Findings, Part, Progress, Pruned, Summary};
 use crate::store::Maintenance;
 
 /// Where servers listen for the names of namespaces that were published.
-const CHANNEL: &str = "tamis_changes";
+pub(super) const CHANNEL: &str = "tamis_changes";
 
 impl Maintenance for PostgresStore {
     fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {

@@ -103,7 +103,7 @@ fn a_search_does_not_wait_for_a_connection() {
     let connections = &store.connections;
     let all = connections.wait(async {
         let mut all = Vec::new();
-        for _ in 0..16 {
+        for _ in 0..super::super::connection::most_connections() {
             all.push(connections.connection().await?);
         }
         Ok(all)

@@ -1,0 +1,309 @@
+//! Several servers and workers on one database, as a team runs them.
+
+use crate::database::TestDatabase;
+use crate::support::{Server, end_of, request};
+use crate::{json_of, tamis, tree};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A database with the tree `mill` in it.
+fn indexed() -> Option<(TestDatabase, tempfile::TempDir)> {
+    let database = TestDatabase::create()?;
+    let directory = tree();
+    run_jobs(directory.path(), &database, &["mill"]);
+    Some((database, directory))
+}
+
+/// Queues trees and works until the queue is empty.
+fn run_jobs(root: &Path, database: &TestDatabase, trees: &[&str]) {
+    let paths = trees.iter().map(|tree| root.join(tree));
+    let added = tamis(root, Some(&database.url())).args(["jobs", "add"]).args(paths).output().expect("it runs");
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    let worked = worker(root, database).wait_with_output().expect("it ends");
+    assert!(worked.status.success(), "{}", String::from_utf8_lossy(&worked.stderr));
+}
+
+/// A worker on the trees below a directory, which ends when nothing is left to do.
+fn worker(root: &Path, database: &TestDatabase) -> Child {
+    let mut command = tamis(root, Some(&database.url()));
+    command.args(["jobs", "run", "--until-empty", "--json", "--root"]).arg(root);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+fn jobs(root: &Path, database: &TestDatabase) -> Vec<Value> {
+    json_of(tamis(root, Some(&database.url())).args(["jobs", "list", "--json"])).as_array().expect("a list").clone()
+}
+
+/// A server that reads no tree itself.
+fn server(root: &Path, database: &TestDatabase) -> Server {
+    let mut command = tamis(root, Some(&database.url()));
+    Server::of(command.args([
+        "serve",
+        "--http",
+        "127.0.0.1:0",
+        "--no-refresh",
+        "--allow-feedback",
+        "--log-format",
+        "json",
+    ]))
+}
+
+fn get(server: &Server, path: &str) -> Value {
+    let reply = server.request(&format!("GET {path} HTTP/1.1"), &[("Host", "localhost")], "");
+    assert_eq!(reply.status, 200, "{reply:?}\n{}", server.log());
+    reply.json()
+}
+
+/// Sends a message of a session.
+fn send(server: &Server, session: Option<&str>, method: &str, message: &Value) -> crate::support::Reply {
+    let mut headers = vec![
+        ("Host", "localhost"),
+        ("Accept", "application/json, text/event-stream"),
+        ("Content-Type", "application/json"),
+    ];
+    headers.extend(session.map(|session| ("Mcp-Session-Id", session)));
+    let body = if message.is_null() { String::new() } else { message.to_string() };
+    server.request(&format!("{method} /mcp HTTP/1.1"), &headers, &body)
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
+}
+
+#[test]
+fn a_session_and_a_cursor_of_one_server_go_on_at_another() {
+    let Some((database, directory)) = indexed() else { return };
+    let [one, other] = [(); 2].map(|()| server(directory.path(), &database));
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let opened = send(&one, None, "POST", &initialize);
+    let session = opened.header("mcp-session-id").expect("a session").to_owned();
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(send(&other, Some(&session), "POST", &initialized).status, 202, "{}", other.log());
+    let query = json!({ "query": "the tide near the mill", "no_gate": true, "limit": 50, "max_chars": 1000 });
+    let page = |server: &Server, query: &Value| {
+        let reply = send(server, Some(&session), "POST", &call("search", query.clone()));
+        let data =
+            reply.body.lines().find_map(|line| line.strip_prefix("data: {")).unwrap_or_else(|| panic!("{reply:?}"));
+        let message: Value = serde_json::from_str(&format!("{{{data}")).expect("a message");
+        let is_error = message["result"]["isError"].as_bool().unwrap_or(false);
+        let text = message["result"]["content"][0]["text"].as_str().expect("a text").to_owned();
+        assert!(!is_error, "{text}");
+        text
+    };
+    let first = page(&one, &query);
+    let mut words = first.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
+    let cursor = words.rfind(|word| word.starts_with("1-") && word.len() > 36);
+    let mut next = query.clone();
+    next["cursor"] = json!(cursor.unwrap_or_else(|| panic!("no cursor: {first}")));
+    let (there, here) = (page(&other, &next), page(&one, &next));
+    let without_query = |text: &str| text.split(" [query ").next().unwrap_or_default().to_owned();
+    assert_eq!(without_query(&there), without_query(&here));
+    assert_ne!(without_query(&there), without_query(&first));
+    assert!(!there.contains("index has changed"), "{there}");
+    // A third server, started later, knows it as well; and its end is the end everywhere.
+    let third = server(directory.path(), &database);
+    assert_eq!(send(&third, Some(&session), "POST", &call("search", query.clone())).status, 200);
+    assert_eq!(send(&third, Some(&session), "DELETE", &Value::Null).status, 204);
+    for server in [&one, &other, &third] {
+        assert_eq!(send(server, Some(&session), "POST", &call("search", query.clone())).status, 404);
+    }
+}
+
+#[test]
+fn a_judgement_at_one_server_teaches_the_other() {
+    let Some((database, directory)) = indexed() else { return };
+    let [one, other] = [(); 2].map(|()| server(directory.path(), &database));
+    // With the calibration error, which is learned from all judgements.
+    let learned = |server: &Server| get(server, "/v1/stats")["judgements"].clone();
+    let before = learned(&other);
+    // Results that look good and are not.
+    for query in
+        ["how+hot+should+the+oven+be", "waits+longer+after+each+failed+attempt", "heat+the+oven+before+baking+bread"]
+    {
+        let answer = get(&one, &format!("/v1/search?query={query}"));
+        let results = answer["results"].as_array().expect("results").len();
+        assert!(results > 0, "{query}: {answer}");
+        let ranks: Vec<String> = (1..=results).map(|rank| rank.to_string()).collect();
+        let body = json!({ "query_id": answer["query_id"], "ids": ranks, "relevant": false }).to_string();
+        let headers = [("Host", "localhost"), ("Content-Type", "application/json")];
+        let judged = one.request("POST /v1/feedback HTTP/1.1", &headers, &body);
+        assert_eq!(judged.status, 200, "{judged:?}");
+    }
+    let (here, there) = (learned(&one), learned(&other));
+    assert_eq!(here, there);
+    assert_ne!(before, there, "it learned nothing");
+    assert!(there["not_relevant"].as_u64().expect("a count") >= 3, "{there}");
+}
+
+#[test]
+fn a_server_follows_what_a_worker_indexes() {
+    let Some((database, directory)) = indexed() else { return };
+    let root = directory.path();
+    let server = server(root, &database);
+    let mut events = server.connect();
+    events.write_all(&request("GET /v1/events HTTP/1.1", &[("Host", "localhost")], "")).expect("sent");
+    let mut changes = BufReader::new(events)
+        .lines()
+        .map_while(Result::ok)
+        .filter_map(|line| line.strip_prefix("data: {\"change\":")?.trim_end_matches('}').parse::<u64>().ok());
+    let first = changes.next().expect("the number at the start");
+    fs::write(root.join("mill/oven.md"), "# Oven\n\nHeat the oven to 240 degrees before baking bread.\n")
+        .expect("written");
+    run_jobs(root, &database, &["mill"]);
+    assert!(changes.next().expect("a change") > first);
+    let answer = get(&server, "/v1/search?query=how+hot+should+the+oven+be");
+    assert!(answer["results"][0]["snippet"].to_string().contains("240"), "{answer}");
+}
+
+#[test]
+fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
+    const TREES: usize = 20;
+    let Some(database) = TestDatabase::create() else { return };
+    let directory = tree();
+    let root = directory.path();
+    let names: Vec<String> = (0..TREES).map(|number| format!("tree{number}")).collect();
+    for name in &names {
+        fs::create_dir_all(root.join(name)).expect("made");
+        for file in 0..30 {
+            let text = format!("# {name} {file}\n\nThe {name} keeps the number {file} in its cellar.\n");
+            fs::write(root.join(name).join(format!("{file}.md")), text).expect("written");
+        }
+    }
+    let added = tamis(root, Some(&database.url()))
+        .args(["jobs", "add"])
+        .args(names.iter().map(|name| root.join(name)))
+        .output()
+        .expect("it runs");
+    assert!(added.status.success());
+    let mut workers: Vec<Child> = (0..10).map(|_| worker(root, &database)).collect();
+    // Three of them are killed, one after the other, as soon as they have a job.
+    let mut killed = 0;
+    let started = Instant::now();
+    while killed < 3 && started.elapsed() < Duration::from_secs(60) {
+        let running = jobs(root, &database).into_iter().filter(|job| job["state"] == "running");
+        let ids: Vec<u32> =
+            running.filter_map(|job| job["worker"].as_str()?.rsplit(':').next()?.parse().ok()).collect();
+        if let Some(at) = workers.iter().position(|worker| ids.contains(&worker.id())) {
+            let mut worker = workers.swap_remove(at);
+            worker.kill().expect("killed");
+            worker.wait().expect("it ended");
+            killed += 1;
+        } else if jobs(root, &database).iter().all(|job| job["state"] == "done") {
+            break;
+        }
+    }
+    for worker in &mut workers {
+        assert_eq!(end_of(worker), Some(Some(0)), "a worker that was not killed");
+    }
+    assert!(killed > 0, "no worker was caught with a job");
+    let ended = jobs(root, &database);
+    assert_eq!(ended.len(), TREES);
+    assert!(ended.iter().all(|job| job["state"] == "done"), "{ended:?}");
+    let status = json_of(tamis(root, Some(&database.url())).args(["store", "status", "--json"]));
+    let namespaces = status["namespaces"].as_array().expect("namespaces");
+    assert_eq!(namespaces.iter().filter(|namespace| namespace["documents"] == 30).count(), TREES, "{status}");
+    let check = tamis(root, Some(&database.url())).args(["store", "check", "--check-only"]).output().expect("it runs");
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+}
+
+#[test]
+fn a_worker_reads_nothing_outside_of_its_roots() {
+    let Some(database) = TestDatabase::create() else { return };
+    let directory = tree();
+    let root = directory.path();
+    fs::create_dir_all(root.join("secret")).expect("made");
+    fs::write(root.join("secret/key.md"), "# Key\n\nThe secret key is under the mat.\n").expect("written");
+    fs::create_dir_all(root.join("trees/plain")).expect("made");
+    fs::write(root.join("trees/plain/a.md"), "# Plain\n\nNothing to see.\n").expect("written");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(root.join("secret"), root.join("trees/link")).expect("linked");
+    let url = database.url();
+    let queue = |namespace: &str, path: &Path| {
+        let mut add = tamis(root, Some(&url));
+        let added = add.args(["jobs", "add", "--namespace", namespace]).arg(path).output().expect("it runs");
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    };
+    queue("outside", &root.join("secret"));
+    queue("plain", &root.join("trees/plain"));
+    queue("poisoned", &root.join("trees/plain"));
+    // Whoever can write to the database can change all of it.
+    database.execute(&format!(
+        "UPDATE tamis.jobs SET path = '{0}/trees/link' WHERE namespace = 'outside'; \
+         INSERT INTO tamis.jobs(namespace, path, added_ms) VALUES ('up', '{0}/trees/../secret', 0), ('dots', '{0}/secret', 0); \
+         INSERT INTO tamis.properties(namespace, name, value) VALUES ('poisoned', 'sources', \
+         '[{{\"namespace\":\"poisoned\",\"root\":\"{0}/secret\"}}]'); \
+         UPDATE tamis.jobs SET failures = 2 WHERE namespace <> 'plain'",
+        root.display()
+    ));
+    let worked = tamis(root, Some(&url))
+        .args(["jobs", "run", "--until-empty", "--root"])
+        .arg(root.join("trees"))
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&worked.stderr);
+    assert_eq!(worked.status.code(), Some(1), "{said}");
+    for job in jobs(root, &database) {
+        let is_plain = job["namespace"] == "plain";
+        assert_eq!(job["state"], if is_plain { "done" } else { "failed" }, "{job}");
+        assert!(is_plain || job["reason"].to_string().contains("may read"), "{job}");
+    }
+    let found =
+        json_of(tamis(root, Some(&url)).args(["search", "--json", "--no-refresh", "--mode", "lexical", "secret"]));
+    assert_eq!(found["results"], json!([]), "{found}");
+}
+
+#[test]
+fn what_others_write_into_the_queue_steers_no_terminal() {
+    let Some(database) = TestDatabase::create() else { return };
+    let directory = tree();
+    let root = directory.path();
+    let url = database.url();
+    assert_eq!(jobs(root, &database), Vec::<Value>::new());
+    let hostile = "\u{1b}[31mPWN\u{202e}\u{7}\n";
+    database.execute(&format!(
+        "INSERT INTO tamis.jobs(namespace, path, state, worker, reason, failures, added_ms) \
+         VALUES ('n{hostile}', '/p{hostile}', 'failed', 'w{hostile}', 'r{hostile}', 3, 0), ('m{hostile}', '/q{hostile}', 'waiting', NULL, NULL, 2, 0)"
+    ));
+    let listed = tamis(root, Some(&url)).args(["jobs", "list", "--color", "always"]).output().expect("it runs");
+    let worked = tamis(root, Some(&url)).args(["jobs", "run", "--root", ".", "--until-empty"]).output();
+    let worked = worked.expect("it runs");
+    assert_eq!((listed.status.code(), worked.status.code()), (Some(0), Some(1)));
+    for output in [listed.stdout, worked.stdout, worked.stderr] {
+        let text = String::from_utf8(output).expect("UTF-8");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
+    }
+}
+
+#[test]
+fn a_namespace_of_two_trees_is_refused_and_nothing_is_queued() {
+    let Some(database) = TestDatabase::create() else { return };
+    let directory = tree();
+    let root = directory.path();
+    let url = database.url();
+    let add =
+        |arguments: &[&str]| tamis(root, Some(&url)).args(["jobs", "add"]).args(arguments).output().expect("it runs");
+    for (arguments, said) in [
+        (&["/a/api", "/b/api"][..], "--namespace NAME"),
+        (&["no/such/tree"], "whole path"),
+        (&["/a", "/b", "--namespace", "x"], "one by one"),
+        (&["/a", "--namespace", "a,b"], "--namespace"),
+        (&["/"], "--namespace"),
+    ] {
+        let refused = add(arguments);
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{text}");
+        assert!(text.contains(said), "{arguments:?}: {text}");
+    }
+    assert!(add(&["/a/api"]).status.success());
+    assert_eq!(add(&["/a/web", "/b/api"]).status.code(), Some(2));
+    let queued: Vec<Value> = jobs(root, &database).iter().map(|job| job["path"].clone()).collect();
+    assert_eq!(queued, [json!("/a/api")]);
+    assert!(add(&["/b/api", "--moved"]).status.success());
+    let queued: Vec<Value> = jobs(root, &database).iter().map(|job| job["path"].clone()).collect();
+    assert_eq!(queued, [json!("/b/api")]);
+}
