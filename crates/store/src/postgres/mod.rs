@@ -44,6 +44,9 @@ mod schema;
 mod scope;
 mod select;
 mod statement;
+#[cfg(test)]
+#[path = "../../tests/sharding/mod.rs"]
+mod statements;
 mod status;
 #[cfg(test)]
 mod testing;

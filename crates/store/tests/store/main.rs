@@ -18,3 +18,6 @@ mod random;
 mod replaced;
 mod room;
 mod searching;
+#[cfg(feature = "postgres")]
+#[path = "../sharding/mod.rs"]
+mod sharding;
