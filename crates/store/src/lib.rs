@@ -105,7 +105,7 @@ pub use hits::{
 pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
-pub use postgres::{NamespaceStatus, PostgresStatus, PostgresStore};
+pub use postgres::{NamespaceStatus, PostgresStatus, PostgresStore, Sharding};
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,

@@ -162,6 +162,7 @@ fn invocations() -> Vec<Vec<String>> {
         &["config"],
         &["doctor", "--check-only"],
         &["store", "status"],
+        &["store", "shard", "--dry-run"],
         &["judge", "--list"],
         &["judge", "--dry-run", "--model", HOSTILE],
         &["judge", "--queries", HOSTILE],

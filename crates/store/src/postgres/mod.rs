@@ -5,7 +5,7 @@
 //!
 //! `connection` bridges from blocking calls to the asynchronous client, and `schema` creates the tables. `changes` and `words` write
 //! documents, `documents` reads them. `scope`, `condition` and `select` resolve filters. `lexical`, `bm25` and `word_index` are the
-//! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `holding` is the right to write over several
+//! lexical leg, `vectors`, `nearest`, `resident` and `vector_index` the semantic one. `sharding` distributes the tables. `holding` is the right to write over several
 //! calls, and `locks` keeps single changes of a namespace apart.
 
 mod adopt;
@@ -43,6 +43,7 @@ mod rows;
 mod schema;
 mod scope;
 mod select;
+mod sharding;
 mod statement;
 #[cfg(test)]
 #[path = "../../tests/sharding/mod.rs"]
@@ -64,6 +65,7 @@ use std::sync::Mutex;
 use connection::Connections;
 use holding::Holding;
 use legs::Legs;
+pub use sharding::Sharding;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;

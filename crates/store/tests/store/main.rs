@@ -21,3 +21,5 @@ mod searching;
 #[cfg(feature = "postgres")]
 #[path = "../sharding/mod.rs"]
 mod sharding;
+#[cfg(feature = "postgres")]
+mod spread;

@@ -56,6 +56,19 @@ impl TestDatabase {
         format!("postgres://{user}{password}@127.0.0.1:{}/{}", self.proxy.port, self.name)
     }
 
+    /// The number of partitions of a table that have rows.
+    pub fn partitions_with_rows(&self, table: &str) -> i64 {
+        let mut config = self.server.clone();
+        config.dbname(&self.name);
+        let count = format!("SELECT count(DISTINCT tableoid) FROM tamis.{table}");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (client, connection) = config.connect(NoTls).await.expect("the server answers");
+            tokio::spawn(connection);
+            client.query_one(&count, &[]).await.expect("counted").get(0)
+        })
+    }
+
     fn server_does(&self, statement: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {

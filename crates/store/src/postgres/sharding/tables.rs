@@ -24,6 +24,7 @@ pub const DISTRIBUTED: &[&str] = &[
 pub const REFERENCE: &[&str] = &["models"];
 
 /// Tables that stay on the coordinator, each with the reason.
+#[cfg(test)]
 pub const LOCAL: &[(&str, &str)] = &[
     ("meta", "a few rows, never joined"),
     ("properties", "a few rows for each tree, never joined"),
