@@ -66,6 +66,8 @@ use connection::Connections;
 use holding::Holding;
 use legs::Legs;
 pub use sharding::Sharding;
+#[cfg(test)]
+use sharding::tables;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;

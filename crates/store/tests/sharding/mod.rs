@@ -7,14 +7,13 @@
 mod exceptions;
 mod proxy;
 mod rule;
-#[path = "../../src/postgres/sharding/tables.rs"]
-#[expect(dead_code, reason = "the tests need some of the lists")]
-mod tables;
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 pub use proxy::Proxy;
+
+use super::tables;
 
 /// Panics if one of these statements breaks the rule without being an exception.
 pub fn check(statements: BTreeSet<String>) {

@@ -3,7 +3,7 @@
 //! The tables that grow with the content are distributed by namespace and lie together, so that a namespace's rows are on one node and
 //! foreign keys between them hold. Searches of several namespaces are answered by their nodes and merged.
 
-mod tables;
+pub(super) mod tables;
 #[cfg(test)]
 mod tests;
 
