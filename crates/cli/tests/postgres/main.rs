@@ -3,9 +3,14 @@
 #[allow(dead_code)]
 #[path = "../../../store/tests/store/postgres.rs"]
 mod database;
+#[path = "../../../store/tests/sharding/mod.rs"]
+mod sharding;
 #[allow(dead_code)]
 #[path = "../mcp_http/support.rs"]
 mod support;
+#[allow(dead_code)]
+#[path = "../../../store/src/postgres/sharding/tables.rs"]
+mod tables;
 
 use database::TestDatabase;
 use serde_json::{Value, json};

@@ -10,6 +10,7 @@ mod tests;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::PostgresStore;
+use super::connection::SCHEMA;
 use super::error::Failure;
 use super::vector_index::ensure_indexes;
 use super::word_index;
@@ -102,6 +103,10 @@ impl PostgresStore {
         if word_index::is_available(client).await? {
             statements.push("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public".to_owned());
             statements.extend(word_indexes());
+        }
+        if !statements.is_empty() {
+            // They may be run by hand.
+            statements.insert(0, format!("SET search_path = {SCHEMA}, public"));
         }
         Ok(Sharding { address: self.address().to_owned(), has_citus, statements })
     }
