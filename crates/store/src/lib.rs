@@ -107,7 +107,7 @@ pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
 pub use postgres::{
     Job, JobEnd, JobState, MOST_JOB_FAILURES, Migrated, NamespaceStatus, NextJob, PostgresStatus, PostgresStore,
-    TakenJob,
+    Sharding, TakenJob,
 };
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageKey,

@@ -4,6 +4,11 @@
 #[allow(dead_code)]
 #[path = "../../store/tests/store/postgres.rs"]
 mod postgres;
+#[path = "../../store/tests/sharding/mod.rs"]
+mod sharding;
+#[allow(dead_code)]
+#[path = "../../store/src/postgres/sharding/tables.rs"]
+mod tables;
 
 use postgres::TestDatabase;
 use tamis::copy::{CopyOptions, CopyReport, Place, copy, copy_between};

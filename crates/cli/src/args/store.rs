@@ -31,6 +31,8 @@ pub enum StoreAction {
     Copy(StoreCopyArguments),
     /// Look for damage and contradictions, and rebuild what can be rebuilt
     Check(StoreCheckArguments),
+    /// Distribute the tables over the nodes of Citus, by namespace
+    Shard(StoreShardArguments),
 }
 
 /// Flags of `tamis store status`.
@@ -82,6 +84,20 @@ pub struct StoreCopyArguments {
     /// Delete documents that FROM does not have from the copied namespaces
     #[arg(long)]
     pub delete: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `tamis store shard`.
+#[derive(Debug, Args)]
+pub struct StoreShardArguments {
+    /// Print the statements in order, and run none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Number of shards of each table; the server's default if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64_000))]
+    pub shards: Option<u32>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

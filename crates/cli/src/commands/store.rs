@@ -12,7 +12,7 @@ use std::io::Write;
 use tamis::store::prelude::*;
 use tamis::store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
 
-/// Creates the tables, shows what they hold, or checks them.
+/// Creates the tables, shows what they hold, checks or distributes them.
 ///
 /// # Errors
 /// No database is named, it cannot be reached, or it refuses.
@@ -58,6 +58,27 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
                 out.flush()?;
             }
             Ok(Exit::found(is_sound))
+        }
+        StoreAction::Shard(shard) => {
+            let sharding =
+                if shard.dry_run { store.shard_statements(shard.shards)? } else { store.shard(shard.shards)? };
+            if shard.json {
+                output.json(&sharding)?;
+                return Ok(Exit::Found);
+            }
+            if shard.dry_run {
+                let mut out = output.styled();
+                for statement in &sharding.statements {
+                    writeln!(out, "{statement};")?;
+                }
+                out.flush()?;
+                if !sharding.has_citus {
+                    output.note("Citus is not installed in this database, so these statements would fail");
+                }
+            } else {
+                output.note(&format!("{}: the tables are distributed by namespace", sharding.address));
+            }
+            Ok(Exit::Found)
         }
     }
 }

@@ -167,6 +167,7 @@ fn invocations() -> Vec<Vec<String>> {
         &["jobs", "list"],
         &["jobs", "add", HOSTILE],
         &["jobs", "run", "--root", HOSTILE],
+        &["store", "shard", "--dry-run"],
         &["judge", "--list"],
         &["judge", "--dry-run", "--model", HOSTILE],
         &["judge", "--queries", HOSTILE],

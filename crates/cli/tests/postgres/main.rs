@@ -10,13 +10,17 @@ mod faults;
 mod private;
 #[cfg(target_os = "linux")]
 mod proxy;
+#[path = "../../../store/tests/sharding/mod.rs"]
+mod sharding;
 #[allow(dead_code)]
 #[path = "../mcp_http/support.rs"]
 mod support;
+#[allow(dead_code)]
+#[path = "../../../store/src/postgres/sharding/tables.rs"]
+mod tables;
+mod team;
 #[cfg(target_os = "linux")]
 mod tls;
-
-mod team;
 
 use database::TestDatabase;
 use serde_json::{Value, json};

@@ -7,9 +7,9 @@
 //! `faults` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines reading to namespaces a
 //! second time. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve
 //! filters. `lexical`, `bm25` and `word_index` are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and
-//! `vector_index` the semantic one. `holding` is the right to write over several
-//! calls, and `locks` keeps single changes of a namespace apart. `jobs` is the queue of trees to be indexed, and `listening` and
-//! `sessions` serve the servers of a team.
+//! `vector_index` the semantic one. `holding` is the right to write over several calls, and `locks` keeps single changes of a
+//! namespace apart. `jobs` is the queue of trees to be indexed, `listening` and `sessions` serve the servers of a team, and `sharding`
+//! distributes the tables.
 
 mod address;
 mod adopt;
@@ -65,7 +65,11 @@ mod scope;
 mod select;
 mod servers;
 mod sessions;
+mod sharding;
 mod statement;
+#[cfg(test)]
+#[path = "../../tests/sharding/mod.rs"]
+mod statements;
 mod statistics;
 mod status;
 #[cfg(test)]
@@ -90,6 +94,9 @@ pub use jobs::{Job, JobEnd, JobState, MOST_JOB_FAILURES, NextJob, TakenJob};
 use legs::Legs;
 use listening::Listening;
 pub use schema::Migrated;
+pub use sharding::Sharding;
+#[cfg(test)]
+use sharding::tables;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;

@@ -14,8 +14,9 @@ use crate::lexical::TermReader;
 use crate::namespace::{Namespace, NewNamespace};
 use crate::record::{Applied, Change, DocumentId};
 
-/// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ.
-pub(super) const NOW_MS: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
+/// distributed table cannot be updated with a function whose result changes within it.
+pub(super) const NOW_MS: &str = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 
 /// Returns the numbers of namespaces, after registering those that need one.
 pub(super) async fn numbers<'n>(

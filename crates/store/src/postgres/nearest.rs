@@ -42,13 +42,13 @@ impl PostgresStore {
             let candidates = vector_index::search(transaction, model, &unit, selection, count).await?;
             let coverage = self.coverage_of(transaction, model, filter, selection).await?;
             let mut sample = self.sample(transaction, model, vector, selection).await?;
-            let found = of_passages(transaction, model, &candidates).await?;
+            let found = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
             let mut top: Vec<f32> = found.values().map(|(_, stored)| cosine(vector, stored)).collect();
             top.sort_unstable_by(|a, b| b.total_cmp(a));
             let background = vectors::Background::new(coverage.embedded as usize, &mut sample, &top);
             (candidates, background)
         };
-        let found = of_passages(transaction, model, &candidates).await?;
+        let found = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
         let mut hits: Vec<SemanticHit> = found
             .into_iter()
             .map(|(passage, (document, stored))| SemanticHit { passage, document, similarity: cosine(vector, &stored) })

@@ -140,7 +140,7 @@ async fn catch_up(
         });
     }
     for batch in missing.chunks(BATCH) {
-        for (passage, (document, vector)) in of_passages(transaction, model, batch).await? {
+        for (passage, (document, vector)) in of_passages(transaction, model, Some(scope), batch).await? {
             let owner = Owner::from(document.0);
             index.add(passage.0, owner, &vector).map_err(|error| failed(model, error))?;
         }

@@ -33,6 +33,14 @@ impl<'v> Statement<'v> {
         self
     }
 
+    /// Adds words as a constant, for an index that reads no parameters. Whatever is no letter, digit or space is left out.
+    pub fn push_words(&mut self, words: &str) -> &mut Statement<'v> {
+        self.text.push('\'');
+        self.text.extend(words.chars().filter(|character| character.is_ascii_alphanumeric() || *character == ' '));
+        self.text.push('\'');
+        self
+    }
+
     /// Adds a parameter.
     pub fn bind(&mut self, value: &'v (dyn ToSql + Sync), of: Type) -> &mut Statement<'v> {
         self.values.push((value, of));
@@ -67,5 +75,12 @@ mod tests {
         statement.bind(&name, Type::TEXT).push(" AND passage = ANY(").numbers(&numbers).push(") LIMIT ").push_number(7);
         assert_eq!(statement.text, "SELECT 1 FROM passages WHERE kind = $1 AND passage = ANY($2) LIMIT 7");
         assert_eq!(statement.values.len(), 2);
+    }
+
+    #[test]
+    fn words_cannot_end_their_constant() {
+        let mut statement = Statement::new("SELECT ");
+        statement.push_words("n1x6d n1x'; DROP TABLE documents --\\");
+        assert_eq!(statement.text, "SELECT 'n1x6d n1x DROP TABLE documents '");
     }
 }

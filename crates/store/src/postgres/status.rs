@@ -74,7 +74,8 @@ impl PostgresStore {
                     &[],
                 )
                 .await?;
-            let has_bm25 = transaction.query_one("SELECT to_regclass('words_bm25') IS NOT NULL", &[]).await?;
+            let has_bm25 = "SELECT to_regclass('words_bm25') IS NOT NULL OR EXISTS (SELECT FROM meta WHERE key = $1)";
+            let has_bm25 = transaction.query_one(has_bm25, &[&super::word_index::ON_SHARDS]).await?;
             Ok(PostgresStatus {
                 address: self.address().to_owned(),
                 server_version: one("SHOW server_version").await?.unwrap_or_default(),

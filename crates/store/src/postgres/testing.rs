@@ -3,8 +3,12 @@
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
 use super::PostgresStore;
 use super::connection::Connections;
+use super::statements::{self, Proxy};
 use crate::access::Access;
 use crate::embedded::EmbeddedStore;
 use crate::record::{Applied, DocumentId, DocumentState, PassageId, StoredPassage};
@@ -21,6 +25,10 @@ pub(super) struct TestStore {
     store: Option<PostgresStore>,
     server: String,
     database: String,
+    /// What the store talks to.
+    proxy: Proxy,
+    /// True if all its statements are the store's own.
+    is_checked: bool,
 }
 
 /// An empty store, or `None` after saying why the test is skipped.
@@ -33,14 +41,33 @@ pub(super) fn store() -> Option<TestStore> {
     // A process that was killed leaves its databases, and another one may get its number.
     run(&server, &format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
     run(&server, &format!("CREATE DATABASE {database}"));
-    let mut test = TestStore { store: None, server, database };
+    let config: Config = server.parse().expect("the address of the test server can be read");
+    let Some(Host::Tcp(host)) = config.get_hosts().first() else { panic!("{SERVER}: name a host") };
+    let proxy = Proxy::start(host, config.get_ports().first().copied().unwrap_or(5432), false);
+    let mut test = TestStore { store: None, server, database, proxy, is_checked: true };
     test.store = Some(test.another());
     Some(test)
 }
 
 impl TestStore {
-    /// The address of the store's database.
+    /// The same store, for a test that has it run statements of others, which need not keep the rule of distributed tables.
+    pub fn with_statements_of_others(self) -> TestStore {
+        let mut store = self;
+        store.is_checked = false;
+        store
+    }
+
+    /// The address of the store's database, at the proxy.
     pub fn url(&self) -> String {
+        let config: Config = self.server.parse().expect("the address of the test server can be read");
+        let user = config.get_user().expect("the address of the test server names a user");
+        let password = config.get_password().map(String::from_utf8_lossy);
+        let password = password.map(|password| format!(":{password}")).unwrap_or_default();
+        format!("postgres://{user}{password}@127.0.0.1:{}/{}", self.proxy.port, self.database)
+    }
+
+    /// The address of the store's database.
+    fn direct_url(&self) -> String {
         let (address, parameters) = match self.server.split_once('?') {
             Some((address, parameters)) => (address, format!("?{parameters}")),
             None => (self.server.as_str(), String::new()),
@@ -57,7 +84,7 @@ impl TestStore {
 
     /// Runs statements on the database, past the store.
     pub fn execute(&self, statements: &str) {
-        run(&self.url(), statements);
+        run(&self.direct_url(), statements);
     }
 }
 
@@ -73,6 +100,9 @@ impl Drop for TestStore {
     fn drop(&mut self) {
         self.store = None;
         run(&self.server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database));
+        if self.is_checked && !std::thread::panicking() {
+            statements::check(self.proxy.take());
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::PostgresStore;
 use super::error::Failure;
 use super::models::{Model, NO_MODEL, model, model_of, register};
 use super::namespaces::NOW_MS;
+use super::scope::Scope;
 use super::select::{document, passage};
 use super::statement::Statement;
 use super::vector_type::Vector;
@@ -69,7 +70,7 @@ impl VectorLeg for PostgresStore {
             let Some(model) = model_of(transaction, model, vector).await? else {
                 return Ok(vec![None; ids.len()]);
             };
-            let found = of_passages(transaction, &model, ids).await?;
+            let found = of_passages(transaction, &model, None, ids).await?;
             Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| cosine(vector, stored))).collect())
         })
     }
@@ -79,7 +80,7 @@ impl VectorLeg for PostgresStore {
             let Some(model) = model(transaction, name).await? else {
                 return Ok(vec![None; ids.len()]);
             };
-            let found = of_passages(transaction, &model, ids).await?;
+            let found = of_passages(transaction, &model, None, ids).await?;
             Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| stored.clone())).collect())
         })
     }
@@ -163,10 +164,11 @@ async fn put(
     Ok((stored.len() as u64, changed.into_iter().collect()))
 }
 
-/// The vectors of passages, with their documents.
+/// The vectors of passages, with their documents. `scope` has their namespaces, where they are known.
 pub(super) async fn of_passages(
     transaction: &Transaction<'_>,
     model: &Model,
+    scope: Option<&Scope>,
     ids: &[PassageId],
 ) -> Result<HashMap<PassageId, (DocumentId, Vec<f32>)>, Failure> {
     let mut found = HashMap::with_capacity(ids.len());
@@ -177,6 +179,9 @@ pub(super) async fn of_passages(
              JOIN vectors v ON v.namespace = q.namespace AND v.text_hash = q.text_hash WHERE v.model = ",
         );
         statement.bind(&model.number, Type::INT4).push(" AND q.passage = ANY(").numbers(&numbers).push(")");
+        if let Some(scope) = scope {
+            statement.push(" AND q.namespace = ANY(").texts(&scope.namespaces).push(")");
+        }
         for row in statement.query(transaction).await? {
             let Vector(vector) = row.get(2);
             if vector.len() != model.dimension {

@@ -27,16 +27,26 @@ const LEAST_PASSAGES: i64 = 50_000;
 /// True if the index can be used.
 const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
 
+/// The key in `meta` that tells that each shard has an index of its own, which has another name there.
+pub(super) const ON_SHARDS: &str = "words_on_shards";
+
+/// True for either.
+const USABLE_ANYWHERE: &str = "SELECT coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), false), \
+     EXISTS (SELECT FROM meta WHERE key = $2)";
+
 /// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
 /// user may create it. Writers go on meanwhile.
 pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
-    let available =
-        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
-    let version: Option<String> = connection.query_opt(available, &[]).await?.and_then(|row| row.get(0));
+    let distributed = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)";
+    let distributed: bool = connection.query_one(distributed, &[&super::sharding::DISTRIBUTED_BY]).await?.get(0);
     let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
-    let reliable = version.as_deref().is_some_and(|version| parsed(version) >= LEAST_VERSION);
-    if usable == Some(true) || !reliable || passages.get::<_, i64>(0) < LEAST_PASSAGES {
+    // Shards get theirs by `tamis store shard`.
+    if usable == Some(true)
+        || distributed
+        || !is_available(connection).await?
+        || passages.get::<_, i64>(0) < LEAST_PASSAGES
+    {
         return Ok(());
     }
     if usable == Some(false) {
@@ -46,17 +56,26 @@ pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns `true` if the index exists, whether or not it can be used yet.
+/// Returns `true` if the server has a version of the extension that can be relied on.
+pub(super) async fn is_available(connection: &Client) -> Result<bool, Failure> {
+    let available =
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
+    let version: Option<String> = connection.query_opt(available, &[]).await?.and_then(|row| row.get(0));
+    Ok(version.as_deref().is_some_and(|version| parsed(version) >= LEAST_VERSION))
+}
+
+/// Returns `true` if the index exists, here or on shards, whether or not it can be used yet.
 pub(super) async fn exists(transaction: &Transaction<'_>) -> Result<bool, Failure> {
-    let statement = transaction.prepare_cached("SELECT to_regclass('words_bm25') IS NOT NULL").await?;
-    Ok(transaction.query_one(&statement, &[]).await?.get(0))
+    let exists = "SELECT to_regclass('words_bm25') IS NOT NULL OR EXISTS (SELECT FROM meta WHERE key = $1)";
+    let statement = transaction.prepare_cached(exists).await?;
+    Ok(transaction.query_one(&statement, &[&ON_SHARDS]).await?.get(0))
 }
 
 /// Writes the words that were written without an index, as it reads them.
-const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
+pub(super) const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
      FROM unnest(terms, body_counts, name_counts) AS t(term, body, name)) WHERE namespace = $1 AND indexed IS NULL";
 
-async fn fill(connection: &Client) -> Result<(), Failure> {
+pub(super) async fn fill(connection: &Client) -> Result<(), Failure> {
     for row in connection.query("SELECT namespace FROM namespaces ORDER BY namespace", &[]).await? {
         connection.execute(FILL, &[&row.get::<_, String>(0)]).await?;
     }
@@ -91,10 +110,11 @@ pub(super) async fn candidates(
     selection: &Selection,
     count: usize,
 ) -> Result<Option<Vec<LexicalHit>>, Failure> {
-    let usable = transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?;
+    let usable = transaction.query_typed(USABLE_ANYWHERE, &[(&NAME, Type::TEXT), (&ON_SHARDS, Type::TEXT)]).await?;
+    let (here, on_shards) = usable.first().map_or((false, false), |row| (row.get(0), row.get(1)));
     let words: Vec<String> =
         forms.iter().flat_map(|form| &query.forms[*form].numbers).map(|number| indexed_word(*number)).collect();
-    if !usable.is_some_and(|row| row.get(0)) || words.len() > MOST_WORDS {
+    if !(here || on_shards) || words.len() > MOST_WORDS {
         return Ok(None);
     }
     let text = words.join(" ");
@@ -102,8 +122,14 @@ pub(super) async fn candidates(
     query.scored(&mut statement);
     statement.push("(w.namespace, w.passage) IN (SELECT w.namespace, w.passage FROM words w WHERE ");
     selection.among(&mut statement, WORDS);
-    statement.push(" ORDER BY w.indexed <@> to_bm25query(").bind(&text, Type::TEXT).push(", ");
-    statement.bind(&NAME, Type::TEXT).push(") LIMIT ").push_number(u32::try_from(count).unwrap_or(i32::MAX as u32));
+    statement.push(" ORDER BY w.indexed <@> ");
+    if here {
+        statement.push("to_bm25query(").bind(&text, Type::TEXT).push(", ").bind(&NAME, Type::TEXT).push(")");
+    } else {
+        // Each shard takes the index that it has, which it finds for a constant alone.
+        statement.push_words(&text);
+    }
+    statement.push(" LIMIT ").push_number(u32::try_from(count).unwrap_or(i32::MAX as u32));
     statement.push(")");
     let rows = statement.query(transaction).await?;
     Ok(Some(rows.iter().map(|row| query.hit(row)).filter(|hit| hit.score.bm25 > 0.0).collect()))

@@ -27,8 +27,10 @@ pub fn on_every_store(test: impl Fn(&dyn Store)) {
     let directory = temporary();
     test(&open(directory.path()));
     #[cfg(feature = "postgres")]
-    if let Some(database) = crate::postgres::TestDatabase::create() {
-        test(&database.open("here"));
+    for create in [crate::postgres::TestDatabase::create, crate::postgres::TestDatabase::partitioned] {
+        if let Some(database) = create() {
+            test(&database.open("here"));
+        }
     }
 }
 

@@ -19,3 +19,12 @@ mod random;
 mod replaced;
 mod room;
 mod searching;
+#[cfg(feature = "postgres")]
+#[path = "../sharding/mod.rs"]
+mod sharding;
+#[cfg(feature = "postgres")]
+mod spread;
+#[cfg(feature = "postgres")]
+#[path = "../../src/postgres/sharding/tables.rs"]
+#[expect(dead_code, reason = "the rule needs one of the lists")]
+mod tables;

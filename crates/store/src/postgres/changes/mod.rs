@@ -124,11 +124,7 @@ impl PostgresStore {
             Change::Put(document) => Some(document.namespace.clone()),
             _ => None,
         }));
-        if !numbers.is_empty() {
-            let select =
-                transaction.prepare_cached("SELECT DISTINCT namespace FROM documents WHERE document = ANY($1)").await?;
-            namespaces.extend(transaction.query(&select, &[&numbers]).await?.iter().map(|row| row.get::<_, String>(0)));
-        }
+        namespaces.extend(self.namespaces_of(transaction, &numbers).await?);
         self.lock_namespaces(transaction, namespaces.iter().map(String::as_str)).await?;
 
         let mut plan = Plan::default();
@@ -151,6 +147,28 @@ impl PostgresStore {
             }
         }
         Ok(plan)
+    }
+
+    /// The namespaces of documents. Most changes are of the tree that the store was opened for, and only others are sought everywhere.
+    async fn namespaces_of(&self, transaction: &Transaction<'_>, numbers: &[i32]) -> Result<BTreeSet<String>, Failure> {
+        let mut namespaces = BTreeSet::new();
+        if numbers.is_empty() {
+            return Ok(namespaces);
+        }
+        let own = "SELECT document FROM documents WHERE namespace = $1 AND document = ANY($2)";
+        let own = transaction.prepare_cached(own).await?;
+        let own: BTreeSet<i32> =
+            transaction.query(&own, &[&self.namespace, &numbers]).await?.iter().map(|row| row.get(0)).collect();
+        let others: Vec<i32> = numbers.iter().copied().filter(|number| !own.contains(number)).collect();
+        if !own.is_empty() {
+            namespaces.insert(self.namespace.clone());
+        }
+        if !others.is_empty() {
+            let select = "SELECT DISTINCT namespace FROM documents WHERE document = ANY($1)";
+            let select = transaction.prepare_cached(select).await?;
+            namespaces.extend(transaction.query(&select, &[&others]).await?.iter().map(|row| row.get::<_, String>(0)));
+        }
+        Ok(namespaces)
     }
 }
 

@@ -30,18 +30,28 @@ impl Maintenance for PostgresStore {
             Ok(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>())
         })?;
         self.rebuild(&outdated, progress)?;
-        // Whoever locks several namespaces does so in this order. A name that is too long for a message is left out of it.
         let stamp = format!(
-            "WITH changed AS (SELECT namespace FROM namespaces WHERE changed_ms >= coalesce(published_ms, 0) \
-             ORDER BY namespace FOR UPDATE), \
-             stamped AS (UPDATE namespaces n SET published_ms = greatest({NOW_MS}, n.changed_ms) FROM changed c \
-             WHERE n.namespace = c.namespace RETURNING n.namespace) \
-             SELECT namespace, pg_notify($1, CASE WHEN octet_length(namespace) < 8000 THEN namespace ELSE '' END) FROM stamped"
+            "UPDATE namespaces SET published_ms = greatest({NOW_MS}, changed_ms) \
+             WHERE namespace = $1 AND changed_ms >= coalesce(published_ms, 0)"
         );
         let changed: Vec<String> = self.connections.write(async |transaction| {
-            let statement = transaction.prepare_cached(&stamp).await?;
-            let rows = transaction.query(&statement, &[&CHANNEL]).await?;
-            Ok(rows.iter().map(|row| row.get(0)).collect())
+            // Whoever locks several namespaces does so in this order.
+            let changed =
+                "SELECT namespace FROM namespaces WHERE changed_ms >= coalesce(published_ms, 0) ORDER BY namespace";
+            let changed = transaction.query(&transaction.prepare_cached(changed).await?, &[]).await?;
+            let stamp = transaction.prepare_cached(&stamp).await?;
+            let mut stamped = Vec::new();
+            for row in &changed {
+                let namespace: &str = row.get(0);
+                if transaction.execute(&stamp, &[&namespace]).await? > 0 {
+                    // A name that is too long for a message is left out of it.
+                    let told = if namespace.len() < 8000 { namespace } else { "" };
+                    let notify = transaction.prepare_cached("SELECT pg_notify($1, $2)").await?;
+                    transaction.query(&notify, &[&CHANNEL, &told]).await?;
+                    stamped.push(namespace.to_owned());
+                }
+            }
+            Ok(stamped)
         })?;
         for namespace in changed {
             self.connections.write(async |transaction| {

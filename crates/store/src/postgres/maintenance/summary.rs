@@ -72,7 +72,9 @@ async fn models(transaction: &Transaction<'_>, passages: u64, seq: u64) -> Resul
 
 /// The sizes of the tables with their indexes.
 async fn sizes(transaction: &Transaction<'_>) -> Result<Sizes, Failure> {
-    let select = "SELECT c.relname::text, pg_total_relation_size(c.oid) FROM pg_class c \
+    // A partition counts to its table.
+    let select = "SELECT r.relname::text, pg_total_relation_size(c.oid) FROM pg_class c \
+         JOIN pg_class r ON r.oid = coalesce(pg_partition_root(c.oid), c.oid) \
          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'";
     let mut sizes = Sizes::default();
     for row in transaction.query(select, &[&SCHEMA]).await? {

@@ -28,7 +28,7 @@ struct Pair {
 }
 
 fn pair() -> Option<Pair> {
-    let (shared, alone) = (store()?, store()?);
+    let (shared, alone) = (store()?.with_statements_of_others(), store()?.with_statements_of_others());
     fill(&shared, "there", &format!("{SECRET} "), 40);
     fill(&shared, HERE, "", 25);
     fill(&alone, HERE, "", 25);
@@ -37,7 +37,7 @@ fn pair() -> Option<Pair> {
 
 /// A store with both namespaces.
 fn shared() -> Option<TestStore> {
-    let store = store()?;
+    let store = store()?.with_statements_of_others();
     fill(&store, "there", &format!("{SECRET} "), 40);
     fill(&store, HERE, "", 25);
     Some(store)

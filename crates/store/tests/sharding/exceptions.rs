@@ -1,0 +1,74 @@
+//! The statements that name no namespaces, each with the reason. Every node answers them for its shards.
+
+/// Statements by their text; `…` stands for any text within.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    // A caller who has a passage or a document knows its number alone, and each shard has an index of the numbers.
+    ("SELECT DISTINCT namespace FROM documents WHERE document = ANY($1)", "documents of other trees, by number"),
+    ("SELECT document, record FROM documents WHERE document = ANY($1)", "records by the numbers of documents"),
+    ("SELECT a.document, a.name, a.value FROM documents d …", "attributes by the numbers of documents"),
+    ("SELECT p.passage, p.public_id, …p.passage = ANY($1)", "passages by number"),
+    ("SELECT p.passage, p.public_id, …p.public_id = $1", "a passage by its public identifier"),
+    (
+        "SELECT p.passage, p.public_id, …p.public_id > $1 AND p.public_id < $1 || 'g' ORDER BY p.public_id, p.passage LIMIT $2",
+        "passages by the start of a public identifier",
+    ),
+    ("SELECT q.passage, q.document, vector_send(v.embedding) …q.passage = ANY($2)", "vectors of passages by number"),
+    // A text is the same wherever it is.
+    (
+        "INSERT INTO vectors(namespace, model, text_hash, embedding) SELECT DISTINCT ON …",
+        "vectors that a text has in other namespaces",
+    ),
+    // Small rows, one for each namespace.
+    (
+        "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM namespaces) + …",
+        "the change number of the whole store",
+    ),
+    (
+        "SELECT namespace, number, change_number, passages, body_terms, name_terms FROM namespaces WHERE passages > 0 ORDER BY namespace",
+        "a search of everything",
+    ),
+    ("SELECT namespace FROM namespaces WHERE passages > 0", "where texts can be"),
+    ("SELECT namespace FROM namespaces WHERE analysis < $1 ORDER BY namespace", "publishing looks for old words"),
+    (
+        "SELECT namespace FROM namespaces WHERE changed_ms >= coalesce(published_ms, 0) ORDER BY namespace",
+        "publishing looks for changes",
+    ),
+    ("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", "the number of all passages"),
+    ("SELECT max(changed_ms), max(published_ms) FROM namespaces", "the summary"),
+    ("SELECT namespace, analysis FROM namespaces ORDER BY namespace", "the check"),
+    // Lists and counts of everything.
+    ("SELECT n.namespace, …", "the list of namespaces"),
+    ("SELECT namespace, newest FROM …", "the newest date of each namespace"),
+    ("SELECT namespace, collection, origin, …", "the list of origins"),
+    ("SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents", "the summary"),
+    ("SELECT namespace, count(*), sum(passages)::bigint FROM documents GROUP BY …", "the summary"),
+    ("SELECT collection, count(*), sum(passages)::bigint FROM documents GROUP BY …", "the summary"),
+    ("SELECT coalesce(p.language, d.language, ''), …", "the summary"),
+    ("SELECT role, count(DISTINCT document), count(*) FROM passages GROUP BY role ORDER BY role", "the summary"),
+    ("SELECT m.name, m.dimension, (SELECT count(*) FROM vectors v …", "the summary"),
+    (
+        "SELECT (SELECT count(*) FROM documents WHERE namespace <> ALL($1)) …",
+        "the check looks for rows of no namespace",
+    ),
+    ("SELECT w::text FROM words w UNION ALL SELECT f::text FROM frequencies f ORDER BY 1", "a test compares all words"),
+    ("SELECT DISTINCT namespace FROM vectors ORDER BY namespace", "pruning, also in removed namespaces"),
+    (
+        "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE model = $1 LIMIT $2) AS counted",
+        "the decision to create an index",
+    ),
+];
+
+/// The reason why a statement needs no namespaces; `None` if there is none.
+pub fn reason(statement: &str) -> Option<&'static str> {
+    let statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    EXCEPTIONS.iter().find(|(exception, _)| matches(exception, &statement)).map(|(_, reason)| *reason)
+}
+
+fn matches(exception: &str, statement: &str) -> bool {
+    match exception.split_once('…') {
+        Some((start, end)) => {
+            statement.len() >= start.len() + end.len() && statement.starts_with(start) && statement.ends_with(end)
+        }
+        None => exception == statement,
+    }
+}
