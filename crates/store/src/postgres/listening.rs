@@ -62,6 +62,10 @@ impl Serving for PostgresStore {
         }
     }
 
+    fn waits_for_server(&self) -> bool {
+        true
+    }
+
     fn shared_sessions(&self) -> Option<&dyn SharedSessions> {
         Some(self)
     }

@@ -97,6 +97,7 @@ pub use schema::Migrated;
 pub use sharding::Sharding;
 #[cfg(test)]
 use sharding::tables;
+use statistics::Counted;
 pub use status::{NamespaceStatus, PostgresStatus};
 
 use crate::error::Result;
@@ -111,6 +112,7 @@ pub struct PostgresStore {
     /// The random name of the tables that were opened.
     instance: String,
     holding: Holding,
+    counted: Counted,
     legs: Legs,
     /// The namespaces at a change number. Every search reads them.
     namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
@@ -133,6 +135,7 @@ impl PostgresStore {
             namespace: namespace.to_owned(),
             instance,
             holding: Holding::default(),
+            counted: Counted::default(),
             legs: Legs::default(),
             namespaces: Mutex::default(),
             listening: Listening::default(),

@@ -15,7 +15,12 @@ use super::vectors::of_passages;
 use crate::filter::Filter;
 use crate::hits::{Background, Nearest, SemanticHit};
 use crate::record::PassageId;
-use crate::vectors::{self, cosine};
+use crate::vectors::{self, Effort, cosine};
+
+/// A thread that waits for others may begin another search meanwhile, which must not happen while this one has a connection.
+fn alone() -> Effort {
+    Effort { in_parallel: false, ..Effort::default() }
+}
 
 impl PostgresStore {
     /// The `k` selected passages most similar to a vector.
@@ -69,9 +74,10 @@ impl PostgresStore {
     ) -> Result<(Vec<PassageId>, vectors::Background), Failure> {
         let search = |level: &super::resident::Level| {
             let found = match selection.listed() {
-                None => level.index.nearest(vector, None, count),
+                None => level.index.nearest_with(vector, None, count, &alone()),
                 Some(listed) => {
-                    level.index.nearest_passages(vector, &|id| listed.binary_search(&(id as i64)).is_ok(), count)
+                    let rows = level.index.rows_of_passages(&|id| listed.binary_search(&(id as i64)).is_ok());
+                    level.index.nearest_among_with(vector, &rows, count, &alone())
                 }
             };
             found.map_err(|error| failed(model, error))
@@ -91,7 +97,7 @@ impl PostgresStore {
     ) -> Result<Vec<f32>, Failure> {
         if selection.is_by_namespace() {
             let measure = |level: &super::resident::Level| {
-                let found = level.index.nearest(vector, None, level.index.len());
+                let found = level.index.nearest_with(vector, None, level.index.len(), &alone());
                 let found = found.map_err(|error| failed(model, error))?;
                 Ok(found.hits.iter().map(|hit| hit.similarity).collect())
             };

@@ -17,13 +17,15 @@ pub(super) const ROLE: &str = include_str!("row_security.sql");
 const CONFINE: &str =
     "SELECT set_config('tamis.namespaces', $1::text[]::text, true), set_config('role', 'tamis_searcher', true)";
 
-/// True if the role is there, may be taken on, reads through the policies and cannot go round them.
+/// True if the role is there, may be taken on, reads through the policies and cannot go round them. The nodes of distributed tables
+/// do not know what a transaction is confined to.
 const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypassrls AND pg_has_role(r.oid, 'SET') \
       AND has_schema_privilege(r.oid, 'tamis', 'USAGE') AND has_schema_privilege(r.oid, 'public', 'USAGE') \
       AND NOT EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = 'tamis'::regnamespace AND c.relkind IN ('r', 'p') \
         AND has_table_privilege(r.oid, c.oid, 'SELECT') AND c.relname <> 'models' \
         AND (NOT c.relrowsecurity OR pg_has_role(r.oid, c.relowner, 'USAGE'))) \
       AND has_table_privilege(r.oid, 'passages', 'SELECT') \
+      AND NOT EXISTS (SELECT FROM meta WHERE key = 'distributed_by') \
       AND has_function_privilege(r.oid, 'words_with_any(bigint[])', 'EXECUTE') \
     FROM pg_roles r WHERE r.rolname = 'tamis_searcher'), false)";
 

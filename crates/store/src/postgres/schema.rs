@@ -173,7 +173,7 @@ mod tests {
     const ADDITIVE: &str = "ALTER TABLE documents ADD COLUMN weight double precision; \
          ALTER TABLE passages ADD COLUMN checked boolean NOT NULL DEFAULT false; \
          ALTER TABLE usage_searches ADD COLUMN place text; \
-         CREATE TABLE jobs(namespace text COLLATE \"C\" PRIMARY KEY, queued_ms bigint NOT NULL); \
+         CREATE TABLE weights(namespace text COLLATE \"C\" PRIMARY KEY, set_ms bigint NOT NULL); \
          CREATE INDEX documents_weight ON documents(namespace, weight)";
 
     fn document(path: &str, text: &str) -> Change {

@@ -18,7 +18,7 @@ pub(super) struct Scope {
     /// The totals of their words.
     pub total: Lengths,
     /// True if the transaction is confined to the namespaces that the filter names.
-    is_confined: bool,
+    pub is_confined: bool,
 }
 
 /// What is asked of the words of a passage.

@@ -30,9 +30,8 @@ const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regc
 /// The key in `meta` that tells that each shard has an index of its own, which has another name there.
 pub(super) const ON_SHARDS: &str = "words_on_shards";
 
-/// True for either.
-const USABLE_ANYWHERE: &str = "SELECT coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), false), \
-     EXISTS (SELECT FROM meta WHERE key = $2)";
+/// True if each shard has one.
+const USABLE_ON_SHARDS: &str = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)";
 
 /// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
 /// user may create it. Writers go on meanwhile.
@@ -110,8 +109,14 @@ pub(super) async fn candidates(
     selection: &Selection,
     count: usize,
 ) -> Result<Option<Vec<LexicalHit>>, Failure> {
-    let usable = transaction.query_typed(USABLE_ANYWHERE, &[(&NAME, Type::TEXT), (&ON_SHARDS, Type::TEXT)]).await?;
-    let (here, on_shards) = usable.first().map_or((false, false), |row| (row.get(0), row.get(1)));
+    let here = transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.is_some_and(|row| row.get(0));
+    // The tables of a confined transaction are not distributed.
+    let on_shards = !here
+        && !selection.scope.is_confined
+        && transaction
+            .query_typed_opt(USABLE_ON_SHARDS, &[(&ON_SHARDS, Type::TEXT)])
+            .await?
+            .is_some_and(|row| row.get(0));
     let words: Vec<String> =
         forms.iter().flat_map(|form| &query.forms[*form].numbers).map(|number| indexed_word(*number)).collect();
     if !(here || on_shards) || words.len() > MOST_WORDS {

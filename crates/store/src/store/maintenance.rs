@@ -8,6 +8,12 @@ pub trait Maintenance: Send + Sync {
     /// Brings the lexical index and the vector files up to date with the database.
     fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()>;
 
+    /// Builds what large namespaces are searched with and is not kept up to date by publishing alone. It can take minutes, in which
+    /// others read and write. A run calls it once, at its end, because writing is slower afterwards.
+    fn build_indexes(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns the change number, which grows with every change of documents, namespaces and vectors.
     fn change_number(&self) -> Result<u64>;
 

@@ -26,6 +26,11 @@ pub trait Serving: Maintenance {
         }
     }
 
+    /// Returns `true` if calls mostly wait for another process, so that many can wait at once.
+    fn waits_for_server(&self) -> bool {
+        false
+    }
+
     /// The sessions that all servers of the store share; `None` if a session belongs to the process that opened it.
     fn shared_sessions(&self) -> Option<&dyn SharedSessions> {
         None

@@ -16,11 +16,13 @@ pub struct Effort {
     pub sample: usize,
     /// The processor instructions. They only change the time.
     pub instructions: Instructions,
+    /// True if a scan of many rows of the tail is divided among threads. A thread that waits for its share may begin something else.
+    pub in_parallel: bool,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { exact_rows: 32_768, depth: None, sample: 8_192, instructions: Instructions::best() }
+        Self { exact_rows: 32_768, depth: None, sample: 8_192, instructions: Instructions::best(), in_parallel: true }
     }
 }
 

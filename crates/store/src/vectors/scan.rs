@@ -34,10 +34,10 @@ impl Query {
     }
 
     /// The similarities to the given rows, ascending, of int8 codes.
-    pub(super) fn similarities(&self, codes: &[i8], scales: &[f32], rows: &[u32]) -> Vec<f32> {
+    pub(super) fn similarities(&self, codes: &[i8], scales: &[f32], rows: &[u32], in_parallel: bool) -> Vec<f32> {
         let mut similarities = vec![0.0; rows.len()];
         let padded = self.rotated.len();
-        if rows.len() < PARALLEL_SCATTERED_ROWS {
+        if rows.len() < PARALLEL_SCATTERED_ROWS || !in_parallel {
             self.similarities_of(codes, scales, rows, padded, &mut similarities);
         } else {
             let part = rows.len().div_ceil(4 * rayon::current_num_threads()).max(PARALLEL_SCATTERED_ROWS / 4);

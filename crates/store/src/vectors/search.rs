@@ -95,10 +95,24 @@ impl VectorIndex {
     /// # Errors
     /// As [`nearest`](Self::nearest), and when the index has changed since.
     pub fn nearest_among(&self, query: &[f32], rows: &Rows, count: usize) -> Result<Nearest, VectorError> {
+        self.nearest_among_with(query, rows, count, &Effort::default())
+    }
+
+    /// As [`nearest_among`](Self::nearest_among), with a chosen effort.
+    ///
+    /// # Errors
+    /// As [`nearest_among`](Self::nearest_among).
+    pub fn nearest_among_with(
+        &self,
+        query: &[f32],
+        rows: &Rows,
+        count: usize,
+        effort: &Effort,
+    ) -> Result<Nearest, VectorError> {
         if rows.changes != self.changes || rows.snapshot.len() != self.live.len() {
             return Err(VectorError::Changed);
         }
-        self.search(query, Some(rows), count, &Effort::default())
+        self.search(query, Some(rows), count, effort)
     }
 
     /// The rows of the documents that pass a filter.
@@ -152,7 +166,7 @@ impl VectorIndex {
                 &every_tail_row
             }
         };
-        let tail = query.similarities(self.tail.codes(), self.tail.scales(), tail_rows);
+        let tail = query.similarities(self.tail.codes(), self.tail.scales(), tail_rows, effort.in_parallel);
         let tail_hits =
             tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages()[*row as usize], *similarity));
         let Some(snapshot) = &self.snapshot else {
@@ -166,7 +180,8 @@ impl VectorIndex {
             None => (&self.live, self.live_count),
         };
         let total = live_count + tail.len();
-        let similarities = |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows);
+        let similarities =
+            |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows, effort.in_parallel);
         // The method depends on the total searched, snapshot and tail, so that later additions do not change it.
         let exact = total <= effort.exact_rows;
         let rows = if exact {

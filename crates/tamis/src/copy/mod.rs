@@ -123,6 +123,7 @@ fn write(
         done = progress.done;
     })
     .map_err(Error::not_published)?;
+    to.build_indexes()?;
     Ok(true)
 }
 

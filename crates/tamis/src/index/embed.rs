@@ -65,6 +65,17 @@ pub(super) fn embed(
     if looked_up {
         remember(index, &report.cached)?;
     }
+    build_indexes(index, report)
+}
+
+/// Builds what large namespaces are searched with.
+fn build_indexes(index: &Index, report: &mut RunReport) -> Result<(), Error> {
+    if report.interrupted {
+        return Ok(());
+    }
+    let started = Instant::now();
+    index.store.build_indexes()?;
+    report.time("build_indexes", started);
     Ok(())
 }
 
@@ -112,7 +123,7 @@ pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut
         let _writing = index.wait_to_write(observer)?;
         remember(index, &report.cached)?;
     }
-    Ok(())
+    build_indexes(index, report)
 }
 
 /// One model's part of a run. The model is loaded at the first text that the cache lacks.

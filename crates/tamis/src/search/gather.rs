@@ -148,10 +148,18 @@ pub(super) fn gather(
 ) -> Result<Gathered, LegError> {
     let LegQueries { lexical, semantic } = asked;
     let legs = |count: usize| {
-        let (words, vectors) = rayon::join(
-            || lexical.as_ref().map(|query| store.lexical(query, filter, count)).transpose(),
-            || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, count)).transpose(),
-        );
+        let words = || lexical.as_ref().map(|query| store.lexical(query, filter, count)).transpose();
+        let vectors =
+            || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, count)).transpose();
+        // The shared threads are for work, and would all be waiting soon.
+        let (words, vectors) = match store.waits_for_server() {
+            false => rayon::join(words, vectors),
+            true => std::thread::scope(|scope| {
+                let vectors = scope.spawn(vectors);
+                let words = words();
+                (words, vectors.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            }),
+        };
         let words = words.map_err(LegError::of(Leg::Lexical))?;
         Ok((words, vectors.map_err(LegError::of(Leg::Semantic))?))
     };

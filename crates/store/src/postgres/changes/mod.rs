@@ -17,7 +17,6 @@ use deadpool_postgres::{GenericClient, Transaction};
 use super::PostgresStore;
 use super::error::Failure;
 use super::evidence::{TaskUpdates, documents_changed};
-use super::statistics;
 use crate::error::Result;
 use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
@@ -48,7 +47,16 @@ impl Changes for PostgresStore {
             applied.seq = change_number(transaction).await?;
             Ok(applied)
         })?;
-        self.connections.wait(async { statistics::keep_up(&self.connections.connection().await?).await })?;
+        let first = changes.iter().find_map(|change| match change {
+            Change::Put(document) => Some(document.namespace.as_str()),
+            _ => None,
+        });
+        if let Some(namespace) = first {
+            // The changes are saved, whatever becomes of this.
+            let _ = self
+                .connections
+                .wait(async { self.counted.keep_up(&self.connections.connection().await?, namespace).await });
+        }
         Ok(applied)
     }
 

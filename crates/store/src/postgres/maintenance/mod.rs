@@ -59,7 +59,10 @@ impl Maintenance for PostgresStore {
                 Ok(())
             })?;
         }
-        // Last, because a new index of a large store takes long.
+        Ok(())
+    }
+
+    fn build_indexes(&self) -> Result<()> {
         self.connections.wait(async { ensure_indexes(&*self.connections.connection().await?).await })
     }
 
