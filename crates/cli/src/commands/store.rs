@@ -127,8 +127,9 @@ fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {
     } else {
         writeln!(
             out,
-            "  no row-level security behind the filters of searches, since the role tamis_searcher is missing; have an administrator \
-             run: CREATE ROLE tamis_searcher NOLOGIN; GRANT tamis_searcher TO \"{}\" WITH SET TRUE, INHERIT FALSE; and then: tamis store init",
+            "  no row-level security behind the filters of searches, since this user cannot take the role tamis_searcher; have an \
+             administrator run: CREATE ROLE tamis_searcher NOLOGIN (unless there is one); \
+             GRANT tamis_searcher TO \"{}\" WITH SET TRUE, INHERIT FALSE; and then: tamis store init",
             status.user.replace('"', "\"\"")
         )?;
     }

@@ -50,12 +50,12 @@ impl NamespaceChange {
     pub async fn write(&self, transaction: &Transaction<'_>, namespace: &str) -> Result<(), Failure> {
         let update = format!(
             "UPDATE namespaces SET change_number = change_number + $2, changed_ms = {NOW_MS}, passages = passages + $3, \
-             body_terms = body_terms + $4, name_terms = name_terms + $5 WHERE namespace = $1"
+             body_terms = body_terms + $4, name_terms = name_terms + $5, documents = documents + $6 WHERE namespace = $1"
         );
         let statement = transaction.prepare_cached(&update).await?;
-        let Difference { passages, body_terms, name_terms, .. } = &self.difference;
+        let Difference { documents, passages, body_terms, name_terms, .. } = &self.difference;
         let count = i64::from(self.counts);
-        transaction.execute(&statement, &[&namespace, &count, passages, body_terms, name_terms]).await?;
+        transaction.execute(&statement, &[&namespace, &count, passages, body_terms, name_terms, documents]).await?;
         Ok(())
     }
 }
@@ -63,11 +63,10 @@ impl NamespaceChange {
 impl PostgresStore {
     /// Returns all namespaces, by name.
     pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
-        let select = "SELECT n.namespace, n.root, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0)::bigint \
-             FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.namespace ORDER BY n.namespace";
-        self.connections.read(async |transaction| {
-            let statement = transaction.prepare_cached(select).await?;
-            let rows = transaction.query(&statement, &[]).await?;
+        let select = "SELECT namespace, root, owner, shared, documents, passages FROM namespaces ORDER BY namespace";
+        self.connections.ask(async |connection| {
+            let statement = connection.prepare_cached(select).await?;
+            let rows = connection.query(&statement, &[]).await?;
             let namespace = |row: &tokio_postgres::Row| Namespace {
                 name: row.get(0),
                 root: row.get(1),

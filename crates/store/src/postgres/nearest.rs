@@ -1,5 +1,7 @@
 //! The passages most similar to a vector, and its similarity to all others.
 
+use std::collections::HashMap;
+
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
@@ -14,7 +16,7 @@ use super::vector_type::Vector;
 use super::vectors::of_passages;
 use crate::filter::Filter;
 use crate::hits::{Background, Nearest, SemanticHit};
-use crate::record::PassageId;
+use crate::record::{DocumentId, PassageId};
 use crate::vectors::{self, Effort, cosine};
 
 /// A thread that waits for others may begin another search meanwhile, which must not happen while this one has a connection.
@@ -38,6 +40,7 @@ impl PostgresStore {
     ) -> Result<Nearest, Failure> {
         let count = k.saturating_add(k / 2).saturating_add(32);
         let unit = Vector::unit(vector).0;
+        let mut known: HashMap<PassageId, (DocumentId, Vec<f32>)> = HashMap::new();
         let (candidates, background) = if selection.scope.total.passages as usize <= self.legs.sizes.few {
             self.of_few(transaction, model, vector, selection, count).await?
         } else if selection.listed().is_some() {
@@ -47,14 +50,16 @@ impl PostgresStore {
             let candidates = vector_index::search(transaction, model, &unit, selection, count).await?;
             let coverage = self.coverage_of(transaction, model, filter, selection).await?;
             let mut sample = self.sample(transaction, model, vector, selection).await?;
-            let found = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
-            let mut top: Vec<f32> = found.values().map(|(_, stored)| cosine(vector, stored)).collect();
+            known = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
+            let mut top: Vec<f32> = known.values().map(|(_, stored)| cosine(vector, stored)).collect();
             top.sort_unstable_by(|a, b| b.total_cmp(a));
             let background = vectors::Background::new(coverage.embedded as usize, &mut sample, &top);
             (candidates, background)
         };
-        let found = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
-        let mut hits: Vec<SemanticHit> = found
+        if known.is_empty() {
+            known = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
+        }
+        let mut hits: Vec<SemanticHit> = known
             .into_iter()
             .map(|(passage, (document, stored))| SemanticHit { passage, document, similarity: cosine(vector, &stored) })
             .collect();

@@ -18,6 +18,7 @@ use deadpool_postgres::GenericClient;
 
 use super::connection::{Connections, SCHEMA};
 use super::error::Failure;
+use super::word_index;
 use crate::error::{Result, StoreError};
 
 /// The migrations in order; the version of a database is the number of those it has.
@@ -119,6 +120,7 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         }
         Ok(found)
     })?;
+    connections.wait(async { word_index::prepare(&*connections.connection().await?).await })?;
     Ok(migrated(found, found.max(newest)))
 }
 

@@ -60,9 +60,7 @@ impl PostgresStore {
             };
             let namespaces = transaction
                 .query(
-                    "SELECT n.namespace, coalesce(d.documents, 0), coalesce(d.passages, 0)::bigint, n.change_number, n.changed_ms, n.published_ms \
-                     FROM namespaces n LEFT JOIN (SELECT namespace, count(*) AS documents, sum(passages) AS passages \
-                     FROM documents GROUP BY namespace) d USING (namespace) ORDER BY n.namespace",
+                    "SELECT namespace, documents, passages, change_number, changed_ms, published_ms FROM namespaces ORDER BY namespace",
                     &[],
                 )
                 .await?;

@@ -63,9 +63,21 @@ pub(super) async fn is_available(connection: &Client) -> Result<bool, Failure> {
     Ok(version.as_deref().is_some_and(|version| parsed(version) >= LEAST_VERSION))
 }
 
-/// Returns `true` if the index exists, here or on shards, whether or not it can be used yet.
-pub(super) async fn exists(transaction: &Transaction<'_>) -> Result<bool, Failure> {
-    let exists = "SELECT to_regclass('words_bm25') IS NOT NULL OR EXISTS (SELECT FROM meta WHERE key = $1)";
+/// Prepares for an index where the server has a version of the extension that can be relied on and the user may add it.
+pub(super) async fn prepare(connection: &Client) -> Result<(), Failure> {
+    if is_available(connection).await? {
+        // Without it, the words are written when the index is created, which takes longer.
+        let _ = connection.batch_execute(EXTENSION).await;
+    }
+    Ok(())
+}
+
+const EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public";
+
+/// Returns `true` if words are written for an index: there is one, here or on shards, or there may be one soon.
+pub(super) async fn is_expected(transaction: &Transaction<'_>) -> Result<bool, Failure> {
+    let exists = "SELECT to_regclass('words_bm25') IS NOT NULL OR EXISTS (SELECT FROM meta WHERE key = $1) \
+         OR EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_textsearch')";
     let statement = transaction.prepare_cached(exists).await?;
     Ok(transaction.query_one(&statement, &[&ON_SHARDS]).await?.get(0))
 }
@@ -83,7 +95,7 @@ pub(super) async fn fill(connection: &Client) -> Result<(), Failure> {
 
 /// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
 pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
-    if connection.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public").await.is_err() {
+    if connection.batch_execute(EXTENSION).await.is_err() {
         return Ok(false);
     }
     let create =

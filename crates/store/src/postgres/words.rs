@@ -39,6 +39,7 @@ const NAME: i16 = 1;
 pub(super) struct Difference {
     /// The passages with each term in the body and in the name.
     terms: HashMap<i64, [i64; 2]>,
+    pub documents: i64,
     pub passages: i64,
     pub body_terms: i64,
     pub name_terms: i64,
@@ -57,7 +58,7 @@ pub(super) struct WordsWriter {
 impl WordsWriter {
     /// Begins to write words of passages of a namespace, which is given by name and number.
     pub async fn begin(transaction: &Transaction<'_>, namespace: &str, number: i32) -> Result<WordsWriter, Failure> {
-        let indexes = word_index::exists(transaction).await?;
+        let indexes = word_index::is_expected(transaction).await?;
         let copy = Copy::begin(transaction, COPY, &TYPES).await?;
         let (reader, numbers) = (TermReader::default(), TermNumbers::new(number));
         Ok(WordsWriter { copy, reader, namespace: namespace.to_owned(), numbers, indexes })

@@ -67,7 +67,7 @@ fn index(disk: &Disk) -> PathBuf {
 
 #[test]
 fn an_index_on_a_full_disk_is_searched_and_described() {
-    let Some(disk) = Disk::of(8 << 10) else { return };
+    let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     for left in [0, 4 << 10, 16 << 10, 28 << 10] {
         disk.fill(left);
@@ -87,7 +87,7 @@ fn an_index_on_a_full_disk_is_searched_and_described() {
 
 #[test]
 fn a_reader_that_began_on_a_full_disk_sees_what_is_written_later() {
-    let Some(disk) = Disk::of(8 << 10) else { return };
+    let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     disk.fill(0);
     let reader = EmbeddedStore::open(&directory, Access::ReadOnly).unwrap();
@@ -102,7 +102,7 @@ fn a_reader_that_began_on_a_full_disk_sees_what_is_written_later() {
 
 #[test]
 fn a_publication_without_room_leaves_the_state_before_it_to_search() {
-    let Some(disk) = Disk::of(8 << 10) else { return };
+    let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     let store = open(&directory);
     let words = |number: usize| (0..20).map(|word| format!(" w{number}x{word}")).collect::<String>();
@@ -126,7 +126,7 @@ fn texts_of(store: &EmbeddedStore, hits: &[tamis_store::LexicalHit]) -> Vec<Stri
 
 #[test]
 fn a_change_without_room_is_refused_whole() {
-    let Some(disk) = Disk::of(8 << 10) else { return };
+    let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     let store = open(&directory);
     disk.fill(64 << 10);
@@ -141,7 +141,7 @@ fn a_change_without_room_is_refused_whole() {
 
 #[test]
 fn a_log_of_searches_on_a_full_disk_can_be_read() {
-    let Some(disk) = Disk::of(8 << 10) else { return };
+    let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     drop(EmbeddedUsageLog::open(&directory, Access::ReadWrite).unwrap());
     disk.fill(0);

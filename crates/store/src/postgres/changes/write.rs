@@ -163,6 +163,7 @@ async fn write_namespace(
     }
     rows.write(transaction, namespace, number, &mut difference).await?;
     adopt(transaction, namespace, &contents.iter().map(|(number, ..)| *number).collect::<Vec<_>>()).await?;
+    difference.documents = contents.len() as i64 - deleted.len() as i64;
     difference.write(transaction, namespace).await?;
     Ok(difference)
 }

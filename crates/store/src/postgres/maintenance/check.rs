@@ -144,6 +144,7 @@ const CHECKS: &[(Part, &str, &str)] = &[
         "namespaces have wrong totals",
         "SELECT count(*) FROM namespaces n CROSS JOIN (SELECT count(*) AS passages, coalesce(sum(body_terms), 0) AS body, \
            coalesce(sum(name_terms), 0) AS name FROM words WHERE namespace = $1) w \
-         WHERE n.namespace = $1 AND (n.passages, n.body_terms, n.name_terms) <> (w.passages, w.body, w.name)",
+         WHERE n.namespace = $1 AND (n.documents, n.passages, n.body_terms, n.name_terms) \
+           <> ((SELECT count(*) FROM documents d WHERE d.namespace = $1), w.passages, w.body, w.name)",
     ),
 ];

@@ -49,7 +49,7 @@ pub(super) async fn rebuild(
     totals.write(transaction, namespace).await?;
     // Results computed from the old words must not be taken for current ones.
     let update = format!(
-        "UPDATE namespaces SET passages = $2, body_terms = $3, name_terms = $4, analysis = $5, changed_ms = {NOW_MS}, \
+        "UPDATE namespaces SET documents = (SELECT count(*) FROM documents d WHERE d.namespace = $1), passages = $2, body_terms = $3, name_terms = $4, analysis = $5, changed_ms = {NOW_MS}, \
          change_number = change_number + 1 WHERE namespace = $1"
     );
     let version = TermReader::VERSION as i32;

@@ -42,7 +42,7 @@ CREATE SEQUENCE passage_numbers AS bigint;
 CREATE SEQUENCE namespace_numbers AS integer;
 
 -- Every namespace that has or had documents, and every registered one. Each change of a namespace raises its change number in the
--- same transaction. The last three columns are the totals of its lexical index.
+-- same transaction. The last four columns are its totals, the last three those of its lexical index.
 CREATE TABLE namespaces(
   namespace text COLLATE "C" PRIMARY KEY,
   number integer NOT NULL UNIQUE DEFAULT nextval('namespace_numbers'),   -- part of the numbers of its terms
@@ -53,6 +53,7 @@ CREATE TABLE namespaces(
   changed_ms bigint,                -- time of the last change, in milliseconds since 1970
   published_ms bigint,
   analysis integer NOT NULL,        -- the version of the analysis that gave its words
+  documents bigint NOT NULL DEFAULT 0,
   passages bigint NOT NULL DEFAULT 0,
   body_terms bigint NOT NULL DEFAULT 0,
   name_terms bigint NOT NULL DEFAULT 0
