@@ -31,7 +31,8 @@ Before a change lands:
   test          run every check: format, lint, platforms, dependencies, packages, all tests, conformance
   platforms     check that each crate named in the code is a dependency on every supported system
   deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
-  conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm)
+  conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm);
+                --store: on PostgreSQL, with two servers behind a balancer
   postgres      start a private PostgreSQL for tests: up, url, down, or run COMMAND with one (needs python3 with pip)
 
 Before a release:

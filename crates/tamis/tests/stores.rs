@@ -46,7 +46,13 @@ fn questions() -> Vec<String> {
     }
     assert!(questions.len() > 60, "{}", questions.len());
     // Names, words that are everywhere, and the text of a message, which are looked up apart from both legs.
-    let others = ["NearCopies", "entry_value", "path:docs the cut", "the index", "config.toml: search.top_k = 0: must be 1 to 100"];
+    let others = [
+        "NearCopies",
+        "entry_value",
+        "path:docs the cut",
+        "the index",
+        "config.toml: search.top_k = 0: must be 1 to 100",
+    ];
     questions.extend(others.map(str::to_owned));
     questions
 }

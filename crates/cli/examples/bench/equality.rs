@@ -1,10 +1,15 @@
 //! Whether an index in PostgreSQL answers as one in a directory: every test collection is indexed in both, asked the same questions,
 //! and cut by the rule that searches use by default.
 //!
-//! The collections are those of `../shared/data`, each in a namespace of its own in one database, and at last all of them together,
-//! which are enough passages for the index of vectors. A collection is also asked questions of the others, to which it has no answer.
+//! The collections are those of `../shared/data`, each in a namespace of its own in one database. At last come all of them together
+//! among sources of crates, which are enough passages for the server's indexes of vectors and words. A collection is also asked
+//! questions of the others, to which it has no answer.
 
+use crate::BYTES_A_PASSAGE;
 use crate::clients::Result;
+use crate::database::Database;
+use crate::postgres::collect;
+use crate::tree::grow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,8 +20,6 @@ use tamis::eval::{Collection, QueryKind, QueryPool, Ranking};
 use tamis::evaluate::{Measurement, NamedCut, TestCollection, TestQuery, foreign_queries, measure};
 use tamis_store::prelude::*;
 use tamis_store::{Filter, PostgresStore};
-
-use crate::database::Database;
 
 const USAGE: &str = "\
 cargo xtask bench equality [--data DIRECTORY] [--collection NAME]… [--queries N] [--model NAME] [--differences]
@@ -40,6 +43,9 @@ const ALL: &str = "all";
 
 /// The questions of all collections together; they repeat those of each.
 const ASKED_OF_ALL: usize = 1_000;
+
+/// About the passages of sources that they are among. A namespace of more than 32,768 is searched by the server's indexes.
+const SOURCES: u64 = 60_000;
 
 struct Options {
     data: PathBuf,
@@ -87,7 +93,9 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
     }
     let home = tempfile::tempdir()?;
     let found = directories(&options.data)?;
-    if let Some(unknown) = options.collections.iter().find(|name| *name != ALL && !found.iter().any(|d| d.ends_with(name))) {
+    if let Some(unknown) =
+        options.collections.iter().find(|name| *name != ALL && !found.iter().any(|d| d.ends_with(name)))
+    {
         return Err(format!("--collection {unknown}: not in {}", options.data.display()).into());
     }
     let database = Database::create("tamis_equality")?;
@@ -105,7 +113,9 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
         }
     }
     if options.wants(ALL) {
-        let mut test = together(&found, &home.path().join(ALL))?;
+        let sources = home.path().join("sources");
+        grow(&sources, SOURCES * BYTES_A_PASSAGE)?;
+        let mut test = together(&found, &sources, &home.path().join(ALL))?;
         spread(&mut test.queries, ASKED_OF_ALL);
         rows.push(compare(test, Vec::new(), &options, &database, home.path())?);
     }
@@ -128,7 +138,8 @@ impl Options {
     }
 
     fn config(&self, url: Option<&str>, namespace: &str) -> Result<Config> {
-        let mut flags = vec![("index.models", self.model.as_str()), ("search.model", &self.model), ("search.judge", "off")];
+        let mut flags =
+            vec![("index.models", self.model.as_str()), ("search.model", &self.model), ("search.judge", "off")];
         if let Some(url) = url {
             flags.extend([("store.url", url), ("store.namespace", namespace)]);
         }
@@ -151,14 +162,15 @@ fn directories(data: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// All collections as one, with their names before the identifiers.
-fn together(directories: &[PathBuf], place: &Path) -> Result<TestCollection> {
+/// All collections as one, with their names before the identifiers, and the files of a directory.
+fn together(directories: &[PathBuf], sources: &Path, place: &Path) -> Result<TestCollection> {
     let (mut corpus, mut asked, mut judgements) = (String::new(), String::new(), String::new());
     for directory in directories {
         let test = TestCollection::read(directory, "test")?;
         let named = |id: &str| format!("{}/{id}", test.name);
         for document in &test.documents {
-            let record = serde_json::json!({"_id": named(&document.id), "title": document.title, "text": document.text});
+            let record =
+                serde_json::json!({"_id": named(&document.id), "title": document.title, "text": document.text});
             writeln!(corpus, "{record}")?;
         }
         for query in &test.queries {
@@ -169,6 +181,15 @@ fn together(directories: &[PathBuf], place: &Path) -> Result<TestCollection> {
             for (document, grade) in &query.judged {
                 writeln!(judgements, "{}\t{}\t{grade}", named(&query.id), named(document))?;
             }
+        }
+    }
+    let mut files = Vec::new();
+    collect(sources, &mut files)?;
+    for file in files {
+        let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
+        if !text.trim().is_empty() {
+            let id = format!("source/{}", file.strip_prefix(sources)?.display());
+            writeln!(corpus, "{}", serde_json::json!({"_id": id, "title": "", "text": text}))?;
         }
     }
     std::fs::create_dir_all(place.join("qrels"))?;
@@ -237,7 +258,9 @@ fn compare(
     let model = models.first().ok_or("no model in the database")?;
     let coverage = store.coverage(&model.id, &Filter::namespace(&test.name))?;
     if coverage.embedded < coverage.passages {
-        return Err(format!("{}: {} of {} passages have a vector", test.name, coverage.embedded, coverage.passages).into());
+        return Err(
+            format!("{}: {} of {} passages have a vector", test.name, coverage.embedded, coverage.passages).into()
+        );
     }
     let mut row = Row {
         name: test.name.clone(),
@@ -302,7 +325,8 @@ fn table(rows: &[Row]) -> String {
     );
     let sum = |of: fn(&Row) -> usize| rows.iter().map(of).sum::<usize>();
     let judged = sum(|row| row.judged);
-    let mean = |side: usize| rows.iter().map(|row| row.ndcg[side] * row.judged as f64).sum::<f64>() / judged.max(1) as f64;
+    let mean =
+        |side: usize| rows.iter().map(|row| row.ndcg[side] * row.judged as f64).sum::<f64>() / judged.max(1) as f64;
     let total = Row {
         name: "total".into(),
         passages: rows.iter().map(|row| row.passages).sum(),

@@ -200,7 +200,8 @@ fn among_many(tree: &Path, url: &str, home: &Path) -> Result<()> {
     Ok(())
 }
 
-fn collect(directory: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
+/// Adds all files of a directory, by name.
+pub fn collect(directory: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
     let mut entries: Vec<_> = std::fs::read_dir(directory)?.collect::<std::io::Result<_>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {

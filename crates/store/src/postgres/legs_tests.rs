@@ -37,7 +37,11 @@ impl Both {
         for limit in [1_000, 5, 0] {
             for name in ["open", "lock", "Get", "get", "none"] {
                 let found = self.postgres.defining(name, filter, limit).unwrap();
-                assert_eq!(numbers(found), self.embedded.defining(name, &their_filter, limit).unwrap(), "{name} {said}");
+                assert_eq!(
+                    numbers(found),
+                    self.embedded.defining(name, &their_filter, limit).unwrap(),
+                    "{name} {said}"
+                );
             }
             for text in [&two, text.split(' ').next().unwrap_or_default()] {
                 let found = self.postgres.containing(text, filter, limit).unwrap();
