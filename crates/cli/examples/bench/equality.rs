@@ -242,13 +242,18 @@ fn compare(
     home: &Path,
 ) -> Result<Row> {
     spread(&mut test.queries, options.queries);
+    // nDCG@10 needs no more than the pool, and without judgements nothing deeper is retrieved.
+    let own = std::mem::take(&mut test.queries);
+    let unjudged =
+        |query: &TestQuery| TestQuery { kind: QueryKind::Foreign, judged: Default::default(), ..query.clone() };
+    let asked: Vec<TestQuery> = own.iter().chain(&foreign).map(unjudged).collect();
     let cut = options.config(None, "")?.search.cut;
     let cuts = vec![NamedCut { name: cut.to_string(), rule: cut }];
     let measurement = Measurement { cuts, ..Measurement::default() };
     let url = database.url();
     let answers = |config: &Config| -> Result<(Collection, Duration)> {
         let started = Instant::now();
-        let collection = measure(&test, &foreign, config, home, &measurement, &Unobserved)?;
+        let collection = measure(&test, &asked, config, home, &measurement, &Unobserved)?;
         Ok((collection, started.elapsed()))
     };
     let (ours, first) = answers(&options.config(None, "")?)?;
@@ -279,15 +284,16 @@ fn compare(
         row.same_order += usize::from(kept == kept_there);
         row.same_set += usize::from(set(&kept) == set(&kept_there));
         row.same_gate += usize::from(kept.is_empty() == kept_there.is_empty());
-        if one.effective_kind() == QueryKind::Judged {
+        if let Some(query) = own.get(at).filter(|query| query.kind == QueryKind::Judged) {
             row.judged += 1;
-            row.ndcg[0] += ndcg(one);
-            row.ndcg[1] += ndcg(other);
+            row.ndcg[0] += ndcg(one, query);
+            row.ndcg[1] += ndcg(other, query);
         }
         if options.differences && kept != kept_there {
-            let evidence = |collection: &Collection| collection.methods[0].decisions[at].evidence;
-            eprintln!("{} {}: {kept:?} {:?}", test.name, one.id, evidence(&ours));
-            eprintln!("  PostgreSQL: {kept_there:?} {:?}", evidence(&theirs));
+            let same = kept.iter().zip(&kept_there).take_while(|(one, other)| one == other).count();
+            let from = |kept: &[&str]| format!("{:?} of {}", kept.get(same), kept.len());
+            let (here, there) = (from(&kept), from(&kept_there));
+            eprintln!("{} {}: at {}, {here} in the directory and {there} in PostgreSQL", test.name, one.id, same + 1);
         }
     }
     row.ndcg = row.ndcg.map(|sum| sum / row.judged.max(1) as f64);
@@ -312,9 +318,8 @@ fn kept(collection: &Collection, at: usize) -> Vec<&str> {
     }
 }
 
-fn ndcg(pool: &QueryPool) -> f64 {
-    let documents = pool.documents.iter().map(|document| document.id.as_str());
-    Ranking::new(documents.chain(pool.beyond.iter().map(String::as_str)), &pool.judged).ndcg(10)
+fn ndcg(pool: &QueryPool, query: &TestQuery) -> f64 {
+    Ranking::new(pool.documents.iter().map(|document| document.id.as_str()), &query.judged).ndcg(10)
 }
 
 /// The table, in Markdown. The last line has the sums, and means over all questions.
