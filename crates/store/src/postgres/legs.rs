@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::resident::Resident;
 use super::select::Selection;
+use super::word_index::OnShards;
 use crate::filter::Filter;
 use crate::recent::Recent;
 use crate::report::Coverage;
@@ -25,6 +26,7 @@ pub(super) struct Legs {
     /// The passage up to which all of a namespace had a vector of a model when they were last looked at, by their numbers.
     pub embedded: Mutex<HashMap<(i32, i32), i64>>,
     pub sizes: Sizes,
+    pub word_indexes_on_shards: OnShards,
 }
 
 /// The sizes that decide how passages are found.

@@ -23,10 +23,11 @@ use crate::store::LexicalLeg;
 
 impl LexicalLeg for PostgresStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
+        let on_shards = self.legs.word_indexes_on_shards.get(&self.connections)?;
         self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &selection.scope).await?;
-            let hits = best(transaction, &query, &selection, k, self.legs.sizes).await?;
+            let hits = best(transaction, &query, &selection, k, self.legs.sizes, on_shards).await?;
             let mut statistics = query.terms.into_statistics();
             statistics.passages = selection.count;
             Ok(LexicalHits { hits, statistics })
@@ -119,6 +120,7 @@ async fn best(
     selection: &Selection,
     k: usize,
     sizes: Sizes,
+    on_shards: bool,
 ) -> Result<Vec<LexicalHit>, Failure> {
     let mut hits: Vec<LexicalHit> = Vec::new();
     if k == 0 || query.terms.is_empty() {
@@ -133,7 +135,7 @@ async fn best(
         let cost: u64 = rest.iter().map(|place| query.forms[*place].frequency()).sum();
         if selection.listed().is_none() && cost > sizes.many {
             let count = sizes.first.max(4 * k as u64) as usize;
-            if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count).await? {
+            if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count, on_shards).await? {
                 hits.extend(more);
                 return Ok(ranked(hits, k));
             }

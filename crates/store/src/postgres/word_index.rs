@@ -1,15 +1,21 @@
 //! The server's index of words, an extension that not every server has. It finds good candidates among passages that are too many to
 //! be scored one by one. Its own scores are those of all namespaces together, so they only choose candidates.
 
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 use super::bm25::Query;
+use super::connection::Connections;
 use super::error::Failure;
 use super::select::{Selection, WORDS};
 use super::statement::Statement;
 use super::words::indexed_word;
+use crate::error::Result;
 use crate::hits::LexicalHit;
+use crate::mutex::lock;
 use deadpool_postgres::Transaction;
 
 /// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
@@ -30,9 +36,32 @@ const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regc
 /// The key in `meta` that tells that each shard has an index of its own, which has another name there.
 pub(super) const ON_SHARDS: &str = "words_on_shards";
 
-/// True for either.
-const USABLE_ANYWHERE: &str = "SELECT coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), false), \
-     EXISTS (SELECT FROM meta WHERE key = $2)";
+/// How long it is taken for granted that shards have none.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+
+/// What is known about the indexes of shards. A search of some namespaces may not read `meta`, so it is looked up before.
+#[derive(Debug, Default)]
+pub(super) struct OnShards(Mutex<Option<(Instant, bool)>>);
+
+impl OnShards {
+    /// Returns `true` if each shard has an index of its own.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn get(&self, connections: &Connections) -> Result<bool> {
+        if let Some((since, there)) = *lock(&self.0)
+            && (there || since.elapsed() < FORGOTTEN)
+        {
+            return Ok(there);
+        }
+        let there = connections.read(async |transaction| {
+            let statement = transaction.prepare_cached("SELECT EXISTS (SELECT FROM meta WHERE key = $1)").await?;
+            Ok(transaction.query_one(&statement, &[&ON_SHARDS]).await?.get(0))
+        })?;
+        *lock(&self.0) = Some((Instant::now(), there));
+        Ok(there)
+    }
+}
 
 /// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
 /// user may create it. Writers go on meanwhile.
@@ -109,9 +138,10 @@ pub(super) async fn candidates(
     forms: &[usize],
     selection: &Selection,
     count: usize,
+    on_shards: bool,
 ) -> Result<Option<Vec<LexicalHit>>, Failure> {
-    let usable = transaction.query_typed(USABLE_ANYWHERE, &[(&NAME, Type::TEXT), (&ON_SHARDS, Type::TEXT)]).await?;
-    let (here, on_shards) = usable.first().map_or((false, false), |row| (row.get(0), row.get(1)));
+    let usable = transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?;
+    let here = usable.is_some_and(|row| row.get(0));
     let words: Vec<String> =
         forms.iter().flat_map(|form| &query.forms[*form].numbers).map(|number| indexed_word(*number)).collect();
     if !(here || on_shards) || words.len() > MOST_WORDS {
