@@ -31,13 +31,14 @@ Before a change lands:
   test          run every check: format, lint, platforms, dependencies, packages, all tests, conformance
   platforms     check that each crate named in the code is a dependency on every supported system
   deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
-  conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm)
+  conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm);
+                --store: on PostgreSQL, with two servers behind a balancer
   postgres      start a private PostgreSQL for tests: up, url, down, or run COMMAND with one (needs python3 with pip)
 
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
   bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
-                `bench rivals` other search tools
+                `bench rivals` other search tools, `bench equality` whether PostgreSQL gives the same answers
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   failover      kill the primary of three PostgreSQL servers under load (needs python3 with pip; --help lists flags)
@@ -134,6 +135,10 @@ fn formatted_registries() -> Result<()> {
 
 /// Builds the program and its benchmark, and runs the benchmark.
 fn bench(rest: &[String]) -> Result<()> {
+    #[cfg(unix)]
+    if rest.first().is_some_and(|first| first == "equality") {
+        return equality(rest);
+    }
     cargo(&["build", "--release", "--package", "tamis-cli"])?;
     if let Some((_, rest)) = rest.split_first().filter(|(first, _)| *first == "rivals") {
         let mut arguments = vec!["run", "--release", "--quiet", "--package", "tamis-rivals", "--"];
@@ -143,4 +148,16 @@ fn bench(rest: &[String]) -> Result<()> {
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
     arguments.extend(rest.iter().map(String::as_str));
     cargo(&arguments)
+}
+
+/// Compares the answers from PostgreSQL with those from a directory.
+#[cfg(unix)]
+fn equality(rest: &[String]) -> Result<()> {
+    if let Some(obstacle) = postgres::obstacle() {
+        println!("equality skipped: {obstacle}");
+        return Ok(());
+    }
+    let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
+    arguments.extend(rest.iter().map(String::as_str));
+    postgres::with_server(|url| cargo_with((postgres::VARIABLE, url), &arguments))
 }

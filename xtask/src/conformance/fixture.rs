@@ -1,5 +1,6 @@
 //! A small project with issues, notes and evidence, freshly indexed, and the program that serves it.
 
+use super::store::Store;
 use crate::run::{as_by_hand, cargo_itself, root};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -15,16 +16,20 @@ pub struct Fixture {
     /// The program as built for the tests.
     pub binary: PathBuf,
     home: PathBuf,
+    /// The database that holds the index; `None` for an index in the project.
+    store: Option<Store>,
 }
 
 impl Fixture {
-    /// Builds the program, copies the project and indexes it.
+    /// Builds the program, copies the project and indexes it, into a database of its own if asked.
     ///
     /// # Errors
     /// One of these steps fails.
-    pub fn make() -> Result<Fixture> {
+    pub fn make(in_database: bool) -> Result<Fixture> {
         let work = root().join("target/conformance/work");
-        let fixture = Fixture { project: work.join("mill"), binary: built()?, home: work.join("home") };
+        let binary = built()?;
+        let store = in_database.then(Store::start).transpose()?;
+        let fixture = Fixture { project: work.join("mill"), binary, home: work.join("home"), store };
         fixture.renew()?;
         Ok(fixture)
     }
@@ -34,6 +39,9 @@ impl Fixture {
     /// # Errors
     /// The project cannot be copied or indexed.
     pub fn renew(&self) -> Result<()> {
+        if let Some(store) = &self.store {
+            store.renew()?;
+        }
         let work = root().join("target/conformance/work");
         if work.exists() {
             fs::remove_dir_all(&work)?;
@@ -44,24 +52,42 @@ impl Fixture {
         fs::create_dir_all(self.project.join(".git"))?;
         fs::create_dir_all(&self.home)?;
         let imports = committed.join("imports");
-        self.output(&["index", "--quiet"])?;
+        match &self.store {
+            Some(store) => store.index(self)?,
+            None => drop(self.output(&["index", "--quiet"])?),
+        }
         for (what, file) in [("issues", "issues.jsonl"), ("evidence", "evidence.jsonl")] {
             self.output(&["import", what, "--quiet", &imports.join(file).to_string_lossy()])?;
         }
         Ok(())
     }
 
+    /// Returns true if the index is in a database. Then several servers share it, and a worker keeps it up to date.
+    pub fn is_in_database(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Brings the index in the database up to date with the project. Servers of an index in the project do so by themselves.
+    ///
+    /// # Errors
+    /// The worker fails.
+    pub fn refresh(&self) -> Result<()> {
+        self.store.as_ref().map_or(Ok(()), |store| store.index(self))
+    }
+
     /// Returns the environment of the program: without the machine's configuration, with the quick model alone, and without the rate
     /// limit, which the checks would exceed.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        vec![
+        let mut environment = vec![
             ("HOME", text(&self.home)),
             ("TAMIS_CONFIG_HOME", text(&self.home.join("config"))),
             ("TAMIS_CACHE", text(&self.home.join("cache"))),
             ("TAMIS_INDEX_MODELS", "static".to_owned()),
             ("TAMIS_MCP_REQUESTS_PER_MINUTE", "0".to_owned()),
-        ]
+        ];
+        environment.extend(self.store.as_ref().map(|store| ("TAMIS_STORE_URL", store.url())));
+        environment
     }
 
     /// Prepares the program to run in the project.

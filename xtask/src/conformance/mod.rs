@@ -5,6 +5,7 @@
 //! `xtask/conformance/not-applicable.json` lists the checks of the suite that do not apply to this server, each with its reason. A
 //! listed check that passes is a failure.
 
+mod balancer;
 mod clients;
 mod fixture;
 mod inspector;
@@ -13,6 +14,7 @@ mod page;
 mod page_content;
 mod server;
 mod sessions;
+mod store;
 mod suite;
 mod tools;
 
@@ -28,6 +30,8 @@ cargo xtask conformance clients            call every tool with the official cli
 cargo xtask conformance page               use the page in a browser, as a person would (needs Chromium)
 cargo xtask conformance sessions           compare the sessions in docs/mcp.md with new ones
 cargo xtask conformance sessions --write   replace the sessions in docs/mcp.md
+cargo xtask conformance --store [PART]…    the same with the index in a PostgreSQL of its own, filled by a worker, and with two servers
+                                           behind a balancer (needs python3 with pip)
 ";
 
 /// The parts, in the order in which they run.
@@ -43,13 +47,14 @@ pub fn run(arguments: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| !PARTS.contains(name)) {
         bail!("{unknown}: unknown part\n\n{USAGE}");
     }
-    let writes = match flags.as_slice() {
-        [] => false,
-        ["--write"] if names == ["sessions"] => true,
+    let (writes, in_database) = match flags.as_slice() {
+        [] => (false, false),
+        ["--store"] => (false, true),
+        ["--write"] if names == ["sessions"] => (true, false),
         _ => bail!("{}: unknown flag\n\n{USAGE}", flags.join(" ")),
     };
     let tools = Tools::install()?;
-    let fixture = Fixture::make()?;
+    let fixture = Fixture::make(in_database)?;
     let mut outcomes = Vec::new();
     for part in PARTS.into_iter().filter(|part| names.is_empty() || names.contains(part)) {
         outcomes.extend(match part {

@@ -31,6 +31,7 @@ pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
     };
     fixture.renew()?;
     page_content::add(fixture)?;
+    fixture.refresh()?;
     let report = page_content::report(fixture)?;
     let open = Server::serve(fixture, &[LARGE_FILES])?;
     let guarded = Server::serve(fixture, &[LARGE_FILES, ("TAMIS_MCP_TOKEN", TOKEN)])?;

@@ -1,5 +1,6 @@
-//! The program as an HTTP server, for the time that a part needs it.
+//! The program as an HTTP server, for the time that a part needs it. On an index in a database there are two, behind a balancer.
 
+use super::balancer;
 use super::fixture::Fixture;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -13,13 +14,15 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// The text before the address on standard error.
 const SERVING: &str = "tamis: serving ";
 
-/// A running server.
+/// The servers of an index in a database.
+const SERVERS: usize = 2;
+
+/// A running server, or several behind one address.
 #[derive(Debug)]
 pub struct Server {
-    child: Child,
+    processes: Vec<Process>,
     /// Its address.
     pub url: String,
-    log: PathBuf,
 }
 
 impl Server {
@@ -29,7 +32,7 @@ impl Server {
     /// It does not print its address in time.
     pub fn start(fixture: &Fixture) -> Result<Server> {
         let arguments = ["mcp", "--output-schemas", "--http", "127.0.0.1:0", "--allow-remember", "--allow-feedback"];
-        Server::of(fixture.tamis(&arguments), fixture.project.with_file_name("server.log"))
+        Server::of(fixture, &arguments, &[], "server")
     }
 
     /// Starts one that serves the page too, with variables in its environment. Its address is that of the page.
@@ -37,39 +40,80 @@ impl Server {
     /// # Errors
     /// It does not print its address in time.
     pub fn serve(fixture: &Fixture, environment: &[(&str, &str)]) -> Result<Server> {
-        let mut command = fixture.tamis(&["serve", "--http", "127.0.0.1:0", "--allow-feedback", "--allow-refresh"]);
-        command.envs(environment.iter().copied());
-        let mut server =
-            Server::of(command, fixture.project.with_file_name(format!("page-{}.log", environment.len())))?;
+        let arguments = ["serve", "--http", "127.0.0.1:0", "--allow-feedback", "--allow-refresh"];
+        let mut server = Server::of(fixture, &arguments, environment, &format!("page-{}", environment.len()))?;
         let end = server.url.find("/v1").context("the server did not print the address of the API")?;
         server.url.truncate(end);
         Ok(server)
     }
 
-    fn of(mut command: Command, log: PathBuf) -> Result<Server> {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
-        let mut child = command.spawn().context("the server cannot be started")?;
-        let started = Instant::now();
-        while started.elapsed() < TIMEOUT {
-            let text = fs::read_to_string(&log)?;
-            let line = text.lines().find_map(|line| line.strip_prefix(SERVING));
-            if let Some(url) = line.filter(|_| text.contains('\n')) {
-                return Ok(Server { child, url: url.to_owned(), log });
+    fn of(fixture: &Fixture, arguments: &[&str], environment: &[(&str, &str)], log: &str) -> Result<Server> {
+        let count = if fixture.is_in_database() { SERVERS } else { 1 };
+        let started = (1..=count).map(|number| {
+            let mut command = fixture.tamis(arguments);
+            if fixture.is_in_database() {
+                command.arg("--no-refresh");
             }
-            if let Some(status) = child.try_wait()? {
-                bail!("the server ended: {status}\n{text}");
-            }
-            std::thread::sleep(Duration::from_millis(20));
+            command.envs(environment.iter().copied());
+            Process::start(command, fixture.project.with_file_name(format!("{log}-{number}.log")))
+        });
+        let (processes, urls): (Vec<Process>, Vec<String>) = started.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let first = urls.first().context("no server was started")?;
+        if count == 1 {
+            return Ok(Server { processes, url: first.clone() });
         }
-        let _ = child.kill();
-        bail!("the server did not print its address:\n{}", fs::read_to_string(&log)?)
+        let ports = urls.iter().map(|url| port(url)).collect::<Result<Vec<_>>>()?;
+        let own = balancer::start(ports.clone())?;
+        let url = first.replace(&format!(":{}", ports[0]), &format!(":{own}"));
+        Ok(Server { processes, url })
     }
 
     /// Asks the server to end and waits. Returns a description when it ended badly.
     ///
     /// # Errors
     /// The signal cannot be sent.
-    pub fn stop(mut self) -> Result<Option<String>> {
+    pub fn stop(self) -> Result<Option<String>> {
+        let ends = self.processes.into_iter().map(Process::stop).collect::<Result<Vec<_>>>()?;
+        Ok(ends.into_iter().flatten().reduce(|one, other| format!("{one}\n{other}")))
+    }
+}
+
+/// The port in an address.
+fn port(url: &str) -> Result<u16> {
+    let digits = url.split(':').nth(2).and_then(|rest| rest.split('/').next());
+    digits.and_then(|digits| digits.parse().ok()).with_context(|| format!("{url}: no port in it"))
+}
+
+/// One process of the program.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Starts a server and returns its address too.
+    fn start(mut command: Command, log: PathBuf) -> Result<(Process, String)> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
+        let child = command.spawn().context("the server cannot be started")?;
+        let mut process = Process { child, log };
+        let started = Instant::now();
+        while started.elapsed() < TIMEOUT {
+            let text = fs::read_to_string(&process.log)?;
+            let line = text.lines().find_map(|line| line.strip_prefix(SERVING));
+            if let Some(url) = line.filter(|_| text.contains('\n')) {
+                let url = url.to_owned();
+                return Ok((process, url));
+            }
+            if let Some(status) = process.child.try_wait()? {
+                bail!("the server ended: {status}\n{text}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        bail!("the server did not print its address:\n{}", fs::read_to_string(&process.log)?)
+    }
+
+    fn stop(mut self) -> Result<Option<String>> {
         Command::new("kill").arg(self.child.id().to_string()).status().context("kill cannot be started")?;
         let asked = Instant::now();
         while asked.elapsed() < TIMEOUT {
@@ -87,7 +131,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Process {
     fn drop(&mut self) {
         // A server that has ended ignores this.
         let _ = self.child.kill();

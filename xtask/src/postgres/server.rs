@@ -92,6 +92,15 @@ impl Server {
         let settings = fs::read_to_string(&path)? + SETTINGS + settings;
         fs::write(&path, settings)?;
         self.listen(account)?;
+        self.renew()
+    }
+
+    /// Makes the database with its extensions, empty, and drops the one that is there.
+    ///
+    /// # Errors
+    /// A statement fails.
+    pub fn renew(&self) -> Result<()> {
+        self.psql("postgres", &format!("DROP DATABASE IF EXISTS {NAME} WITH (FORCE)"))?;
         self.psql("postgres", &format!("CREATE DATABASE {NAME}"))?;
         self.psql(NAME, "CREATE EXTENSION vector")?;
         self.psql(NAME, "CREATE EXTENSION pg_textsearch")

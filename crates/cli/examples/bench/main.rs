@@ -1,6 +1,6 @@
 //! The speed of Tamis on a large tree: `cargo xtask bench [PASSAGES]`, and `cargo xtask bench mcp [PASSAGES]` for the
 //! server for agents, `cargo xtask bench api [PASSAGES]` for the JSON API, and `cargo xtask bench postgres [PASSAGES]` for the store in
-//! a database.
+//! a database. `cargo xtask bench equality` measures answers instead: those from a database against those from a directory.
 //!
 //! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
 //! many passages as asked for (50,000); where they do not suffice, they come again with other words. Each figure is printed with a ratio to a reference measured in the same run,
@@ -9,6 +9,8 @@
 
 mod api;
 mod clients;
+mod database;
+mod equality;
 mod mcp;
 mod postgres;
 mod tree;
@@ -57,6 +59,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if arguments.next_if_eq("postgres").is_some() {
         return postgres::run(arguments.next().map_or(Ok(100_000), |text| text.parse())?);
+    }
+    if arguments.next_if_eq("equality").is_some() {
+        if !equality::run(arguments)? {
+            std::process::exit(1);
+        }
+        return Ok(());
     }
     let wanted: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let home = tempfile::tempdir()?;

@@ -2,6 +2,7 @@
 //! how many of the true nearest passages it finds under filters of all sizes, and a small namespace among many.
 
 use crate::clients::Result;
+use crate::database::VARIABLE;
 use crate::mcp::quantile;
 use crate::tree::{grow, ms, read_and_hash, timed};
 use crate::{BYTES_A_PASSAGE, QUESTIONS, open, open_with};
@@ -13,9 +14,6 @@ use tamis::{Index, SearchRequest};
 use tamis_embed::{Embedder, StaticModel, dot};
 use tamis_store::prelude::*;
 use tamis_store::{Filter, PassageId, PostgresStore};
-
-/// Names the database.
-const VARIABLE: &str = "TAMIS_TEST_POSTGRES";
 
 /// The clients at once, and the searches of each.
 const CLIENTS: usize = 16;
@@ -202,7 +200,8 @@ fn among_many(tree: &Path, url: &str, home: &Path) -> Result<()> {
     Ok(())
 }
 
-fn collect(directory: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
+/// Adds all files of a directory, by name.
+pub fn collect(directory: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
     let mut entries: Vec<_> = std::fs::read_dir(directory)?.collect::<std::io::Result<_>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {

@@ -1,5 +1,7 @@
 //! The passages that define a name, and those that hold all words of a text. Neither is scored.
 
+use std::collections::BinaryHeap;
+
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
@@ -15,19 +17,17 @@ use crate::record::{DocumentId, PassageId};
 pub(crate) const MAX_WORDS: usize = 32;
 
 impl Reader {
-    /// The passages of a selection that define a symbol with this last name, as spelled; ascending, at most `limit`.
+    /// The first `limit` passages of a selection that define a symbol with this last name, as spelled; ascending.
     pub(crate) fn defining(&self, name: &str, selection: &Selection, limit: usize) -> tantivy::Result<Vec<PassageId>> {
-        let mut found = Vec::new();
+        let mut found = BinaryHeap::new();
         for prefix in self.prefixes(selection) {
             let term = Term::from_field_text(self.fields.symbol, &format!("{prefix}{name}"));
             self.with_all(&[term], selection, limit, &mut found)?;
         }
-        found.sort_unstable();
-        found.truncate(limit);
-        Ok(found)
+        Ok(found.into_sorted_vec())
     }
 
-    /// The passages of a selection whose text holds all words of `text`, in any order; ascending, at most `limit`.
+    /// The first `limit` passages of a selection whose text holds all words of `text`, in any order; ascending.
     pub(crate) fn containing(
         &self,
         text: &str,
@@ -35,14 +35,12 @@ impl Reader {
         limit: usize,
     ) -> tantivy::Result<Vec<PassageId>> {
         let words = text_terms(text, MAX_WORDS);
-        let mut found = Vec::new();
+        let mut found = BinaryHeap::new();
         for prefix in self.prefixes(selection).into_iter().filter(|_| !words.is_empty()) {
             let terms = words.iter().map(|word| Term::from_field_text(self.fields.body, &format!("{prefix}{word}")));
             self.with_all(&terms.collect::<Vec<_>>(), selection, limit, &mut found)?;
         }
-        found.sort_unstable();
-        found.truncate(limit);
-        Ok(found)
+        Ok(found.into_sorted_vec())
     }
 
     fn prefixes(&self, selection: &Selection) -> Vec<String> {
@@ -50,13 +48,14 @@ impl Reader {
         searched.iter().map(|(namespace, _)| namespace_prefix(*namespace)).collect()
     }
 
-    /// Adds the selected passages with all terms, until there are `limit`.
+    /// Adds the selected passages with all terms, and leaves the first `limit`. Which ones are found must not depend on the order
+    /// of the segments, which differs from index to index of the same texts.
     fn with_all(
         &self,
         terms: &[Term],
         selection: &Selection,
         limit: usize,
-        found: &mut Vec<PassageId>,
+        found: &mut BinaryHeap<PassageId>,
     ) -> tantivy::Result<()> {
         for reader in self.searcher.segment_readers() {
             let Some(mut postings) = postings(reader, terms)? else { continue };
@@ -67,10 +66,13 @@ impl Reader {
             };
             let [rarest, others @ ..] = postings.as_mut_slice() else { continue };
             while rarest.doc() != TERMINATED {
-                if found.len() >= limit {
-                    return Ok(());
-                }
                 let document = rarest.doc();
+                let passage = passages.first(document).map(PassageId);
+                let is_late = found.len() >= limit && found.peek() <= passage.as_ref();
+                let Some(passage) = passage.filter(|_| !is_late) else {
+                    rarest.advance();
+                    continue;
+                };
                 // Another list that has passed this passage says how far the first one can skip.
                 let ahead = others.iter_mut().map(|other| advance_to(other, document)).find(|&at| at > document);
                 match ahead {
@@ -82,14 +84,15 @@ impl Reader {
                     None => {}
                 }
                 let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                if let (true, Some(passage)) = (alive, passages.first(document)) {
-                    let passage = PassageId(passage);
-                    let passes = documents.as_ref().is_none_or(|documents| {
+                let passes = alive
+                    && documents.as_ref().is_none_or(|documents| {
                         let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
                         selection.contains(passage, owner)
                     });
-                    if passes {
-                        found.push(passage);
+                if passes {
+                    found.push(passage);
+                    if found.len() > limit {
+                        found.pop();
                     }
                 }
                 rarest.advance();

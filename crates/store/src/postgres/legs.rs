@@ -8,6 +8,7 @@ use super::select::Selection;
 use crate::filter::Filter;
 use crate::recent::Recent;
 use crate::report::Coverage;
+use crate::vectors::{Effort, sample_ranks};
 
 /// The state of some namespaces: number and change number of each.
 pub(super) type State = Vec<(i32, i64)>;
@@ -32,7 +33,8 @@ pub(super) struct Sizes {
     /// Up to this many passages of the namespaces searched, the codes of all their vectors are kept in memory, and up to this many
     /// passages of a filter are listed.
     pub few: usize,
-    /// The number of passages that the background of larger namespaces is measured on.
+    /// The number of passages that the background of larger namespaces is measured on. Both numbers are those of the embedded store,
+    /// so that it measures the same.
     pub sample: usize,
     /// The number of passages that a search for words reads first. Each further time it reads four times as many.
     pub first: u64,
@@ -42,6 +44,13 @@ pub(super) struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Sizes {
-        Sizes { few: 32_768, sample: 20_000, first: 2_000, many: 20_000 }
+        Sizes { few: Effort::default().exact_rows, sample: Effort::default().sample, first: 2_000, many: 20_000 }
+    }
+}
+
+impl Sizes {
+    /// The ranks of the sample among so many passages: those that the embedded store takes, whose rows are in the same order.
+    pub fn ranks(&self, passages: usize) -> Vec<i64> {
+        sample_ranks(passages, self.sample).map(|rank| rank as i64).collect()
     }
 }

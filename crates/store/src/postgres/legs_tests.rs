@@ -34,12 +34,20 @@ impl Both {
 
         let numbers = |ids: Vec<PassageId>| ids.iter().map(|id| theirs[id]).collect::<Vec<_>>();
         let two = text.split(' ').take(2).collect::<Vec<_>>().join(" ");
-        for name in ["open", "lock", "Get", "get", "none"] {
-            let found = self.postgres.defining(name, filter, 1_000).unwrap();
-            assert_eq!(numbers(found), self.embedded.defining(name, &their_filter, 1_000).unwrap(), "{name} {said}");
+        for limit in [1_000, 5, 0] {
+            for name in ["open", "lock", "Get", "get", "none"] {
+                let found = self.postgres.defining(name, filter, limit).unwrap();
+                assert_eq!(
+                    numbers(found),
+                    self.embedded.defining(name, &their_filter, limit).unwrap(),
+                    "{name} {said}"
+                );
+            }
+            for text in [&two, text.split(' ').next().unwrap_or_default()] {
+                let found = self.postgres.containing(text, filter, limit).unwrap();
+                assert_eq!(numbers(found), self.embedded.containing(text, &their_filter, limit).unwrap(), "{said}");
+            }
         }
-        let found = self.postgres.containing(&two, filter, 1_000).unwrap();
-        assert_eq!(numbers(found), self.embedded.containing(&two, &their_filter, 1_000).unwrap(), "{said}");
         self.assert_same_semantic(vector, filter, k, 0.000_1);
     }
 

@@ -8,7 +8,7 @@ use tokio_postgres::types::Type;
 use super::PostgresStore;
 use super::error::Failure;
 use super::models::Model;
-use super::resident::failed;
+use super::resident::{at_ranks, failed};
 use super::select::{STORED, Selection, passage};
 use super::statement::Statement;
 use super::vector_index;
@@ -112,12 +112,9 @@ impl PostgresStore {
         let passages = match selection.sample.get() {
             Some(passages) => passages,
             None => {
-                let mut statement = Statement::new("SELECT q.passage FROM passages q WHERE ");
-                selection.among(&mut statement, STORED);
-                statement.push(" ORDER BY hashint8(q.passage), q.passage LIMIT ");
-                statement.push_number(self.legs.sizes.sample as u32);
-                let rows = statement.query(transaction).await?;
-                selection.sample.get_or_init(|| rows.iter().map(|row| row.get(0)).collect())
+                let ranks = self.legs.sizes.ranks(selection.count as usize);
+                let passages = at_ranks(transaction, &ranks, |statement| selection.among(statement, STORED)).await?;
+                selection.sample.get_or_init(|| passages)
             }
         };
         let unit = Vector::unit(vector).0;

@@ -148,26 +148,47 @@ async fn catch_up(
     Ok(index)
 }
 
-/// The passages whose vectors are kept: all with a vector, or those of a sample that has always the same passages.
+/// The passages whose vectors are kept: all with a vector, or those of a sample.
 async fn wanted(
     transaction: &Transaction<'_>,
     scope: &Scope,
     model: &Model,
     sizes: Sizes,
 ) -> Result<Vec<u64>, Failure> {
-    let mut statement = Statement::new("SELECT q.passage FROM ");
-    if scope.total.passages as usize <= sizes.few {
-        statement.push("passages q WHERE q.namespace = ANY(").texts(&scope.namespaces).push(") AND ");
+    let total = scope.total.passages as usize;
+    let sample = if total <= sizes.few {
+        None
     } else {
-        statement.push("(SELECT namespace, passage, text_hash FROM passages WHERE namespace = ANY(");
-        statement.texts(&scope.namespaces).push(") ORDER BY hashint8(passage), passage LIMIT ");
-        statement.push_number(sizes.sample as u32).push(") AS q WHERE ");
+        let ranks = sizes.ranks(total);
+        let found = at_ranks(transaction, &ranks, |statement| {
+            statement.push("q.namespace = ANY(").texts(&scope.namespaces).push(")");
+        });
+        Some(found.await?)
+    };
+    let mut statement = Statement::new("SELECT q.passage FROM passages q WHERE q.namespace = ANY(");
+    statement.texts(&scope.namespaces).push(") AND ");
+    if let Some(sample) = &sample {
+        statement.push("q.passage = ANY(").numbers(sample).push(") AND ");
     }
     statement.push(
         "EXISTS (SELECT 1 FROM vectors v WHERE v.namespace = q.namespace AND v.text_hash = q.text_hash AND v.model = ",
     );
     statement.bind(&model.number, Type::INT4).push(")");
     Ok(statement.query(transaction).await?.iter().map(|row| row.get::<_, i64>(0) as u64).collect())
+}
+
+/// The passages of a restriction at some ranks, from 0, in the order of their numbers.
+pub(super) async fn at_ranks<'s>(
+    transaction: &Transaction<'_>,
+    ranks: &'s Vec<i64>,
+    restrict: impl FnOnce(&mut Statement<'s>),
+) -> Result<Vec<i64>, Failure> {
+    let mut statement = Statement::new(
+        "SELECT r.passage FROM (SELECT q.passage, row_number() OVER (ORDER BY q.passage) - 1 AS rank FROM passages q WHERE ",
+    );
+    restrict(&mut statement);
+    statement.push(") AS r WHERE r.rank = ANY(").numbers(ranks).push(")");
+    Ok(statement.query(transaction).await?.iter().map(|row| row.get(0)).collect())
 }
 
 /// The error of vectors in memory.

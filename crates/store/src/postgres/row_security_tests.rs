@@ -109,6 +109,18 @@ fn a_transaction_of_some_namespaces_reads_no_other_without_any_filter() {
 }
 
 #[test]
+fn large_namespaces_are_searched_under_the_role() {
+    let Some(mut store) = filled() else { return };
+    store.legs.sizes = super::legs::Sizes { few: 0, many: 0, ..Default::default() };
+    for name in NAMES {
+        let filter = named(&[name]);
+        assert_eq!(store.lexical(&LexicalQuery::new("secret"), &filter, 20).unwrap().hits.len(), 1, "{name}");
+        let nearest = store.nearest("model", &[1.0, 0.0], &filter, 20).unwrap();
+        assert_eq!((nearest.hits.len(), nearest.background.count), (1, 1), "{name}");
+    }
+}
+
+#[test]
 fn the_role_without_namespaces_reads_nothing_and_can_only_read() {
     let Some(store) = filled() else { return };
     let numbers = numbers(&store);

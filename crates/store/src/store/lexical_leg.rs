@@ -15,11 +15,11 @@ pub trait LexicalLeg: Send + Sync {
     /// namespace scores 0.
     fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>>;
 
-    /// Returns passages that define a symbol whose name, or the last part of it, is `name` as spelled; ascending, at most `limit`.
+    /// Returns the first `limit` passages that define a symbol whose name, or the last part of it, is `name` as spelled; ascending.
     /// `name` has no separators: it finds `Store::open` by `open`.
     fn defining(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>>;
 
-    /// Returns passages whose text holds all words of `text`, function words too, in any order and by their stems; ascending, at
-    /// most `limit`. Without words there are none.
+    /// Returns the first `limit` passages whose text holds all words of `text`, function words too, in any order and by their
+    /// stems; ascending. Without words there are none.
     fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>>;
 }

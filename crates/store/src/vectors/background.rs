@@ -73,6 +73,13 @@ impl Background {
     }
 }
 
+/// The ranks, from 0, of a sample of `size` among `count` passages in ascending order: the midpoints of equal parts. Every store takes
+/// the same ones, so that all of them measure the same background.
+pub(crate) fn sample_ranks(count: usize, size: usize) -> impl Iterator<Item = usize> {
+    let size = size.min(count);
+    (0..size).map(move |at| (2 * at + 1) * count / (2 * size))
+}
+
 /// A sum that is the same in any order, so that it does not depend on which rows are in the file. It counts in units of 2⁻⁴⁰,
 /// far below the resolution of similarities in f32.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {

@@ -57,6 +57,8 @@ mod tests;
 mod unit;
 mod writer;
 
+#[cfg(feature = "postgres")]
+pub(crate) use background::sample_ranks;
 pub use background::{Background, Quantiles};
 pub use effort::Effort;
 pub use error::VectorError;

@@ -1,7 +1,7 @@
 //! Answers a query from both stages, over the snapshot and the tail.
 
 use super::VectorError;
-use super::background::Background;
+use super::background::{Background, sample_ranks};
 use super::effort::Effort;
 use super::index::VectorIndex;
 use super::scan::{Query, passing, rows_at_ranks, rows_of};
@@ -197,9 +197,8 @@ impl VectorIndex {
             scored.extend(&tail);
             Background::new(total, &mut scored, &[])
         } else {
-            let size = effort.sample.min(total);
-            // Midpoints of equal parts of everything that passed, the snapshot first and then the tail.
-            let ranks = || (0..size).map(|at| (2 * at + 1) * total / (2 * size));
+            // Of everything that passed, the snapshot first and then the tail.
+            let ranks = || sample_ranks(total, effort.sample);
             let mut sample = similarities(&rows_at_ranks(live, ranks().take_while(|rank| *rank < live_count)));
             sample.extend(ranks().skip_while(|rank| *rank < live_count).map(|rank| tail[rank - live_count]));
             scored.extend(&tail);
