@@ -11,10 +11,8 @@ use crate::database::Database;
 use crate::postgres::collect;
 use crate::tree::grow;
 use std::collections::HashSet;
-use std::fmt::Write as _;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use tamis::Observer;
 use tamis::config::{Config, Origins};
 use tamis::eval::{Collection, QueryKind, QueryPool, Ranking};
 use tamis::evaluate::{Measurement, NamedCut, TestCollection, TestQuery, foreign_queries, measure};
@@ -99,7 +97,8 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
         return Err(format!("--collection {unknown}: not in {}", options.data.display()).into());
     }
     let database = Database::create("tamis_equality")?;
-    let mut rows = Vec::new();
+    println!("{HEADER}");
+    let mut rows: Vec<Row> = Vec::new();
     for directory in &found {
         let test = TestCollection::read(directory, "test")?;
         if options.wants(&test.name) {
@@ -108,8 +107,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
                 foreign.extend(foreign_queries(other, "test", FOREIGN)?);
             }
             foreign.retain(|query| test.queries.iter().all(|own| own.text != query.text));
-            let row = compare(test, foreign, &options, &database, home.path())?;
-            rows.push(row);
+            rows.push(compare(test, foreign, &options, &database, home.path())?);
         }
     }
     if options.wants(ALL) {
@@ -119,7 +117,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
         spread(&mut test.queries, ASKED_OF_ALL);
         rows.push(compare(test, Vec::new(), &options, &database, home.path())?);
     }
-    print!("{}", table(&rows));
+    println!("{}", total(&rows).line());
     let broken: Vec<&Row> = rows.iter().filter(|row| !row.holds()).collect();
     for row in &broken {
         println!("{}: answered too differently", row.name);
@@ -218,12 +216,28 @@ struct Row {
     same_order: usize,
     same_set: usize,
     same_gate: usize,
-    took: [Duration; 2],
 }
 
 impl Row {
     fn share(&self, same: usize) -> f64 {
         same as f64 / self.queries.max(1) as f64
+    }
+
+    /// Its line of the table.
+    fn line(&self) -> String {
+        let percent = |same: usize| format!("{:.2}%", 100.0 * self.share(same));
+        format!(
+            "| {} | {} | {} | {:.4} | {:.4} | {:+.4} | {} | {} | {} |",
+            self.name,
+            self.passages,
+            self.queries,
+            self.ndcg[0],
+            self.ndcg[1],
+            self.ndcg[1] - self.ndcg[0],
+            percent(self.same_order),
+            percent(self.same_set),
+            percent(self.same_gate)
+        )
     }
 
     fn holds(&self) -> bool {
@@ -251,13 +265,9 @@ fn compare(
     let cuts = vec![NamedCut { name: cut.to_string(), rule: cut }];
     let measurement = Measurement { cuts, ..Measurement::default() };
     let url = database.url();
-    let answers = |config: &Config| -> Result<(Collection, Duration)> {
-        let started = Instant::now();
-        let collection = measure(&test, &asked, config, home, &measurement, &Unobserved)?;
-        Ok((collection, started.elapsed()))
-    };
-    let (ours, first) = answers(&options.config(None, "")?)?;
-    let (theirs, second) = answers(&options.config(Some(url), &test.name)?)?;
+    let answers = |config: &Config| measure(&test, &asked, config, home, &measurement, &());
+    let ours = answers(&options.config(None, "")?)?;
+    let theirs = answers(&options.config(Some(url), &test.name)?)?;
     let store = PostgresStore::open(url, &test.name)?;
     let models = store.models()?;
     let model = models.first().ok_or("no model in the database")?;
@@ -276,7 +286,6 @@ fn compare(
         same_order: 0,
         same_set: 0,
         same_gate: 0,
-        took: [first, second],
     };
     for (at, (one, other)) in ours.queries.iter().zip(&theirs.queries).enumerate() {
         let (kept, kept_there) = (kept(&ours, at), kept(&theirs, at));
@@ -297,14 +306,7 @@ fn compare(
         }
     }
     row.ndcg = row.ndcg.map(|sum| sum / row.judged.max(1) as f64);
-    eprintln!(
-        "{}: {} questions, {} passages; {:.0} s in a directory, {:.0} s in PostgreSQL",
-        row.name,
-        row.queries,
-        row.passages,
-        row.took[0].as_secs_f64(),
-        row.took[1].as_secs_f64()
-    );
+    println!("{}", row.line());
     Ok(row)
 }
 
@@ -322,17 +324,17 @@ fn ndcg(pool: &QueryPool, query: &TestQuery) -> f64 {
     Ranking::new(pool.documents.iter().map(|document| document.id.as_str()), &query.judged).ndcg(10)
 }
 
-/// The table, in Markdown. The last line has the sums, and means over all questions.
-fn table(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "| collection | passages | questions | nDCG@10 directory | PostgreSQL | difference | same list | same set | same gate |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-    );
+/// The head of the table, in Markdown.
+const HEADER: &str = "| collection | passages | questions | nDCG@10 directory | PostgreSQL | difference | same list | same set | same gate |\n\
+     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
+
+/// The sums, and means over all questions.
+fn total(rows: &[Row]) -> Row {
     let sum = |of: fn(&Row) -> usize| rows.iter().map(of).sum::<usize>();
     let judged = sum(|row| row.judged);
     let mean =
         |side: usize| rows.iter().map(|row| row.ndcg[side] * row.judged as f64).sum::<f64>() / judged.max(1) as f64;
-    let total = Row {
+    Row {
         name: "total".into(),
         passages: rows.iter().map(|row| row.passages).sum(),
         queries: sum(|row| row.queries),
@@ -341,27 +343,5 @@ fn table(rows: &[Row]) -> String {
         same_order: sum(|row| row.same_order),
         same_set: sum(|row| row.same_set),
         same_gate: sum(|row| row.same_gate),
-        took: [Duration::ZERO; 2],
-    };
-    for row in rows.iter().chain([&total]) {
-        let percent = |same: usize| format!("{:.2}%", 100.0 * row.share(same));
-        text.push_str(&format!(
-            "| {} | {} | {} | {:.4} | {:.4} | {:+.4} | {} | {} | {} |\n",
-            row.name,
-            row.passages,
-            row.queries,
-            row.ndcg[0],
-            row.ndcg[1],
-            row.ndcg[1] - row.ndcg[0],
-            percent(row.same_order),
-            percent(row.same_set),
-            percent(row.same_gate)
-        ));
     }
-    text
 }
-
-/// Nobody watches.
-struct Unobserved;
-
-impl Observer for Unobserved {}

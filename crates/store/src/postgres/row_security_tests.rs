@@ -110,7 +110,8 @@ fn a_transaction_of_some_namespaces_reads_no_other_without_any_filter() {
 
 #[test]
 fn large_namespaces_are_searched_under_the_role() {
-    let Some(mut store) = filled() else { return };
+    let Some(filled) = filled() else { return };
+    let mut store = filled.another();
     store.legs.sizes = super::legs::Sizes { few: 0, many: 0, ..Default::default() };
     for name in NAMES {
         let filter = named(&[name]);
