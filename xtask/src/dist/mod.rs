@@ -53,7 +53,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         };
         artefacts.push(Artefact { path: path.clone(), tested });
     }
-    println!("{} {} at {}, in {}\n", "tamis", project.version, project.commit, project.out().display());
+    println!("tamis {} at {}, in {}\n", project.version, project.commit, project.out().display());
     print!("{}", table::table(&artefacts)?);
     if !project.has_repository() {
         println!(

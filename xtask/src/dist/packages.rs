@@ -258,6 +258,18 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_shows_the_names_of_the_present_version() {
+        let project = project();
+        let guide = fs::read_to_string(project.root.join("docs/install.md")).expect("the guide");
+        let numbers = guide.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+        let versions: Vec<&str> =
+            numbers.filter(|text| text.split('.').filter(|part| !part.is_empty()).count() == 3).collect();
+        assert!(versions.len() > 5, "{versions:?}");
+        let version = project.version.as_str();
+        assert!(versions.iter().all(|text| text.trim_matches('.') == version), "{versions:?}; expected {version}");
+    }
+
+    #[test]
     fn what_binstall_downloads_is_what_is_packed() {
         let manifest = fs::read_to_string(project().root.join("crates/cli/Cargo.toml")).expect("the manifest");
         let manifest: toml::Table = manifest.parse().expect("a TOML document");

@@ -3,7 +3,7 @@
 use super::project::Project;
 use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 /// A command of the registry.
@@ -37,12 +37,12 @@ impl Tool {
         Ok(command)
     }
 
-    fn is_in(&self, directory: &PathBuf) -> bool {
+    fn is_in(&self, directory: &Path) -> bool {
         let list = fs::read_to_string(directory.join(".crates.toml")).unwrap_or_default();
         list.contains(&format!("\"{} {} ", self.name, self.version))
     }
 
-    fn install(&self, directory: &PathBuf) -> Result<()> {
+    fn install(&self, directory: &Path) -> Result<()> {
         eprintln!("$ cargo install {}@{}   # into target/tools", self.name, self.version);
         let mut command = Command::new(crate::run::cargo_itself());
         crate::run::as_by_hand(&mut command);
