@@ -113,7 +113,9 @@ fn make(project: &Project, options: &Options) -> Result<Made> {
     }
     if options.makes(Part::Deb) {
         for one in archives.iter().filter(|one| one.target.debian) {
-            files.push((packages::debian(project, one)?, Kind::Debian(one.target)));
+            let there = packages::debian_in_out(project, one.target)?;
+            let path = there.map_or_else(|| packages::debian(project, one), Ok)?;
+            files.push((path, Kind::Debian(one.target)));
         }
     }
     if options.makes(Part::Npm) {
@@ -142,8 +144,12 @@ fn build(project: &Project, options: &Options, files: &mut Vec<(PathBuf, Kind)>)
         });
     }
     let licences = project.out().join(archive::LICENCES);
+    let earlier = project.work("licences")?.join(archive::LICENCES);
     if options.makes(Part::Licences) {
-        linked::write_licences(project, &targets, &licences)?;
+        linked::write_licences(project, &targets, &earlier)?;
+    }
+    if earlier.is_file() {
+        fs::copy(&earlier, &licences)?;
         files.push((licences.clone(), Kind::Licences));
     }
     let mut archives = Vec::new();

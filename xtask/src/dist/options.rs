@@ -15,12 +15,12 @@ Homebrew formula, the installer script, SBOMs, the licences of what is linked in
 would, in a clean directory or root, indexes and searches a small project, removes it again, and prints a table.
 
   --target TRIPLE       build for TRIPLE (default: what this machine can build)
-  --skip PART           leave out licences, sbom, deb, npm, homebrew or installer
+  --skip PART           leave out sbom, deb, npm, homebrew or installer; with licences, take those of the last run, if any
   --profile NAME        cargo's profile (default: release); dev is faster to build, for trying this command
   --binary TRIPLE=FILE  use this program instead of building one
   --repository URL      the address in packages and scripts (default: `repository` in Cargo.toml)
   --no-checks           make the files and test none of them
-  --collect             build nothing: make the other files from the archives that target/dist already holds
+  --collect             build nothing: make the other files from the archives, and take the Debian packages, that target/dist holds
   --reproduce           build the commit twice, at two paths, and compare the programs and archives byte by byte
 
 It installs cargo-about, cargo-cyclonedx and cargo-deb into target/tools. Programs that it does not find (npm, ruby, shellcheck,

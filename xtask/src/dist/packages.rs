@@ -34,7 +34,10 @@ pub fn debian(project: &Project, from: &Unpacked) -> Result<PathBuf> {
     let release = target_directory.join(from.target.triple).join("release");
     fs::create_dir_all(release.join("dist"))?;
     fs::copy(from.directory.join("tamis"), release.join("tamis"))?;
-    ensure!(from.directory.join(LICENCES).is_file(), "the Debian package needs {LICENCES}; leave out --skip licences");
+    ensure!(
+        from.directory.join(LICENCES).is_file(),
+        "the Debian package needs {LICENCES}; leave out --skip licences once"
+    );
     fs::copy(from.directory.join(LICENCES), release.join("dist").join(LICENCES))?;
     for folder in ["completions", "man"] {
         copy_folder(&from.directory.join(folder), &release.join("dist").join(folder))?;
@@ -52,22 +55,29 @@ pub fn debian(project: &Project, from: &Unpacked) -> Result<PathBuf> {
     ]);
     command.arg(from.target.triple).arg("--output").arg(project.out());
     command.env("CARGO_TARGET_DIR", &target_directory).env("SOURCE_DATE_EPOCH", project.time.to_string());
-    let out = quietly(&mut command)?;
-    let path = out.lines().last().map(|line| PathBuf::from(line.trim())).unwrap_or_default();
-    if path.is_file() {
-        return Ok(path);
+    quietly(&mut command)?;
+    debian_in_out(project, from.target)?.context("cargo-deb made no package")
+}
+
+/// Returns the Debian package of a target that is among the finished files. Its dependencies are those of the machine that made it, so
+/// another machine must not make it again.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn debian_in_out(project: &Project, target: &Target) -> Result<Option<PathBuf>> {
+    let (start, end) = (format!("tamis_{}-", project.version), format!("_{}.deb", architecture(target)));
+    for entry in fs::read_dir(project.out())? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(&start) && name.ends_with(&end) {
+            return Ok(Some(entry.path()));
+        }
     }
-    let start = format!("tamis_{}", project.version);
-    let entries = fs::read_dir(project.out())?.filter_map(|entry| Some(entry.ok()?.path()));
-    let is_made = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(&start) && name.ends_with(&format!("_{}.deb", architecture(from.target)))
-    };
-    entries.into_iter().find(is_made).context("cargo-deb made no package")
+    Ok(None)
 }
 
 /// Returns Debian's name of the processor.
-pub fn architecture(target: &Target) -> &'static str {
+fn architecture(target: &Target) -> &'static str {
     if target.triple.starts_with("aarch64") { "arm64" } else { "amd64" }
 }
 
