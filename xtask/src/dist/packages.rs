@@ -7,9 +7,11 @@ use super::target::{TARGETS, Target};
 use super::template::fill;
 use super::tools::{DEB, quietly};
 use anyhow::{Context, Result, ensure};
+use flate2::{Compression, GzBuilder};
 use serde_json::{Map, Value};
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,9 +41,9 @@ pub fn debian(project: &Project, from: &Unpacked) -> Result<PathBuf> {
         "the Debian package needs {LICENCES}; leave out --skip licences once"
     );
     fs::copy(from.directory.join(LICENCES), release.join("dist").join(LICENCES))?;
-    for folder in ["completions", "man"] {
-        copy_folder(&from.directory.join(folder), &release.join("dist").join(folder))?;
-    }
+    copy_folder(&from.directory.join("completions"), &release.join("dist/completions"), |bytes| Ok(("", bytes)))?;
+    // As Debian keeps them.
+    copy_folder(&from.directory.join("man"), &release.join("dist/man"), |bytes| Ok((".gz", compressed(&bytes)?)))?;
     let mut command = DEB.command(project)?;
     command.args([
         "--no-build",
@@ -81,13 +83,23 @@ fn architecture(target: &Target) -> &'static str {
     if target.triple.starts_with("aarch64") { "arm64" } else { "amd64" }
 }
 
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+/// Copies the files of a folder. `change` returns the ending that a name gets, and the new content.
+fn copy_folder(from: &Path, to: &Path, change: impl Fn(Vec<u8>) -> Result<(&'static str, Vec<u8>)>) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        fs::copy(entry.path(), to.join(entry.file_name()))?;
+        let (ending, bytes) = change(fs::read(entry.path())?)?;
+        let mut name = entry.file_name();
+        name.push(ending);
+        fs::write(to.join(name), bytes)?;
     }
     Ok(())
+}
+
+fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut writer = GzBuilder::new().write(Vec::new(), Compression::best());
+    writer.write_all(bytes)?;
+    Ok(writer.finish()?)
 }
 
 /// Makes the npm packages, the one with the command last. It depends on the others, of which npm installs those that fit.
