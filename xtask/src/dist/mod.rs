@@ -184,6 +184,12 @@ fn check(project: &Project, made: &Made, path: &std::path::Path, kind: &Kind) ->
         }
         Kind::Homebrew => check::formula(path),
         Kind::Installer => check::installer::check(project, path, &made.archives),
-        Kind::Checksums => Ok(Tested::On("by install.sh".into())),
+        Kind::Checksums => {
+            let has_installer = made.files.iter().any(|(_, kind)| matches!(kind, Kind::Installer));
+            Ok(match has_installer {
+                true => Tested::On("by install.sh".into()),
+                false => Tested::NotHere("install.sh, which reads it, is left out".into()),
+            })
+        }
     }
 }
