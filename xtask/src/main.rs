@@ -3,6 +3,7 @@
 mod agent_tasks;
 mod conformance;
 mod deny;
+mod dist;
 #[cfg(unix)]
 mod failover;
 mod models;
@@ -37,6 +38,7 @@ Before a change lands:
 
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
+  dist          build and test the files of a release: archives, packages, installer, SBOM (--help lists flags)
   bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
                 `bench rivals` other search tools, `bench equality` whether PostgreSQL gives the same answers
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
@@ -62,6 +64,7 @@ fn main() -> Result<()> {
         "platforms" => platforms::run(),
         "deny" => deny::run(),
         "package" => package::run(rest),
+        "dist" => dist::run(rest),
         "conformance" => conformance::run(rest),
         #[cfg(unix)]
         "postgres" => postgres::run(rest),

@@ -19,7 +19,8 @@ static FILE: &[u8] = &{
 /// The registry takes ten megabytes a crate, so the file comes in two.
 const PARTS: [&[u8]; 2] = [tamis_model_judge_1::PART, tamis_model_judge_2::PART];
 
-const ID: &str = "judge-v1";
+/// The identifier of the built-in judge.
+pub(crate) const ID: &str = "judge-v1";
 
 /// The number of tokens of a pair that count, `[CLS]` and both `[SEP]` included, as in training.
 const MAX_TOKENS: usize = 128;

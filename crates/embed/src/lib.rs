@@ -43,6 +43,7 @@
 //! more; it needs `minilm`, whose word embeddings it shares.
 
 mod bert;
+mod built_in;
 #[cfg(feature = "judge")]
 mod cross_encoder;
 mod embedder;
@@ -58,6 +59,7 @@ mod vector;
 mod wordpiece;
 
 pub use bert::Batching;
+pub use built_in::{BUILT_IN_MODELS, BuiltInModel};
 #[cfg(feature = "judge")]
 pub use cross_encoder::CrossEncoder;
 pub use embedder::{Embedder, ModelInfo, Provider, Purpose};

@@ -22,7 +22,8 @@ pub(crate) static WEIGHTS: &[u8] = &{
 /// The registry takes ten megabytes a crate, so the file comes in three.
 const PARTS: [&[u8]; 3] = [tamis_model_minilm_1::PART, tamis_model_minilm_2::PART, tamis_model_minilm_3::PART];
 
-const ID: &str = "minilm-l6-v2";
+/// The identifier of the built-in transformer.
+pub(crate) const ID: &str = "minilm-l6-v2";
 
 /// The number of tokens of a text that count, `[CLS]` and `[SEP]` included, as in the model's training.
 const MAX_TOKENS: usize = 256;

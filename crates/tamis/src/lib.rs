@@ -55,6 +55,7 @@ mod contents;
 pub mod copy;
 pub mod dates;
 mod error;
+mod features;
 pub mod file;
 mod git;
 mod handle;
@@ -86,6 +87,7 @@ pub use applications::{
 pub use config::Mode;
 pub use contents::Contents;
 pub use error::Error;
+pub use features::features;
 pub use handle::{Index, IndexBuilder, Source, SourceSettings, SourceState};
 pub use index::{Freshness, RunOptions, RunReport, TextDocument};
 pub use location::{INDEX_DIRECTORY, Location};

@@ -73,6 +73,14 @@ pub struct DoctorArguments {
     pub json: bool,
 }
 
+/// Flags of `tamis version`.
+#[derive(Debug, Args)]
+pub struct VersionArguments {
+    /// Print the version as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Flags of `tamis man`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

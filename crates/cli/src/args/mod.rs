@@ -56,7 +56,7 @@ pub use import::{
 };
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
-pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
+pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments, VersionArguments};
 pub use install::InstallArguments;
 pub use jobs::{JobsAction, JobsAddArguments, JobsArguments, JobsListArguments, JobsRunArguments};
 pub use judge::JudgeArguments;
@@ -204,6 +204,8 @@ pub enum Command {
     },
     /// Print the manual page, or write the pages of all commands to a directory
     Man(ManArguments),
+    /// Print the version, the commit, the target, the features and the built-in models
+    Version(VersionArguments),
     /// Print the JSON Schema of `tamis search --json`, or the OpenAPI document
     #[command(hide = true)]
     Schema {

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Evidence", &["evidence"]),
     ("Imports", &["import", "troubleshoot", "duplicates"]),
     ("Tuning", &["cut", "feedback", "judge", "eval", "calibrate", "stats"]),
-    ("Setup", &["model", "store", "jobs", "hook", "trust", "completions", "man"]),
+    ("Setup", &["model", "store", "jobs", "hook", "trust", "completions", "man", "version"]),
 ];
 
 /// The template of the first page, made from the commands' own descriptions.

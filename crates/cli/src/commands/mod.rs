@@ -37,6 +37,7 @@ mod status;
 mod store;
 mod troubleshoot;
 mod trust;
+mod version;
 mod views;
 
 use crate::args::{Arguments, Command};
@@ -88,6 +89,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => generate::completions(*shell, output),
         Command::Man(man) => generate::man(man, output),
+        Command::Version(version) => version::run(version, output),
         Command::Schema { schema } => generate::schema(*schema, output),
     }
 }

@@ -26,6 +26,7 @@ pub mod table;
 pub mod text;
 pub mod tree;
 pub mod troubleshoot;
+pub mod version;
 pub mod views;
 
 /// The output of a printer without styles, and without a terminal to fit.

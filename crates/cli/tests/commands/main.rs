@@ -45,6 +45,7 @@ mod support;
 mod tree;
 mod triage;
 mod user_directories;
+mod version;
 mod views;
 mod waiting;
 mod want;

@@ -189,6 +189,8 @@ fn invocations() -> Vec<Vec<String>> {
         &["mcp", "token", HOSTILE],
         &["completions", HOSTILE],
         &["man", HOSTILE],
+        &["version", HOSTILE],
+        &["version"],
         &["sql", "--index", HOSTILE, "SELECT 1"],
     ] {
         all.push(line.iter().map(|&word| word.to_owned()).collect());

@@ -14,6 +14,9 @@ pub use format::{TableError, TokenTable};
 
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece, normalise};
 
+/// The identifier of the built-in table.
+pub(crate) const ID: &str = "static-256-v2";
+
 /// Below this number of texts, the thread pool costs more than it saves.
 const FEW: usize = 32;
 
@@ -46,7 +49,7 @@ impl StaticModel {
         static SHARED: OnceLock<StaticModel> = OnceLock::new();
         SHARED.get_or_init(|| {
             let table = TokenTable::from_bytes(tamis_model_static::TABLE).expect("the built-in table is whole");
-            Self::new("static-256-v2", table).expect("the built-in table fits the vocabulary")
+            Self::new(ID, table).expect("the built-in table fits the vocabulary")
         })
     }
 

@@ -1,0 +1,24 @@
+//! `tamis version`: the build of this program, for reports of problems and for installers.
+
+use crate::args::VersionArguments;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::version::{Version, version};
+use anyhow::Result;
+use std::io::Write;
+
+/// Prints the version, the commit, the target, the features and the built-in models.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn run(arguments: &VersionArguments, output: &Output) -> Result<Exit> {
+    let this = Version::of_this_build();
+    if arguments.json {
+        output.json(&this)?;
+    } else {
+        let mut out = output.styled();
+        version(&mut out, &this)?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
