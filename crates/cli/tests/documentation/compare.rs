@@ -20,7 +20,7 @@ static OPEN: LazyLock<Regex> = LazyLock::new(|| {
         r"|(?P<duration>\b\d[\d,.]* (?:µs|ms|s|min)\b)",
         r"|(?P<rate>\b\d[\d,]* a second\b)",
         r"|(?P<size>\b\d[\d,.]* (?:bytes|[kMG]?B)\b)",
-        r"|(?P<digest>\b[0-9a-f]{64}\b)",
+        r"|(?P<digest>(?:\btamis_)?[0-9a-f]{64}\b)",
         r"|(?P<long>\b\d+\.\d{3})\d{3,}",
         r"|(?P<any>…)",
     ))
@@ -109,7 +109,7 @@ impl Aliases {
                 }
             }
             (None, None) if text("clock").is_some() => r"\d\d:\d\d".to_owned(),
-            (None, None) if text("digest").is_some() => "[0-9a-f]{64}".to_owned(),
+            (None, None) if text("digest").is_some() => "(?:tamis_)?[0-9a-f]{64}".to_owned(),
             (None, None) => ".*".to_owned(),
         }
     }

@@ -5,6 +5,10 @@ use std::ops::Range;
 
 /// The marker before a block that is not run. The reason follows.
 const NOT_RUN: &str = "<!-- not run:";
+/// The marker before a block that is run in another directory than `~/mill`, which follows.
+const RUN_IN: &str = "<!-- run in ~";
+/// The marker before a block whose reader has not run the blocks before it.
+const ANEW: &str = "<!-- run anew -->";
 
 /// A fenced block of the language `console`.
 #[derive(Debug)]
@@ -17,6 +21,10 @@ pub struct Block {
     pub steps: Vec<Step>,
     /// The reason why it is not run, if a marker before it gives one.
     pub not_run: Option<String>,
+    /// The directory, below the home directory, in which it is run.
+    pub directory: String,
+    /// Whether its reader has not run the blocks before it.
+    pub anew: bool,
 }
 
 /// A command, and the output that the page shows below it.
@@ -40,10 +48,10 @@ pub fn blocks(page: &str) -> Vec<Block> {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) if &*language == "console" => inside = true,
             Event::End(TagEnd::CodeBlock) if inside => {
                 inside = false;
-                blocks.push(block(page, range, std::mem::take(&mut comment)));
+                blocks.push(block(page, range, &std::mem::take(&mut comment)));
             }
             Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
-            Event::Html(html) => comment = html.trim().to_owned(),
+            Event::Html(html) => comment += &html,
             _ if !inside => comment.clear(),
             _ => {}
         }
@@ -51,17 +59,22 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-fn block(page: &str, fenced: Range<usize>, comment: String) -> Block {
+fn block(page: &str, fenced: Range<usize>, comment: &str) -> Block {
     let source = &page[fenced.clone()];
     let start = fenced.start + source.find('\n').map_or(source.len(), |end| end + 1);
     let end = fenced.start + source.trim_end().rfind('\n').map_or(source.len(), |end| end + 1);
     let text = start..end.max(start);
-    let not_run = comment.strip_prefix(NOT_RUN).and_then(|rest| rest.strip_suffix("-->"));
+    let marker = |begin: &str| {
+        let value = |line: &str| Some(line.strip_prefix(begin)?.strip_suffix("-->")?.trim().to_owned());
+        comment.lines().find_map(|line| value(line.trim()))
+    };
     Block {
         line: page[..fenced.start].matches('\n').count() + 1,
         steps: steps(&page[text.clone()]),
         text,
-        not_run: not_run.map(|reason| reason.trim().to_owned()),
+        not_run: marker(NOT_RUN),
+        directory: marker(RUN_IN).map_or_else(|| "mill".to_owned(), |path| path.trim_start_matches('/').to_owned()),
+        anew: comment.lines().any(|line| line.trim() == ANEW),
     }
 }
 

@@ -19,6 +19,8 @@ const ADDRESS: &str = "127.0.0.1:8765";
 /// The reader. Its directories and its servers go with it.
 pub struct Reader {
     home: TempDir,
+    /// Where the current block began.
+    directory: PathBuf,
     shell: Child,
     input: ChildStdin,
     lines: Receiver<String>,
@@ -59,7 +61,7 @@ impl Reader {
             }
         });
         let input = shell.stdin.take().expect("piped");
-        let mut reader = Reader { home, shell, input, lines, address: free_address() };
+        let mut reader = Reader { directory: home.path().join("mill"), home, shell, input, lines, address: free_address() };
         reader.make_project();
         reader
     }
@@ -67,32 +69,35 @@ impl Reader {
     /// Copies and indexes the project.
     fn make_project(&mut self) {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let project = self.project();
+        let project = self.home.path().join("mill");
         copy(&checkout.join("xtask/conformance/project"), &project);
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documentation/files"), &project);
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documentation/home"), self.home.path());
         copy(&checkout.join("xtask/conformance/imports"), &self.home.path().join("imports"));
-        // The commands' own files are not part of the project.
-        fs::create_dir_all(project.join(".git/info")).expect("made");
-        fs::write(project.join(".git/info/exclude"), "/*.jsonl\n/*.json\n/*.csv\n/*.txt\n/report.md\n").expect("written");
+        make_root(&project);
+        // Where the README leads.
+        copy(&project, &self.home.path().join("your/project"));
         let imports = "tamis import issues -q ~/imports/issues.jsonl && tamis import evidence -q ~/imports/evidence.jsonl";
         let made = self.run(&format!("cd ~/mill && tamis index -q && {imports}"));
         assert_eq!(made.0, 0, "the project cannot be indexed: {:?}", made.1);
     }
 
-    /// The directory in which each block begins.
-    fn project(&self) -> PathBuf {
-        self.home.path().join("mill")
-    }
-
-    /// Goes back to where a block begins.
-    pub fn start_block(&mut self) {
-        self.run("cd ~/mill");
+    /// Goes to where a block begins: a directory of the home directory, which is made a project if it is none.
+    pub fn start_block(&mut self, directory: &str) {
+        self.directory = self.home.path().join(directory);
+        if !self.directory.join(".git").exists() {
+            make_root(&self.directory);
+        }
+        self.run(&format!("cd ~/{directory}"));
     }
 
     /// Writes a file that a page shows with `cat`.
     pub fn write(&self, name: &str, lines: &[String]) {
-        let path = self.project().join(name);
+        let path = match name.strip_prefix("~/") {
+            Some(name) => self.home.path().join(name),
+            None => self.directory.join(name),
+        };
         if !path.exists() {
+            fs::create_dir_all(path.parent().expect("a directory")).expect("made");
             fs::write(path, lines.join("\n") + "\n").expect("written");
         }
     }
@@ -106,10 +111,12 @@ impl Reader {
             if !command.contains("--http") {
                 command += &format!(" --http {}", self.address);
             }
-            let wait = "for i in $(seq 200); do grep -q serving ~/server.log && break; sleep 0.05; done; cat ~/server.log";
-            command = format!("(exec {command}\n) > ~/server.log 2>&1 &\n{wait}");
+            let wait = "for i in $(seq 200); do grep -qs serving ~/server.log && break; sleep 0.05; done; cat ~/server.log";
+            // The page's server before this one has the same address.
+            let stop = "kill $server 2> /dev/null; wait $server; rm -f ~/server.log";
+            command = format!("{stop}\n(exec env {command}\n) > ~/server.log 2>&1 & server=$!\n{wait}");
         } else if command.contains(" --watch") {
-            command = format!("(exec {command}\n) > /dev/null 2>&1 &");
+            command = format!("(exec env {command}\n) > /dev/null 2>&1 &");
         }
         // The mark of the end is on a line of its own, and also follows an unfinished line.
         writeln!(self.input, "{{ {command}\n}} < /dev/null 2>&1; printf '\\n\\036%s\\n' $?").expect("bash listens");
@@ -117,8 +124,8 @@ impl Reader {
         loop {
             let line = self.lines.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("does not end: {command}\n{lines:#?}"));
             if let Some(status) = line.strip_prefix('\u{1e}') {
-                // The line break before the mark.
-                if lines.last().is_some_and(String::is_empty) {
+                // The line break before the mark, and empty lines, which a page does not show at the end.
+                while lines.last().is_some_and(String::is_empty) {
                     lines.pop();
                 }
                 return (status.parse().expect("a number"), lines);
@@ -137,9 +144,18 @@ impl Drop for Reader {
     }
 }
 
+/// Marks a directory as a root. The commands' own files are not part of the project.
+fn make_root(directory: &Path) {
+    let excluded = ["/*.jsonl", "/*.json", "/*.csv", "/*.txt", "/report.md"].map(|pattern| pattern.to_owned() + "\n");
+    fs::create_dir_all(directory.join(".git/info")).expect("made");
+    fs::write(directory.join(".git/info/exclude"), excluded.concat()).expect("written");
+}
+
 /// Whether a command serves until it is stopped.
 fn is_server(command: &str) -> bool {
-    command.starts_with("tamis serve") || command.starts_with("tamis mcp --http 127")
+    let mut words = command.split(' ').skip_while(|word| word.contains('='));
+    let words = [(); 4].map(|()| words.next().unwrap_or_default());
+    matches!(words, ["tamis", "serve", ..]) || (words[..3] == ["tamis", "mcp", "--http"] && words[3].starts_with("127."))
 }
 
 fn free_address() -> String {
