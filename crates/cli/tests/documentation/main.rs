@@ -15,6 +15,7 @@
 mod compare;
 mod page;
 mod reader;
+mod reference;
 
 use compare::Aliases;
 use page::{Block, blocks};
