@@ -13,6 +13,7 @@
 #![cfg(unix)]
 
 mod compare;
+mod links;
 mod page;
 mod reader;
 mod reference;

@@ -74,6 +74,7 @@ impl Reader {
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documentation/home"), self.home.path());
         copy(&checkout.join("xtask/conformance/imports"), &self.home.path().join("imports"));
         make_root(&project);
+        copy(&checkout.join("xtask/conformance/imports"), &self.home.path().join("tracker"));
         // Where the README leads.
         copy(&project, &self.home.path().join("your/project"));
         let imports = "tamis import issues -q ~/imports/issues.jsonl && tamis import evidence -q ~/imports/evidence.jsonl";
