@@ -78,7 +78,8 @@ fn write() -> Result<()> {
         crate::run::as_by_hand(&mut command).args(arguments).current_dir(root());
         // The test of the commands fails when it writes, and says what differed.
         command.env("TAMIS_PAGES_WRITE", "1").status().context("cargo cannot be started")?;
-        cargo(arguments).context("the pages still differ from what is generated; what has lines left out (…) is edited by hand")?;
+        cargo(arguments)
+            .context("the pages still differ from what is generated; what has lines left out (…) is edited by hand")?;
     }
     Ok(())
 }

@@ -142,7 +142,14 @@ mod tests {
     #[test]
     fn what_was_printed_stands_for_what_is_shown() {
         let mut aliases = Aliases::default();
-        assert!(aliases.equal(&["[query abcdefgh] 2026-11-23".into()], &["[query 12345678] 2030-01-02".into()], "2030-01-02"));
-        assert_eq!(aliases.apply("tamis feedback abcdefgh memory/2026-11-23.md"), "tamis feedback 12345678 memory/2030-01-02.md");
+        assert!(aliases.equal(
+            &["[query abcdefgh] 2026-11-23".into()],
+            &["[query 12345678] 2030-01-02".into()],
+            "2030-01-02"
+        ));
+        assert_eq!(
+            aliases.apply("tamis feedback abcdefgh memory/2026-11-23.md"),
+            "tamis feedback 12345678 memory/2030-01-02.md"
+        );
     }
 }

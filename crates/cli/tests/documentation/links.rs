@@ -69,7 +69,8 @@ fn every_link_leads_somewhere() {
     let mut faults = Vec::new();
     for (path, page) in &pages {
         for link in page.links.iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
-            let (file, anchor) = link.split_once('#').map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
+            let (file, anchor) =
+                link.split_once('#').map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
             let target = match file {
                 "" => Some(path.clone()),
                 file => resolved(&path.parent().unwrap_or(Path::new("")).join(file)),
@@ -77,7 +78,9 @@ fn every_link_leads_somewhere() {
             let fault = match (target, anchor) {
                 (None, _) => "leads out of the checkout",
                 (Some(target), _) if !checkout.join(&target).exists() => "is not there",
-                (Some(target), Some(anchor)) if !pages.get(&target).is_some_and(|page| page.anchors.contains(anchor)) => {
+                (Some(target), Some(anchor))
+                    if !pages.get(&target).is_some_and(|page| page.anchors.contains(anchor)) =>
+                {
                     "has no such heading"
                 }
                 _ => continue,

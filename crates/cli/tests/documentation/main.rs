@@ -146,7 +146,11 @@ fn run_block(reader: &mut Reader, aliases: &mut Aliases, block: &Block) -> (Stri
         if step.output.is_empty() {
             // Status 1 of the program says that nothing was found.
             if status != 0 && !(status == 1 && step.command.contains("tamis")) {
-                faults.push(format!("$ {}\nends with status {status} and prints\n{}", step.command, printed.join("\n")));
+                faults.push(format!(
+                    "$ {}\nends with status {status} and prints\n{}",
+                    step.command,
+                    printed.join("\n")
+                ));
             }
         } else if !aliases.equal(&step.output, &printed, &today) {
             let shown = std::mem::replace(&mut step.output, printed.clone());

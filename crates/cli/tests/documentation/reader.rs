@@ -33,7 +33,8 @@ impl Reader {
         let home = tempfile::tempdir().expect("a temporary directory");
         let program = Path::new(assert_cmd::cargo::cargo_bin!("tamis"));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(program.parent().expect("a directory").to_owned()).chain(std::env::split_paths(&path));
+        let path =
+            std::iter::once(program.parent().expect("a directory").to_owned()).chain(std::env::split_paths(&path));
         let mut command = Command::new("bash");
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
@@ -61,7 +62,8 @@ impl Reader {
             }
         });
         let input = shell.stdin.take().expect("piped");
-        let mut reader = Reader { directory: home.path().join("mill"), home, shell, input, lines, address: free_address() };
+        let mut reader =
+            Reader { directory: home.path().join("mill"), home, shell, input, lines, address: free_address() };
         reader.make_project();
         reader
     }
@@ -77,7 +79,8 @@ impl Reader {
         copy(&checkout.join("xtask/conformance/imports"), &self.home.path().join("tracker"));
         // Where the README leads.
         copy(&project, &self.home.path().join("your/project"));
-        let imports = "tamis import issues -q ~/imports/issues.jsonl && tamis import evidence -q ~/imports/evidence.jsonl";
+        let imports =
+            "tamis import issues -q ~/imports/issues.jsonl && tamis import evidence -q ~/imports/evidence.jsonl";
         let made = self.run(&format!("cd ~/mill && tamis index -q && {imports}"));
         assert_eq!(made.0, 0, "the project cannot be indexed: {:?}", made.1);
     }
@@ -112,7 +115,8 @@ impl Reader {
             if !command.contains("--http") {
                 command += &format!(" --http {}", self.address);
             }
-            let wait = "for i in $(seq 200); do grep -qs serving ~/server.log && break; sleep 0.05; done; cat ~/server.log";
+            let wait =
+                "for i in $(seq 200); do grep -qs serving ~/server.log && break; sleep 0.05; done; cat ~/server.log";
             // The page's server before this one has the same address.
             let stop = "kill $server 2> /dev/null; wait $server; rm -f ~/server.log";
             command = format!("{stop}\n(exec env {command}\n) > ~/server.log 2>&1 & server=$!\n{wait}");
@@ -156,7 +160,8 @@ fn make_root(directory: &Path) {
 fn is_server(command: &str) -> bool {
     let mut words = command.split(' ').skip_while(|word| word.contains('='));
     let words = [(); 4].map(|()| words.next().unwrap_or_default());
-    matches!(words, ["tamis", "serve", ..]) || (words[..3] == ["tamis", "mcp", "--http"] && words[3].starts_with("127."))
+    matches!(words, ["tamis", "serve", ..])
+        || (words[..3] == ["tamis", "mcp", "--http"] && words[3].starts_with("127."))
 }
 
 fn free_address() -> String {

@@ -52,7 +52,12 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 
 /// A text in a cell of a table.
 fn cell(text: &str) -> String {
-    text.trim().replace("\n\n", "<br>").replace('\n', " ").replace('|', r"\|").replace('<', "&lt;").replace("&lt;br>", "<br>")
+    text.trim()
+        .replace("\n\n", "<br>")
+        .replace('\n', " ")
+        .replace('|', r"\|")
+        .replace('<', "&lt;")
+        .replace("&lt;br>", "<br>")
 }
 
 fn configuration(reader: &mut Reader) -> String {
@@ -71,7 +76,11 @@ fn configuration(reader: &mut Reader) -> String {
             page += &format!("\n## {group}\n| key | default | allowed | meaning |\n| --- | --- | --- | --- |\n");
         }
         let default = &setting["default"];
-        page += &format!("| `{key}` | `{default}` | {} | {} |\n", cell(text(setting, "allowed")), cell(text(setting, "about")));
+        page += &format!(
+            "| `{key}` | `{default}` | {} | {} |\n",
+            cell(text(setting, "allowed")),
+            cell(text(setting, "about"))
+        );
     }
     page
 }
@@ -83,7 +92,12 @@ fn cuts() -> String {
          [choosing a cut](../cut.md) helps to choose.\n"
     );
     for method in METHODS {
-        page += &format!("\n## {}\n{}; it reads the {}. [More](../cuts.md#{0})\n", method.name, capital(method.summary), method.scale);
+        page += &format!(
+            "\n## {}\n{}; it reads the {}. [More](../cuts.md#{0})\n",
+            method.name,
+            capital(method.summary),
+            method.scale
+        );
         if method.parameters.is_empty() {
             page += "\nIt has no parameters.\n";
             continue;
@@ -103,7 +117,8 @@ fn capital(text: &str) -> String {
 }
 
 fn tools(reader: &mut Reader) -> String {
-    let client = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"reference","version":"1"}}"#;
+    let client =
+        r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"reference","version":"1"}}"#;
     let messages = [
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{client}}}"#),
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
@@ -136,7 +151,8 @@ fn routes(reader: &mut Reader) -> String {
         let methods: Vec<_> = operations.keys().map(|method| method.to_uppercase()).collect();
         let summary = operations.values().map(|operation| text(operation, "summary")).next().unwrap_or_default();
         page += &format!("\n## {path}\n{}. {summary}.\n", methods.join(", "));
-        let described = operations.values().map(|operation| text(operation, "description")).find(|text| !text.is_empty());
+        let described =
+            operations.values().map(|operation| text(operation, "description")).find(|text| !text.is_empty());
         if let Some(description) = described {
             page += &format!("\n{description}\n");
         }
@@ -192,9 +208,9 @@ fn fields(heading: &str, schema: &Value, marks_required: bool) -> String {
         return String::new();
     };
     let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
-    let rows = properties.iter().map(|(name, property)| {
-        row(name, marks_required && required(name), property, text(property, "description"))
-    });
+    let rows = properties
+        .iter()
+        .map(|(name, property)| row(name, marks_required && required(name), property, text(property, "description")));
     table(heading, rows)
 }
 
@@ -211,7 +227,9 @@ fn row(name: &str, required: bool, schema: &Value, description: &str) -> String 
 fn kind(schema: &Value) -> String {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut kind = match (&schema["enum"], &schema["const"], &schema["type"], schema["$ref"].as_str()) {
-        (Value::Array(values), ..) => values.iter().map(|value| format!("`{}`", plain(value))).collect::<Vec<_>>().join(", "),
+        (Value::Array(values), ..) => {
+            values.iter().map(|value| format!("`{}`", plain(value))).collect::<Vec<_>>().join(", ")
+        }
         (_, Value::String(value), ..) => format!("`{value}`"),
         (.., Value::Array(types), _) => types.iter().map(plain).collect::<Vec<_>>().join(" or "),
         (.., Value::String(one), _) if one == "array" => format!("array of {}", kind_of_items(&schema["items"])),
@@ -238,7 +256,9 @@ fn kind(schema: &Value) -> String {
 
 fn kind_of_items(items: &Value) -> String {
     match items["type"].as_str() {
-        Some(one @ ("string" | "object" | "array" | "number" | "integer" | "boolean")) if items["enum"].is_null() => one.to_owned(),
+        Some(one @ ("string" | "object" | "array" | "number" | "integer" | "boolean")) if items["enum"].is_null() => {
+            one.to_owned()
+        }
         _ => kind(items),
     }
 }

@@ -13,10 +13,12 @@ const FINER: f64 = 2.5;
 /// The plot as a file: with the colours and the font that the page of a report has.
 fn file(svg: &str) -> String {
     let colours = STYLE.split("\nbody ").next().expect("the colours come first").replace(":root", "svg");
-    let style = format!("<style>{colours}\nsvg {{ background: var(--page); font-family: system-ui, sans-serif; }}</style>");
+    let style =
+        format!("<style>{colours}\nsvg {{ background: var(--page); font-family: system-ui, sans-serif; }}</style>");
     let end = svg.find('>').expect("an element");
     let view = svg[..end].split('"').find(|part| part.starts_with("0 0 ")).expect("a view box");
-    let [width, height] = [2, 3].map(|at| view.split(' ').nth(at).and_then(|size| size.parse::<f64>().ok()).expect("a size"));
+    let [width, height] =
+        [2, 3].map(|at| view.split(' ').nth(at).and_then(|size| size.parse::<f64>().ok()).expect("a size"));
     let size = format!(" width=\"{}\" height=\"{}\"", width / FINER, height / FINER);
     format!("{}{size}>\n{style}{}", &svg[..end], &svg[end + 1..])
 }
