@@ -14,6 +14,7 @@ mod postgres;
 mod questions;
 mod references;
 mod run;
+mod site;
 mod static_model;
 #[cfg(unix)]
 mod torture;
@@ -35,6 +36,7 @@ Before a change lands:
   conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm);
                 --store: on PostgreSQL, with two servers behind a balancer
   postgres      start a private PostgreSQL for tests: up, url, down, or run COMMAND with one (needs python3 with pip)
+  site          build the documentation as a site with mdBook and check its links; --serve serves it
 
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
@@ -47,6 +49,7 @@ Before a release:
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
 
 Remake committed files:
+  site --write  write the reference, the plots and the outputs of commands into the pages of docs/
   references    make the fixtures that come from independent implementations (needs python3)
   distill       make the built-in models from the published checkpoint
   train         train the built-in judge (needs python3 with pip, apt-get and an hour or two)
@@ -73,6 +76,7 @@ fn main() -> Result<()> {
         "questions" => questions::run(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
+        "site" => site::run(rest),
         #[cfg(unix)]
         "failover" => failover::run(rest),
         #[cfg(not(unix))]
@@ -99,6 +103,7 @@ fn test() -> Result<()> {
     platforms::run()?;
     deny::run()?;
     tests()?;
+    site::build_if_possible()?;
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {

@@ -5,7 +5,7 @@ use crate::metric::Metric;
 use crate::plot::{self, escape};
 use crate::report::{CollectionReport, MethodReport, Report};
 
-const STYLE: &str = include_str!("page.css");
+pub(super) const STYLE: &str = include_str!("page.css");
 
 impl Report {
     /// The page. It is self-contained, follows the reader's choice of light or dark, and escapes all text from the data.

@@ -27,7 +27,7 @@ pub struct Answer {
     /// The model of the semantic leg.
     pub model: Option<String>,
     /// The relevant entries, best first, shortened to the limit. Each is shown by its best passage, with its other relevant
-    /// ones below. With [`SearchRequest::passages`](super::SearchRequest::passages), every relevant passage is a result.
+    /// ones below. With the option `passages`, every relevant passage is a result.
     pub results: Vec<Hit>,
     /// The number of relevant entries, and the reason. Rules that are defined on passages count passages.
     pub cut: CutReport,
