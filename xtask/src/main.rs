@@ -11,6 +11,7 @@ mod package;
 mod platforms;
 #[cfg(unix)]
 mod postgres;
+mod python;
 mod questions;
 mod references;
 mod run;
@@ -30,11 +31,12 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
 Before a change lands:
-  test          run every check: format, lint, platforms, dependencies, packages, all tests, conformance
+  test          run every check: format, lint, platforms, dependencies, packages, all tests, Python, conformance
   platforms     check that each crate named in the code is a dependency on every supported system
   deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
   conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm);
                 --store: on PostgreSQL, with two servers behind a balancer
+  python        build the Python package and test it in an environment of its own (needs python3 with venv)
   postgres      start a private PostgreSQL for tests: up, url, down, or run COMMAND with one (needs python3 with pip)
   site          build the documentation as a site with mdBook and check its links; --serve serves it
 
@@ -73,6 +75,7 @@ fn main() -> Result<()> {
         "postgres" => postgres::run(rest),
         #[cfg(not(unix))]
         "postgres" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
+        "python" => python::run(rest),
         "questions" => questions::run(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
@@ -104,6 +107,10 @@ fn test() -> Result<()> {
     deny::run()?;
     tests()?;
     site::build_if_possible()?;
+    match python::obstacle() {
+        None => python::run(&[])?,
+        Some(obstacle) => println!("python skipped: {obstacle}"),
+    }
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {

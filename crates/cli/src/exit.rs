@@ -3,8 +3,8 @@
 use crate::args::{description, suggestion};
 use crate::interrupt::EXIT_STATUS;
 use crate::output::{Output, show_help};
+use crate::typed;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use tamis::text::safe::{for_terminal, is_hidden};
 
 /// The end of a command.
@@ -37,12 +37,6 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit.code())
-    }
-}
-
 /// Prints why a command failed. A reader who stops early (`tamis search x | head -1`) is not a failure.
 pub fn failed(error: &anyhow::Error, output: &Output) -> Exit {
     if error.chain().any(is_broken_pipe) {
@@ -68,19 +62,19 @@ pub fn described(error: &anyhow::Error) -> String {
 }
 
 /// Prints the help that was asked for, or the error in the command line.
-pub fn usage(error: &clap::Error) -> ExitCode {
-    let typed: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+pub fn usage(error: &clap::Error) -> u8 {
+    let typed: Vec<String> = typed::words().iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if !error.use_stderr() {
         let pages = !typed.iter().any(|argument| argument == "--no-pager");
         // A closed standard output leaves nowhere to say so.
         let _ = show_help(&error.render().ansi().to_string(), pages);
-        return ExitCode::SUCCESS;
+        return Exit::Found.code();
     }
     if let Some(message) = suggestion(error, &description(), &typed) {
         Output::plain_error(&message);
-        return Exit::Error.into();
+        return Exit::Error.code();
     }
-    let quotes_hidden = std::env::args_os().any(|argument| argument.to_string_lossy().chars().any(is_hidden));
+    let quotes_hidden = typed::words().iter().any(|argument| argument.to_string_lossy().chars().any(is_hidden));
     if quotes_hidden {
         // The styles of the message cannot be separated from those that an argument brings along.
         let _ = write!(io::stderr(), "{}", for_terminal(&error.render().to_string()));
@@ -88,7 +82,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         // A closed standard error leaves nowhere to say so.
         let _ = error.print();
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Error.code()))
+    u8::try_from(error.exit_code()).unwrap_or(Exit::Error.code())
 }
 
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

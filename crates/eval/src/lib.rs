@@ -88,6 +88,7 @@ pub use metric::{Direction, Metric};
 pub use options::Options;
 pub use output::{NO_FIGURE, Table};
 pub use platt::Platt;
+pub use plot::{cut_plot, escape};
 pub use qrels::Qrels;
 pub use random::Random;
 pub use ranking::Ranking;

@@ -1,11 +1,11 @@
 //! Ranked results of an engine, in TREC's format.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::FormatError;
+use crate::error::{EvalError, FormatError};
 use crate::lines::{columns, shortened};
 
 /// One document of a run.
@@ -86,10 +86,42 @@ impl Run {
         if run.queries.is_empty() {
             return Err(FormatError::Empty { file: file.to_owned(), what: "results" });
         }
-        for documents in run.queries.values_mut() {
+        run.sort();
+        Ok(run)
+    }
+
+    /// A run from its results, each a query, a document and a score, in any order.
+    ///
+    /// # Errors
+    /// A score other than a number within ±3.4e38, or a document given twice for a query.
+    pub fn from_results(results: impl IntoIterator<Item = (String, String, f64)>) -> Result<Self, EvalError> {
+        let wrong = |query: &str, document: &str, expected| {
+            let value = format!("query \"{}\", document \"{}\"", shortened(query), shortened(document));
+            Err(EvalError::Option { option: "run", value, expected })
+        };
+        let mut run = Run::default();
+        for (query, document, score) in results {
+            let short = score as f32;
+            if !short.is_finite() {
+                return wrong(&query, &document, "a result whose score is a number within ±3.4e38");
+            }
+            let score = f64::from(short) + 0.0;
+            run.queries.entry(query).or_default().push(Scored { document, score });
+        }
+        for (query, documents) in &run.queries {
+            let mut seen = HashSet::new();
+            if let Some(twice) = documents.iter().find(|scored| !seen.insert(&scored.document)) {
+                return wrong(query, &twice.document, "given once");
+            }
+        }
+        run.sort();
+        Ok(run)
+    }
+
+    fn sort(&mut self) {
+        for documents in self.queries.values_mut() {
             documents.sort_by(order);
         }
-        Ok(run)
     }
 
     /// The documents of one query, best first.
@@ -127,6 +159,19 @@ mod tests {
         let run = Run::parse("r", "q Q0 a 1 1.0 t\nq Q0 c 2 1.0 t\nq Q0 b 3 2.0 t\nq Q0 d 4 -1e3 t\n").unwrap();
         let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
         assert_eq!(ids, ["b", "c", "a", "d"]);
+    }
+
+    #[test]
+    fn results_make_the_run_that_their_lines_make() {
+        let parsed = Run::parse("r", "q Q0 a 1 1.0 t\nq Q0 c 2 1.0 t\np Q0 b 3 2.5 t\n").unwrap();
+        let results = [("q", "c", 1.0), ("p", "b", 2.5), ("q", "a", 1.0)];
+        let made = |results: &[(&str, &str, f64)]| {
+            Run::from_results(results.iter().map(|&(query, document, score)| (query.into(), document.into(), score)))
+        };
+        assert_eq!(made(&results).unwrap(), parsed);
+        let error = made(&[("q", "a", 1.0), ("q", "a", 2.0)]).unwrap_err().to_string();
+        assert!(error.contains("query \"q\", document \"a\"") && error.contains("given once"), "{error}");
+        assert!(made(&[("q", "a", 1e300)]).unwrap_err().to_string().contains("3.4e38"));
     }
 
     #[test]

@@ -237,7 +237,7 @@ pub fn description() -> clap::Command {
 /// A command line that is not allowed; or help was asked for, which is an error to the parser.
 pub fn parse() -> Result<Arguments, clap::Error> {
     let mut description = description();
-    let matches = description.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = description.try_get_matches_from_mut(crate::typed::words())?;
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut description))?;
     Ok(with_context(arguments))
 }

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::print::table::Columns;
 use crate::print::text::{label, visible};
 use crate::session::Session;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -83,7 +83,7 @@ fn plan(
     let options = EntryOptions {
         project: root.clone(),
         index: is_elsewhere.then(|| location.directory.clone()),
-        program: std::env::current_exe().context("the path of this program is unknown")?,
+        program: crate::typed::program()?,
         flags: flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()).collect(),
     };
     let entry = Entry::new(client, scope, &options, around);

@@ -3,18 +3,20 @@
 mod budget;
 mod canvas;
 mod curves;
+mod cut;
 mod differences;
 mod kept;
 mod reliability;
 
 pub(crate) use budget::budget;
 pub(crate) use curves::curves;
+pub use cut::cut_plot;
 pub(crate) use differences::differences;
 pub(crate) use kept::kept;
 pub(crate) use reliability::{reliability, roc};
 
 /// Text escaped for an element or an attribute in double quotes.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

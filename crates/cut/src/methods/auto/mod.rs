@@ -108,6 +108,8 @@ impl Rule for Auto {
             Some(_) => {
                 mixed(&scenarios).into_iter().chain(relevance.probabilities(scores).into_iter().skip(depth)).collect()
             }
+            // Without judgements and with every candidate in them, these are the scenarios that `probabilities` would make again.
+            None if judgements.is_none() && depth == scores.len() => mixed(&scenarios),
             None => relevance.probabilities(scores),
         };
         let unaffordable = self.unaffordable(pool, order.as_deref(), &table, within);

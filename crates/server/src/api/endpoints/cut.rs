@@ -247,7 +247,11 @@ impl List {
         };
         let all: Vec<&ListEntry> = list.iter().collect();
         let mut decided = match groups.iter().any(Option::is_some) {
-            false => Decided::of(cutter.cut(&all)?, |position| vec![position], &groups),
+            false => {
+                let cut = cutter.cut(&all)?;
+                let alone = cut.ranked.iter().map(|candidate| vec![candidate.position]).collect();
+                Decided::of(cut, alone, &groups)
+            }
             true => grouped(&cutter, &all, &groups)?,
         };
         if kept_only {
@@ -273,37 +277,22 @@ impl Entry {
 
 /// Decides groups by the best entry of each. An entry without a group is one by itself.
 fn grouped(cutter: &ListCutter<'_>, all: &[&ListEntry], groups: &[Option<String>]) -> Result<Decided, Problem> {
-    // The cut of everything orders the entries, on the scale of its method.
-    let everything = TunedRule::new(&tamis::cut::Fixed { k: 1_000_000 }, Default::default(), &Aim::default());
-    let everything = everything.map_err(tamis::Error::from)?;
-    let order = match all.iter().all(|entry| entry.score.is_some()) {
-        true => ListCutter { rule: &everything, judge: None, gate: false, ..*cutter }.cut(all)?,
-        false => ListCutter { judge: None, gate: false, ..*cutter }.cut(all)?,
-    };
-    let mut members: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
-    for entry in &order.ranked {
-        match groups[entry.position].as_deref() {
-            Some(group) => match known.get(group) {
-                Some(&at) => members[at].push(entry.position),
-                None => {
-                    known.insert(group, members.len());
-                    members.push(vec![entry.position]);
-                }
-            },
-            None => members.push(vec![entry.position]),
-        }
+    let mut numbers = Vec::with_capacity(groups.len());
+    for group in groups {
+        let next = known.len();
+        numbers.push(group.as_deref().map(|group| *known.entry(group).or_insert(next)));
     }
-    let best: Vec<&ListEntry> = members.iter().map(|members| all[members[0]]).collect();
-    Ok(Decided::of(cutter.cut(&best)?, |position| members[position].clone(), groups))
+    let grouped = cutter.cut_groups(all, &numbers)?;
+    Ok(Decided::of(grouped.decided.into(), grouped.members, groups))
 }
 
 impl Decided {
-    /// The decided candidates, each with its members.
-    fn of(cut: ListCut, members: impl Fn(usize) -> Vec<usize>, groups: &[Option<String>]) -> Decided {
-        let lines = cut.ranked.iter().flat_map(|candidate| {
+    /// The decided candidates, best first, each with the positions of its members.
+    fn of(cut: ListCut, members: Vec<Vec<usize>>, groups: &[Option<String>]) -> Decided {
+        let lines = cut.ranked.iter().zip(members).flat_map(|(candidate, members)| {
             let (value, kept) = (candidate.value, candidate.kept);
-            members(candidate.position).into_iter().map(move |position| Line {
+            members.into_iter().map(move |position| Line {
                 line: position + 1,
                 value,
                 kept,

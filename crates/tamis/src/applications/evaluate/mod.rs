@@ -41,4 +41,4 @@ pub use measure::{Measurement, NamedCut, cuts, measure};
 pub use own::{OwnDocuments, OwnId};
 pub(crate) use pairs::{JudgedPair, judged_pairs};
 pub use pools::{PoolRecord, PooledCandidate, pools};
-pub use trec_run::{RunCollection, from_run};
+pub use trec_run::{RunCollection, from_results, from_run};

@@ -34,11 +34,27 @@ pub fn from_run(
 ) -> Result<RunCollection, EvaluationError> {
     let results = Run::parse(&run.to_string_lossy(), &text(run)?)?;
     let judgements = Qrels::parse(&qrels.to_string_lossy(), &text(qrels)?)?;
-    let unanswered = judgements.iter().filter(|(id, _)| results.query(id).is_none()).count();
-    if unanswered == judgements.len() {
-        let reason = format!("none of the {unanswered} judged queries is in {}", run.display());
+    let name = run.file_stem().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
+    let known = judgements.iter().any(|(id, _)| results.query(id).is_some());
+    if !known {
+        let reason = format!("none of the {} judged queries is in {}", judgements.len(), run.display());
         return Err(EvaluationError::path(qrels, reason));
     }
+    from_results(name, &results, &judgements, measurement, observer)
+}
+
+/// [`from_run`] for a run and judgements that are read already.
+///
+/// # Errors
+/// A score that no cut can read, or an observer that stops it.
+pub fn from_results(
+    name: String,
+    results: &Run,
+    judgements: &Qrels,
+    measurement: &Measurement,
+    observer: &dyn Observer,
+) -> Result<RunCollection, EvaluationError> {
+    let unanswered = judgements.iter().filter(|(id, _)| results.query(id).is_none()).count();
     let unjudged = results.iter().filter(|(id, _)| judgements.query(id).is_none()).count();
     let notes = [
         (unanswered, "judged queries that the run does not answer, for which nothing is found"),
@@ -69,7 +85,6 @@ pub fn from_run(
         Ok((pool, decisions))
     });
     let answered: Vec<(QueryPool, Vec<Decision>)> = answered.collect::<Result<_, EvaluationError>>()?;
-    let name = run.file_stem().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
     Ok(RunCollection { collection: assembled(name, None, &measurement.cuts, answered), notes: notes.collect() })
 }
 

@@ -2,15 +2,13 @@
 //! evidence.
 
 use super::error::ListError;
+use super::sample::{FEWEST_FOR_DEVIATION, Standing, sample_background};
 use super::{ListEntry, Reading, Reference};
 use tamis_cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
 use tamis_rank::{self as rank, BackgroundEvidence, Fusion};
 
 /// Entries, as every function here takes them.
 type Entries<'a> = [&'a ListEntry];
-
-/// Fewer random passages than this say nothing about the spread of similarities.
-const FEWEST_FOR_DEVIATION: usize = 20;
 
 /// The entries as candidates.
 #[derive(Debug)]
@@ -24,6 +22,8 @@ pub struct Candidates {
     pub ranked: Vec<f64>,
     /// The gate's evidence.
     pub evidence: Evidence,
+    /// The standing of the best score in a sample, which is the gate's evidence for scores on a scale of their own.
+    pub standing: Option<Standing>,
     /// A description of the values for people.
     pub values: String,
 }
@@ -40,15 +40,21 @@ impl Candidates {
         rule: &dyn Rule,
         reading: Reading,
     ) -> Result<Self, ListError> {
-        let scored = has_score(entries)?;
+        let evidence = evidence(entries, reference);
+        if has_score(entries)? {
+            let tokens: Option<Vec<usize>> = entries.iter().map(|entry| entry.tokens).collect();
+            let measured = match reference {
+                Reference::Sample(sample) => Reference::Scores(scores_of(sample)?),
+                reference => *reference,
+            };
+            let scores = entries.iter().filter_map(|entry| entry.score);
+            let scored = Candidates::of_scores(scores, tokens.as_deref(), &measured, reading)?;
+            return Ok(Candidates { evidence, ..scored });
+        }
         let fusion = fusion(rule, reading.weight);
-        let (values, order, described) = match scored {
-            true => single(entries, reading),
-            false => fused(entries, rule, fusion)?,
-        };
-        let orientation = if scored { reading.orientation } else { Orientation::Score };
-        let pool = Pool::new(order.iter().map(|&at| values[at]), orientation);
-        let mut pool = pool.map_err(|error| unsorted(error, &order))?;
+        let (values, order, described) = fused(entries, rule, fusion)?;
+        let mut pool =
+            Pool::scores(order.iter().map(|&at| values[at])).map_err(|error| unsorted(error, |at| order[at]))?;
         let tokens: Option<Vec<usize>> = order.iter().map(|&at| entries[at].tokens).collect();
         if let Some(tokens) = tokens {
             pool = pool.with_sizes(tokens);
@@ -56,20 +62,63 @@ impl Candidates {
         let background = match reference {
             Reference::None => None,
             Reference::Mean(mean) => Some(Background { mean: *mean, deviation: 0.0, count: 0 }),
-            Reference::Sample(sample) if scored => Some(scores_of(sample)?),
             Reference::Sample(sample) => Some(fused_background(entries, sample, rule.scale(), fusion)?),
+            Reference::Scores(_) => {
+                let reason = "it has scores, and the input has a similarity or bm25; give a sample with the same";
+                return Err(ListError::Sample(reason.to_owned()));
+            }
         };
         if let Some(background) = background {
             pool = pool.with_background(background)?;
         }
         let mut order: Vec<usize> =
             (0..pool.len()).filter_map(|rank| pool.position(rank)).map(|at| order[at]).collect();
-        if let Some(admissions) = (!scored).then(|| admissions(entries, rule)).flatten() {
+        if let Some(admissions) = admissions(entries, rule) {
             order.sort_by_key(|&at| admissions[at] == Admission::Refused);
             pool = pool.with_admitted(admissions.into_iter().collect::<Admitted>());
         }
         let ranked = order.iter().map(|&at| values[at]).collect();
-        Ok(Candidates { pool, order, ranked, evidence: evidence(entries, reference), values: described })
+        Ok(Candidates { pool, order, ranked, evidence, standing: None, values: described })
+    }
+
+    /// Ranks scores, in input order or best first.
+    ///
+    /// # Errors
+    /// Scores that are not best first, or a background that is not finite.
+    pub fn of_scores(
+        scores: impl IntoIterator<Item = f64>,
+        tokens: Option<&[usize]>,
+        reference: &Reference<'_>,
+        reading: Reading,
+    ) -> Result<Self, ListError> {
+        let (pool, given) = match reading.sort {
+            false => (Pool::new(scores, reading.orientation), None),
+            true => {
+                let scores: Vec<f64> = scores.into_iter().collect();
+                let order = best_first(&scores, reading.orientation);
+                (Pool::new(order.iter().map(|&at| scores[at]), reading.orientation), Some(order))
+            }
+        };
+        let given = given.as_deref();
+        let place = |position: usize| given.map_or(position, |order| order[position]);
+        let mut pool = pool.map_err(|error| unsorted(error, place))?;
+        if let Some(tokens) = tokens {
+            pool = pool.with_sizes((0..tokens.len()).map(|position| tokens[place(position)]).collect());
+        }
+        let background = match reference {
+            Reference::None => None,
+            Reference::Mean(mean) => Some(Background { mean: *mean, deviation: 0.0, count: 0 }),
+            Reference::Scores(background) => Some(*background),
+            Reference::Sample(sample) => Some(scores_of(sample)?),
+        };
+        let mut standing = None;
+        if let Some(background) = background {
+            pool = pool.with_background(background)?;
+            standing = Standing::of(&pool, &background);
+        }
+        let order = (0..pool.len()).filter_map(|rank| pool.position(rank)).map(place).collect();
+        let (ranked, values) = (pool.values().to_vec(), "the score of each line".to_owned());
+        Ok(Candidates { pool, order, ranked, evidence: Evidence::default(), standing, values })
     }
 
     /// Puts the entries in the order that a judge gave them, as ranks.
@@ -89,17 +138,14 @@ fn has_score(entries: &Entries<'_>) -> Result<bool, ListError> {
     }
 }
 
-/// The entries' own scores, in input order or best first.
-fn single(entries: &Entries<'_>, reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
-    let values: Vec<f64> = entries.iter().filter_map(|entry| entry.score).collect();
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    if reading.sort {
-        order.sort_by(|&a, &b| match reading.orientation {
-            Orientation::Score => values[b].total_cmp(&values[a]),
-            Orientation::Distance => values[a].total_cmp(&values[b]),
-        });
-    }
-    (values, order, "the score of each line".to_owned())
+/// The positions of scores, best first.
+fn best_first(scores: &[f64], orientation: Orientation) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| match orientation {
+        Orientation::Score => scores[b].total_cmp(&scores[a]),
+        Orientation::Distance => scores[a].total_cmp(&scores[b]),
+    });
+    order
 }
 
 /// The fusion of both legs' scores on the rule's scale, as in a search.
@@ -155,26 +201,18 @@ fn legs(entries: &Entries<'_>, scale: Scale) -> Vec<rank::Evidence> {
     entries.iter().map(of).collect()
 }
 
-fn unsorted(error: PoolError, order: &[usize]) -> ListError {
+fn unsorted(error: PoolError, place: impl Fn(usize) -> usize) -> ListError {
     match error {
         PoolError::Unsorted { position, value, previous, orientation } => {
-            ListError::Unsorted { position: order[position], value, previous, orientation }
+            ListError::Unsorted { position: place(position), value, previous, orientation }
         }
         error => error.into(),
     }
 }
 
-/// Mean, standard deviation and number.
-fn moments(values: impl Iterator<Item = f64> + Clone) -> Option<Background> {
-    let count = values.clone().count();
-    let mean = values.clone().sum::<f64>() / count as f64;
-    let deviation = (values.map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64).sqrt();
-    (count > 0).then_some(Background { mean, deviation, count })
-}
-
 fn scores_of(sample: &Entries<'_>) -> Result<Background, ListError> {
     let scores = sample.iter().filter_map(|entry| entry.score);
-    match moments(scores) {
+    match sample_background(scores) {
         Some(background) if background.count == sample.len() => Ok(background),
         _ => {
             let reason = "every line needs a score, like the input, and there must be at least one line";
@@ -206,13 +244,13 @@ fn fused_background(
 }
 
 fn similarities(sample: &Entries<'_>) -> Option<Background> {
-    moments(sample.iter().filter_map(|entry| entry.similarity))
+    sample_background(sample.iter().filter_map(|entry| entry.similarity))
 }
 
 /// The bm25 over all passages of the sample; those without one match no word.
 fn weights(sample: &Entries<'_>) -> Option<Background> {
     sample.iter().any(|entry| entry.bm25.is_some()).then_some(())?;
-    moments(sample.iter().map(|entry| entry.bm25.unwrap_or(0.0)))
+    sample_background(sample.iter().map(|entry| entry.bm25.unwrap_or(0.0)))
 }
 
 /// Absolute evidence: the best coverage if entries have one, and the best similarity against a sample that is large
@@ -221,7 +259,7 @@ fn evidence(entries: &Entries<'_>, reference: &Reference<'_>) -> Evidence {
     let best = |leg: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| leg(entry)).reduce(f64::max);
     let background = match reference {
         Reference::Sample(sample) => similarities(sample),
-        Reference::None | Reference::Mean(_) => None,
+        Reference::None | Reference::Mean(_) | Reference::Scores(_) => None,
     };
     Evidence {
         coverage: best(|values| values.coverage),

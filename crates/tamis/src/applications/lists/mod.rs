@@ -1,19 +1,24 @@
 //! Cuts a ranked list of any search engine where relevance ends: one call for a list of scores, or of similarities and BM25.
 //!
 //! [`ListCutter`] reads the entries ([`ListEntry`]), puts them on the scale of the method (`candidates`), lets the gate and the rule
-//! of a search decide, and returns which are kept. Nothing of an index is read.
+//! of a search decide, and returns which are kept. Entries can belong to `groups`, which count once. A `sample` of random results
+//! shows if the best score stands out. Nothing of an index is read.
 
 mod candidates;
 mod error;
+mod groups;
+mod sample;
 
 pub use error::ListError;
+pub use groups::GroupedList;
+pub use sample::{FEWEST_FOR_DEVIATION, sample_background};
 
 use crate::config::JUDGE_DEPTH;
 use crate::search::{CutReport, JudgedPassage, TunedRule, built_in_judge};
 use candidates::Candidates;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tamis_cut::{Cut, Gate, Orientation, Value};
+use tamis_cut::{Background, Cut, Gate, Orientation, Value};
 
 /// Default share of the similarity where it is fused with BM25: that of the built-in model `static`.
 pub const FUSION_WEIGHT: f64 = 0.6;
@@ -62,6 +67,8 @@ pub enum Reference<'a> {
     Mean(f64),
     /// Results drawn at random.
     Sample(&'a [&'a ListEntry]),
+    /// The scores of results drawn at random, as [`sample_background`] measures them. For entries with a score.
+    Scores(Background),
 }
 
 /// A cut for lists.
@@ -89,6 +96,17 @@ pub struct ListCutter<'a> {
     pub judge: Option<&'a str>,
     /// True to ask the gate first, for a rule that works with probabilities.
     pub gate: bool,
+}
+
+/// A decided list as the rule left it: the positions of its candidates with their values.
+#[derive(Clone, Debug)]
+pub struct DecidedList {
+    /// The cut.
+    pub cut: Cut,
+    /// The position of each candidate in the list, from 0; best first.
+    pub positions: Vec<usize>,
+    /// The value of each candidate on the scale of the method, in the order of `positions`.
+    pub values: Vec<f64>,
 }
 
 /// A decided list.
@@ -148,6 +166,34 @@ impl<'a> ListCutter<'a> {
     /// # Errors
     /// Scores that are not best first, figures that only some entries have, or figures that the method needs and no entry has.
     pub fn cut(&self, entries: &[&ListEntry]) -> Result<ListCut, ListError> {
+        self.decided(entries).map(ListCut::from)
+    }
+
+    /// Decides a list of scores, as [`ListCutter::cut`] decides entries that have nothing else. Scores that are not finite are left
+    /// out and counted. `tokens` are the lengths of the entries, as many as scores.
+    ///
+    /// # Errors
+    /// As [`ListCutter::cut`].
+    pub fn cut_scores(
+        &self,
+        scores: impl IntoIterator<Item = f64>,
+        tokens: Option<&[usize]>,
+    ) -> Result<DecidedList, ListError> {
+        if self.judge.is_some() {
+            return Err(ListError::NoText { position: 0 });
+        }
+        let rule = self.rule.rule();
+        if rule.reads_sizes() && tokens.is_none() {
+            return Err(ListError::NoLength { position: 0 });
+        }
+        Ok(self.finished(Candidates::of_scores(scores, tokens, &self.reference, self.reading)?, None))
+    }
+
+    /// Decides a list, without the form of a report.
+    ///
+    /// # Errors
+    /// As [`ListCutter::cut`].
+    pub fn decided(&self, entries: &[&ListEntry]) -> Result<DecidedList, ListError> {
         let rule = self.rule.rule();
         if rule.reads_sizes()
             && let Some(position) = entries.iter().position(|entry| entry.tokens.is_none())
@@ -159,6 +205,11 @@ impl<'a> ListCutter<'a> {
             Some(query) => Some(self.read_by_judge(query, &mut candidates, entries)?),
             None => None,
         };
+        Ok(self.finished(candidates, judged))
+    }
+
+    /// Decides the candidates. `judged` is the number that a judge has read.
+    fn finished(&self, mut candidates: Candidates, judged: Option<usize>) -> DecidedList {
         let mut cut = self.decide(&candidates);
         if let Some(judged) = judged {
             cut.diagnostics.insert("judged".into(), judged.into());
@@ -166,10 +217,7 @@ impl<'a> ListCutter<'a> {
         if let Some(order) = &cut.order {
             candidates.rearrange(order);
         }
-        let places = candidates.order.iter().zip(&candidates.ranked).enumerate();
-        let ranked =
-            places.map(|(rank, (&position, &value))| RankedEntry { position, value, kept: cut.keeps(rank) }).collect();
-        Ok(ListCut { probabilities: cut.probabilities.clone(), ranked, report: cut.into() })
+        DecidedList { cut, positions: candidates.order, values: candidates.ranked }
     }
 
     /// Has the built-in judge read the first entries. Returns how many it read.
@@ -199,7 +247,11 @@ impl<'a> ListCutter<'a> {
         let Candidates { pool, evidence, values, .. } = candidates;
         let rule = self.rule.rule();
         let asks = rule.reads_relevance() && self.gate;
-        let mut cut = if asks { Gate::default().cut(evidence, rule, pool) } else { rule.cut(pool) };
+        let mut cut = match &candidates.standing {
+            _ if !asks => rule.cut(pool),
+            Some(standing) if !pool.is_empty() => standing.cut(rule, pool),
+            _ => Gate::default().cut(evidence, rule, pool),
+        };
         cut.diagnostics.insert("values".into(), Value::from(values.clone()));
         if asks && !cut.gated && !pool.is_empty() {
             // A gate without evidence stays open because it knows nothing.
@@ -212,6 +264,14 @@ impl<'a> ListCutter<'a> {
             cut.diagnostics.insert("want".into(), Value::from(self.rule.want().name()));
         }
         cut
+    }
+}
+
+impl From<DecidedList> for ListCut {
+    fn from(DecidedList { cut, positions, values }: DecidedList) -> Self {
+        let places = positions.into_iter().zip(values).enumerate();
+        let ranked = places.map(|(rank, (position, value))| RankedEntry { position, value, kept: cut.keeps(rank) });
+        ListCut { probabilities: cut.probabilities.clone(), ranked: ranked.collect(), report: cut.into() }
     }
 }
 

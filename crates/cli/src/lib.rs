@@ -1,0 +1,60 @@
+//! The program `tamis`: flags, printers and progress around the library of the same name.
+//!
+//! `args` describes the command line, `session` turns it into a configuration and an index, one file of `commands` runs
+//! each command, and `print` writes for people. Results go to standard output, everything else to standard error.
+//!
+//! [`run`] is the whole program. The command calls it, and so does the Python package, which brings the command along.
+
+mod args;
+mod commands;
+mod exit;
+mod interrupt;
+mod output;
+mod page;
+mod pager;
+mod print;
+mod progress;
+mod remedy;
+mod session;
+mod typed;
+mod working_directory;
+
+use output::Output;
+use std::ffi::OsString;
+
+/// Runs the program with a command line, whose first word is the program itself, and returns the exit status. Ctrl-C and
+/// some faults end the process at once. For the first call of a process; a later one still has the first command line in its
+/// messages.
+///
+/// Windows gives the first thread 1 MiB of stack, an eighth of other systems' default, so a thread with 8 MiB does the work there.
+pub fn run(command_line: Vec<OsString>) -> u8 {
+    typed::set(command_line);
+    on_a_large_stack(answer)
+}
+
+#[cfg(not(windows))]
+fn on_a_large_stack(work: fn() -> u8) -> u8 {
+    work()
+}
+
+#[cfg(windows)]
+fn on_a_large_stack(work: fn() -> u8) -> u8 {
+    const STACK_BYTES: usize = 8 << 20;
+    match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
+        // A panic has printed its message; its status is the same on every system.
+        Ok(thread) => thread.join().unwrap_or(101),
+        Err(_) => work(),
+    }
+}
+
+fn answer() -> u8 {
+    let arguments = match args::parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
+    let output = Output::new(&arguments.global);
+    match commands::run(&arguments, &output) {
+        Ok(exit) => exit.code(),
+        Err(error) => exit::failed(&error, &output).code(),
+    }
+}

@@ -1,0 +1,288 @@
+"""An index of code and documents."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from . import _tamis
+from .answers import Answer, Excerpt, GrepAnswer, Judged, RefreshReport, Related, Status
+
+__all__ = ["Index", "Progress", "Refresh"]
+
+_URLS = ("postgres://", "postgresql://")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a run."""
+
+    stage: str
+    """What it does: `walk`, `read`, `publish`, `embed`, or `queue` while another process writes."""
+    of: str | None
+    """What the stage is about: the model that embeds, or the process that writes."""
+    done: int
+    """Steps done: files or passages."""
+    total: int
+    """All steps of the stage; 0 if that is not known."""
+
+
+class Refresh(Iterator[Progress]):
+    """A run that brings an index up to date, as an iterator of its progress.
+
+    The run goes on by itself. `report` waits for its end. Ctrl-C, `cancel`, and losing the last reference stop it at a safe
+    point; what is done stays.
+    """
+
+    def __init__(self, run: _tamis.Refresh) -> None:
+        self._run = run
+
+    def __iter__(self) -> Refresh:
+        return self
+
+    def __next__(self) -> Progress:
+        return Progress(*next(self._run))
+
+    def cancel(self) -> None:
+        """Stop at the next safe point."""
+        self._run.cancel()
+
+    def report(self) -> RefreshReport:
+        """Wait for the end, and return what changed."""
+        for _ in self._run:
+            pass
+        return RefreshReport.from_dict(json.loads(self._run.finish()))
+
+
+class Index:
+    """An index of a directory, or of what a PostgreSQL database holds.
+
+    >>> index = tamis.Index("my-project")
+    >>> for hit in index.search("where are retries handled"):
+    ...     print(hit.path, hit.start_line)
+
+    It is opened as the command `tamis` opens it: the nearest directory with `.tamis` or `.git`, with the configuration of the
+    environment, `.tamis/config.toml` and the user's `config.toml`. A missing index is made. Threads can share it.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = ".",
+        *,
+        index_directory: str | os.PathLike[str] | None = None,
+        settings: dict[str, object] | None = None,
+    ) -> None:
+        """Open the index of the tree around `path`, or the one in the database whose URL `path` is.
+
+        `index_directory` keeps it elsewhere than in `.tamis`. `settings` are keys of the configuration, such as
+        `{"search.top_k": 20}`, and stand above files and the environment.
+        """
+        place = os.fspath(path)
+        store = place if place.startswith(_URLS) else None
+        self._in_database = store is not None
+        pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
+        self._index = _tamis.Index(
+            "." if store else place,
+            store=store,
+            index_directory=None if index_directory is None else os.fspath(index_directory),
+            settings=pairs,
+        )
+
+    @property
+    def root(self) -> Path:
+        """The directory of the tree."""
+        return self._index.places[0]
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the index."""
+        return self._index.places[1]
+
+    def search(
+        self,
+        query: str,
+        limit: int | None = None,
+        *,
+        cut: str | None = None,
+        want: Literal["auto", "one", "some", "all"] | None = None,
+        mode: Literal["hybrid", "lexical", "semantic"] | None = None,
+        strictness: float | None = None,
+        target_recall: float | None = None,
+        min_precision: float | None = None,
+        budget_tokens: int | None = None,
+        guarantee: str | None = None,
+        gate: bool | None = None,
+        fast: bool = False,
+        passages: bool = False,
+        variants: Iterable[str] = (),
+        prefer_language: str | None = None,
+        from_path: str | None = None,
+        languages: Iterable[str] = (),
+        collections: Iterable[str] = (),
+        namespaces: Iterable[str] = (),
+        paths: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        roles: Iterable[str] = (),
+        symbols: Iterable[str] = (),
+        states: Iterable[str] = (),
+        labels: Iterable[str | Iterable[str]] = (),
+        authors: Iterable[str] = (),
+        types: Iterable[str] = (),
+        topics: Iterable[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+        snippet_lines: int | None = None,
+        explain: bool = False,
+        refresh: bool | None = None,
+    ) -> Answer:
+        """Find the relevant results, which can be none.
+
+        The arguments are the flags of `tamis search`. `limit` only shortens what the cut has decided. Each of `labels` is a label,
+        or several of which one is enough. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
+        first; by default the configuration decides, and an index in a database is searched as it is.
+        """
+        options = {
+            "limit": limit,
+            "cut": cut,
+            "want": want,
+            "mode": mode,
+            "strictness": strictness,
+            "target_recall": target_recall,
+            "min_precision": min_precision,
+            "budget_tokens": budget_tokens,
+            "guarantee": guarantee,
+            "gate": gate,
+            "fast": fast,
+            "passages": passages,
+            "variants": _words("variants", variants),
+            "prefer_language": prefer_language,
+            "from_path": from_path,
+            "languages": _words("languages", languages),
+            "collections": _words("collections", collections),
+            "namespaces": _words("namespaces", namespaces),
+            "paths": _words("paths", paths),
+            "kinds": _words("kinds", kinds),
+            "roles": _words("roles", roles),
+            "symbols": _words("symbols", symbols),
+            "states": _words("states", states),
+            "labels": [[label] if isinstance(label, str) else list(label) for label in labels],
+            "authors": _words("authors", authors),
+            "types": _words("types", types),
+            "topics": _words("topics", topics),
+            "since": since,
+            "until": until,
+            "snippet_lines": snippet_lines,
+        }
+        if refresh is None:
+            refresh = self._index.refreshes and not self._in_database
+        answer, scores = self._index.search(query, json.dumps(options), refresh, explain)
+        return Answer.from_dict({**json.loads(answer), "pool_scores": scores})
+
+    def get(self, wanted: str, *, context: int = 0) -> Excerpt:
+        """Return the text of a result by its identifier, or of `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`."""
+        return Excerpt.from_dict(json.loads(self._index.get(wanted, context)))
+
+    def related(
+        self, wanted: str, *, by: Literal["vector", "reference"] | None = None, limit: int | None = None
+    ) -> Related:
+        """Find passages like one, what it uses, and what uses it."""
+        return Related.from_dict(json.loads(self._index.related(wanted, by, limit)))
+
+    def grep(
+        self,
+        pattern: str,
+        *,
+        fixed_strings: bool = False,
+        ignore_case: bool = False,
+        word: bool = False,
+        paths: Iterable[str] = (),
+        languages: Iterable[str] = (),
+        namespace: str | None = None,
+        before: int = 0,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> GrepAnswer:
+        """Find exact text or a regular expression in the files of the index, with exact totals."""
+        options = {
+            "fixed_strings": fixed_strings,
+            "ignore_case": ignore_case,
+            "word": word,
+            "paths": _words("paths", paths),
+            "languages": _words("languages", languages),
+            "namespace": namespace,
+            "before": before,
+            "after": after,
+            "limit": limit,
+        }
+        return GrepAnswer.from_dict(json.loads(self._index.grep(pattern, json.dumps(options))))
+
+    def feedback(self, answer: Answer | str, ids: Iterable[str | int], *, relevant: bool) -> list[Judged]:
+        """Judge results of an answer by their identifiers or ranks, which later searches learn from."""
+        query_id = answer if isinstance(answer, str) else answer.query_id
+        if query_id is None:
+            from .errors import ParameterError
+
+            raise ParameterError(
+                "answer: it was not recorded, so it cannot be judged; set telemetry.record = true",
+                "answer",
+                "an answer without query_id",
+                "a recorded answer",
+            )
+        judged = self._index.feedback(query_id, [str(one) for one in ids], relevant)
+        return [Judged.from_dict(one) for one in json.loads(judged)]
+
+    def refresh(
+        self,
+        *,
+        wait: bool = True,
+        reread: bool = False,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> RefreshReport:
+        """Bring the index up to date, and return what changed.
+
+        `wait` embeds with every model, not only with the first. `reread` reads every file. `progress` is called with each step.
+        """
+        run = self.refreshing(wait=wait, reread=reread)
+        if progress is not None:
+            for step in run:
+                progress(step)
+        return run.report()
+
+    def refreshing(self, *, wait: bool = True, reread: bool = False) -> Refresh:
+        """Start to bring the index up to date, and return an iterator of the progress.
+
+        >>> run = index.refreshing()
+        >>> for step in run:
+        ...     print(step.stage, step.done, step.total)
+        >>> run.report().added
+        """
+        return Refresh(self._index.refresh(wait, reread))
+
+    def status(self) -> Status:
+        """Return the contents of the index and their freshness."""
+        return Status.from_dict(json.loads(self._index.status()))
+
+    def __repr__(self) -> str:
+        return f"<tamis.Index of {self.root}>"
+
+
+def _words(name: str, values: Iterable[str]) -> list[str]:
+    # A text is an iterable of its letters, which nobody means.
+    if isinstance(values, str):
+        from .errors import ParameterError
+
+        message = f"{name} = {values!r}: must be a list of texts, such as [{values!r}]"
+        raise ParameterError(message, name, repr(values), "a list of texts")
+    return list(values)
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(one) for one in value)
+    return str(value)

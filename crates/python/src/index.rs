@@ -1,0 +1,151 @@
+//! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
+
+use crate::error;
+use crate::request::{ENTRY_POINT, Grep, Search};
+use crate::running::{Refresh, interruptible};
+use pyo3::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tamis::feedback::Label;
+use tamis::related::RelatedRequest;
+use tamis::search::SearchCaller;
+use tamis::{Error, Freshness, RunOptions};
+
+/// An open index.
+#[pyclass(frozen, module = "tamis._tamis")]
+pub struct Index {
+    index: Arc<tamis::Index>,
+    caller: SearchCaller,
+}
+
+/// An answer as JSON, with the scores of its pool, best first.
+type Answered = (String, Vec<f64>);
+
+#[pymethods]
+impl Index {
+    #[new]
+    #[pyo3(signature = (path, *, store=None, index_directory=None, settings=None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        store: Option<String>,
+        index_directory: Option<PathBuf>,
+        settings: Option<Vec<(String, String)>>,
+    ) -> PyResult<Index> {
+        let opened = interruptible(py, |_| {
+            let mut builder = tamis::Index::builder(path);
+            if let Some(directory) = index_directory {
+                builder = builder.index_directory(directory);
+            }
+            let store = store.map(|url| ("store.url".to_owned(), url));
+            for (key, value) in settings.into_iter().flatten().chain(store) {
+                builder = builder.set(key, value);
+            }
+            builder.open()
+        })?;
+        let index = opened.map_err(|error| error::of_index(py, &error))?;
+        Ok(Index { index: Arc::new(index), caller: SearchCaller::connection() })
+    }
+
+    /// The root of the tree, and the directory of the index.
+    #[getter]
+    fn places(&self) -> (PathBuf, PathBuf) {
+        let location = self.index.location();
+        (location.root.clone(), location.directory.clone())
+    }
+
+    /// Whether a search brings the index up to date first, by its configuration.
+    #[getter]
+    fn refreshes(&self) -> bool {
+        self.index.config().search.refresh
+    }
+
+    /// Searches. The answer has its pool if `explain` is true.
+    fn search(&self, py: Python<'_>, query: String, options: &str, refresh: bool, explain: bool) -> PyResult<Answered> {
+        let options: Search = read(py, options)?;
+        self.answered(py, |observer| {
+            let request = options.request(query, self.index.config(), self.caller)?;
+            let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let mut answer = self.index.search_with(&request, &freshness, observer)?;
+            if let Some(reason) = &freshness.reason {
+                answer.warnings.push(format!("searched the index as it is: {reason}"));
+            }
+            let scores = answer.pool.iter().flatten().map(|entry| entry.score).collect();
+            answer.pool = answer.pool.filter(|_| explain);
+            Ok((json(&answer), scores))
+        })
+    }
+
+    /// The text of a result, or of lines.
+    fn get(&self, py: Python<'_>, wanted: String, context: u32) -> PyResult<String> {
+        self.answered(py, |_| {
+            let excerpt = self.index.get_with_context(&wanted, context, None)?;
+            self.index.feedback().opened(&excerpt, &self.caller, "python get");
+            Ok(json(&excerpt))
+        })
+    }
+
+    /// Passages like one, what it uses, and what uses it.
+    fn related(&self, py: Python<'_>, wanted: String, by: Option<String>, limit: Option<usize>) -> PyResult<String> {
+        self.answered(py, |_| {
+            let by = by.as_deref().map(str::parse).transpose()?;
+            let found = self.index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(wanted) })?;
+            self.index.feedback().opened(&found, &self.caller, "python related");
+            Ok(json(&found))
+        })
+    }
+
+    /// Exact text in the files.
+    fn grep(&self, py: Python<'_>, pattern: String, options: &str) -> PyResult<String> {
+        let options: Grep = read(py, options)?;
+        self.answered(py, |observer| Ok(json(&self.index.tree().grep(&options.request(pattern)?, observer)?)))
+    }
+
+    /// Judges results of a search.
+    fn feedback(&self, py: Python<'_>, query_id: String, ids: Vec<String>, relevant: bool) -> PyResult<String> {
+        let label = if relevant { Label::Relevant } else { Label::NotRelevant };
+        self.answered(py, |_| {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            Ok(json(&self.index.feedback().judge(&query_id, &ids, label)?))
+        })
+    }
+
+    /// Contents and freshness.
+    fn status(&self, py: Python<'_>) -> PyResult<String> {
+        self.answered(py, |_| Ok(json(&self.index.status()?)))
+    }
+
+    /// Starts to bring the index up to date: with every model if `wait` is true, else with the first.
+    fn refresh(&self, wait: bool, reread: bool) -> Refresh {
+        let options = if wait { RunOptions::WHOLE } else { RunOptions::first_model(self.index.config()) };
+        Refresh::start(self.index.clone(), RunOptions { reread, ..options })
+    }
+
+    /// The entry point of its searches in the usage log.
+    #[classattr]
+    const ENTRY_POINT: &'static str = ENTRY_POINT;
+}
+
+impl Index {
+    fn answered<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn tamis::Observer) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        interruptible(py, work)?.map_err(|error| error::of_index(py, &error))
+    }
+}
+
+fn json(answer: &impl Serialize) -> String {
+    // Every answer of the library has string keys and finite numbers.
+    serde_json::to_string(answer).unwrap_or_default()
+}
+
+fn read<T: DeserializeOwned>(py: Python<'_>, options: &str) -> PyResult<T> {
+    serde_json::from_str(options).map_err(|error| error::exception(py, "ParameterError", &error.to_string()))
+}

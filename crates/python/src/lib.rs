@@ -1,0 +1,50 @@
+//! The extension module of the Python package `tamis`: the library behind Python's types.
+//!
+//! `cut` and `batch` cut lists, which `scores` reads without a copy where it can; `rule` turns a method and keyword arguments into a
+//! rule. `index` holds an open index and gives its answers as JSON, of which the package's own files make dataclasses. `running` waits
+//! for long calls so that Ctrl-C works. `evaluate` measures a run, and `command` is the program `tamis`.
+
+mod background;
+mod batch;
+mod command;
+mod cut;
+mod error;
+mod evaluate;
+mod index;
+mod request;
+mod result;
+mod rule;
+mod running;
+mod scores;
+
+use pyo3::prelude::*;
+
+/// The extension module.
+#[pymodule]
+mod _tamis {
+    #[pymodule_export]
+    use crate::background::{Background, background};
+    #[pymodule_export]
+    use crate::batch::{Cuts, cut_many};
+    #[pymodule_export]
+    use crate::command::main;
+    #[pymodule_export]
+    use crate::cut::cut;
+    #[pymodule_export]
+    use crate::evaluate::{Evaluation, evaluate};
+    #[pymodule_export]
+    use crate::index::Index;
+    #[pymodule_export]
+    use crate::result::{Cut, plot};
+    #[pymodule_export]
+    use crate::rule::methods;
+    #[pymodule_export]
+    use crate::running::Refresh;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

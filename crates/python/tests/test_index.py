@@ -1,0 +1,208 @@
+"""tamis.Index on a small tree."""
+
+import _thread
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import tamis
+from tamis import answers, errors
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory):
+    """A home of the tests' own, so that no configuration of the user's counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        for name in [name for name in os.environ if name.startswith("TAMIS_")]:
+            patch.delenv(name)
+        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
+            patch.setenv(name, str(home))
+        yield
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    tree = tmp_path_factory.mktemp("tree")
+    (tree / "heating.md").write_text("# Boiler\n\nThe boiler heats water to sixty degrees.\n\n# Radiators\n\nBleed them in autumn.\n")
+    (tree / "oven.md").write_text("# Oven\n\nHeat the oven to 220 degrees before baking bread.\n")
+    (tree / "door.py").write_text('def open_door():\n    """Open the front door."""\n    return True\n\n\ndef enter():\n    return open_door()\n')
+    index = tamis.Index(tree, settings={"index.models": "static"})
+    report = index.refresh()
+    assert (report.added, report.interrupted, report.pending) == (3, False, {})
+    return index
+
+
+def test_a_search_finds_and_says_why(index):
+    answer = index.search("how hot should the oven be for bread")
+    assert isinstance(answer, answers.Answer)
+    hit = answer.results[0]
+    assert hit.path == "oven.md" and "220 degrees" in hit.snippet and hit.rank == 1
+    assert answer.cut.keep >= 1 and answer.cut.reason and answer.mode_used == "hybrid"
+    assert answer.index.stale == 0, "it was brought up to date first"
+    assert answer.pool is None and len(answer.pool_scores) == answer.cut.candidates
+    assert len(answer) == len(answer.results) and next(iter(answer)) == hit
+    explained = index.search("how hot should the oven be for bread", explain=True)
+    assert [entry.score for entry in explained.pool] == explained.pool_scores
+
+
+def test_a_foreign_question_comes_back_empty(index):
+    answer = index.search("quarterly earnings of shipping companies")
+    assert len(answer) == 0 and answer.cut.method == "gate" and answer.nearest is not None
+
+
+def test_the_answer_is_that_of_the_command(index):
+    command = [sys.executable, "-m", "tamis", "-C", str(index.root), "search", "--json", "boiler water"]
+    printed = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env={**os.environ, "TAMIS_INDEX_MODELS": "static"}
+    )
+    assert printed.returncode == 0, printed.stderr
+    theirs = answers.Answer.from_dict(json.loads(printed.stdout))
+    ours = index.search("boiler water")
+    assert [hit for hit in ours] == [hit for hit in theirs] and ours.cut == theirs.cut
+
+
+def test_arguments_narrow_a_search(index):
+    assert {hit.path for hit in index.search("degrees", paths=["oven.md"], gate=False)} == {"oven.md"}
+    assert {hit.path for hit in index.search("open the door", languages=["py"], gate=False)} == {"door.py"}
+    assert len(index.search("degrees", cut="fixed:k=3", limit=1, gate=False)) == 1
+    assert index.search("boiler", mode="lexical").mode_used == "lexical"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"cut": "knedle"}, "method"),
+        ({"cut": "otsu", "target_recall": 0.9}, "target_recall"),
+        ({"want": "many"}, "want"),
+        ({"mode": "psychic"}, "mode"),
+        ({"languages": ["klingon"]}, "languages"),
+        ({"states": ["done"]}, "state"),
+        ({"since": "once"}, "since"),
+        ({"paths": "oven.md"}, "paths"),
+        ({"guarantee": "luck=1"}, "guarantee"),
+    ],
+)
+def test_an_argument_that_is_not_allowed_is_named(index, arguments, parameter):
+    with pytest.raises(tamis.ParameterError) as error:
+        index.search("boiler", **arguments)
+    assert error.value.parameter == parameter, error.value
+
+
+def test_get_related_and_grep(index):
+    hit = index.search("open the front door").results[0]
+    assert index.get(hit.id).text.startswith("def open_door")
+    assert index.get("oven.md:3-3").text.strip().startswith("Heat the oven")
+    with pytest.raises(errors.NotFoundError, match="did you mean oven.md"):
+        index.get("ovn.md")
+    related = index.related(hit.id)
+    assert [use.symbol for use in related.referenced_by] == ["enter"] and related.passage.symbol == "open_door"
+    found = index.grep(r"\bdegrees\b", paths=["*.md"], before=1)
+    assert (found.matches, found.files) == (2, 2) and found.results[0].hits[0].line == 2
+    assert index.grep("DEGREES").matches == 0 and index.grep("DEGREES", ignore_case=True).matches == 2
+    with pytest.raises(tamis.TamisError):
+        index.grep("(")
+
+
+def test_feedback_is_recorded(index):
+    answer = index.search("boiler water")
+    judged = index.feedback(answer, [1], relevant=True)
+    assert judged[0].relevance == "relevant" and judged[0].rank == 1
+    assert index.feedback(answer.query_id, [answer.results[0].id], relevant=False)[0].relevance == "not_relevant"
+    with pytest.raises(tamis.ParameterError, match="query id"):
+        index.feedback("no-such-search", [1], relevant=True)
+
+
+def test_status_says_what_is_there(index):
+    status = index.status()
+    assert status.documents == 3 and status.stale == 0 and status.root == str(index.root)
+    assert repr(index) == f"<tamis.Index of {index.root}>"
+
+
+def test_a_run_tells_its_progress_and_what_changed(index):
+    (index.root / "garden.md").write_text("# Garden\n\nWater the roses in the morning.\n")
+    steps = []
+    report = index.refresh(progress=steps.append)
+    assert (report.added, report.unchanged) == (1, 3)
+    assert all(isinstance(step, tamis.Progress) for step in steps)
+    (index.root / "garden.md").unlink()
+    run = index.refreshing()
+    for step in run:
+        assert step.stage and step.done >= 0
+    assert run.report().removed == 1
+    assert run.report().removed == 1, "a report can be asked for again"
+    with pytest.raises(StopIteration):
+        next(run)
+
+
+def large(tmp_path):
+    for number in range(400):
+        text = "\n".join(f"# Part {part} of {number}\n\nIt says {part * number} in other words.\n" for part in range(60))
+        (tmp_path / f"{number}.md").write_text(text)
+    return tamis.Index(tmp_path, settings={"index.models": "static"})
+
+
+def test_ctrl_c_stops_a_run_and_the_next_one_goes_on(tmp_path):
+    index = large(tmp_path)
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        # On a fast machine the run would end before the interrupt.
+        for _ in range(50):
+            index.refresh(reread=True)
+    assert time.monotonic() - started < 30
+    timer.join()
+    assert index.refresh().interrupted is False
+    assert index.status().documents == 400
+
+
+def test_a_run_can_be_cancelled(tmp_path):
+    run = large(tmp_path).refreshing()
+    run.cancel()
+    assert run.report().interrupted is True
+
+
+def test_threads_share_an_index(index):
+    found, threads = [], []
+    for _ in range(4):
+        thread = threading.Thread(target=lambda: found.append(index.search("boiler water", refresh=False).results[0].path))
+        threads.append(thread)
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["heating.md"] * 4
+
+
+def test_errors_have_kinds(tmp_path):
+    with pytest.raises(errors.NotFoundError):
+        tamis.Index(tmp_path / "missing")
+    with pytest.raises(errors.ConfigError, match="search.top_k"):
+        tamis.Index(tmp_path, settings={"search.top_k": 0})
+    with pytest.raises(errors.StoreError):
+        tamis.Index("postgres://127.0.0.1:1/none")
+    for name in errors.__all__:
+        assert issubclass(getattr(errors, name), tamis.TamisError)
+
+
+def test_a_database_holds_an_index_too(tmp_path, monkeypatch):
+    url = os.environ.get("TAMIS_PYTHON_POSTGRES")
+    if not url:
+        pytest.skip("TAMIS_PYTHON_POSTGRES names no database")
+    (tmp_path / "oven.md").write_text("# Oven\n\nHeat the oven to 220 degrees before baking bread.\n")
+    monkeypatch.chdir(tmp_path)
+    index = tamis.Index(url, settings={"index.models": "static"})
+    assert index.refresh().added == 1
+    assert index.search("oven temperature for bread").results[0].path == "oven.md"
+
+
+def test_an_answer_draws_its_curve(index):
+    html = index.search("how hot should the oven be for bread")._repr_html_()
+    assert "<svg" in html and "oven.md" in html and "Kept" in html
+    assert "<svg" in index.search("quarterly earnings of shipping companies")._repr_html_()
