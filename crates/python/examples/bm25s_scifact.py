@@ -1,7 +1,7 @@
 """Cut the results of BM25 where relevance ends: F1 of a fixed top-10 beside F1 of the cut.
 
-    pip install tamis bm25s
-    python bm25s_scifact.py DIRECTORY   # corpus.jsonl, queries.jsonl and qrels/test.tsv, as BEIR has them
+pip install tamis bm25s
+python bm25s_scifact.py DIRECTORY   # corpus.jsonl, queries.jsonl and qrels/test.tsv, as BEIR has them
 """
 
 import csv
