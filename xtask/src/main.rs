@@ -75,7 +75,7 @@ fn main() -> Result<()> {
         "postgres" => postgres::run(rest),
         #[cfg(not(unix))]
         "postgres" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
-        "python" => python::run(rest),
+        "python" => python::run(rest, std::env::var("TAMIS_TEST_POSTGRES").ok().as_deref()),
         "questions" => questions::run(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
@@ -107,10 +107,6 @@ fn test() -> Result<()> {
     deny::run()?;
     tests()?;
     site::build_if_possible()?;
-    match python::obstacle() {
-        None => python::run(&[])?,
-        Some(obstacle) => println!("python skipped: {obstacle}"),
-    }
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {
@@ -120,15 +116,32 @@ fn test() -> Result<()> {
     }
 }
 
-/// Runs the tests of the workspace, with a PostgreSQL if there can be one.
+/// Runs the tests of the workspace and of the Python package, with a PostgreSQL if there can be one.
 fn tests() -> Result<()> {
     let tests = ["test", "--workspace"];
     #[cfg(unix)]
     match postgres::obstacle() {
-        None => return postgres::with_server(|url| cargo_with((postgres::VARIABLE, url), &tests)),
+        None => {
+            return postgres::with_server(|url| {
+                cargo_with((postgres::VARIABLE, url), &tests)?;
+                python_tests(Some(url))
+            });
+        }
         Some(obstacle) => println!("postgres skipped: {obstacle}"),
     }
-    cargo(&tests)
+    cargo(&tests)?;
+    python_tests(None)
+}
+
+/// Runs the tests of the Python package if it can be built here, also with an index in `database`.
+fn python_tests(database: Option<&str>) -> Result<()> {
+    match python::obstacle() {
+        None => python::run(&[], database),
+        Some(obstacle) => {
+            println!("python skipped: {obstacle}");
+            Ok(())
+        }
+    }
 }
 
 /// Folders whose modules a registry declares in a macro, which `cargo fmt` does not read.
