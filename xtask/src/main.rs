@@ -44,7 +44,8 @@ Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
   dist          build and test the files of a release: archives, packages, installer, SBOM (--help lists flags)
   bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
-                `bench rivals` other search tools, `bench equality` whether PostgreSQL gives the same answers
+                `bench postgres` and `bench equality` a database beside a directory,
+                `bench rivals` other search tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   failover      kill the primary of three PostgreSQL servers under load (needs python3 with pip; --help lists flags)
@@ -164,8 +165,8 @@ fn formatted_registries() -> Result<()> {
 /// Builds the program and its benchmark, and runs the benchmark.
 fn bench(rest: &[String]) -> Result<()> {
     #[cfg(unix)]
-    if rest.first().is_some_and(|first| first == "equality") {
-        return equality(rest);
+    if rest.first().is_some_and(|first| ["equality", "postgres"].contains(&first.as_str())) {
+        return bench_with_server(rest);
     }
     cargo(&["build", "--release", "--package", "tamis-cli"])?;
     if let Some((_, rest)) = rest.split_first().filter(|(first, _)| *first == "rivals") {
@@ -178,11 +179,11 @@ fn bench(rest: &[String]) -> Result<()> {
     cargo(&arguments)
 }
 
-/// Compares the answers from PostgreSQL with those from a directory.
+/// Compares PostgreSQL with a directory: its answers (`equality`), or its speed (`postgres`).
 #[cfg(unix)]
-fn equality(rest: &[String]) -> Result<()> {
+fn bench_with_server(rest: &[String]) -> Result<()> {
     if let Some(obstacle) = postgres::obstacle() {
-        println!("equality skipped: {obstacle}");
+        println!("bench {} skipped: {obstacle}", rest[0]);
         return Ok(());
     }
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
