@@ -100,8 +100,9 @@ fn install() -> Result<()> {
     }
     let tools = root().join("target/tools");
     let tools = tools.to_string_lossy();
-    let mut arguments = vec!["install", "mdbook", "--version", VERSION, "--locked", "--root", &tools];
-    arguments.extend(["--no-default-features", "--features", "search,serve,watch"]);
+    // Without optimisation, it compiles in a third of the time and still builds this site in three seconds.
+    let how = ["--locked", "--debug", "--no-default-features", "--features", "search,serve,watch", "--root", &tools];
+    let arguments = [&["install", "mdbook", "--version", VERSION][..], &how].concat();
     cargo(&arguments)?;
     ensure!(mdbook().is_some(), "mdBook was installed, but does not say that it is version {VERSION}");
     Ok(())
