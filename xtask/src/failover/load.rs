@@ -165,7 +165,7 @@ fn search_and_judge(server: &str, ledger: &Ledger) {
         Ok(answer) => return ledger.fail(Call::Search, &format!("{}: {}", answer.status, answer.body)),
         Err(error) => return ledger.fail(Call::Search, &format!("{error:#}")),
     };
-    if !found["results"].as_array().is_some_and(|results| !results.is_empty()) {
+    if found["results"].as_array().is_none_or(|results| results.is_empty()) {
         return ledger.fail(Call::Search, "an answer without results");
     }
     ledger.acknowledge(Call::Search, began, |_| {});
