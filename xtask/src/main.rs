@@ -44,7 +44,8 @@ Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
   dist          build and test the files of a release: archives, packages, installer, SBOM (--help lists flags)
   bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
-                `bench rivals` other search tools, `bench equality` whether PostgreSQL gives the same answers
+                `bench postgres` and `bench equality` a database beside a directory,
+                `bench rivals` other search tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   failover      kill the primary of three PostgreSQL servers under load (needs python3 with pip; --help lists flags)
@@ -75,7 +76,7 @@ fn main() -> Result<()> {
         "postgres" => postgres::run(rest),
         #[cfg(not(unix))]
         "postgres" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
-        "python" => python::run(rest),
+        "python" => python::run(rest, std::env::var("TAMIS_TEST_POSTGRES").ok().as_deref()),
         "questions" => questions::run(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
@@ -107,10 +108,6 @@ fn test() -> Result<()> {
     deny::run()?;
     tests()?;
     site::build_if_possible()?;
-    match python::obstacle() {
-        None => python::run(&[])?,
-        Some(obstacle) => println!("python skipped: {obstacle}"),
-    }
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {
@@ -120,15 +117,32 @@ fn test() -> Result<()> {
     }
 }
 
-/// Runs the tests of the workspace, with a PostgreSQL if there can be one.
+/// Runs the tests of the workspace and of the Python package, with a PostgreSQL if there can be one.
 fn tests() -> Result<()> {
     let tests = ["test", "--workspace"];
     #[cfg(unix)]
     match postgres::obstacle() {
-        None => return postgres::with_server(|url| cargo_with((postgres::VARIABLE, url), &tests)),
+        None => {
+            return postgres::with_server(|url| {
+                cargo_with((postgres::VARIABLE, url), &tests)?;
+                python_tests(Some(url))
+            });
+        }
         Some(obstacle) => println!("postgres skipped: {obstacle}"),
     }
-    cargo(&tests)
+    cargo(&tests)?;
+    python_tests(None)
+}
+
+/// Runs the tests of the Python package if it can be built here, also with an index in `database`.
+fn python_tests(database: Option<&str>) -> Result<()> {
+    match python::obstacle() {
+        None => python::run(&[], database),
+        Some(obstacle) => {
+            println!("python skipped: {obstacle}");
+            Ok(())
+        }
+    }
 }
 
 /// Folders whose modules a registry declares in a macro, which `cargo fmt` does not read.
@@ -151,8 +165,8 @@ fn formatted_registries() -> Result<()> {
 /// Builds the program and its benchmark, and runs the benchmark.
 fn bench(rest: &[String]) -> Result<()> {
     #[cfg(unix)]
-    if rest.first().is_some_and(|first| first == "equality") {
-        return equality(rest);
+    if rest.first().is_some_and(|first| ["equality", "postgres"].contains(&first.as_str())) {
+        return bench_with_server(rest);
     }
     cargo(&["build", "--release", "--package", "tamis-cli"])?;
     if let Some((_, rest)) = rest.split_first().filter(|(first, _)| *first == "rivals") {
@@ -165,11 +179,11 @@ fn bench(rest: &[String]) -> Result<()> {
     cargo(&arguments)
 }
 
-/// Compares the answers from PostgreSQL with those from a directory.
+/// Compares PostgreSQL with a directory: its answers (`equality`), or its speed (`postgres`).
 #[cfg(unix)]
-fn equality(rest: &[String]) -> Result<()> {
+fn bench_with_server(rest: &[String]) -> Result<()> {
     if let Some(obstacle) = postgres::obstacle() {
-        println!("equality skipped: {obstacle}");
+        println!("bench {} skipped: {obstacle}", rest[0]);
         return Ok(());
     }
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];

@@ -21,11 +21,11 @@ const BUILDER: &str = "maturin>=1.9.4,<2";
 const TESTED_WITH: [&str; 8] =
     ["pytest", "numpy", "pandas", "polars", "pytrec-eval-terrier", "mypy", "pyright[nodejs]", "bm25s"];
 
-/// Builds and tests the package.
+/// Builds and tests the package, also with an index in `database`, the URL of one for tests.
 ///
 /// # Errors
 /// python3 or its venv is missing, the package index cannot be reached, the build fails, or a test does.
-pub fn run(arguments: &[String]) -> Result<()> {
+pub fn run(arguments: &[String], database: Option<&str>) -> Result<()> {
     let release = match arguments {
         [] => false,
         [flag] if flag == "--release" => true,
@@ -44,12 +44,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
     // The wheel comes alone first: it must work without any other package.
     let environment = Environment::make(&directory.path().join("environment"))?;
     environment.install(&["--no-index", &wheel.to_string_lossy()])?;
-    environment.python(directory.path(), &["-c", "import tamis; assert tamis.cut([3.0, 2.9, 0.1]).count == 2"])?;
+    let works = "import tamis; assert tamis.cut([3.0, 2.9, 0.1]).count == 2";
+    environment.python(directory.path(), None, &["-c", works])?;
     environment.install(&TESTED_WITH)?;
     // The tests run beside the checkout, in which Python would find the sources of the package before the wheel.
     let tests = directory.path().join("tests");
     copy_files(&root().join("crates/python/tests"), &tests)?;
-    environment.python(&tests, &["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--durations=3", "."])
+    environment.python(&tests, database, &["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--durations=3", "."])
 }
 
 /// Returns the reason that the package cannot be built here, if there is one.
@@ -101,12 +102,13 @@ impl Environment {
         Ok(())
     }
 
-    fn python(&self, working_directory: &Path, arguments: &[&str]) -> Result<()> {
+    fn python(&self, working_directory: &Path, database: Option<&str>, arguments: &[&str]) -> Result<()> {
         eprintln!("$ python {}", arguments.join(" "));
         let mut command = Command::new(self.program("python"));
         // Neither the user's packages nor those of a surrounding environment count.
         command.args(arguments).current_dir(working_directory).env_remove("PYTHONPATH").env("PYTHONNOUSERSITE", "1");
-        command.env("TAMIS_SCHEMAS", root().join("docs/schema"));
+        command.env("TEST_SCHEMAS", root().join("docs/schema"));
+        command.envs(database.map(|url| ("TEST_POSTGRES_URL", url)));
         ensure!(command.status()?.success(), "python {} failed", arguments.join(" "));
         Ok(())
     }

@@ -1,7 +1,7 @@
 """How fast cuts are: `tamis` beside `kneed`, a largest gap in NumPy (Adaptive-k), and Otsu in Python, in one run.
 
-    pip install tamis numpy kneed
-    python benches/cut.py
+pip install tamis numpy kneed
+python benches/cut.py
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def main() -> None:
     measured("tamis.cut_many, auto", "an array of float32", lambda: tamis.cut_many(singles))
     measured("tamis.cut_many, auto", "a list of lists", lambda: tamis.cut_many(plain))
     for method in ("auto", "kneedle", "adaptive_k", "otsu"):
-        measured(f"tamis.cut, {method}", "an array each", lambda: [tamis.cut(scores, method) for scores in few], len(few))
+        measured(
+            f"tamis.cut, {method}", "an array each", lambda: [tamis.cut(scores, method) for scores in few], len(few)
+        )
     measured("tamis.cut, otsu", "a list each", lambda: [tamis.cut(scores, "otsu") for scores in plain[:500]], 500)
     measured("kneed.KneeLocator", "an array each", lambda: [knee(scores) for scores in few], len(few))
     measured("largest gap in NumPy", "an array each", lambda: [largest_gap(scores) for scores in table])

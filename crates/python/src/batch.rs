@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tamis::lists::{DecidedList, FUSION_WEIGHT, ListCutter, ListEntry, ListError};
+use tamis::lists::{DecidedList, ListCutter, ListEntry, ListError};
 
 /// How long the work goes on before Ctrl-C is looked for.
 const SIGNALS_EVERY: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ pub struct Cuts {
 #[pyfunction]
 #[pyo3(signature = (
     scores=None, method="auto", background=None, want=None, *, distance=false, sort=false, similarity=None, bm25=None,
-    fusion_weight=FUSION_WEIGHT, gate=true, **parameters
+    fusion_weight=0.6, gate=true, **parameters
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn cut_many<'py>(
@@ -163,6 +163,11 @@ impl Cuts {
             true => Ok(cut(place as usize).into_pyobject(py)?.into_any().unbind()),
             false => Err(PyIndexError::new_err(format!("{at}: there are {length} lists"))),
         }
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let cuts = self.lists.iter().map(|decided| Cut::new(decided.clone(), None));
+        Ok(cuts.collect::<Vec<_>>().into_pyobject(py)?.try_iter()?.into_any().unbind())
     }
 
     fn __repr__(&self) -> String {

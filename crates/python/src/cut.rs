@@ -12,6 +12,9 @@ use tamis::cut::Orientation;
 use tamis::lists::{FUSION_WEIGHT, ListCutter, ListEntry, Reading};
 use tamis::search::TunedRule;
 
+// Python shows a default only if it is written out.
+const _: () = assert!(FUSION_WEIGHT == 0.6, "the default of fusion_weight in the signatures and the stubs");
+
 /// What `cut` and `cut_many` do with a list, whatever is in it.
 pub struct Plan {
     pub rule: Arc<TunedRule>,
@@ -77,7 +80,7 @@ pub fn check_kinds(py: Python<'_>, has_scores: bool, has_legs: bool, distance: b
 #[pyfunction]
 #[pyo3(signature = (
     scores=None, method="auto", background=None, want=None, *, distance=false, sort=false, groups=None, similarity=None,
-    bm25=None, coverage=None, tokens=None, texts=None, judge=None, fusion_weight=FUSION_WEIGHT, gate=true, **parameters
+    bm25=None, coverage=None, tokens=None, texts=None, judge=None, fusion_weight=0.6, gate=true, **parameters
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn cut<'py>(

@@ -1,7 +1,7 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
-use crate::request::{ENTRY_POINT, Grep, Search};
+use crate::request::{Grep, Search};
 use crate::running::{Refresh, interruptible};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -125,10 +125,6 @@ impl Index {
         let options = if wait { RunOptions::WHOLE } else { RunOptions::first_model(self.index.config()) };
         Refresh::start(self.index.clone(), RunOptions { reread, ..options })
     }
-
-    /// The entry point of its searches in the usage log.
-    #[classattr]
-    const ENTRY_POINT: &'static str = ENTRY_POINT;
 }
 
 impl Index {

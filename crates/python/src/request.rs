@@ -9,7 +9,7 @@ use tamis::tree::{GrepRequest, LetterCase, MOST_LISTED, Pattern, TreeScope};
 use tamis::{Error, SearchRequest, dates};
 
 /// The entry point that recorded searches name.
-pub const ENTRY_POINT: &str = "python";
+const ENTRY_POINT: &str = "python";
 
 /// The arguments of a search.
 #[derive(Debug, Default, Deserialize)]

@@ -128,12 +128,12 @@ impl<'py> Batch<'py> {
             return Ok(None);
         }
         if let Ok(doubles) = array.extract::<PyReadonlyArray2<'py, f64>>()
-            && doubles.as_slice().is_ok()
+            && doubles.is_c_contiguous()
         {
             return Ok(Some(Batch::Doubles(doubles)));
         }
         if let Ok(singles) = array.extract::<PyReadonlyArray2<'py, f32>>()
-            && singles.as_slice().is_ok()
+            && singles.is_c_contiguous()
         {
             return Ok(Some(Batch::Singles(singles)));
         }
@@ -219,9 +219,12 @@ fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
     Ok(array.cast::<PyArrayDyn<f64>>().is_ok().then(|| array.clone()).or(Some(array)))
 }
 
+/// An array of other numbers, or of numbers in another layout, as doubles.
 fn as_doubles<'py>(name: &str, array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    array.call_method1("astype", ("float64",)).map_err(|_| {
-        let kind = array.getattr("dtype").map_or_else(|_| "?".to_owned(), |kind| kind.to_string());
-        error::parameter(array.py(), name, &format!("an array of {kind}"), "numbers")
-    })
+    let dtype = array.getattr("dtype")?;
+    let kind: String = dtype.getattr("kind")?.extract()?;
+    if !["b", "i", "u", "f"].contains(&kind.as_str()) {
+        return Err(error::parameter(array.py(), name, &format!("an array of {dtype}"), "numbers"));
+    }
+    array.call_method1("astype", ("float64",))
 }

@@ -13,7 +13,7 @@ from tamis import answers
 from tamis._convert import Convertible
 
 # The tests run against the installed package; the schemas are in the checkout.
-SCHEMAS = Path(os.environ.get("TAMIS_SCHEMAS", Path(__file__).parents[3] / "docs/schema"))
+SCHEMAS = Path(os.environ.get("TEST_SCHEMAS", "../../../docs/schema"))
 
 
 def definitions():
@@ -65,11 +65,17 @@ def fits(hint, schema):
         described = DEFINITIONS[name]
         words = described.get("enum") or [one["const"] for one in described["oneOf"]]
         return typing.get_origin(hint) is typing.Literal and set(typing.get_args(hint)) == set(words)
-    kinds = schema.get("anyOf") or [{**schema, "type": kind} for kind in schema["type"]] if isinstance(
-        schema.get("type"), list
-    ) or "anyOf" in schema else None
+    kinds = (
+        schema.get("anyOf") or [{**schema, "type": kind} for kind in schema["type"]]
+        if isinstance(schema.get("type"), list) or "anyOf" in schema
+        else None
+    )
     if kinds:
-        arguments = list(typing.get_args(hint)) if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union else [hint]
+        arguments = (
+            list(typing.get_args(hint))
+            if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+            else [hint]
+        )
         return len(arguments) == len(kinds) and all(any(fits(one, kind) for one in arguments) for kind in kinds)
     kind = schema["type"]
     if kind == "array" and "prefixItems" in schema:

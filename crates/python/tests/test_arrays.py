@@ -36,6 +36,7 @@ def test_series_and_tensors_make_arrays_of_themselves():
     assert tamis.cut(pandas.Series(SCORES), "autocut:jumps=1").count == 3
     assert tamis.cut(polars.Series(SCORES), "autocut:jumps=1").count == 3
     assert tamis.cut_many(pandas.DataFrame([SCORES, SCORES]), "autocut:jumps=1").counts == [3, 3]
+    assert tamis.cut_many(polars.DataFrame({"a": [0.9, 3.0], "b": [0.1, 2.9], "c": [0.0, 0.1]})).counts == [1, 2]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
@@ -55,7 +56,8 @@ def test_a_table_has_one_list_a_row(dtype):
         (np.zeros((2, 3)), "scores: 2 dimensions: must be a list of numbers; use tamis.cut_many for many lists"),
         (np.float64(3.0), "scores"),
         (np.array(["a", "b"]), "an array of <U1: must be numbers"),
-        (np.array([1 + 2j]), "scores"),
+        (np.array([1 + 2j]), "an array of complex128: must be numbers"),
+        (np.array([object()]), "an array of object: must be numbers"),
     ],
 )
 def test_an_array_that_is_no_list_is_an_error(scores, said):

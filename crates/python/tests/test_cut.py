@@ -57,10 +57,6 @@ def test_every_method_takes_its_parameters_as_keyword_arguments(method):
         assert parameter["name"] in str(error.value) and "nonsense" in str(error.value)
 
 
-def test_there_are_twelve_methods():
-    assert len(tamis.methods()) == 12
-
-
 def test_parameters_go_with_those_of_a_specification():
     assert tamis.cut(GAP, "autocut:jumps=1").count == 3
     assert tamis.cut(GAP, "fixed:k=2").count == 2

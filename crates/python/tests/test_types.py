@@ -10,7 +10,7 @@ import pytest
 import tamis
 
 PACKAGE = Path(tamis.__file__).parent
-USES = '''
+USES = """
 import tamis
 from tamis.answers import Answer, Hit
 
@@ -33,7 +33,7 @@ def found(index: tamis.Index) -> list[Hit]:
 
 
 figure: float = tamis.evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}).ranking["map"]
-'''
+"""
 MISUSES = {
     'tamis.cut([0.1], want="many")': "want",
     'tamis.cut("text")': "scores",
@@ -45,9 +45,13 @@ MISUSES = {
 
 def check(tool, path):
     pytest.importorskip(tool)
-    arguments = ["--strict"] if tool == "mypy" else []
+    arguments = ["--strict"] if tool == "mypy" else ["--pythonpath", sys.executable]
     return subprocess.run(
-        [sys.executable, "-m", tool, *arguments, str(path)], capture_output=True, text=True, timeout=300, cwd=path.parent
+        [sys.executable, "-m", tool, *arguments, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=path.parent,
     )
 
 
@@ -63,15 +67,21 @@ def test_good_uses_pass_and_bad_ones_do_not(tool, tmp_path):
         assert f"misuses.py:{number}:" in bad.stdout, f"{line} passes:\n{bad.stdout}"
 
 
-def test_the_package_itself_passes():
-    done = check("mypy", PACKAGE)
+def test_the_package_itself_passes(tmp_path):
+    pytest.importorskip("mypy")
+    arguments = ["-m", "mypy", "--strict", "-p", "tamis"]
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_stubs_are_those_of_the_extension():
+def test_the_stubs_are_those_of_the_extension(tmp_path):
     pytest.importorskip("mypy")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "tamis", "--ignore-disjoint-bases"], capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "mypy.stubtest", "tamis", "--ignore-disjoint-bases"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout
 

@@ -76,7 +76,8 @@ enum Kind {
     Sbom(&'static Target),
     Licences,
     Debian(&'static Target),
-    Npm,
+    /// The package with the program for a target, or the one with the command.
+    Npm(Option<&'static Target>),
     Homebrew,
     Installer,
     Checksums,
@@ -119,7 +120,8 @@ fn make(project: &Project, options: &Options) -> Result<Made> {
         }
     }
     if options.makes(Part::Npm) {
-        files.extend(packages::npm(project, &archives)?.into_iter().map(|path| (path, Kind::Npm)));
+        let targets = archives.iter().map(|one| Some(one.target)).chain([None]);
+        files.extend(packages::npm(project, &archives)?.into_iter().zip(targets.map(Kind::Npm)));
     }
     if options.makes(Part::Homebrew) {
         files.push((packages::homebrew(project, &archives)?, Kind::Homebrew));
@@ -173,15 +175,16 @@ fn check(project: &Project, made: &Made, path: &std::path::Path, kind: &Kind) ->
         Kind::Sbom(target) => Ok(Tested::On(linked::check_sbom(path, target)?)),
         Kind::Licences => Ok(Tested::On(linked::check_licences(path, &targets)?)),
         Kind::Debian(target) => check::debian::check(project, target, path),
-        Kind::Npm => {
-            let packages = made.files.iter().filter(|(_, kind)| matches!(kind, Kind::Npm));
+        Kind::Npm(None) => {
+            let packages = made.files.iter().filter(|(_, kind)| matches!(kind, Kind::Npm(_)));
             let packages: Vec<PathBuf> = packages.map(|(path, _)| path.clone()).collect();
-            // The last one is the command, which brings the others.
-            match packages.last().is_some_and(|last| last == path) {
-                true => check::npm::check(project, &packages),
-                false => Ok(Tested::On("with the package tamis".into())),
-            }
+            check::npm::check(project, &packages)
         }
+        // npm installs the package for the C library of this machine, with the command.
+        Kind::Npm(Some(target)) if target.runs_here() && target.is_musl() == cfg!(target_env = "musl") => {
+            Ok(Tested::On("with the package tamis".into()))
+        }
+        Kind::Npm(Some(target)) => Ok(Tested::NotHere(format!("npm installs it only on {}", target.npm.words()))),
         Kind::Homebrew => check::formula(path),
         Kind::Installer => check::installer::check(project, path, &made.archives),
         Kind::Checksums => {

@@ -48,6 +48,13 @@ const fn target(
     Target { triple, npm, homebrew, debian }
 }
 
+impl Npm {
+    /// Returns the platform in words.
+    pub fn words(&self) -> String {
+        [Some(self.os), Some(self.cpu), self.libc].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
 const fn npm(os: &'static str, cpu: &'static str, libc: Option<&'static str>) -> Npm {
     Npm { os, cpu, libc }
 }

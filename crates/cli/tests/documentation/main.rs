@@ -169,7 +169,7 @@ fn run_block(reader: &mut Reader, aliases: &mut Aliases, block: &Block) -> (Stri
 fn lacks(block: &Block) -> Option<String> {
     let named = |program: &&&str| {
         let words = |step: &page::Step| step.command.split([' ', '|', '(']).any(|word| word == **program);
-        block.steps.iter().any(|step| words(step))
+        block.steps.iter().any(words)
     };
     let missing = |program: &&str| Command::new(program).arg("--version").output().is_err();
     PROGRAMS.iter().filter(named).find(|program| missing(program)).map(|program| format!("{program} is not installed"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -23,10 +22,16 @@ class Convertible:
         return cls(**{name: converters[name](field) for name, field in value.items() if name in converters})
 
 
-@functools.cache
+_KNOWN: dict[type[Any], dict[str, Convert]] = {}
+
+
 def _converters(cls: type[Any]) -> dict[str, Convert]:
-    hints = typing.get_type_hints(cls)
-    return {field.name: _converter(hints[field.name]) for field in dataclasses.fields(cls)}
+    known = _KNOWN.get(cls)
+    if known is None:
+        hints = typing.get_type_hints(cls)
+        known = {field.name: _converter(hints[field.name]) for field in dataclasses.fields(cls)}
+        _KNOWN[cls] = known
+    return known
 
 
 def _converter(hint: Any) -> Convert:

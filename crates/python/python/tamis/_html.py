@@ -21,7 +21,5 @@ def answer_html(answer: Answer) -> str:
         place = html.escape(f"{hit.path}:{hit.start_line}")
         name = html.escape(hit.symbol or hit.title or "")
         snippet = html.escape(hit.snippet)
-        rows.append(
-            f"<li><b>{place}</b> {name}<pre style='margin:0;white-space:pre-wrap'>{snippet}</pre></li>"
-        )
+        rows.append(f"<li><b>{place}</b> {name}<pre style='margin:0;white-space:pre-wrap'>{snippet}</pre></li>")
     return f"{_tamis.plot(scores, min(cut.keep, len(scores)), caption)}<ol>{''.join(rows)}</ol>"

@@ -4,6 +4,23 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, final, overload
 
+__all__ = [
+    "Background",
+    "Cut",
+    "Cuts",
+    "Evaluation",
+    "Index",
+    "Refresh",
+    "__version__",
+    "background",
+    "cut",
+    "cut_many",
+    "evaluate",
+    "main",
+    "methods",
+    "plot",
+]
+
 __version__: str
 
 class _Array(Protocol):
@@ -94,9 +111,9 @@ class Cut:
 
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, index: int) -> int: ...
+    def __getitem__(self, key: int, /) -> int: ...
     @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, key: slice, /) -> list[int]: ...
     def __iter__(self) -> Iterator[int]: ...
     def _repr_html_(self) -> str: ...
 
@@ -114,9 +131,9 @@ class Cuts:
 
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, index: int) -> Cut: ...
+    def __getitem__(self, key: int, /) -> Cut: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Cut]: ...
+    def __getitem__(self, key: slice, /) -> list[Cut]: ...
     def __iter__(self) -> Iterator[Cut]: ...
 
 def cut(
@@ -188,6 +205,7 @@ def methods() -> list[dict[str, Any]]:
 
 def plot(values: list[float], keep: int, caption: str) -> str: ...
 def main(command_line: list[str]) -> int: ...
+
 @final
 class Refresh(Iterator[tuple[str, str | None, int, int]]):
     def __next__(self) -> tuple[str, str | None, int, int]: ...

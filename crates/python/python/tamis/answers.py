@@ -55,11 +55,10 @@ class CutReport(Convertible):
     method: str
     """The method: a cut's name, or `gate` if nothing in the corpus stood out."""
     keep: int
-    """The number of relevant candidates: entries, or passages if the method is defined on those
-    (see the diagnostic `counted`). `results` holds the first of them."""
+    """The number of relevant candidates: entries, or passages if the method is defined on those (see the diagnostic
+    `counted`). `results` holds the first of them."""
     threshold: float | None
-    """The value at or above which (for distances: at or below which) candidates are kept, if the
-    method has one."""
+    """The value at or above which (for distances: at or below which) candidates are kept, if the method has one."""
     reason: str
     """A short clause in plain words that completes "Kept 4 of 150: …"."""
     candidates: int
@@ -83,8 +82,8 @@ class IndexReport(Convertible):
     namespaces: list[str]
     """The namespaces searched, one's own first."""
     stale: int | None
-    """Files known to differ from the index; `None` if that was not checked, or the caller may not
-    read every namespace."""
+    """Files known to differ from the index; `None` if that was not checked, or the caller may not read every
+    namespace."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +106,13 @@ class Nearest(Convertible):
 
 @dataclass(frozen=True)
 class PoolEntry(Convertible):
-    """One candidate of the pool, for explanations: an entry with the figures of its best passage,
-    or a passage if passages are counted."""
+    """One candidate of the pool, for explanations: an entry with the figures of its best passage, or a passage if
+    passages are counted."""
 
     kept: bool
     """True if the cut kept it."""
     rank: int | None
-    """Its place in the answer, from 1; None if the answer does not show it. Age and diversity
-    change the order."""
+    """Its place in the answer, from 1; None if the answer does not show it. Age and diversity change the order."""
     namespace: str
     """The repository or project it belongs to."""
     distance_factor: float
@@ -122,8 +120,8 @@ class PoolEntry(Convertible):
     age_days: float | None
     """Age in days, if age affects candidates and the date is known."""
     decay: float
-    """The decay factor of a memory's age, in (0, 1]; 1: no decay. The result's score is `score`
-    times this factor, unless the cut reads decayed values: then `score` already includes it."""
+    """The decay factor of a memory's age, in (0, 1]; 1: no decay. The result's score is `score` times this factor,
+    unless the cut reads decayed values: then `score` already includes it."""
     path: str
     """Path of the document."""
     start_line: int
@@ -145,15 +143,14 @@ class PoolEntry(Convertible):
     score: float
     """The value that ranked it."""
     exact: str | None
-    """What it is, if it comes first because it is exactly what the query asks for: `definition` of
-    a name, `constant` of a name, `message` that the query repeats, or `mention` of that message
-    in a text."""
+    """What it is, if it comes first because it is exactly what the query asks for: `definition` of a name,
+    `constant` of a name, `message` that the query repeats, or `mention` of that message in a text."""
     added: float
-    """The part of the score that the other passages of its file and the file's name gave; negative
-    where other files gained more."""
+    """The part of the score that the other passages of its file and the file's name gave; negative where other files
+    gained more."""
     judged: float | None
-    """The probability that it answers the query by the judge's reading alone, as if half of all
-    passages did; None if the judge did not read it."""
+    """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
+    if the judge did not read it."""
     probability_by_score: float | None
     """The probability that it answers the query by its score alone, if a judge changed it."""
     probability: float | None
@@ -243,8 +240,8 @@ class Hit(Convertible):
     score: float
     """The value that ranked it."""
     judged: float | None
-    """The probability that it answers the query by the judge's reading alone, as if half of all
-    passages did; None if the judge did not read it."""
+    """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
+    if the judge did not read it."""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
     snippet: str
@@ -252,16 +249,15 @@ class Hit(Convertible):
     snippet_line: int
     """Line of the document on which the snippet starts, from 1."""
     entry: str
-    """The entry that the passage belongs to, which a person counts as one result: namespace and
-    path of its document; for a file of many notes also heading and time."""
+    """The entry that the passage belongs to, which a person counts as one result: namespace and path of its
+    document; for a file of many notes also heading and time."""
     passages: list[FurtherPassage]
     """The other relevant passages of the entry, best first; empty if each passage is a result."""
     copies: list[Copy]
-    """Near-copies of these passages in other documents, best first. They are not results
-    themselves."""
+    """Near-copies of these passages in other documents, best first. They are not results themselves."""
     attributes: dict[str, list[str]] = field(default_factory=dict)
-    """Metadata of the document, by name: an issue's `state`, `type` and `label`s, a note's `topic`.
-    Left out if empty."""
+    """Metadata of the document, by name: an issue's `state`, `type` and `label`s, a note's `topic`. Left out if
+    empty."""
 
 
 @dataclass(frozen=True)
@@ -279,20 +275,17 @@ class Answer(Convertible):
     fallback_reason: str | None
     """The reason why the mode or the model differs from the requested one."""
     pending_model: str | None
-    """The better models that do not cover all searched passages yet, with their coverage. `tamis
-    index --wait` or a running server embeds the rest; until then another model takes part. Null
-    if there is none."""
+    """The better models that do not cover all searched passages yet, with their coverage. `tamis index --wait` or a
+    running server embeds the rest; until then another model takes part. Null if there is none."""
     warnings: list[str]
-    """Problems that did not prevent an answer, such as a variant or a shared namespace that was
-    left out."""
+    """Problems that did not prevent an answer, such as a variant or a shared namespace that was left out."""
     model: str | None
     """The model of the semantic leg."""
     results: list[Hit]
-    """The relevant entries, best first, shortened to the limit. Each is shown by its best passage,
-    with its other relevant ones below. With `passages`, every relevant passage is a result."""
+    """The relevant entries, best first, shortened to the limit. Each is shown by its best passage, with its other
+    relevant ones below. With `passages`, every relevant passage is a result."""
     cut: CutReport
-    """The number of relevant entries, and the reason. Rules that are defined on passages count
-    passages."""
+    """The number of relevant entries, and the reason. Rules that are defined on passages count passages."""
     nearest: Nearest | None
     """The best candidate of an empty answer; None if there are results, or no candidates."""
     timings_ms: dict[str, float]
@@ -352,8 +345,8 @@ class Occurrences(Convertible):
     resolved_lines: int
     """Lines that use it, as far as names tell."""
     unresolved_lines: int
-    """Lines with the word that could not be resolved: imports, comments, strings, macros, or
-    something else of that name."""
+    """Lines with the word that could not be resolved: imports, comments, strings, macros, or something else of that
+    name."""
 
 
 @dataclass(frozen=True)
@@ -407,8 +400,8 @@ class Referrer(Convertible):
     lines: list[int]
     """The lines of its document that use it, ascending."""
     definitions: int
-    """The number of definitions that the name can mean there, including this one; 1: this one
-    alone, 0: not resolved."""
+    """The number of definitions that the name can mean there, including this one; 1: this one alone, 0: not
+    resolved."""
     resolved: bool
     """False if the name stands there as a word and could not be resolved."""
 
@@ -462,18 +455,18 @@ class Related(Convertible):
     model: str | None
     """The model whose vectors were compared; None if none were."""
     similar: list[SimilarPassage]
-    """Similar passages, best first, as many as the configured cut keeps. Tests and similar roles
-    rank lower than their similarity. Other pieces of the same symbol are left out."""
+    """Similar passages, best first, as many as the configured cut keeps. Tests and similar roles rank lower than
+    their similarity. Other pieces of the same symbol are left out."""
     cut: CutReport | None
     """The number of similar passages, and the reason for it; None if no vectors were compared."""
     references: list[NameReference]
-    """The names that it refers to and that are defined in the index, in the order of its text. If
-    there are too many, the least certain ones are left out."""
+    """The names that it refers to and that are defined in the index, in the order of its text. If there are too
+    many, the least certain ones are left out."""
     referenced_by: list[Referrer]
     """Passages that refer to it: nearest files first, tests last."""
     occurrences: Occurrences | None
-    """How often its name occurs as a word in the files of the tree; None unless references were
-    asked for, and for a passage without a name."""
+    """How often its name occurs as a word in the files of the tree; None unless references were asked for, and for a
+    passage without a name."""
     notes: list[str]
     """The entries left out, and the reasons."""
 
@@ -523,8 +516,7 @@ class GrepAnswer(Convertible):
     searched: int
     """Number of files that were looked at."""
     complete: bool
-    """False if the search ended before all files were looked at; the totals are those of the
-    others."""
+    """False if the search ended before all files were looked at; the totals are those of the others."""
     results: list[GrepFile]
     """The files with a match, by namespace and path."""
     unlisted: int
@@ -544,8 +536,7 @@ class Judged(Convertible):
     relevance: Literal["relevant", "not_relevant"]
     """Its relevance to the query."""
     rank: int | None
-    """Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut
-    could have kept it."""
+    """Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it."""
 
 
 @dataclass(frozen=True)
@@ -573,7 +564,7 @@ class EmbeddingCacheStatus(Convertible):
     most_bytes: int
     """Their maximum size in bytes."""
     last_run: dict[str, int]
-    """The number of texts that the last embedding run of this index took from the cache, by model.
+    """The number of texts that the last embedding run of this index took from the cache, by model."""
 
 
 @dataclass(frozen=True)
@@ -599,8 +590,7 @@ class EvidenceSummary(Convertible):
     neutral: int
     """Edges by which a fragment does neither, or is not judged yet."""
     top_domains: list[Count]
-    """The ten domains with most fragments, each with its pages as documents and its fragments as
-    passages."""
+    """The ten domains with most fragments, each with its pages as documents and its fragments as passages."""
 
 
 @dataclass(frozen=True)
@@ -726,8 +716,7 @@ class Status(Convertible):
     embedding_cache: EmbeddingCacheStatus | None
     """The user's cache of vectors, if there is one that can be read."""
     pending: dict[str, int]
-    """The number of passages that each configured model has not embedded yet; without those that
-    lack none."""
+    """The number of passages that each configured model has not embedded yet; without those that lack none."""
     documents: int
     """Documents in all namespaces."""
     passages: int

@@ -101,10 +101,14 @@ def evaluate(
     if isinstance(cuts, str):
         cuts = [cuts]
     results = [(query, document, float(score)) for query, document, score in _rows("run", run, _SCORE)]
-    grades = [(query, document, _grade(query, document, grade)) for query, document, grade in _rows("qrels", qrels, _GRADE)]
+    grades = [
+        (query, document, _grade(query, document, grade)) for query, document, grade in _rows("qrels", qrels, _GRADE)
+    ]
     for what, rows in (("run", results), ("qrels", grades)):
         if not rows:
-            raise ParameterError(f"{what}: empty: must have at least one query with a document", what, "empty", "not empty")
+            raise ParameterError(
+                f"{what}: empty: must have at least one query with a document", what, "empty", "not empty"
+            )
     queries = {query for query, _, _ in results}
     if not any(query in queries for query, _, _ in grades):
         raise ParameterError(
