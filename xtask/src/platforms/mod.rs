@@ -116,7 +116,12 @@ impl Workspace {
         let mut found = BTreeMap::new();
         for target in &member.targets {
             for in_tests in [false, true] {
-                let used_as = if in_tests { Use::Test } else { target.used_as };
+                let used_as = match target.used_as {
+                    // A build script has no tests.
+                    Use::Build => Use::Build,
+                    _ if in_tests => Use::Test,
+                    used_as => used_as,
+                };
                 for (name, named) in names::of(&target.file, &conditions.with_test(in_tests), sources)? {
                     if member.declares(&name) && !available.has(member, &name, used_as) {
                         found.entry(name).or_insert(named);
