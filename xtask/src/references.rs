@@ -8,7 +8,7 @@ const REFERENCES: [(&str, &str); 5] = [
     ("tools/references/kneedle.py", "crates/cut/tests/fixtures/kneedle.json"),
     ("tools/references/otsu.py", "crates/cut/tests/fixtures/otsu.json"),
     ("tools/references/conformal.py", "crates/cut/tests/fixtures/conformal.json"),
-    ("tools/references/tiny_models.py", "crates/tamis/tests/fixtures/tiny_models.json"),
+    ("tools/references/tiny_models.py", "crates/tamis/tests/library/fixtures/tiny_models.json"),
     ("tools/references/trec.py", "crates/eval/tests/fixtures/trec.json"),
 ];
 

@@ -1,6 +1,6 @@
 //! `tamis import github`, through the binary, against a fake GitHub in the same process.
 
-#[path = "../../../tamis/tests/github/server.rs"]
+#[path = "../../../tamis/tests/library/github/server.rs"]
 mod server;
 
 use crate::support::{Tree, run};

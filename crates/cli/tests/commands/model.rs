@@ -1,8 +1,8 @@
 //! `tamis model`: from a hub in this process to an answer of a search.
 
-#[path = "../../../tamis/tests/hub/models.rs"]
+#[path = "../../../tamis/tests/library/hub/models.rs"]
 mod models;
-#[path = "../../../tamis/tests/hub/server.rs"]
+#[path = "../../../tamis/tests/library/hub/server.rs"]
 mod server;
 
 use crate::support::{Tree, run};

@@ -1,6 +1,6 @@
 //! A tree of its own for each test, and the binary run in it, isolated from the machine's configuration.
 
-#[path = "../../../tamis/tests/support/endpoint.rs"]
+#[path = "../../../tamis/tests/library/support/endpoint.rs"]
 pub mod endpoint;
 
 use assert_cmd::Command;

@@ -1,0 +1,393 @@
+//! The dates of documents are those of their last commits, and no program configured by a repository runs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use crate::support::refresh;
+use tamis::config::{Config, Origins};
+use tamis::{Freshness, Index, Location};
+
+/// A repository in a temporary directory.
+struct Repository {
+    directory: tempfile::TempDir,
+}
+
+/// The time of the first commit of each test; the others are given as seconds after it.
+const START: i64 = 1_600_000_000;
+
+/// Reports that a test was skipped, and why, past the capture of test output.
+fn skipped(tests: &str, reason: &str) {
+    // Without a reader, nothing is lost.
+    let _ = writeln!(std::io::stderr(), "skipped {tests}: {reason}");
+}
+
+impl Repository {
+    /// Creates an empty one; `None`, with a printed reason, on a machine without git.
+    fn new() -> Option<Self> {
+        if Command::new("git").arg("--version").output().is_err() {
+            skipped("a repository", "there is no git on this machine");
+            return None;
+        }
+        let repository = Repository { directory: tempfile::tempdir().expect("a temporary directory") };
+        repository.git(&["init", "-q", "-b", "main"]);
+        Some(repository)
+    }
+
+    fn root(&self) -> PathBuf {
+        dunce::canonicalize(self.directory.path()).expect("a path")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        self.git_at(&self.root(), 0, arguments);
+    }
+
+    fn git_at(&self, directory: &Path, seconds: i64, arguments: &[&str]) {
+        let date = format!("{} +0000", START + seconds);
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+            command.env_remove(name);
+        }
+        let output = command
+            .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false"])
+            .args(["-c", "protocol.file.allow=always"])
+            .args(arguments)
+            .current_dir(directory)
+            .env("GIT_COMMITTER_DATE", &date)
+            .env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .expect("git runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn commit(&self, seconds: i64) {
+        self.git(&["add", "-A"]);
+        self.git_at(&self.root(), seconds, &["commit", "-q", "-m", "change"]);
+    }
+
+    fn open(&self) -> Index {
+        open(&self.root())
+    }
+}
+
+fn open(root: &Path) -> Index {
+    let flags = vec![("index.models".into(), "static".into(), "test".into())];
+    let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
+    Index::at(Location::at(root, None), config).expect("opened")
+}
+
+/// Seconds after the start by path; `None` for a document without the date of a commit.
+fn dates(index: &Index) -> BTreeMap<String, Option<i64>> {
+    let documents = index.contents().documents(index.namespace()).expect("documents");
+    let seconds = |date: i64| date / 1_000_000_000 - START;
+    documents.into_iter().map(|document| (document.path, document.dated_ns.map(seconds))).collect()
+}
+
+fn expected<const N: usize>(dates: [(&str, Option<i64>); N]) -> BTreeMap<String, Option<i64>> {
+    dates.into_iter().map(|(path, date)| (path.to_owned(), date)).collect()
+}
+
+#[test]
+fn each_file_has_the_time_of_the_last_commit_that_changed_it() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("old.md", "# Old\n");
+    repository.write("sub/changed.md", "# First\n");
+    repository.write("odd ü\t.md", "# Odd\n");
+    repository.commit(0);
+    repository.write("sub/changed.md", "# Second\n");
+    repository.commit(100);
+    // A merge that changes a file itself, beside one that comes from the other side.
+    repository.git(&["checkout", "-q", "-b", "side", "HEAD~1"]);
+    repository.write("side.md", "# Side\n");
+    repository.commit(200);
+    repository.git(&["checkout", "-q", "main"]);
+    repository.git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
+    repository.write("merge.md", "# Merge\n");
+    repository.commit(300);
+    repository.write("untracked.md", "# Untracked\n");
+    repository.write("old.md", "# Old, and changed since\n");
+    let index = repository.open();
+    let report = refresh(&index);
+    assert!(report.undated.is_empty(), "{:?}", report.undated);
+    let all = expected([
+        ("merge.md", Some(300)),
+        ("odd ü\t.md", Some(0)),
+        ("old.md", None),
+        ("side.md", Some(200)),
+        ("sub/changed.md", Some(100)),
+        ("untracked.md", None),
+    ]);
+    assert_eq!(dates(&index), all);
+}
+
+#[test]
+fn a_search_dates_again_when_another_commit_is_checked_out() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    repository.write("b.md", "# Two\n");
+    repository.commit(0);
+    let index = repository.open();
+    let refresh = |index: &Index| -> Freshness { index.refresh_for_search(&()).expect("refreshed") };
+    refresh(&index);
+    assert_eq!(dates(&index), expected([("a.md", Some(0)), ("b.md", Some(0))]));
+    repository.write("a.md", "# One, changed\n");
+    refresh(&index);
+    assert_eq!(dates(&index), expected([("a.md", None), ("b.md", Some(0))]), "changed since the last commit");
+    repository.commit(50);
+    refresh(&index);
+    assert_eq!(dates(&index), expected([("a.md", Some(50)), ("b.md", Some(0))]));
+    // Packed references give the same.
+    repository.git(&["pack-refs", "--all"]);
+    repository.write("b.md", "# Two, changed\n");
+    repository.commit(90);
+    repository.git(&["gc", "-q"]);
+    refresh(&index);
+    assert_eq!(dates(&index), expected([("a.md", Some(50)), ("b.md", Some(90))]));
+}
+
+#[test]
+fn files_that_are_split_again_keep_their_dates() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    repository.commit(0);
+    refresh(&repository.open());
+    let flags = [("index.models", "static"), ("index.passage_tokens", "50")];
+    let flags = flags.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
+    let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
+    let index = Index::at(Location::at(&repository.root(), None), config).expect("opened");
+    let report = index.refresh_for_search(&()).expect("refreshed").report.expect("a report");
+    assert_eq!(report.changed, 1);
+    assert_eq!(dates(&index), expected([("a.md", Some(0))]));
+}
+
+#[test]
+fn a_directory_of_a_work_tree_and_a_further_work_tree_have_dates() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("part/a.md", "# One\n");
+    repository.write("part/deep/b.md", "# Two\n");
+    repository.write("a.md", "# Not in the part\n");
+    repository.commit(0);
+    repository.write("part/deep/b.md", "# Two, changed\n");
+    repository.commit(70);
+    let part = open(&repository.root().join("part"));
+    refresh(&part);
+    assert_eq!(dates(&part), expected([("a.md", Some(0)), ("deep/b.md", Some(70))]));
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let further = elsewhere.path().join("further");
+    repository.git(&["worktree", "add", "-q", &further.to_string_lossy(), "HEAD~1"]);
+    let index = open(&further);
+    refresh(&index);
+    assert_eq!(dates(&index), expected([("a.md", Some(0)), ("part/a.md", Some(0)), ("part/deep/b.md", Some(0))]));
+}
+
+#[test]
+fn where_git_does_not_know_the_dates_of_files_count_and_a_note_says_why() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    let undated = |root: &Path| {
+        let index = open(root);
+        let report = refresh(&index);
+        assert!(dates(&index).values().all(Option::is_none), "{:?}", dates(&index));
+        assert_eq!(refresh(&index).undated, report.undated, "the note stays");
+        report.undated.join("; ")
+    };
+    assert!(undated(&repository.root()).contains("no commit yet"));
+
+    let plain = tempfile::tempdir().expect("a temporary directory");
+    fs::write(plain.path().join("a.md"), "# One\n").expect("written");
+    // A directory above could be a work tree; an invalid `.git` file isolates this one.
+    assert!(!undated(plain.path()).is_empty());
+
+    repository.commit(0);
+    repository.write("b.md", "# Two\n");
+    repository.commit(1);
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let shallow = elsewhere.path().join("shallow");
+    let url = format!("file://{}", repository.root().display());
+    repository.git(&["clone", "-q", "--depth", "1", &url, &shallow.to_string_lossy()]);
+    assert!(undated(&shallow).contains("shallow"));
+
+    fs::write(repository.root().join(".git/HEAD"), "1111111111111111111111111111111111111111\n").expect("written");
+    fs::remove_dir_all(repository.root().join(".tamis")).expect("removed");
+    let damaged = undated(&repository.root());
+    assert!(damaged.contains("git says"), "{damaged}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repository_of_somebody_else_has_no_dates() {
+    use std::os::unix::fs::chown;
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    repository.commit(0);
+    if chown(repository.root(), Some(65534), None).is_err()
+        || chown(repository.root().join(".git"), Some(65534), None).is_err()
+    {
+        skipped("another owner", "giving a file away needs rights that this user does not have");
+        return;
+    }
+    let index = repository.open();
+    let report = refresh(&index);
+    assert!(report.undated.concat().contains("safe.directory"), "{:?}", report.undated);
+    assert_eq!(dates(&index), expected([("a.md", None)]));
+}
+
+/// A script that leaves a file behind when it runs, and the file's path.
+#[cfg(unix)]
+fn tripwire(directory: &Path) -> (String, PathBuf) {
+    use std::os::unix::fs::PermissionsExt;
+    let (script, trace) = (directory.join("run"), directory.join("ran"));
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $@\" >> {}\nexit 0\n", trace.display())).expect("written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("set");
+    (script.to_string_lossy().into_owned(), trace)
+}
+
+#[cfg(unix)]
+#[test]
+fn trap_nothing_that_a_repository_configures_runs() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    repository.write(".gitattributes", "* diff=evil filter=evil merge=evil\n");
+    repository.commit(0);
+    repository.write("b.md", "# Two\n");
+    repository.commit(10);
+    // A signed commit, whose signature the configuration would have checked.
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let (script, trace) = tripwire(elsewhere.path());
+    let object = Command::new("git").args(["cat-file", "commit", "HEAD"]).current_dir(repository.root()).output();
+    let object = String::from_utf8(object.expect("read").stdout).expect("text");
+    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----\n\n";
+    fs::write(elsewhere.path().join("signed"), object.replacen("\n\n", &format!("\n{signature}"), 1)).expect("written");
+    let signed = Command::new("git")
+        .args(["hash-object", "-t", "commit", "-w", &elsewhere.path().join("signed").to_string_lossy()])
+        .current_dir(repository.root())
+        .output()
+        .expect("written");
+    let signed = String::from_utf8(signed.stdout).expect("text");
+    repository.git(&["reset", "-q", "--hard", signed.trim()]);
+    let hooks = repository.root().join(".git/hooks");
+    fs::create_dir_all(&hooks).expect("made");
+    for hook in ["post-index-change", "reference-transaction", "fsmonitor-watchman", "post-checkout", "pre-commit"] {
+        fs::copy(&script, hooks.join(hook)).expect("copied");
+    }
+    let settings = [
+        ("core.fsmonitor", script.as_str()),
+        ("core.hooksPath", &hooks.to_string_lossy()),
+        ("core.pager", &script),
+        ("core.editor", &script),
+        ("core.sshCommand", &script),
+        ("core.askPass", &script),
+        ("core.gitProxy", &script),
+        ("core.alternateRefsCommand", &script),
+        ("credential.helper", &format!("!{script}")),
+        ("pager.log", &script),
+        ("pager.ls-tree", &script),
+        ("gpg.program", &script),
+        ("gpg.openpgp.program", &script),
+        ("gpg.ssh.program", &script),
+        ("gpg.x509.program", &script),
+        ("log.showSignature", "true"),
+        ("log.diffMerges", "on"),
+        ("diff.external", &script),
+        ("diff.evil.command", &script),
+        ("diff.evil.textconv", &script),
+        ("diff.orderFile", "/nowhere"),
+        ("diff.relative", "true"),
+        ("filter.evil.clean", &script),
+        ("filter.evil.smudge", &script),
+        ("filter.evil.process", &script),
+        ("merge.evil.driver", &script),
+        ("alias.log", &format!("!{script}")),
+        ("alias.ls-tree", &format!("!{script}")),
+        ("trailer.evil.command", &script),
+        ("uploadpack.packObjectsHook", &script),
+    ];
+    for (key, value) in settings {
+        repository.git(&["config", key, value]);
+    }
+    let included = elsewhere.path().join("included");
+    fs::write(
+        &included,
+        format!("[core]\n\tfsmonitor = {script}\n\tpager = {script}\n[diff]\n\texternal = {script}\n"),
+    )
+    .expect("written");
+    repository.git(&["config", "include.path", &included.to_string_lossy()]);
+    // `git config` above may itself have run a hook.
+    let _ = fs::remove_file(&trace);
+    let index = repository.open();
+    let report = refresh(&index);
+    assert!(!trace.exists(), "{}", fs::read_to_string(&trace).unwrap_or_default());
+    assert!(report.undated.is_empty(), "{:?}", report.undated);
+    assert_eq!(dates(&index), expected([(".gitattributes", Some(0)), ("a.md", Some(0)), ("b.md", Some(10))]));
+    // The tripwire works: git without the precautions runs it.
+    repository.git(&["config", "--unset", "diff.orderFile"]);
+    let _ = fs::remove_file(&trace);
+    let _ = Command::new("git").args(["log", "-p", "--ext-diff"]).current_dir(repository.root()).output();
+    assert!(trace.exists(), "the repository configures nothing that could run");
+}
+
+#[cfg(unix)]
+#[test]
+fn trap_objects_that_a_partial_clone_lacks_are_not_fetched() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    repository.write("sub/b.md", "# Two\n");
+    repository.commit(0);
+    repository.write("a.md", "# One, changed\n");
+    repository.commit(10);
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let (script, trace) = tripwire(elsewhere.path());
+    // The tree of the first commit is lost, and a remote that runs a program promises to have it.
+    let tree = Command::new("git")
+        .args(["rev-parse", "HEAD~1^{tree}"])
+        .current_dir(repository.root())
+        .output()
+        .expect("asked");
+    let tree = String::from_utf8(tree.stdout).expect("text");
+    let (folder, file) = tree.trim().split_at(2);
+    let lost = repository.root().join(".git/objects").join(folder).join(file);
+    fs::remove_file(lost).expect("removed");
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", &format!("ext::{script} %S")),
+        ("remote.origin.uploadpack", &script),
+        ("protocol.ext.allow", "always"),
+        ("protocol.allow", "always"),
+        ("core.sshCommand", &script),
+    ] {
+        repository.git(&["config", key, value]);
+    }
+    let _ = fs::remove_file(&trace);
+    let index = repository.open();
+    let report = refresh(&index);
+    assert!(!trace.exists(), "{}", fs::read_to_string(&trace).unwrap_or_default());
+    assert!(!report.undated.is_empty(), "what is missing is told");
+    let _ = Command::new("git").args(["log", "--name-only"]).current_dir(repository.root()).output();
+    assert!(trace.exists(), "git asked in the usual way fetches");
+}
+
+#[cfg(unix)]
+#[test]
+fn trap_a_pipe_in_place_of_a_repositorys_file_is_not_waited_for() {
+    let Some(repository) = Repository::new() else { return };
+    repository.write("a.md", "# One\n");
+    repository.commit(0);
+    let head = repository.root().join(".git/HEAD");
+    fs::remove_file(&head).expect("removed");
+    if !Command::new("mkfifo").arg(&head).status().is_ok_and(|status| status.success()) {
+        skipped("a pipe", "there is no mkfifo on this machine");
+        return;
+    }
+    let index = repository.open();
+    assert!(!refresh(&index).undated.is_empty());
+}

@@ -1,0 +1,273 @@
+//! Failing hubs, broken networks and hostile repositories. None of them leaves half a model.
+
+use crate::hub::models::{bert, models, table};
+use crate::hub::server::{COMMIT, Fault, Hub};
+use crate::hub::{NAME, User, assert_near};
+use std::fs;
+use std::time::SystemTime;
+use tamis::Observer;
+use tamis::hub::{AddRequest, HubAccess, add};
+
+const TEXT: &str = "oven";
+
+#[test]
+fn a_wrong_byte_is_noticed_and_the_file_removed() {
+    for file in ["model.safetensors", "tokenizer.json"] {
+        let user = User::of(table().fault(file, Fault::Wrong));
+        let message = user.refused(&user.request(NAME));
+        let kind = if file == "model.safetensors" { "SHA-256" } else { "git identifier" };
+        assert!(message.contains(file) && message.contains(kind) && message.contains("the hub says"), "{message}");
+        assert!(!user.files().iter().any(|path| path.contains(file)), "{:?}", user.files());
+        user.hub.change(NAME, |repository| repository.faults.clear());
+        user.added();
+    }
+}
+
+#[test]
+fn a_broken_transfer_goes_on_where_it_ended() {
+    let user = User::of(table().fault("model.safetensors", Fault::Breaks { after: 700, times: 3 }));
+    let added = user.added();
+    let weights: Vec<_> = user.hub.requests().into_iter().filter(|request| request.is_cdn).collect();
+    let ranges: Vec<Option<usize>> = weights.iter().map(|request| request.range).collect();
+    assert_eq!(ranges, [None, Some(700), Some(1400), Some(2100)]);
+    let configured = user.configured(&added, "");
+    assert_near(&configured.embed_query("m", TEXT).expect("embedded").1, &models().of_table("table", TEXT));
+}
+
+#[test]
+fn a_server_without_ranges_begins_again() {
+    let user = User::of(table().fault("model.safetensors", Fault::BreaksWithoutRanges { after: 700, times: 1 }));
+    user.added();
+}
+
+#[test]
+fn what_an_earlier_attempt_fetched_is_used() {
+    let user = User::of(table().fault("model.safetensors", Fault::Breaks { after: 0, times: 1000 }));
+    let message = user.refused(&user.request(NAME));
+    assert!(message.contains("4 attempts") && message.contains("the same command goes on"), "{message}");
+    let part = format!(".incoming/house--tiny@{COMMIT}/model.safetensors.part");
+    assert!(user.files().contains(&part), "{:?}", user.files());
+
+    // A part of the right file, as a killed process leaves it, is continued.
+    let part = user.models().path().join(part);
+    fs::write(&part, &models().file("table.safetensors")[..1000]).expect("written");
+    user.hub.change(NAME, |repository| repository.faults.clear());
+    user.hub.requests();
+    user.added();
+    let requests = user.hub.requests();
+    assert_eq!(
+        requests.iter().filter(|request| request.is_cdn).map(|request| request.range).collect::<Vec<_>>(),
+        [Some(1000)]
+    );
+    assert!(!requests.iter().any(|request| request.path.ends_with("tokenizer.json")), "it was complete: {requests:?}");
+}
+
+#[test]
+fn a_wrong_part_of_an_earlier_attempt_costs_only_itself() {
+    let user = User::of(table());
+    let staging = user.models().path().join(format!(".incoming/house--tiny@{COMMIT}"));
+    fs::create_dir_all(&staging).expect("made");
+    fs::write(staging.join("model.safetensors.part"), vec![7; 1000]).expect("written");
+    fs::write(staging.join("tokenizer.json"), "{}").expect("written");
+    user.added();
+}
+
+#[test]
+fn a_passing_failure_is_tried_again() {
+    let user = User::of(table().fault("model.safetensors", Fault::Fails { times: 2 }));
+    user.added();
+}
+
+#[test]
+fn unknown_and_private_models_and_revisions_are_said() {
+    let mut private = table();
+    private.token = Some("sesame".to_owned());
+    private.revisions = vec!["v1.0".to_owned(), "refs/pr/1".to_owned()];
+    let mut user = User::with(&[(NAME, private)]);
+    for (name, token, parts) in [
+        ("house/other", None, ["401", "check the name, or set HF_TOKEN"]),
+        (NAME, None, ["401", "set HF_TOKEN"]),
+        (NAME, Some("sesame-open"), ["404", "the name"]),
+        ("house/other", Some("sesame"), ["404", "check the name"]),
+        ("house/tiny@v2.0", Some("sesame"), ["404", "no revision v2.0"]),
+    ] {
+        user.token = token;
+        let message = user.refused(&user.request(name));
+        for part in parts {
+            assert!(message.contains(part), "{part} is not in {message}");
+        }
+    }
+    user.token = Some("sesame");
+    for revision in ["v1.0", "refs/pr/1", COMMIT] {
+        let added = user.add(&user.request(&format!("{NAME}@{revision}"))).expect("added");
+        assert_eq!(added.model.record.asked.as_deref(), Some(revision));
+        assert_eq!(user.models().find(NAME, Some(revision)).as_ref(), Some(&added.model));
+    }
+    let requests = user.hub.requests();
+    assert!(requests.iter().any(|request| request.is_cdn));
+    for request in requests {
+        assert!(!request.is_cdn || request.authorization.is_none(), "the token stays with the hub: {request:?}");
+    }
+}
+
+#[test]
+fn sizes_are_bounded_whoever_says_them() {
+    let user = User::of(table());
+    let message = user.refused(&AddRequest { most_bytes: 2000, ..user.request(NAME) });
+    assert!(message.contains("the model has") && message.contains("2000 allowed"), "{message}");
+    let huge = User::of(table().fault("model.safetensors", Fault::Says(u64::MAX)));
+    assert!(huge.refused(&huge.request(NAME)).contains("18446744073709551615 bytes"));
+    let more = User::of(table().fault("model.safetensors", Fault::Says(100)));
+    let message = more.refused(&more.request(NAME));
+    assert!(message.contains("goes on after the 100 bytes"), "{message}");
+    let endless = User::of(table().fault("model.safetensors", Fault::Endless));
+    let message = endless.refused(&AddRequest { most_bytes: 100_000, ..endless.request(NAME) });
+    assert!(message.contains("goes on after the 100000 bytes"), "{message}");
+    let small = User::of(table().fault("config.json", Fault::Says(2 << 20)));
+    assert!(small.refused(&small.request(NAME)).contains("config.json has 2097152 bytes"));
+}
+
+#[test]
+fn a_file_that_is_only_listed_is_named() {
+    let user = User::of(table().fault("tokenizer.json", Fault::Missing));
+    let message = user.refused(&user.request(NAME));
+    assert!(message.contains("404"), "{message}");
+}
+
+#[test]
+fn a_mirror_without_sums_in_its_list_is_checked_by_those_of_the_files() {
+    let mut bare = table();
+    bare.is_bare = true;
+    User::of(bare.clone()).added();
+    let user = User::of(bare.clone().fault("model.safetensors", Fault::Wrong));
+    assert!(user.refused(&user.request(NAME)).contains("SHA-256"));
+    let user = User::of(bare.fault("model.safetensors", Fault::NoSum));
+    let message = user.refused(&user.request(NAME));
+    assert!(message.contains("git identifier"), "the tag of the pointer is no sum of the file: {message}");
+}
+
+#[test]
+fn a_file_of_another_commit_is_refused() {
+    let user = User::of(table().fault("model.safetensors", Fault::OtherCommit));
+    assert!(user.refused(&user.request(NAME)).contains(&format!("of commit {}", "f".repeat(40))));
+}
+
+#[test]
+fn trap_redirects_lead_to_no_other_protocol() {
+    for location in ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://me:sesame@127.0.0.1/x", "x", ""] {
+        let user = User::of(table().fault("model.safetensors", Fault::Redirects(location.to_owned())));
+        assert!(user.refused(&user.request(NAME)).contains("not followed"), "{location}");
+    }
+    let user = User::of(table().fault("tokenizer.json", Fault::Redirects("/house/tiny/resolve/x".into())));
+    assert!(user.refused(&user.request(NAME)).contains("404"));
+}
+
+#[test]
+fn trap_no_name_of_a_file_leads_out_of_the_directory() {
+    let mut repository = bert("mean");
+    repository.listed =
+        ["../../escape.json", "/tmp/escape.json", "..\\escape", "a/../../b"].map(str::to_owned).to_vec();
+    let user = User::of(repository.clone());
+    let added = user.added();
+    assert!(added.model.record.files.iter().all(|file| !file.path.contains("..")), "{:?}", added.model.record);
+    for path in ["../../x", "/etc", "a/../b"] {
+        let modules = format!(r#"[{{"path": "{path}", "type": "sentence_transformers.models.Transformer"}}]"#);
+        let user = User::of(repository.clone().with("modules.json", modules.as_bytes()));
+        assert!(user.refused(&user.request(NAME)).contains("names the path"), "{path}");
+    }
+    // A repository cannot bring its own record along.
+    let user = User::of(table().with("tamis-model.json", br#"{"query_prefix": "sesame "}"#));
+    assert_eq!(user.added().model.record.settings.query_prefix.as_deref(), Some(""));
+}
+
+#[test]
+fn models_that_do_not_work_are_not_kept() {
+    for (file, content, said) in [
+        ("model.safetensors", &b"no weights"[..], "model.safetensors is not one"),
+        ("tokenizer.json", b"{}", "tokenizer.json"),
+        ("config.json", b"no", "config.json: "),
+    ] {
+        let user = User::of(table().with(file, content));
+        let message = user.refused(&user.request(NAME));
+        assert!(message.contains(said), "{said} is not in {message}");
+        assert!(file == "config.json" || user.files().is_empty(), "{:?}", user.files());
+    }
+    let user = User::of(bert("max"));
+    assert!(user.refused(&user.request(NAME)).contains("max_tokens"));
+}
+
+#[test]
+fn without_a_network_it_says_so() {
+    let user = User::of(table());
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let access = HubAccess { endpoint: format!("http://{port}"), token: None };
+    let error = add(&user.request(NAME), &access, &user.models(), &()).expect_err("nobody there").to_string();
+    assert!(error.contains("is there a connection to the network?") && error.contains("3 attempts"), "{error}");
+    let access = HubAccess { endpoint: "http://hub.example.org".into(), token: None };
+    assert!(add(&user.request(NAME), &access, &user.models(), &()).is_err());
+}
+
+#[test]
+fn the_observer_stops_it() {
+    struct Impatient;
+    impl Observer for Impatient {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let user = User::of(table());
+    let access = HubAccess { endpoint: user.hub.url.clone(), token: None };
+    let error = add(&user.request(NAME), &access, &user.models(), &Impatient).expect_err("stopped");
+    assert!(matches!(error, tamis::Error::Cancelled), "{error}");
+    assert!(user.models().list().is_empty());
+}
+
+#[test]
+fn models_are_found_and_removed_by_name_and_revision() {
+    let user = User::of(table());
+    let first = user.added();
+    assert!(!first.was_there && user.added().was_there);
+    let other = "ab".repeat(20);
+    user.hub.change(NAME, |repository| repository.commit.clone_from(&other));
+    let second = user.added();
+    let models = user.models();
+    assert_eq!(models.list().len(), 2);
+    assert_eq!(models.find(NAME, None).expect("the newest").record.revision, other);
+    assert_eq!(models.find(NAME, Some(&COMMIT[..8])).expect("there").record.revision, COMMIT);
+    assert_eq!(models.find(NAME, Some("aba")), None, "too short to be a commit");
+    assert_eq!(models.find("house/other", None), None);
+    models.remove(&second.model).expect("removed");
+    assert_eq!(models.find(NAME, None).expect("the other").record.revision, COMMIT);
+    models.remove(&models.find(NAME, None).expect("there")).expect("removed");
+    assert_eq!((models.list().len(), user.files().len()), (0, 0));
+}
+
+#[test]
+fn old_remains_of_other_models_go() {
+    let user = User::of(table());
+    let incoming = user.models().path().join(".incoming");
+    for (name, days) in [("house--old@1", 8), ("house--new@1", 1)] {
+        fs::create_dir_all(incoming.join(name)).expect("made");
+        let time = SystemTime::now() - std::time::Duration::from_secs(days * 24 * 3600);
+        let set = fs::File::open(incoming.join(name)).expect("opened").set_modified(time);
+        if set.is_err() {
+            // Windows sets no times of directories this way.
+            return;
+        }
+    }
+    user.added();
+    assert!(!incoming.join("house--old@1").exists() && incoming.join("house--new@1").exists());
+}
+
+#[test]
+fn two_at_a_time_take_turns() {
+    let user = User::of(table());
+    let hub: &Hub = &user.hub;
+    let access = HubAccess { endpoint: hub.url.clone(), token: None };
+    let (models, request) = (user.models(), user.request(NAME));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| add(&request, &access, &models, &()).is_ok())).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().expect("no panic")));
+    });
+    assert_eq!(models.list().len(), 1);
+}

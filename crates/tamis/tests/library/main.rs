@@ -1,0 +1,44 @@
+//! The library through its public face: one program, so that what it links is linked once.
+
+mod archive_threads;
+mod calibrate;
+mod code;
+mod collections;
+mod config;
+mod copy;
+mod dates;
+mod duplicates;
+mod embedding_cache;
+mod entries;
+mod evidence;
+mod feedback;
+mod github;
+mod hook;
+mod hub;
+mod import;
+mod index;
+mod judge;
+mod memory_rank;
+mod open_refresh_search;
+mod opened;
+mod reading_judge;
+mod related;
+mod reranker;
+mod search;
+mod sources;
+mod stores;
+mod support;
+mod telemetry;
+mod troubleshoot;
+
+#[cfg(feature = "postgres")]
+#[allow(dead_code)]
+#[path = "../../../store/tests/store/postgres.rs"]
+mod postgres;
+#[cfg(feature = "postgres")]
+#[path = "../../../store/tests/sharding/mod.rs"]
+mod sharding;
+#[cfg(feature = "postgres")]
+#[allow(dead_code)]
+#[path = "../../../store/src/postgres/sharding/tables.rs"]
+mod tables;

@@ -1,0 +1,284 @@
+//! The record of queries, summarized and replayed, on real indexes.
+
+use std::fs;
+use crate::support::{Tree, ask, notes_tree, refresh, search};
+use tamis::cut::{METHODS, parse};
+use tamis::feedback::Label;
+use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
+use tamis::{Answer, Index, SearchRequest};
+use tamis_store::Calibration;
+
+fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
+    let index = tree.open(settings);
+    refresh(&index);
+    index
+}
+
+fn stats(index: &Index) -> Stats {
+    index.statistics().summarize(&StatsRequest::default()).expect("read")
+}
+
+fn replay(index: &Index, cuts: &[&str]) -> Replay {
+    index.statistics().replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect())).expect("replayed")
+}
+
+fn with_cut(index: &Index, query: &str, cut: &str) -> Answer {
+    search(index, SearchRequest { cut: Some(parse(cut).expect("a rule")), ..SearchRequest::new(query) })
+}
+
+/// Notes with some of them in tests and in a changelog, which are ranked down.
+fn tree_of_roles() -> Tree {
+    let tree = notes_tree();
+    for (path, text) in [
+        ("tests/oven_test.rs", "/// The oven is hot.\n#[test]\nfn the_oven_heats_to_220_degrees() {}\n"),
+        ("tests/violin_test.py", "def test_violin_is_tuned_in_fifths():\n    \"\"\"The violin and its bow.\"\"\"\n"),
+        ("CHANGELOG.md", "# Changelog\n\n## 2\n\n- The oven bakes bread.\n\n## 1\n\n- The violin is tuned.\n"),
+    ] {
+        tree.write(path, text.as_bytes());
+    }
+    tree
+}
+
+#[test]
+fn trap_every_query_is_taken_down_also_one_that_finds_nothing() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    let found = ask(&index, "how hot must the oven be for bread");
+    let nothing = ask(&index, "zzyzx qwrtplk");
+    let limited = search(
+        &index,
+        SearchRequest {
+            limit: Some(1),
+            cut: Some(parse("fixed:k=3").expect("a rule")),
+            entry_point: Some("cli".into()),
+            ..SearchRequest::new("violin")
+        },
+    );
+    assert_eq!((found.cut.keep > 0, nothing.cut.keep), (true, 0));
+    let stats = stats(&index);
+    assert_eq!(
+        (stats.queries, stats.distinct_queries, stats.empty, stats.shortened),
+        (3, 3, 1, 1 + u64::from(found.cut.keep > found.results.len()))
+    );
+    let methods: Vec<&str> = stats.methods.iter().map(|share| share.name.as_str()).collect();
+    for method in [&found.cut.method, &nothing.cut.method, &limited.cut.method] {
+        assert!(methods.contains(&method.as_str()), "{methods:?}");
+    }
+    let from: Vec<(&str, u64)> = stats.entry_points.iter().map(|share| (share.name.as_str(), share.queries)).collect();
+    assert_eq!(from, [("library", 2), ("cli", 1)]);
+    let stages: Vec<&str> = stats.latency.iter().map(|latency| latency.stage.as_str()).collect();
+    assert!(stages.contains(&"gather") && stages.last() == Some(&"total"), "{stages:?}");
+    assert!(stats.lexical_candidates.is_some() && stats.semantic_candidates.is_some_and(|found| found > 0.0));
+    assert_eq!(stats.drift.len(), 1);
+}
+
+#[test]
+fn a_cut_says_itself_how_it_found_its_threshold() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    let answer = with_cut(&index, "oven", "max_gap");
+    let stats = stats(&index);
+    assert_eq!(stats.methods[0].name, answer.cut.diagnostics["threshold_method"].as_str().expect("text"));
+    assert_eq!(stats.gaps.expect("one").max, answer.cut.diagnostics["gap_size"].as_f64().expect("a number"));
+}
+
+#[test]
+fn a_language_hinted_at_is_held_against_what_is_kept() {
+    let tree = tree_of_roles();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    with_cut(&index, "violin", "fixed:k=2");
+    assert_eq!(stats(&index).language_match_ratio, None, "no hint");
+    let hinted = SearchRequest { languages: vec!["python".into()], ..SearchRequest::new("violin") };
+    search(&index, SearchRequest { cut: Some(parse("fixed:k=1").expect("a rule")), ..hinted });
+    assert_eq!(stats(&index).language_match_ratio, Some(1.0));
+}
+
+#[test]
+fn telemetry_off_takes_nothing_down() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[("telemetry", "off")]);
+    ask(&index, "oven");
+    assert!(!tree.root().join(".tamis/usage.db").exists());
+    assert_eq!(stats(&index).queries, 0);
+    // This also holds for an existing log.
+    let recording = tree.open(&[]);
+    ask(&recording, "oven");
+    ask(&index, "oven");
+    assert_eq!(stats(&index).queries, 1);
+}
+
+#[test]
+fn a_log_that_is_damaged_or_locked_or_of_nobody_never_fails_a_search() {
+    let tree = notes_tree();
+    let log = tree.root().join(".tamis/usage.db");
+    let damaged = indexed(&tree, &[]);
+    fs::write(&log, "no database at all, but long enough to be looked at as one").expect("written");
+    assert_eq!(ask(&damaged, "oven").results[0].path, "oven.md");
+    assert!(damaged.feedback().recording_problem().is_some_and(|problem| problem.contains("usage.db")));
+    fs::remove_file(&log).expect("removed");
+
+    let locked = tree.open(&[]);
+    ask(&locked, "oven");
+    let holder = rusqlite::Connection::open(&log).expect("opened");
+    holder.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+    let answer = ask(&locked, "oven");
+    assert_eq!((answer.query_id.as_deref(), answer.results[0].path.as_str()), (None, "oven.md"));
+    holder.execute_batch("COMMIT").expect("let go");
+    assert!(ask(&locked, "oven").query_id.is_some());
+    assert_eq!(stats(&locked).queries, 2);
+
+    // A malformed table: the search is answered, and the search's own record is lost with the row.
+    holder.execute_batch("DROP TABLE retrieval_quality").expect("dropped");
+    assert_eq!(ask(&locked, "oven").results[0].path, "oven.md");
+    assert_eq!(stats(&locked).queries, 0);
+}
+
+#[test]
+fn a_period_and_a_namespace_are_looked_at_alone() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    ask(&index, "oven");
+    let of = |request: StatsRequest| index.statistics().summarize(&request).expect("read").queries;
+    let now = jiff::Timestamp::now().as_millisecond();
+    assert_eq!(of(StatsRequest { since_ms: Some(now - 60_000), ..StatsRequest::default() }), 1);
+    assert_eq!(of(StatsRequest { until_ms: Some(now - 60_000), ..StatsRequest::default() }), 0);
+    assert_eq!(of(StatsRequest { namespace: Some(index.namespace().to_owned()), ..StatsRequest::default() }), 1);
+    assert_eq!(of(StatsRequest { namespace: Some("elsewhere".into()), ..StatsRequest::default() }), 0);
+}
+
+#[test]
+fn drift_is_counted_from_the_latest_calibration_of_the_model() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    let model = ask(&index, "oven").model.expect("a model");
+    let calibration = |language: &str, calibrated_at_ms| Calibration {
+        language: language.into(),
+        threshold: 0.5,
+        sample_size: 40,
+        provider: "static".into(),
+        model: model.clone(),
+        calibrated_at_ms,
+    };
+    let later = jiff::Timestamp::now().as_millisecond() + 60_000;
+    support::store(&index).put_calibrations(&[calibration("rust", 1), calibration("python", later)]).expect("put");
+    let drift = stats(&index).drift.remove(0);
+    assert_eq!((drift.before.map(|before| before.queries), drift.after), (Some(1), None));
+    let given = StatsRequest { calibrated_at_ms: Some([(model, 1)].into()), ..StatsRequest::default() };
+    let drift = index.statistics().summarize(&given).expect("read").drift.remove(0);
+    assert_eq!((drift.before, drift.after.map(|after| after.queries)), (None, Some(1)));
+}
+
+#[test]
+fn purging_leaves_what_people_judged() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    let judged = ask(&index, "oven");
+    ask(&index, "violin");
+    index.feedback().judge(judged.query_id.as_deref().expect("recorded"), &["1"], Label::Relevant).expect("judged");
+    let purged = index.statistics().purge(false).expect("purged");
+    assert_eq!((purged.queries, purged.searches, purged.judged_kept), (2, 1, 1));
+    assert_eq!((stats(&index).queries, index.feedback().searches(9).expect("read").len()), (0, 1));
+    assert_eq!(index.statistics().purge(true).expect("purged").searches, 1);
+}
+
+#[test]
+fn a_replay_keeps_what_the_search_itself_keeps_whatever_was_recorded() {
+    let tree = tree_of_roles();
+    for fusion in ["convex", "weighted"] {
+        let index = indexed(&tree, &[("search.fusion", fusion)]);
+        // The threshold of each candidate's language is not recorded.
+        let names: Vec<&str> = METHODS.iter().map(|method| method.name).filter(|name| *name != "language").collect();
+        for query in ["how hot must the oven be for bread", "violin tuned fifths", "zzyzx qwrtplk"] {
+            for recorded in ["auto", "max_gap", "top_score"] {
+                index.statistics().purge(true).expect("purged");
+                with_cut(&index, query, recorded);
+                let replay = replay(&index, &names);
+                for (name, summary) in names.iter().zip(&replay.cuts[1..]) {
+                    let cut = with_cut(&index, query, name).cut;
+                    assert_eq!(
+                        (summary.kept_mean, summary.methods.keys().collect::<Vec<_>>()),
+                        (cut.keep as f64, vec![&cut.method]),
+                        "{query}: {name} after {recorded}, {fusion}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_replay_of_what_was_recorded_changes_nothing() {
+    let tree = tree_of_roles();
+    for fusion in ["convex", "rrf", "weighted"] {
+        let index = indexed(&tree, &[("search.fusion", fusion)]);
+        index.statistics().purge(true).expect("purged");
+        for query in ["oven", "violin tuned fifths", "how do ships enter the harbour", "zzyzx qwrtplk"] {
+            with_cut(&index, query, "otsu");
+        }
+        let replay = replay(&index, &["otsu", "fixed:k=1"]);
+        assert_eq!((replay.searches, replay.judged, replay.comparisons.len()), (4, 0, 3));
+        let [same, ..] = &replay.comparisons[..] else { panic!("three pairs") };
+        assert_eq!((same.a.as_str(), same.b.as_str(), same.differ, same.overlap), ("recorded", "otsu", 0, 1.0));
+        assert_eq!(replay.cuts[2].kept_p90, 1.0);
+        assert_eq!(stats(&index).queries, 4, "a replay takes nothing down");
+    }
+}
+
+#[test]
+fn a_search_that_language_and_age_moved_is_replayed_as_it_was_read() {
+    let tree = tree_of_roles();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    for cut in ["max_gap", "auto", "background"] {
+        index.statistics().purge(true).expect("purged");
+        let answer = with_cut(&index, "violin tuned in fifths lang:python", cut);
+        let replay = replay(&index, &[cut]);
+        assert_eq!(replay.cuts[0].kept_mean, answer.cut.keep as f64);
+        assert_eq!(replay.comparisons[0].differ, 0, "{cut}");
+    }
+}
+
+#[test]
+fn a_replay_without_vectors_decides_as_a_search_by_words_does() {
+    let tree = tree_of_roles();
+    let index = indexed(&tree, &[("search.mode", "lexical"), ("search.gate", "false")]);
+    let answer = ask(&index, "oven bread");
+    let replay = replay(&index, &["max_gap", "background"]);
+    assert_eq!(replay.cuts[0].kept_mean, answer.cut.keep as f64);
+    assert_eq!(replay.cuts[1].methods.keys().collect::<Vec<_>>(), ["background"]);
+    assert_eq!(replay.comparisons[2].differ, 0, "background decides in place of max_gap");
+}
+
+#[test]
+fn judgements_tell_which_cut_does_better() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    let answer = with_cut(&index, "oven bread", "fixed:k=4");
+    let id = answer.query_id.as_deref().expect("recorded");
+    index.feedback().judge(id, &["1", "2"], Label::Relevant).expect("judged");
+    index.feedback().judge(id, &["3", "4"], Label::NotRelevant).expect("judged");
+    let replay = replay(&index, &["fixed:k=1", "fixed:k=3", "auto"]);
+    let figures: Vec<_> = replay.cuts[..3].iter().map(|cut| (cut.precision, cut.recall)).collect();
+    assert_eq!(figures, [(Some(0.5), Some(1.0)), (Some(1.0), Some(0.5)), (Some(2.0 / 3.0), Some(1.0))]);
+    assert_eq!(replay.judged, 1);
+    assert!(
+        replay.notes.iter().any(|note| note.contains("auto has learnt from these judgements")),
+        "{:?}",
+        replay.notes
+    );
+}
+
+#[test]
+fn what_cannot_be_replayed_is_said() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    for (cuts, part) in [
+        (&[][..], "one cut or several"),
+        (&["max_gab"][..], "max_gap"),
+        (&["auto:budget_tokens=500"][..], "how long passages were is not recorded"),
+    ] {
+        let error = index.statistics().replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect()));
+        let error = error.expect_err("refused").to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(replay(&index, &["auto"]).searches, 0, "nothing is recorded");
+}
