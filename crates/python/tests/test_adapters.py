@@ -1,10 +1,14 @@
 """The adapters with the real libraries, as programs use them. A test is skipped where its library is not installed."""
 
 import asyncio
+import doctest
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +19,11 @@ OVEN = "how hot should the oven be for bread"
 FOREIGN = "quarterly earnings of shipping companies"
 SCORES = [0.91, 0.90, 0.2, 0.19, 0.18]
 TEXTS = ["Bread bakes at 220 degrees.", "Heat the oven first.", "Bleed radiators.", "Open the door.", "Water plants."]
+
+
+def library(module, package):
+    """Import a library, or skip the test and say how to run it."""
+    return pytest.importorskip(module, reason=f"{package} is not installed: pip install {package} to test with it")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,6 +68,28 @@ import tamis.adapters.{library}
     assert f"pip install 'tamis[{library.replace('_', '-')}]'" in done.stderr.splitlines()[-1], done.stderr
 
 
+def test_the_programs_of_the_documentation_print_what_it_says(tmp_path, monkeypatch):
+    for module, package in (("langchain_core", "langchain-core"), ("llama_index.core", "llama-index-core")):
+        library(module, package)
+    library("haystack", "haystack-ai")
+    if "TEST_SCHEMAS" not in os.environ:
+        pytest.skip("TEST_SCHEMAS, the directory docs/schema of the checkout, is not set")
+    page = (Path(os.environ["TEST_SCHEMAS"]).parent / "python.md").read_text(encoding="utf-8")
+    section = page.split("\n## In LangChain, LlamaIndex, Haystack\n")[1].split("\n## ")[0]
+    programs = "\n\n".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
+    kitchen = tmp_path / "kitchen"
+    (kitchen / ".git").mkdir(parents=True)
+    (kitchen / "oven.md").write_text("# Oven\n\nHeat the oven to 220 degrees before baking bread.\n")
+    (kitchen / "heating.md").write_text("# Boiler\n\nThe boiler heats water to sixty degrees.\n")
+    (kitchen / "garden.md").write_text("# Garden\n\nWater the plants in the evening.\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TAMIS_INDEX_MODELS", "static")
+    test = doctest.DocTestParser().get_doctest(programs, {}, "python.md", None, None)
+    printed = []
+    results = doctest.DocTestRunner(verbose=False).run(test, out=printed.append)
+    assert results.failed == 0 and results.attempted > 20, "".join(printed)
+
+
 def test_the_package_imports_no_adapter():
     program = "import sys, tamis; print([name for name in sys.modules if 'adapters' in name])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
@@ -67,8 +98,8 @@ def test_the_package_imports_no_adapter():
 
 class TestLangChain:
     @pytest.fixture(autouse=True)
-    def library(self):
-        pytest.importorskip("langchain_core")
+    def installed(self):
+        library("langchain_core", "langchain-core")
 
     def test_the_retriever_is_a_step_of_a_chain(self, index):
         from langchain_core.runnables import RunnableLambda
@@ -109,7 +140,9 @@ class TestLangChain:
         kept = asyncio.run(TamisCompressor(score_key="relevance_score").acompress_documents(documents, OVEN))
         assert [document.page_content for document in kept] == [TEXTS[1], TEXTS[3]]
         assert TamisCompressor().compress_documents([], OVEN) == []
-        with pytest.raises(tamis.ParameterError, match=r"documents\[0\]: no score in metadata\['score'\], only relevance_score"):
+        with pytest.raises(
+            tamis.ParameterError, match=r"documents\[0\]: no score in metadata\['score'\], only relevance_score"
+        ):
             TamisCompressor().compress_documents(documents, OVEN)
 
     def test_the_compressor_scores_by_a_function(self):
@@ -136,8 +169,8 @@ class TestLangChain:
 
 class TestLlamaIndex:
     @pytest.fixture(autouse=True)
-    def library(self):
-        pytest.importorskip("llama_index.core")
+    def installed(self):
+        library("llama_index.core", "llama-index-core")
 
     def test_the_retriever_answers_a_query_engine(self, index):
         from llama_index.core.llms import MockLLM
@@ -185,14 +218,17 @@ class TestLlamaIndex:
             TamisPostprocessor().postprocess_nodes([NodeWithScore(node=TextNode(text="x"))])
 
 
-# Haystack loads stored pipelines only with modules that the program trusts.
-TRUSTED = ["haystack.components.*", "tamis.adapters.haystack"]
-
-
 class TestHaystack:
     @pytest.fixture(autouse=True)
-    def library(self):
-        pytest.importorskip("haystack")
+    def installed(self):
+        library("haystack", "haystack-ai")
+
+    def load(self, pipeline):
+        """Store a pipeline and load it, as another process would."""
+        loads = type(pipeline).loads
+        # Since version 3, a program names the modules that it trusts.
+        names = {"allowed_modules": ["tamis.adapters.haystack"]}
+        return loads(pipeline.dumps(), **(names if "allowed_modules" in inspect.signature(loads).parameters else {}))
 
     def test_the_retriever_runs_in_a_pipeline_that_can_be_stored(self, index, tree):
         from haystack import Pipeline
@@ -201,9 +237,9 @@ class TestHaystack:
 
         pipeline = Pipeline()
         pipeline.add_component("retriever", TamisRetriever(str(tree), settings={"index.models": "static"}))
-        stored = Pipeline.loads(pipeline.dumps(), allowed_modules=TRUSTED)
-        for pipeline in (pipeline, stored):
-            documents = pipeline.run({"retriever": {"query": OVEN}})["retriever"]["documents"]
+        stored = self.load(pipeline)
+        for one in (pipeline, stored):
+            documents = one.run({"retriever": {"query": OVEN}})["retriever"]["documents"]
             hit = index.search(OVEN).results[0]
             assert (documents[0].id, documents[0].score) == (hit.id, hit.score)
             assert documents[0].meta["path"] == "oven.md" and "Keep it shut." in documents[0].content
@@ -222,7 +258,7 @@ class TestHaystack:
         pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
         pipeline.add_component("cutter", TamisCutter({"want": "one"}))
         pipeline.connect("retriever", "cutter")
-        pipeline = Pipeline.loads(pipeline.dumps(), allowed_modules=TRUSTED)
+        pipeline = self.load(pipeline)
         run = pipeline.run({"retriever": {"query": "heat the oven"}}, include_outputs_from={"retriever"})
         assert len(run["retriever"]["documents"]) > 1
         assert [document.content for document in run["cutter"]["documents"]] == ["Heat the oven first."]
@@ -237,7 +273,7 @@ VECTORS = [[1.0, 0.05], [1.0, 0.1], [0.2, 1.0], [0.15, 1.0], [0.1, 1.0]]
 
 class TestResults:
     def test_rerankers(self):
-        pytest.importorskip("rerankers")
+        library("rerankers", "rerankers")
         from rerankers.documents import Document
         from rerankers.results import RankedResults, Result
 
@@ -251,7 +287,7 @@ class TestResults:
             cut_results(without)
 
     def test_chroma(self):
-        chromadb = pytest.importorskip("chromadb")
+        chromadb = library("chromadb", "chromadb")
         collection = chromadb.EphemeralClient().create_collection("texts", metadata={"hnsw:space": "cosine"})
         collection.add(ids=list("abcde"), embeddings=VECTORS, documents=TEXTS)
         include = ["documents", "distances", "embeddings"]
@@ -262,7 +298,7 @@ class TestResults:
         assert kept["included"] == found["included"] and kept["metadatas"] is None and len(found["ids"][0]) == 5
 
     def test_qdrant(self):
-        qdrant_client = pytest.importorskip("qdrant_client")
+        qdrant_client = library("qdrant_client", "qdrant-client")
         from qdrant_client import models
 
         client = qdrant_client.QdrantClient(":memory:")
@@ -280,15 +316,15 @@ class TestResults:
             cut_results(found)
 
     def test_lancedb(self, tmp_path):
-        lancedb = pytest.importorskip("lancedb")
+        lancedb = library("lancedb", "lancedb")
         rows = [{"vector": vector, "text": text} for vector, text in zip(VECTORS, TEXTS)]
         table = lancedb.connect(tmp_path).create_table("texts", rows)
         search = table.search([1.0, 0.0]).limit(5)
         assert [row["text"] for row in cut_results(search.to_list())] == TEXTS[:2]
         assert cut_results(search.to_arrow())["text"].to_pylist() == TEXTS[:2]
-        pytest.importorskip("pandas")
+        library("pandas", "pandas")
         assert cut_results(search.to_pandas())["text"].to_list() == TEXTS[:2]
-        pytest.importorskip("polars")
+        library("polars", "polars")
         assert cut_results(search.to_polars())["text"].to_list() == TEXTS[:2]
 
     def test_the_documented_json_of_elasticsearch_and_opensearch(self):
@@ -309,7 +345,7 @@ class TestResults:
             cut_results(by_date)
 
     def test_the_response_of_the_client_of_elasticsearch(self):
-        elastic_transport = pytest.importorskip("elastic_transport")
+        elastic_transport = library("elastic_transport", "elastic-transport")
         meta = elastic_transport.ApiResponseMeta(200, "1.1", elastic_transport.HttpHeaders(), 0.1, None)
         body = {"hits": {"hits": [{"_id": str(number), "_score": score} for number, score in enumerate(SCORES)]}}
         kept = cut_results(elastic_transport.ObjectApiResponse(body=body, meta=meta))
@@ -328,7 +364,8 @@ class TestResults:
         assert cut_results(distances, distance=True) == distances[:2]
 
     @pytest.mark.parametrize(
-        ("results", "kind"), [({"rows": []}, "dict with rows"), ([1, 2], "list of int"), ("text", "str"), (None, "NoneType")]
+        ("results", "kind"),
+        [({"rows": []}, "dict with rows"), ([1, 2], "list of int"), ("text", "str"), (None, "NoneType")],
     )
     def test_other_shapes_are_an_error(self, results, kind):
         with pytest.raises(tamis.ParameterError, match=f"results = {kind}: must be results of rerankers"):

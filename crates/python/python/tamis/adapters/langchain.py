@@ -79,9 +79,13 @@ class TamisCompressor(BaseDocumentCompressor):
         scores = [float(score) for score in self.scorer(query, texts)]
         if len(scores) != len(texts):
             allowed = f"one score for each of the {len(texts)} texts"
-            raise ParameterError(f"scorer: {len(scores)} scores: must be {allowed}", "scorer", str(len(scores)), allowed)
+            raise ParameterError(
+                f"scorer: {len(scores)} scores: must be {allowed}", "scorer", str(len(scores)), allowed
+            )
         return [
-            documents[place].model_copy(update={"metadata": {**documents[place].metadata, self.score_key: scores[place]}})
+            documents[place].model_copy(
+                update={"metadata": {**documents[place].metadata, self.score_key: scores[place]}}
+            )
             for place in kept(scores, {"sort": True, **self.cut}, lambda: texts)
         ]
 

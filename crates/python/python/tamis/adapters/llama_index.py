@@ -28,7 +28,18 @@ except ImportError as error:
 __all__ = ["TamisPostprocessor", "TamisRetriever"]
 
 # A model that reads a node needs its place, but not these.
-_NOT_FOR_MODELS = ["id", "entry", "namespace", "collection", "shared", "bm25", "similarity", "score", "judged", "probability"]
+_NOT_FOR_MODELS = [
+    "id",
+    "entry",
+    "namespace",
+    "collection",
+    "shared",
+    "bm25",
+    "similarity",
+    "score",
+    "judged",
+    "probability",
+]
 
 
 class TamisRetriever(BaseRetriever):
@@ -90,7 +101,12 @@ class TamisPostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         for number, node in enumerate(nodes):
             if node.score is None:
-                raise without_score(f"nodes[{number}]", "node.score; put a retriever or reranker before it that gives one")
-        texts = lambda: [node.node.get_content() for node in nodes]  # noqa: E731
-        places = kept([node.score for node in nodes], {"sort": True, **self.cut}, texts)
+                raise without_score(
+                    f"nodes[{number}]", "node.score; put a retriever or reranker before it that gives one"
+                )
+        places = kept(
+            [node.score for node in nodes],
+            {"sort": True, **self.cut},
+            lambda: [node.node.get_content() for node in nodes],
+        )
         return [nodes[place] for place in sorted(places)]
