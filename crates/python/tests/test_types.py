@@ -69,6 +69,9 @@ def test_good_uses_pass_and_bad_ones_do_not(tool, tmp_path):
 
 def test_the_package_itself_passes(tmp_path):
     pytest.importorskip("mypy")
+    # Without these, the adapters' classes have bases that nobody knows.
+    for library in ("langchain_core", "llama_index.core", "haystack"):
+        pytest.importorskip(library)
     arguments = ["-m", "mypy", "--strict", "-p", "tamis"]
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -77,7 +80,7 @@ def test_the_package_itself_passes(tmp_path):
 def test_the_stubs_are_those_of_the_extension(tmp_path):
     pytest.importorskip("mypy")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "tamis", "--ignore-disjoint-bases"],
+        [sys.executable, "-m", "mypy.stubtest", "tamis._tamis", "--ignore-disjoint-bases"],
         capture_output=True,
         text=True,
         timeout=300,
