@@ -1,10 +1,10 @@
 //! A caller that may read one of two namespaces learns nothing about the other, from any tool and any route.
 
+use crate::support::{Session, session};
 use rmcp::model::{CallToolRequestParams, PaginatedRequestParams, ReadResourceRequestParams};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use crate::support::{Session, session};
 use tamis::config::Config;
 use tamis::{Index, Location, SourceSettings};
 use tamis_server::{Caller, HttpOptions, Server, ServerOptions, Token, serve_http};

@@ -1,10 +1,10 @@
 //! What a client opens after a search is credited to its own search, and to no other client's.
 
+use crate::support::{Session, session};
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use crate::support::{Session, session};
 use tamis::config::Config;
 use tamis::store::OpenedSearch;
 use tamis::store::{Access, EmbeddedUsageLog, UsageLog};

@@ -1,9 +1,9 @@
 //! Files that are notes, pages of a wiki, or neither.
 
+use crate::support::{Tree, ask, paths, refresh, search};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
-use crate::support::{Tree, ask, paths, refresh, search};
 use tamis::config::FileCollection;
 use tamis::{Index, SearchRequest, SourceSettings, TextDocument};
 

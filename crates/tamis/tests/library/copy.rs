@@ -1,7 +1,6 @@
 //! Copying between stores of one kind, where the contents are hard: NUL in texts, evidence that was changed, chosen namespaces.
 #![cfg(all(feature = "evidence", feature = "postgres"))]
 
-
 use crate::postgres::TestDatabase;
 use tamis::copy::{CopyOptions, CopyReport, Place, copy, copy_between};
 use tamis::store::prelude::*;

@@ -1,11 +1,11 @@
 //! The dates of documents are those of their last commits, and no program configured by a repository runs.
 
+use crate::support::refresh;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use crate::support::refresh;
 use tamis::config::{Config, Origins};
 use tamis::{Freshness, Index, Location};
 

@@ -1,8 +1,8 @@
 //! Indexes of one user never embed a text twice, and problems with the shared cache do not affect them.
 
+use crate::support::{Tree, refresh};
 use std::fs;
 use std::path::{Path, PathBuf};
-use crate::support::{Tree, refresh};
 use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location, RunOptions, RunReport};
 
@@ -29,7 +29,7 @@ fn database(cache: &Path) -> PathBuf {
 }
 
 fn vectors(index: &Index) -> Vec<Option<Vec<f32>>> {
-    let store = support::store(index);
+    let store = crate::support::store(index);
     let ids: Vec<_> = store.select(&Default::default()).expect("read").iter().map(|one| one.passage).collect();
     store.vectors(&index.models().id("minilm").expect("built in"), &ids).expect("read")
 }

@@ -160,7 +160,7 @@ fn a_token_budget_covers_the_further_passages_too() {
         let ids = answer.results.iter().flat_map(|hit| {
             std::iter::once(hit.id.clone()).chain(hit.passages.iter().map(|passage| passage.id.clone()))
         });
-        let text = |id: String| support::store(&index).find(&id, 1).expect("read")[0].text.clone();
+        let text = |id: String| crate::support::store(&index).find(&id, 1).expect("read")[0].text.clone();
         ids.map(|id| tamis::text::estimate_tokens(&text(id))).sum()
     };
     let two = |cut: &str| search(&index, with_cut(cut).limit(1000).paths(["book.md", "oven.md"]));

@@ -1,8 +1,8 @@
 //! Recording, judging, importing and promising, through the library.
 
+use crate::support::{Tree, ask, notes_tree, refresh, search};
 use std::fs;
 use std::path::Path;
-use crate::support::{Tree, ask, notes_tree, refresh, search};
 use tamis::cut::Guarantee;
 use tamis::feedback::Label;
 use tamis::{Answer, Error, Index, SearchRequest};
@@ -127,7 +127,7 @@ fn searches_side_by_side_are_all_recorded_under_their_own_names() {
 /// A directory in BEIR's layout: one query for each note.
 fn judged_notes(directory: &Path, documents: impl Fn(&str) -> String) {
     let (mut queries, mut qrels) = (String::new(), String::from("query-id\tcorpus-id\tscore\n"));
-    for (path, _) in support::notes() {
+    for (path, _) in crate::support::notes() {
         let subject = path.trim_end_matches(".md");
         queries.push_str(&format!("{{\"_id\":\"q-{subject}\",\"text\":\"what is written on the {subject}\"}}\n"));
         let other = if subject == "ledger" { "tax.md" } else { "ledger.md" };

@@ -1,9 +1,9 @@
 //! The index follows its tree: new, changed, moved, touched and deleted files, and files left out.
 
+use crate::support::{Tree, ask, notes_tree, paths, refresh};
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
-use crate::support::{Tree, ask, notes_tree, paths, refresh};
 use tamis::{Index, Location, Observer, RunOptions, Stage, TextDocument, config::Config};
 
 #[test]

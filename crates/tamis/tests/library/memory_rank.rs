@@ -171,7 +171,7 @@ fn nonsense_keeps_nothing_under_every_cut_and_says_why() {
 fn an_empty_memory_is_silent_under_every_cut() {
     let tree = Tree::new(&[("src/lib.rs", "pub fn pump() {}\n")]);
     let index = noted(&tree, &[], &[]);
-    support::refresh(&index);
+    crate::support::refresh(&index);
     for method in METHODS {
         let answer = recall_with(&index, method.name, "anything at all");
         assert_eq!((answer.results.len(), answer.cut.candidates, answer.cut.keep), (0, 0, 0), "{}", method.name);
@@ -318,7 +318,7 @@ fn neighbours_that_share_lines_stand_apart() {
     let tree = Tree::new(&[("memory/log.md", &long), ("memory/pilot.md", short)]);
     let pieces = [("memory.cut", "off"), ("memory.diversity_lambda", "0.3")];
     let index = tree.open(&pieces);
-    support::refresh(&index);
+    crate::support::refresh(&index);
     let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
     let answer = search(&index, SearchRequest { explain: true, ..request.passages() });
     let lines: Vec<(u32, u32)> = answer
@@ -348,7 +348,7 @@ fn notes_fade_by_the_date_of_their_name_and_never_by_that_of_their_file() {
         ("memory/dated.md", "---\ndate: 2026-09-01\n---\n\nBackups of the database go to the second disk.\n"),
     ]);
     let index = tree.open(&[]);
-    support::refresh(&index);
+    crate::support::refresh(&index);
     let day = 86_400_000_000_000_i64;
     // Noon of 2026-11-01, when 2026-10-31 has begun everywhere.
     let now_ns = Some(20_758 * day + day / 2);

@@ -72,7 +72,7 @@ fn nothing_is_known_of_what_was_not_shown_or_shown_to_somebody_else() {
     assert_eq!(open(&answer.results[1].id, &somebody()), 0);
     assert_eq!(open(&answer.results[0].id, &somebody()), 1);
     // A search that names no caller is credited with nothing.
-    let violin = support::ask(&index, "violin").results[0].id.clone();
+    let violin = crate::support::ask(&index, "violin").results[0].id.clone();
     assert_eq!(open(&violin, &somebody()), 0);
 }
 
@@ -216,18 +216,18 @@ fn learning_that_is_off_freezes_the_cut_and_says_so() {
     let learning = tree.open(&[("search.gate", "false")]);
     let fresh = basis(&frozen);
     open_last(&learning);
-    let answer = support::ask(&learning, "the mirror of a telescope");
+    let answer = crate::support::ask(&learning, "the mirror of a telescope");
     let query_id = answer.query_id.as_deref().expect("recorded");
     learning.feedback().judge(query_id, &["1"], Label::Relevant).expect("judged");
     learning.feedback().judge(query_id, &["2", "3"], Label::NotRelevant).expect("judged");
     assert!(basis(&learning).starts_with("6 "), "five opened and one judged");
     assert_eq!(basis(&frozen), fresh);
-    let answer = support::ask(&frozen, "the mirror of a telescope");
+    let answer = crate::support::ask(&frozen, "the mirror of a telescope");
     assert_eq!(answer.cut.diagnostics["learning"], "off (search.learn)");
     assert_eq!(answer.cut.diagnostics["basis"], fresh.as_str());
-    assert!(!support::ask(&learning, "the mirror of a telescope").cut.diagnostics.contains_key("learning"));
+    assert!(!crate::support::ask(&learning, "the mirror of a telescope").cut.diagnostics.contains_key("learning"));
     let off = tree.open(&[("telemetry.record", "off")]);
-    let said = support::ask(&off, "the mirror of a telescope").cut.diagnostics["learning"].clone();
+    let said = crate::support::ask(&off, "the mirror of a telescope").cut.diagnostics["learning"].clone();
     assert!(said.as_str().expect("text").contains("telemetry.record"), "{said}");
     let fixed = SearchRequest { cut: Some(frozen.config().cut("fixed").expect("a cut")), ..SearchRequest::new("oven") };
     assert!(!search(&frozen, fixed).cut.diagnostics.contains_key("learning"), "a rule that never learns");

@@ -1,10 +1,10 @@
 //! A reranker of the user's choice in a search, against an endpoint in the same process.
 
+use crate::support::endpoint::{Endpoint, scores};
+use crate::support::{Tree, paths, search};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use crate::support::endpoint::{Endpoint, scores};
-use crate::support::{Tree, paths, search};
 use tamis::config::{Config, Origins};
 use tamis::search::{Judge, JudgedPassage};
 use tamis::{Answer, Index, Location, SearchRequest};

@@ -1,7 +1,7 @@
 //! The pipeline from the configuration to the result, with a test for each fault that others shipped.
 
-use rayon::prelude::*;
 use crate::support::{Tree, ask, notes, notes_tree, paths, refresh, search};
+use rayon::prelude::*;
 use tamis::config::{Config, Origins};
 use tamis::{Mode, SearchRequest};
 

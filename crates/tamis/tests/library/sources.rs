@@ -1,8 +1,8 @@
 //! One index of many repositories: named by the user or by the configuration, distinguished, removed, missing.
 
+use crate::support::{refresh, search};
 use std::fs;
 use std::path::PathBuf;
-use crate::support::{refresh, search};
 use tamis::config::{Config, Origins, trust};
 use tamis::{Answer, Index, Location, SearchRequest, SourceSettings, SourceState};
 
@@ -20,7 +20,7 @@ struct Repositories {
 impl Repositories {
     fn new() -> Self {
         let workshop = Repositories { directory: tempfile::tempdir().expect("a temporary directory") };
-        let notes = support::notes();
+        let notes = crate::support::notes();
         for (repository, chunk) in ["service-api", "service-web", "library"].iter().zip(notes.chunks(4)) {
             for (path, text) in chunk {
                 workshop.write(&format!("{repository}/{path}"), text);

@@ -1,11 +1,10 @@
 //! The same question gives the same answer from a directory and from PostgreSQL: the list that the cut keeps, in order, and its reason.
 #![cfg(feature = "postgres")]
 
-
 use crate::postgres::TestDatabase;
+use crate::support::{Tree, refresh, search};
 use std::fs;
 use std::path::Path;
-use crate::support::{Tree, refresh, search};
 use tamis::config::Config;
 use tamis::{Answer, Index, Mode, SearchRequest};
 

@@ -1,7 +1,7 @@
 //! The record of queries, summarized and replayed, on real indexes.
 
-use std::fs;
 use crate::support::{Tree, ask, notes_tree, refresh, search};
+use std::fs;
 use tamis::cut::{METHODS, parse};
 use tamis::feedback::Label;
 use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
@@ -160,7 +160,9 @@ fn drift_is_counted_from_the_latest_calibration_of_the_model() {
         calibrated_at_ms,
     };
     let later = jiff::Timestamp::now().as_millisecond() + 60_000;
-    support::store(&index).put_calibrations(&[calibration("rust", 1), calibration("python", later)]).expect("put");
+    crate::support::store(&index)
+        .put_calibrations(&[calibration("rust", 1), calibration("python", later)])
+        .expect("put");
     let drift = stats(&index).drift.remove(0);
     assert_eq!((drift.before.map(|before| before.queries), drift.after), (Some(1), None));
     let given = StatsRequest { calibrated_at_ms: Some([(model, 1)].into()), ..StatsRequest::default() };

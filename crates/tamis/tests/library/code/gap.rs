@@ -1,6 +1,6 @@
 //! The gap threshold, with language and age before it.
 
-use crate::support::{self, Tree, ask, notes, paths, refresh, search};
+use crate::support::{Tree, ask, notes, paths, refresh, search};
 use tamis::config::{Config, Origins};
 use tamis::{Answer, Index, Location, SearchRequest};
 
@@ -87,7 +87,7 @@ fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
         ("client/fetch.c".to_owned(), now + 90 * DAY_NS),
         ("incident.md".to_owned(), now - 5_000 * DAY_NS),
     ];
-    support::store(&index).set_dates(index.namespace(), &dates).expect("dated");
+    crate::support::store(&index).set_dates(index.namespace(), &dates).expect("dated");
     let under = |cut: &str, settings: &[(&str, &str)]| {
         let settings: Vec<_> =
             [("search.gate", "false"), ("search.cut", cut)].iter().chain(settings).copied().collect();
@@ -117,9 +117,9 @@ fn trap_a_quiet_year_empties_no_answer() {
     let index = tree.open(&settings);
     let documents = index.contents().documents(index.namespace()).expect("read");
     let old: Vec<(String, i64)> = documents.into_iter().map(|one| (one.path, now - 500 * DAY_NS)).collect();
-    support::store(&index).set_dates(index.namespace(), &old).expect("dated");
+    crate::support::store(&index).set_dates(index.namespace(), &old).expect("dated");
     let newest = [("client/fetch.py".to_owned(), now - 410 * DAY_NS)];
-    support::store(&index).set_dates(index.namespace(), &newest).expect("dated");
+    crate::support::store(&index).set_dates(index.namespace(), &newest).expect("dated");
 
     let answer = explained(&index, QUESTION, Some(now));
     assert!(answer.cut.keep > 0, "{}", answer.cut.reason);

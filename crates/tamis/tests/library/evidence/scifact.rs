@@ -1,6 +1,6 @@
 //! SciFact as a graph, if it lies beside the checkout: the import agrees with a direct count of the file.
 
-#[path = "../../examples/scifact_evidence/convert.rs"]
+#[path = "../../../examples/scifact_evidence/convert.rs"]
 pub mod convert;
 
 use crate::support::Tree;

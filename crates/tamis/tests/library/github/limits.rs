@@ -129,7 +129,7 @@ fn a_server_that_stays_broken_is_given_up_and_what_was_read_is_found() {
     assert!(error.contains("status 503: Unicorn!") && error.contains("6 attempts"), "{error}");
     assert!(error.contains("run the import again to go on"), "{error}");
     assert_eq!(held(&index).len(), 2);
-    let found = super::support::ask(&index, "boiler whistles");
+    let found = crate::support::ask(&index, "boiler whistles");
     assert_eq!(found.results.first().map(|hit| hit.path.as_str()), Some("issue:1"), "{found:?}");
     bench.server.world().broken_from = None;
     assert_eq!(bench.import(&index).added, 3);

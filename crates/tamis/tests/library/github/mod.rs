@@ -2,19 +2,19 @@
 
 #![cfg(feature = "github")]
 
-mod server;
 mod hosts;
 mod limits;
 mod reading;
 mod resume;
+mod server;
 
+use crate::support::Tree;
 use jiff::{SignedDuration, Timestamp};
 use server::{Server, World, comment, issue, pull, remark, review};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use crate::support::Tree;
 use tamis::import::{Clock, GithubAccess, GithubImport, GithubReport, Token};
 use tamis::{Error, Index, Observer, Stage};
 

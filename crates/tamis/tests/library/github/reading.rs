@@ -1,8 +1,8 @@
 //! The imported issues, and the requests of the next import.
 
 use super::server::{World, comment, issue, minute, pull, review};
-use super::support::ask;
 use super::{Bench, TOKEN, held, world};
+use crate::support::ask;
 use serde_json::json;
 use tamis::import::{GithubImport, IssueStates};
 
