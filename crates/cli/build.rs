@@ -10,14 +10,15 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=TAMIS_COMMIT");
+    // Not named TAMIS_…: cargo gives these to the tests and to `cargo run` too, where that prefix means a setting.
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    println!("cargo:rustc-env=TAMIS_BUILD_TARGET={}", variable("TARGET"));
+    println!("cargo:rustc-env=BUILD_TARGET={}", variable("TARGET"));
     let named = Some(variable("TAMIS_COMMIT")).filter(|text| !text.is_empty());
     let checked_out = || if variable("PROFILE") == "release" { checked_out() } else { None };
     if let Some(commit) = named.or_else(published).or_else(checked_out) {
         let is_commit = |text: &str| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         assert!(is_commit(&commit), "TAMIS_COMMIT = {commit:?}: must be a full commit hash, of 40 hexadecimal digits");
-        println!("cargo:rustc-env=TAMIS_BUILD_COMMIT={commit}");
+        println!("cargo:rustc-env=BUILD_COMMIT={commit}");
     }
 }
 

@@ -27,8 +27,8 @@ impl Version {
     pub fn of_this_build() -> Self {
         Version {
             version: env!("CARGO_PKG_VERSION"),
-            commit: option_env!("TAMIS_BUILD_COMMIT"),
-            target: env!("TAMIS_BUILD_TARGET"),
+            commit: option_env!("BUILD_COMMIT"),
+            target: env!("BUILD_TARGET"),
             features: tamis::features(),
             models: BUILT_IN_MODELS,
         }

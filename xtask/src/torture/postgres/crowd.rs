@@ -80,8 +80,12 @@ pub fn run(binary: &Path, database: &DurableServer) -> Result<String> {
     ))
 }
 
-/// The connections of the program.
+/// The connections of the program, or all if none is left to count them by.
 fn connections(database: &DurableServer) -> Result<u32> {
-    let count = database.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tamis'")?;
-    count.trim().parse().context("a number")
+    match database.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tamis'") {
+        Ok(count) => count.trim().parse().context("a number"),
+        // The servers wait for a connection then, and the searches show whether they do.
+        Err(error) if error.to_string().contains("too many clients") => Ok(100),
+        Err(error) => Err(error),
+    }
 }
