@@ -184,7 +184,7 @@ impl Connections {
                     self.outage.ended();
                     return Ok(connection);
                 }
-                Err(failure) if failure.is_lost() && self.outage.is_short() => {
+                Err(failure) if failure.is_lost() && self.outage.is_short(failure.is_answer()) => {
                     tokio::time::sleep(outage::PAUSE).await;
                 }
                 Err(failure) if failure.is_without_connection() && started.elapsed() < CONNECT_TIMEOUT => {

@@ -64,6 +64,11 @@ impl Failure {
         }
     }
 
+    /// True if there is a server at the address: it said something, or took the connection and cut it.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, Failure::Server(error) if error.code().is_some() || error.is_closed())
+    }
+
     /// True if a change met a server that only reads: a standby, or a primary that became one.
     pub fn is_read_only(&self) -> bool {
         match self {

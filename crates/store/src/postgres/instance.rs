@@ -12,11 +12,7 @@ const READ: &str = "SELECT value FROM meta WHERE key = 'instance'";
 
 /// Reads the random name that identifies these tables.
 pub(super) fn read(connections: &Connections) -> Result<String> {
-    connections.wait(async {
-        let connection = connections.connection().await?;
-        let row = connection.query_one(READ, &[]).await?;
-        Ok(row.get(0))
-    })
+    connections.ask(async |connection| Ok(connection.query_one(READ, &[]).await?.get(0)))
 }
 
 impl PostgresStore {

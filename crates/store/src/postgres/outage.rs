@@ -30,16 +30,16 @@ impl Outage {
         *lock(&self.0) = State::Up;
     }
 
-    /// Notes a failed attempt to connect. Returns true if another one is worth waiting for.
-    pub fn is_short(&self) -> bool {
-        self.is_short_at(Instant::now())
+    /// Notes a failed attempt to connect, and whether the server answered it. Returns true if another one is worth waiting for.
+    pub fn is_short(&self, answered: bool) -> bool {
+        self.is_short_at(Instant::now(), answered)
     }
 
-    fn is_short_at(&self, now: Instant) -> bool {
+    fn is_short_at(&self, now: Instant, answered: bool) -> bool {
         let mut state = lock(&self.0);
         match *state {
-            State::Unknown => false,
-            State::Up => {
+            State::Unknown if !answered => false,
+            State::Unknown | State::Up => {
                 *state = State::DownSince(now);
                 true
             }
@@ -55,14 +55,22 @@ mod tests {
     #[test]
     fn a_short_outage_is_waited_for_and_a_long_one_is_not() {
         let (outage, start) = (Outage::default(), Instant::now());
-        assert!(!outage.is_short_at(start), "a server that never answered");
+        assert!(!outage.is_short_at(start, false), "a server that never answered");
         outage.ended();
-        assert!(outage.is_short_at(start));
-        assert!(outage.is_short_at(start + PATIENCE / 2));
-        assert!(!outage.is_short_at(start + PATIENCE));
+        assert!(outage.is_short_at(start, false));
+        assert!(outage.is_short_at(start + PATIENCE / 2, false));
+        assert!(!outage.is_short_at(start + PATIENCE, false));
         // Another call in the same outage fails at once.
-        assert!(!outage.is_short_at(start + PATIENCE + PAUSE));
+        assert!(!outage.is_short_at(start + PATIENCE + PAUSE, false));
         outage.ended();
-        assert!(outage.is_short_at(start + PATIENCE * 2));
+        assert!(outage.is_short_at(start + PATIENCE * 2, false));
+    }
+
+    #[test]
+    fn a_server_that_starts_is_waited_for_from_the_first_attempt_on() {
+        let (outage, start) = (Outage::default(), Instant::now());
+        assert!(outage.is_short_at(start, true));
+        assert!(outage.is_short_at(start + PATIENCE / 2, false));
+        assert!(!outage.is_short_at(start + PATIENCE, true));
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn migrate(connections: &Connections) -> Result<Migrated> {
 /// There are no tables, a newer version of the program wrote tables that this one must not use, or the server refuses.
 pub(super) fn migrate_existing(connections: &Connections) -> Result<Migrated> {
     let newest = MIGRATIONS.len();
-    let found = connections.wait(async { usable(&connections.connection().await?, connections, newest).await })?;
+    let found = connections.ask(async |connection| usable(connection, connections, newest).await)?;
     match found {
         0 => Err(StoreError::Missing { path: connections.address().into() }),
         _ => migrate(connections),
@@ -92,10 +92,9 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         to: to as u32,
         newest: newest as u32,
     };
-    let found = connections.wait(async {
-        let connection = connections.connection().await?;
-        check_server(&connection, connections.address()).await?;
-        usable(&connection, connections, newest).await
+    let found = connections.ask(async |connection| {
+        check_server(connection, connections.address()).await?;
+        usable(connection, connections, newest).await
     })?;
     if found >= newest {
         return Ok(migrated(found, found));
@@ -120,7 +119,7 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         }
         Ok(found)
     })?;
-    connections.wait(async { word_index::prepare(&*connections.connection().await?).await })?;
+    connections.ask(async |connection| word_index::prepare(&**connection).await)?;
     Ok(migrated(found, found.max(newest)))
 }
 
