@@ -76,6 +76,7 @@ function progress({ phase, done, total, model, reason }, job, bar, button) {
     if (job.dataset.phase || busy) say(words[phase] ?? phase);
     job.dataset.phase = phase;
   }
+  if (phase === "off") button.hidden = true;
   fill(job, words[phase] ?? phase);
   job.classList.toggle("warning", phase === "failed");
   bar.classList.toggle("idle", !busy);

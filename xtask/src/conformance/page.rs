@@ -40,6 +40,9 @@ pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
     if let Some(directory) = std::env::var_os("TAMIS_PAGE_SCREENSHOTS") {
         command.arg(directory);
     }
+    if fixture.is_in_database() {
+        command.env("READS_NO_TREE", "1");
+    }
     let output = command.output().context("node cannot be started")?;
     let out = String::from_utf8_lossy(&output.stdout);
     let result: Value = serde_json::from_str(out.lines().last().unwrap_or_default())
