@@ -122,7 +122,7 @@ impl Environment {
         let mut command = Command::new(self.program("python"));
         // Neither the user's packages nor those of a surrounding environment count.
         command.args(arguments).current_dir(working_directory).env_remove("PYTHONPATH").env("PYTHONNOUSERSITE", "1");
-        command.env("TEST_SCHEMAS", root().join("docs/schema"));
+        command.env("TEST_CHECKOUT", root());
         command.envs(database.map(|url| ("TEST_POSTGRES_URL", url)));
         ensure!(command.status()?.success(), "python {} failed", arguments.join(" "));
         Ok(())

@@ -72,9 +72,9 @@ def test_the_programs_of_the_documentation_print_what_it_says(tmp_path, monkeypa
     for module, package in (("langchain_core", "langchain-core"), ("llama_index.core", "llama-index-core")):
         library(module, package)
     library("haystack", "haystack-ai")
-    if "TEST_SCHEMAS" not in os.environ:
-        pytest.skip("TEST_SCHEMAS, the directory docs/schema of the checkout, is not set")
-    page = (Path(os.environ["TEST_SCHEMAS"]).parent / "python.md").read_text(encoding="utf-8")
+    if "TEST_CHECKOUT" not in os.environ:
+        pytest.skip("TEST_CHECKOUT, the directory of the checkout, is not set")
+    page = (Path(os.environ["TEST_CHECKOUT"]) / "docs/python.md").read_text(encoding="utf-8")
     section = page.split("\n## In LangChain, LlamaIndex, Haystack\n")[1].split("\n## ")[0]
     programs = "\n\n".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
     kitchen = tmp_path / "kitchen"

@@ -13,7 +13,7 @@ from tamis import answers
 from tamis._convert import Convertible
 
 # The tests run against the installed package; the schemas are in the checkout.
-SCHEMAS = Path(os.environ.get("TEST_SCHEMAS", "../../../docs/schema"))
+SCHEMAS = Path(os.environ.get("TEST_CHECKOUT", "../../..")) / "docs/schema"
 
 
 def definitions():
