@@ -119,7 +119,7 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         }
         Ok(found)
     })?;
-    connections.ask(async |connection| word_index::prepare(&**connection).await)?;
+    connections.ask(async |connection| word_index::prepare(connection).await)?;
     Ok(migrated(found, found.max(newest)))
 }
 
