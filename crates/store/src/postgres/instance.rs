@@ -26,8 +26,7 @@ impl PostgresStore {
 
     /// The tables, the database and the server. A backup that was restored elsewhere has the same tables.
     fn identity(&self) -> Result<(String, u32, String)> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let select =
                 "SELECT oid, pg_postmaster_start_time()::text FROM pg_database WHERE datname = current_database()";
             let row = connection.query_one(select, &[]).await?;

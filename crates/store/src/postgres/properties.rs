@@ -14,8 +14,7 @@ const PUT_CALIBRATION: &str = "INSERT INTO threshold_calibration \
 
 impl Properties for PostgresStore {
     fn property(&self, name: &str) -> Result<Option<String>> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let statement =
                 connection.prepare_cached("SELECT value FROM properties WHERE namespace = $1 AND name = $2").await?;
             Ok(connection.query_opt(&statement, &[&self.namespace, &name]).await?.map(|row| row.get(0)))
@@ -23,8 +22,7 @@ impl Properties for PostgresStore {
     }
 
     fn properties(&self) -> Result<Vec<(String, String)>> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let select = "SELECT name, value FROM properties WHERE namespace = $1 ORDER BY name";
             let rows = connection.query(select, &[&self.namespace]).await?;
             Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
@@ -41,8 +39,7 @@ impl Properties for PostgresStore {
     }
 
     fn calibrations(&self) -> Result<Vec<Calibration>> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let select = "SELECT language, threshold, sample_size, provider, model, calibrated_at \
                 FROM threshold_calibration ORDER BY language, provider, model";
             Ok(connection.query(select, &[]).await?.iter().map(calibration).collect())
@@ -75,8 +72,7 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn trees(&self) -> Result<Vec<String>> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let rows = connection.query("SELECT DISTINCT namespace FROM properties ORDER BY namespace", &[]).await?;
             Ok(rows.iter().map(|row| row.get(0)).collect())
         })

@@ -35,8 +35,7 @@ impl Connections {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn prepare_row_security(&self) -> Result<()> {
-        let is_ready = self.wait(async {
-            let connection = self.connection().await?;
+        let is_ready = self.ask(async |connection| {
             let ready = async || Ok::<bool, Failure>(connection.query_one(IS_READY, &[]).await?.get(0));
             if ready().await? {
                 return Ok(true);

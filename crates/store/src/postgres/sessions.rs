@@ -35,8 +35,7 @@ impl SharedSessions for PostgresStore {
              WHERE session = $1 AND used_ms >= {NOW_MS} - {IDLE_MS}"
         );
         let used = format!("UPDATE sessions SET used_ms = {NOW_MS} WHERE session = $1");
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             let select = connection.prepare_cached(&select).await?;
             let Some(row) = connection.query_opt(&select, &[&id]).await? else { return Ok(None) };
             if row.get(2) {
@@ -47,8 +46,7 @@ impl SharedSessions for PostgresStore {
     }
 
     fn end_session(&self, id: &str) -> Result<()> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+        self.connections.ask(async |connection| {
             connection.execute("DELETE FROM sessions WHERE session = $1", &[&id]).await?;
             Ok(())
         })

@@ -75,10 +75,7 @@ const DOCUMENT: &str = "SELECT namespace, document, path, collection, size, modi
 impl PostgresStore {
     /// The change number of the last commit.
     pub(super) fn read_change_number(&self) -> Result<u64> {
-        self.connections.wait(async {
-            let connection = self.connections.connection().await?;
-            change_number(&connection).await
-        })
+        self.connections.ask(async |connection| change_number(connection).await)
     }
 
     /// Applies changes within a transaction. The change number afterwards stays open.

@@ -44,8 +44,7 @@ pub(super) fn list(connections: &Connections, limit: usize) -> Result<Vec<Graded
          JOIN usage_searches s ON s.namespace = j.namespace AND s.number = j.search \
          WHERE j.number = (SELECT max(l.number) FROM usage_judgements l WHERE l.namespace = j.namespace \
          AND l.search = j.search AND l.passage = j.passage AND l.grade IS NOT NULL) ORDER BY j.number DESC LIMIT $1";
-    connections.wait(async {
-        let connection = connections.connection().await?;
+    connections.ask(async |connection| {
         let listed = connection.query(select, &[&at_most(limit)]).await?;
         let graded = listed.iter().map(|row| {
             Ok::<_, Failure>(GradedPassage {

@@ -71,8 +71,7 @@ pub(super) fn patiently<T>(
 
 /// Reads the rows of one statement.
 pub(super) fn rows(connections: &Connections, statement: &str, values: Values<'_>) -> Result<Vec<Row>> {
-    connections.wait(async {
-        let connection = connections.connection().await?;
+    connections.ask(async |connection| {
         let statement = connection.prepare_cached(statement).await?;
         Ok(connection.query(&statement, values).await?)
     })
