@@ -107,7 +107,7 @@ pub fn of_index(py: Python<'_>, error: &Error) -> PyErr {
         Error::Model { .. } | Error::Embed(_) | Error::NoVectors { .. } | Error::NotEmbedded { .. } => "ModelError",
         Error::Guarantee { .. } => "GuaranteeError",
         Error::Store(StoreError::Busy { .. }) => "BusyError",
-        Error::Store(StoreError::Unavailable { .. }) => "UnavailableError",
+        Error::Store(StoreError::Unavailable { .. } | StoreError::WriterLost { .. }) => "UnavailableError",
         Error::Store(StoreError::Missing { .. }) => "NotFoundError",
         Error::Store(StoreError::Glob { .. } | StoreError::Invalid { .. }) => "ParameterError",
         Error::Store(_) | Error::NotPublished { .. } | Error::IndexDirectory { .. } => "StoreError",

@@ -17,7 +17,7 @@ pub(crate) fn for_error(error: &Error) -> String {
             | StoreError::Glob { .. }
             | StoreError::Unavailable { .. },
         ) => "",
-        Error::Store(StoreError::Busy { .. }) => "; try again in a moment",
+        Error::Store(StoreError::Busy { .. } | StoreError::WriterLost { .. }) => "; try again in a moment",
         Error::Store(_) | Error::Path { .. } | Error::IndexDirectory { .. } | Error::Config(_) | Error::Embed(_) => {
             "; no tool here can fix this: tell the user"
         }

@@ -121,6 +121,13 @@ pub enum StoreError {
         /// What it lacks, and when to try again.
         reason: String,
     },
+    /// The connection to the database that held the right to write broke, so somebody else may have written since. The change was
+    /// not made.
+    #[error("{path}: the connection that held the right to write broke, and this change was not made; run again")]
+    WriterLost {
+        /// The database.
+        path: PathBuf,
+    },
     /// Any other failure of the database.
     #[error("{path}: database: {reason}")]
     Database {

@@ -135,7 +135,14 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        if let Error::Store(StoreError::Unavailable { reason, .. }) = &error {
+        let unavailable = match &error {
+            Error::Store(StoreError::Unavailable { reason, .. }) => Some(reason.as_str()),
+            Error::Store(StoreError::WriterLost { .. }) => {
+                Some("its connection broke, and the change was not made; try again")
+            }
+            _ => None,
+        };
+        if let Some(reason) = unavailable {
             // The addresses of the database's servers are no business of a caller.
             tracing::warn!(target: "tamis::http", detail = %error, "the database is not available");
             return Problem::new(Kind::Unavailable, format!("the database: {reason}"));

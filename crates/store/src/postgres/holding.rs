@@ -3,11 +3,16 @@
 //! Single changes lock only their namespaces, so they work with and without it. The lock ends with its connection, also when the
 //! process dies. Waiting stores queue at a second lock, the turn: only its holder tries to take the first. A store that releases the
 //! lock and wants it back at once has to queue as well, so it starves nobody.
+//!
+//! A holder whose connection broke must change nothing more, since another store may hold the lock already and what this one has read
+//! may be outdated. So each change of a holder takes a share of a third lock, the fence, until it commits, and then looks whether its
+//! store still holds the right to write. A new holder passes the fence alone, so the changes of the one before it have ended.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::Object;
+use deadpool_postgres::{Object, Transaction};
 
 use super::PostgresStore;
 use super::error::Failure;
@@ -20,9 +25,19 @@ const NEXT: Duration = Duration::from_millis(10);
 /// Pause between two attempts of the stores behind it.
 const QUEUED: Duration = Duration::from_millis(40);
 
+/// The longest that a store waits for its own threads to give up a right to write whose connection broke.
+const GIVING_UP: Duration = Duration::from_secs(2);
+/// The number of no process of the server.
+const NOBODY: i32 = 0;
+
 /// The right to write, shared within a store.
 #[derive(Debug, Default)]
-pub(super) struct Holding(Mutex<State>);
+pub(super) struct Holding {
+    state: Mutex<State>,
+    /// The process of the server that holds the lock, or held it until its connection broke. Changes read it apart from the state,
+    /// whose owner may wait for the server.
+    process: AtomicI32,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -49,6 +64,11 @@ fn write_key(namespace: &str) -> i64 {
     key("write", namespace)
 }
 
+/// The key of the fence.
+fn fence_key(namespace: &str) -> i64 {
+    key("fence", namespace)
+}
+
 /// The key of the turn.
 fn turn_key(namespace: &str) -> i64 {
     key("turn", namespace)
@@ -57,8 +77,11 @@ fn turn_key(namespace: &str) -> i64 {
 impl PostgresStore {
     /// Takes the right to write, or another share of it, without waiting. Fails if others wait for it.
     pub(super) fn hold(&self) -> Result<Hold<'_>> {
-        let mut state = lock(&self.holding.0);
+        let mut state = lock(&self.holding.state);
         if !state.is_held() {
+            if state.holds > 0 {
+                return Err(self.writer_lost());
+            }
             let mut turn = Turn::default();
             let taken = self.try_take(&mut turn);
             self.end_turn(turn);
@@ -75,22 +98,30 @@ impl PostgresStore {
         let mut turn = Turn::default();
         let taken = loop {
             let error = {
-                let mut state = lock(&self.holding.0);
+                let mut state = lock(&self.holding.state);
                 if state.is_held() {
                     state.holds += 1;
                     break Ok(Hold { store: self });
                 }
-                match self.try_take(&mut turn) {
-                    Ok(connection) => {
-                        state.connection = Some(connection);
-                        state.holds += 1;
-                        break Ok(Hold { store: self });
+                if state.holds > 0 {
+                    self.writer_lost()
+                } else {
+                    match self.try_take(&mut turn) {
+                        Ok(connection) => {
+                            state.connection = Some(connection);
+                            state.holds += 1;
+                            break Ok(Hold { store: self });
+                        }
+                        Err(error) => error,
                     }
-                    Err(error) => error,
                 }
             };
-            let StoreError::Busy { holder, .. } = &error else { break Err(error) };
-            if started.elapsed() >= patience || !waiting(holder) {
+            let goes_on = match &error {
+                StoreError::Busy { holder, .. } => started.elapsed() < patience && waiting(holder),
+                StoreError::WriterLost { .. } => started.elapsed() < patience.min(GIVING_UP),
+                _ => false,
+            };
+            if !goes_on {
                 break Err(error);
             }
             std::thread::sleep(if turn.0.is_some() { NEXT } else { QUEUED });
@@ -113,8 +144,11 @@ impl PostgresStore {
             if !try_lock(&connection, write_key(&self.namespace)).await? {
                 return Err(self.busy(&connection).await?);
             }
-            match self.check_instance(&connection).await {
-                Ok(()) => Ok(connection),
+            match self.enter(&connection).await {
+                Ok(process) => {
+                    self.holding.process.store(process, Ordering::Release);
+                    Ok(connection)
+                }
                 Err(failure) => {
                     unlock(connection, write_key(&self.namespace)).await;
                     Err(failure)
@@ -123,14 +157,52 @@ impl PostgresStore {
         })
     }
 
+    /// Waits until the changes of the holder before have ended, and returns the number of the connection's process.
+    async fn enter(&self, connection: &Object) -> Result<i32, Failure> {
+        self.check_instance(connection).await?;
+        let fence = fence_key(&self.namespace);
+        let passed = connection.prepare_cached("SELECT pg_backend_pid() FROM pg_advisory_lock($1)").await?;
+        let process = connection.query_one(&passed, &[&fence]).await?.get(0);
+        let unlock = connection.prepare_cached("SELECT pg_advisory_unlock($1)").await?;
+        connection.query_one(&unlock, &[&fence]).await?;
+        Ok(process)
+    }
+
+    /// Makes sure that a change of this store is made under the right to write that it holds, if it holds one, until the transaction
+    /// ends.
+    pub(super) async fn check_hold(&self, transaction: &Transaction<'_>) -> Result<(), Failure> {
+        let process = self.holding.process.load(Ordering::Acquire);
+        if process == NOBODY {
+            return Ok(());
+        }
+        let share = transaction.prepare_cached("SELECT pg_advisory_xact_lock_shared($1)").await?;
+        let held = transaction
+            .prepare_cached(
+                "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND locktype = 'advisory' AND granted AND objsubid = 1 \
+                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+                 AND classid = $2 AND objid = $3)",
+            )
+            .await?;
+        transaction.execute(&share, &[&fence_key(&self.namespace)]).await?;
+        let (class, object) = halves(write_key(&self.namespace));
+        match transaction.query_one(&held, &[&process, &class, &object]).await?.get(0) {
+            true => Ok(()),
+            false => Err(self.writer_lost().into()),
+        }
+    }
+
+    fn writer_lost(&self) -> StoreError {
+        StoreError::WriterLost { path: self.address().into() }
+    }
+
     /// The error of a lock that another session holds.
     async fn busy(&self, connection: &Object) -> Result<Failure, Failure> {
         let select = "SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
              WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
              AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
              AND l.classid = $1 AND l.objid = $2";
-        let key = write_key(&self.namespace) as u64;
-        let row = connection.query_opt(select, &[&((key >> 32) as u32), &(key as u32)]).await?;
+        let (class, object) = halves(write_key(&self.namespace));
+        let row = connection.query_opt(select, &[&class, &object]).await?;
         // It may have ended since, or only its turn has come.
         let holder = row.map_or_else(
             || "unnamed".to_owned(),
@@ -157,6 +229,12 @@ impl PostgresStore {
     }
 }
 
+/// The two numbers by which the server lists a lock.
+fn halves(key: i64) -> (u32, u32) {
+    let key = key as u64;
+    ((key >> 32) as u32, key as u32)
+}
+
 /// The connection whose session has the turn.
 #[derive(Debug, Default)]
 struct Turn(Option<Object>);
@@ -176,11 +254,12 @@ async fn unlock(connection: Object, key: i64) {
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
-        let mut state = lock(&self.store.holding.0);
+        let mut state = lock(&self.store.holding.state);
         state.holds -= 1;
         if state.holds == 0
             && let Some(connection) = state.connection.take()
         {
+            self.store.holding.process.store(NOBODY, Ordering::Release);
             self.store.release(connection, write_key(&self.store.namespace));
         }
     }

@@ -7,12 +7,14 @@ use super::error::Failure;
 
 impl PostgresStore {
     /// Waits until nobody else changes these namespaces, and keeps others waiting until the transaction ends. Every change of
-    /// documents begins with it, so it also makes sure that the tables are still the ones that were opened.
+    /// documents begins with it, so it also makes sure that the tables are still the ones that were opened, and that a right to write
+    /// which the store holds was not lost.
     pub(super) async fn lock_namespaces(
         &self,
         transaction: &Transaction<'_>,
         names: impl IntoIterator<Item = &str>,
     ) -> Result<(), Failure> {
+        self.check_hold(transaction).await?;
         let mut keys: Vec<i64> = names.into_iter().map(|name| key("namespace", name)).collect();
         // In one order everywhere, so that nobody waits in a circle.
         keys.sort_unstable();

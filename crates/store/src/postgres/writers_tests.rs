@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::testing;
 use crate::error::StoreError;
-use crate::record::{Change, NewDocument, NewPassage, TextForm};
-use crate::store::{Changes, Documents, Maintenance};
+use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm};
+use crate::store::{Changes, Documents, Maintenance, VectorLeg};
 
 fn put(namespace: &str, path: &str, texts: &[String]) -> Change {
     Change::Put(NewDocument {
@@ -106,13 +106,75 @@ fn the_right_to_write_ends_with_its_connection() {
     let other = store.another();
     let _held = store.writer().unwrap();
     assert!(matches!(other.writer(), Err(StoreError::Busy { .. })));
-    store.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
-         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-    );
+    store.execute(END_HOLDERS);
     let taken = other.wait_to_write(Duration::from_secs(20), &mut |_| true);
     drop(taken.unwrap());
 }
+
+/// Ends the connections that hold a right to write.
+const END_HOLDERS: &str = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+#[test]
+fn a_holder_whose_connection_broke_changes_nothing_more() {
+    let Some(store) = testing::store() else { return };
+    let other = store.another();
+    let old = [put("here", "a.md", &["old".to_owned()])];
+    store.apply(&old).unwrap();
+    let model = ModelKey { id: "m".to_owned(), dimension: 1 };
+    let text = store.document_passages("here", "a.md").unwrap()[0].text_hash;
+    let held = store.writer().unwrap();
+    store.apply(&old).unwrap();
+    store.execute(END_HOLDERS);
+    let lost =
+        |result: Result<(), StoreError>| assert!(matches!(result, Err(StoreError::WriterLost { .. })), "{result:?}");
+    // Also before another store has taken the right.
+    lost(store.apply(&old).map(drop));
+    let held_by_other = other.wait_to_write(Duration::from_secs(20), &mut |_| true).unwrap();
+    other.apply(&[put("here", "a.md", &["new".to_owned()])]).unwrap();
+    lost(store.apply(&old).map(drop));
+    lost(store.set_dates("here", &[("a.md".to_owned(), 1)]).map(drop));
+    lost(store.put_vectors(&model, &[(text, vec![1.0])]).map(drop));
+    lost(store.remove_namespace("here").map(drop));
+    lost(store.writer().map(drop));
+    drop(held_by_other);
+    // The right stays lost until its holder has given it up.
+    lost(store.wait_to_write(Duration::ZERO, &mut |_| true).map(drop));
+    assert_eq!(store.document_passages("here", "a.md").unwrap()[0].text, "new");
+    drop(held);
+    let _held = store.writer().unwrap();
+    store.apply(&old).unwrap();
+}
+
+#[test]
+fn a_new_holder_waits_for_the_change_of_the_one_before_it() {
+    let Some(store) = testing::store() else { return };
+    let other = store.another();
+    let _held = store.writer().unwrap();
+    let taken = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let changed = store.connections.write(async |transaction| {
+            store.lock_namespaces(transaction, ["here"]).await?;
+            let (store, taken, other) = (&store, &taken, &other);
+            scope.spawn(move || {
+                store.execute(END_HOLDER);
+                let held = other.wait_to_write(Duration::from_secs(20), &mut |_| true);
+                taken.store(true, Ordering::SeqCst);
+                drop(held.unwrap());
+            });
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(!taken.load(Ordering::SeqCst), "it passed the fence before the change ended");
+            Ok(())
+        });
+        changed.unwrap();
+    });
+    assert!(taken.load(Ordering::SeqCst));
+}
+
+/// Ends the connection that holds the right to write and nothing else.
+const END_HOLDER: &str = "SELECT pg_terminate_backend(l.pid, 10000) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+     WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle' \
+     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 #[test]
 fn another_tree_has_a_right_to_write_of_its_own() {

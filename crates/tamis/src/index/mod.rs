@@ -34,7 +34,7 @@ pub use watch::watch;
 use crate::Error;
 use crate::handle::{Index, Source, SourceState};
 use crate::progress::Observer;
-use tamis_store::StoreError;
+use tamis_store::{StoreError, Writing};
 
 /// The freshness of an index, as [`Index::refresh_for_search`] found it.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +47,26 @@ pub struct Freshness {
     pub reason: Option<String>,
     /// True if somebody has to fix the reason. Another process at work or a read-only directory does not count.
     pub failed: bool,
+}
+
+/// How often a run is begun at most.
+const BEGINNINGS: usize = 3;
+
+/// Runs work that holds the right to write. It is begun again if it lost that right with a connection to the database: files that it
+/// had read may have been indexed by others since.
+fn repeated<'i, T>(
+    hold: impl Fn() -> Result<Writing<'i>, Error>,
+    work: impl Fn() -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut beginnings = 0;
+    loop {
+        let _writing = hold()?;
+        beginnings += 1;
+        match work() {
+            Err(Error::Store(StoreError::WriterLost { .. })) if beginnings < BEGINNINGS => {}
+            result => return result,
+        }
+    }
 }
 
 impl Index {
@@ -65,8 +85,7 @@ impl Index {
     /// # Errors
     /// As [`Index::refresh`].
     pub fn refresh_with(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.wait_for_run(observer)?;
-        refresh::run(self, options, observer)
+        repeated(|| self.wait_for_run(observer), || refresh::run(self, options, observer))
     }
 
     /// Brings one file of a source up to date by the rules of all files, without reading any other. Waits for other writing
@@ -78,8 +97,7 @@ impl Index {
         options: RunOptions,
         observer: &dyn Observer,
     ) -> Result<RunReport, Error> {
-        let _writing = self.wait_to_write(observer)?;
-        refresh::run_file(self, source, path, options, observer)
+        repeated(|| self.wait_to_write(observer), || refresh::run_file(self, source, path, options, observer))
     }
 
     /// Returns `true` if a run would index this file of a source.
@@ -98,8 +116,7 @@ impl Index {
     /// # Errors
     /// Another process is still writing, the directory is not writable, or a model fails.
     pub fn complete(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.wait_for_run(observer)?;
-        refresh::complete(self, options, observer)
+        repeated(|| self.wait_for_run(observer), || refresh::complete(self, options, observer))
     }
 
     /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
@@ -145,8 +162,7 @@ impl Index {
     }
 
     fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.store.writer()?;
-        refresh::run(self, options, observer)
+        repeated(|| Ok(self.store.writer()?), || refresh::run(self, options, observer))
     }
 
     /// Returns the number of files that differ from the index.
@@ -160,5 +176,38 @@ impl Index {
     /// Returns each source with its state and the number of its files that differ from the index.
     pub(crate) fn stale_by_source(&self) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
         refresh::stale(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn lost() -> Error {
+        Error::Store(StoreError::WriterLost { path: "postgres://here/team".into() })
+    }
+
+    /// The result of work that fails until it was begun `good` times, and how often it was begun and the right to write taken.
+    fn run(good: usize, failure: fn() -> Error) -> (Result<(), Error>, usize, usize) {
+        let (begun, taken) = (Cell::new(0), Cell::new(0));
+        let hold = || {
+            taken.set(taken.get() + 1);
+            Ok(Writing::new(()))
+        };
+        let work = || {
+            begun.set(begun.get() + 1);
+            if begun.get() < good { Err(failure()) } else { Ok(()) }
+        };
+        let result = repeated(hold, work);
+        (result, begun.get(), taken.get())
+    }
+
+    #[test]
+    fn a_run_that_lost_the_right_to_write_takes_it_again_and_starts_over() {
+        assert!(matches!(run(2, lost), (Ok(()), 2, 2)));
+        assert!(matches!(run(9, lost), (Err(Error::Store(StoreError::WriterLost { .. })), 3, 3)));
+        assert!(matches!(run(2, || Error::Cancelled), (Err(Error::Cancelled), 1, 1)));
     }
 }
