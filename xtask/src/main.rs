@@ -188,5 +188,9 @@ fn bench_with_server(rest: &[String]) -> Result<()> {
     }
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
     arguments.extend(rest.iter().map(String::as_str));
-    postgres::with_server(|url| cargo_with((postgres::VARIABLE, url), &arguments))
+    let run = |url: &str| cargo_with((postgres::VARIABLE, url), &arguments);
+    match rest[0].as_str() {
+        "postgres" => postgres::with_recommended_server(run),
+        _ => postgres::with_server(run),
+    }
 }

@@ -94,6 +94,22 @@ pub fn with_server<T>(work: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     stopped.map(|()| result)
 }
 
+/// Calls `work` with the URL of a server to measure: of the one that the variable names, else of one with the settings that teams are
+/// recommended.
+///
+/// # Errors
+/// No server can be had, or `work` fails.
+pub fn with_recommended_server<T>(work: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    if let Some(url) = given() {
+        return work(&url);
+    }
+    let memory = fs::read_to_string("/proc/meminfo").context("/proc/meminfo")?;
+    let total =
+        memory.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let settings = server::recommended(total.context("/proc/meminfo: no total")?);
+    work(&DurableServer::start_with(&settings)?.url())
+}
+
 /// A server of one's own that keeps what it has acknowledged, removed when this is dropped.
 #[derive(Debug)]
 pub struct DurableServer {
@@ -107,12 +123,16 @@ impl DurableServer {
     /// # Errors
     /// No server can be had here.
     pub fn start() -> Result<DurableServer> {
+        DurableServer::start_with("")
+    }
+
+    fn start_with(settings: &str) -> Result<DurableServer> {
         let (wheels, account) = {
             let _lock = lock()?;
             preparation()?
         };
         let mut durable = DurableServer { server: Server::new(&account)?, _survival: interrupt::Survival::begin() };
-        durable.server.start(&wheels, &account, server::DURABLE)?;
+        durable.server.start(&wheels, &account, &(server::DURABLE.to_owned() + settings))?;
         Ok(durable)
     }
 }

@@ -37,6 +37,11 @@ full_page_writes = on
 max_connections = 100
 ";
 
+/// Settings beside [`DURABLE`] for measuring: those that docs/postgres.md recommends, on a machine with so many kilobytes of memory.
+pub fn recommended(memory: u64) -> String {
+    format!("shared_buffers = '{} kB'\nmax_wal_size = '8 GB'\n", memory / 4)
+}
+
 /// Settings that make all servers the same on every machine.
 const SETTINGS: &str = "\
 wal_level = minimal

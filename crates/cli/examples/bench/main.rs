@@ -29,7 +29,7 @@ use tamis_store::{Access, EmbeddedStore, Filter, ModelKey, TextHash};
 use tree::{count, grow, median, ms, read_and_hash, stat_all, timed};
 
 /// About the bytes of text that make a passage of such sources.
-const BYTES_A_PASSAGE: u64 = 900;
+const BYTES_A_PASSAGE: u64 = 620;
 
 /// Up to this many passages, the transformer's vectors are measured too. They need 1.5 kB a passage.
 const MOST_WITH_TRANSFORMER: u64 = 100_000;

@@ -15,7 +15,7 @@ use super::words::TermNumbers;
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms, query_words};
 
-/// Up to this many terms are each sought among those of a passage, which is quicker than going through them.
+/// Up to this many terms are each sought among those of a passage, which is quicker than going through all of them.
 const MOST_SOUGHT: usize = 12;
 
 /// A query of some namespaces.
@@ -37,14 +37,19 @@ pub(super) struct Form {
     pub numbers: Vec<i64>,
     /// The passages with it in each field.
     passages: [u64; 2],
-    /// The most that it adds to a score.
-    pub bound: f32,
+    /// The most that it adds to a score in each field.
+    pub bounds: [f32; 2],
 }
 
 impl Form {
     /// The passages with it, at least.
     pub fn frequency(&self) -> u64 {
         self.passages[BODY].max(self.passages[NAME])
+    }
+
+    /// The most that it adds to a score.
+    pub fn bound(&self) -> f32 {
+        self.bounds.iter().sum()
     }
 }
 
@@ -72,9 +77,9 @@ impl Query {
         for term in &terms.terms {
             for place in &term.occurring {
                 let form = &mut forms[*place];
-                let occurs = term.weights.iter().zip(form.passages).filter(|(_, passages)| *passages > 0);
-                form.bound +=
-                    occurs.filter_map(|(weight, _)| weight.as_ref()).map(|weight| weight.max_score()).sum::<f32>();
+                for field in [BODY, NAME].into_iter().filter(|field| form.passages[*field] > 0) {
+                    form.bounds[field] += term.weights[field].as_ref().map_or(0.0, |weight| weight.max_score());
+                }
             }
         }
         let places: HashMap<i64, usize> = forms
@@ -85,36 +90,52 @@ impl Query {
         Ok(Query { terms, numbers: places.keys().copied().collect(), forms, places })
     }
 
-    /// Adds the columns from which [`hit`](Query::hit) scores `words w`, and begins its conditions.
-    pub fn scored<'q>(&'q self, statement: &mut Statement<'q>) {
-        statement.push(
-            "SELECT w.passage, w.document, w.body_terms, w.name_terms, m.terms, m.bodies, m.names FROM words w CROSS JOIN LATERAL (",
-        );
-        if self.numbers.len() <= MOST_SOUGHT {
-            statement.push(
-                "SELECT array_agg(f.term), array_agg(w.body_counts[f.place]), array_agg(w.name_counts[f.place]) FROM (\
-                 SELECT a.term, array_position(w.terms, a.term) AS place FROM unnest(",
-            );
-            statement.numbers(&self.numbers).push(") AS a(term) OFFSET 0) AS f WHERE f.place IS NOT NULL");
-        } else {
-            statement.push(
-                "SELECT array_agg(u.term), array_agg(u.body), array_agg(u.name) \
+    /// The numbers of the forms at these places.
+    pub fn numbers_of(&self, places: &[usize]) -> Vec<i64> {
+        places.iter().flat_map(|place| &self.forms[*place].numbers).copied().collect()
+    }
+
+    /// Makes a statement that reads what [`hit`](Query::hit) scores, of the rows of `words w` that meet the conditions.
+    pub fn scored<'q>(&'q self, conditions: impl FnOnce(&mut Statement<'q>)) -> Statement<'q> {
+        if self.numbers.is_empty() || self.numbers.len() > MOST_SOUGHT {
+            let mut statement = Statement::new(
+                "SELECT w.passage, w.document, w.body_terms, w.name_terms, m.bodies, m.names, m.terms FROM words w CROSS JOIN LATERAL (\
+                 SELECT array_agg(u.body), array_agg(u.name), array_agg(u.term) \
                  FROM unnest(w.terms, w.body_counts, w.name_counts) AS u(term, body, name) WHERE u.term = ANY(",
             );
-            statement.numbers(&self.numbers).push(")");
+            statement.numbers(&self.numbers).push(")) AS m(bodies, names, terms) WHERE ");
+            conditions(&mut statement);
+            return statement;
         }
-        statement.push(") AS m(terms, bodies, names) WHERE ");
+        let mut statement = Statement::new("SELECT w.passage, w.document, w.body_terms, w.name_terms");
+        for counts in ["w.body_counts[w.place_", "w.name_counts[w.place_"] {
+            statement.push(", ARRAY[");
+            for place in 0..self.numbers.len() {
+                statement.push(if place > 0 { ", " } else { "" }).push(counts).push_number(place as u32).push("]");
+            }
+            statement.push("]");
+        }
+        // Each place is looked up once, before its counts are.
+        statement.push(" FROM (SELECT w.passage, w.document, w.body_terms, w.name_terms, w.body_counts, w.name_counts");
+        for (place, number) in self.numbers.iter().enumerate() {
+            statement.push(", array_position(w.terms, ").number(number).push(") AS place_").push_number(place as u32);
+        }
+        statement.push(" FROM words w WHERE ");
+        conditions(&mut statement);
+        statement.push(" OFFSET 0) AS w");
+        statement
     }
 
     /// The score of a row.
     pub fn hit(&self, row: &Row) -> LexicalHit {
         let lengths = [row.get::<_, i64>(2), row.get::<_, i64>(3)];
         let lengths = lengths.map(|length| FieldNormReader::fieldnorm_to_id(u32::try_from(length).unwrap_or(u32::MAX)));
+        let [bodies, names] = [4, 5].map(|column| row.get::<_, Option<Vec<Option<i32>>>>(column).unwrap_or_default());
+        let found = if row.len() > 6 { row.get(6) } else { None::<Vec<i64>> };
+        let terms = if row.len() > 6 { found.as_deref().unwrap_or_default() } else { &self.numbers };
         let mut counts = vec![[0u32; 2]; self.forms.len()];
-        let terms = row.get::<_, Option<Vec<i64>>>(4).unwrap_or_default();
-        let [bodies, names] = [5, 6].map(|column| row.get::<_, Option<Vec<i32>>>(column).unwrap_or_default());
         for ((term, body), name) in terms.iter().zip(bodies).zip(names) {
-            if let Some(place) = self.places.get(term) {
+            if let (Some(place), Some(body), Some(name)) = (self.places.get(term), body, name) {
                 counts[*place] = [body as u32, name as u32];
             }
         }

@@ -58,10 +58,23 @@ impl Condition {
         }
     }
 
+    /// Returns `true` if documents alone decide: each passes whole or not at all.
+    pub fn is_of_documents(&self) -> bool {
+        let Filter { languages, kinds, roles, ids, authors, since_ns, until_ns, .. } = &self.filter;
+        let lists_nothing = [languages, kinds, roles, authors].into_iter().all(Vec::is_empty) && ids.is_empty();
+        lists_nothing && since_ns.is_none() && until_ns.is_none()
+    }
+
     /// Adds everything, on `p` and `d`.
     pub fn of_passages<'c>(&'c self, statement: &mut Statement<'c>) {
         self.of_documents(statement);
-        statement.push(" AND p.namespace = ANY(").texts(&self.namespaces).push(")");
+        statement.push(" AND ");
+        self.besides_documents(statement);
+    }
+
+    /// Adds what is asked of passages besides their documents, on `p` and `d`.
+    pub fn besides_documents<'c>(&'c self, statement: &mut Statement<'c>) {
+        statement.push("p.namespace = ANY(").texts(&self.namespaces).push(")");
         let filter = &self.filter;
         if !filter.languages.is_empty() {
             statement.push(" AND coalesce(p.language, d.language) = ANY(").texts(&filter.languages).push(")");

@@ -157,6 +157,9 @@ fn words_that_are_not_searched_for_change_nothing() {
         }
     };
     searched(&store);
+    // Every word is frequent.
+    store.legs.sizes = super::legs::Sizes { few: 30, first: 0, ..Default::default() };
+    searched(&store);
     let connections = &store.connections;
     let create = async { super::word_index::create(&*connections.connection().await?).await };
     if !connections.wait(create).unwrap() {

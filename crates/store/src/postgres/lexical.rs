@@ -6,17 +6,16 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
+use super::best_by_words::best;
 use super::bm25::Query;
 use super::error::Failure;
-use super::legs::Sizes;
 use super::scope::{Scope, Words};
 use super::select::{Selection, WORDS, passage};
 use super::statement::Statement;
-use super::word_index;
 use super::words::TermNumbers;
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
+use crate::hits::{LexicalHits, LexicalQuery, LexicalScore};
 use crate::lexical::{MOST_CONTAINED_WORDS, text_terms};
 use crate::record::PassageId;
 use crate::store::LexicalLeg;
@@ -40,10 +39,10 @@ impl LexicalLeg for PostgresStore {
             let query = Query::prepare(transaction, &query.text, &scope).await?;
             let mut scores: HashMap<PassageId, LexicalScore> = HashMap::new();
             if !query.terms.is_empty() {
-                let mut statement = Statement::default();
-                query.scored(&mut statement);
-                statement.push("w.namespace = ANY(").texts(&scope.namespaces);
-                statement.push(") AND w.passage = ANY(").numbers(&numbers).push(")");
+                let statement = query.scored(|statement| {
+                    statement.push("w.namespace = ANY(").texts(&scope.namespaces);
+                    statement.push(") AND w.passage = ANY(").numbers(&numbers).push(")");
+                });
                 for row in statement.query(transaction).await? {
                     let hit = query.hit(&row);
                     scores.insert(hit.passage, hit.score);
@@ -83,10 +82,10 @@ impl LexicalLeg for PostgresStore {
                 statement.bind(namespace, Type::TEXT).push(" AND ");
                 selection.scope.words(&mut statement, Words::WithAll(&terms));
                 // A word may be in the name alone.
-                statement.push(
-                    " AND NOT EXISTS (SELECT 1 FROM unnest(w.terms, w.body_counts) AS u(term, body) WHERE u.body = 0 AND u.term = ANY(",
-                );
-                statement.numbers(&terms).push(")) AND ");
+                for term in &terms {
+                    statement.push(" AND w.body_counts[array_position(w.terms, ").number(term).push(")] > 0");
+                }
+                statement.push(" AND ");
                 found.extend(first(transaction, statement, &selection, limit).await?);
             }
             found.sort_unstable();
@@ -106,73 +105,4 @@ async fn first<'s>(
     selection.among(&mut statement, WORDS);
     statement.push(" ORDER BY w.passage LIMIT ").push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
     Ok(statement.query(transaction).await?.iter().map(|row| passage(row.get(0))).collect())
-}
-
-/// The `k` best passages of a selection, best first.
-///
-/// The rarest words are searched for first, and each passage with one of them gets its whole score. The others need not be searched
-/// for once all of them together could not lift another passage among the best. Where too many passages have them, the server's
-/// index of words chooses candidates, if there is one.
-async fn best(
-    transaction: &Transaction<'_>,
-    query: &Query,
-    selection: &Selection,
-    k: usize,
-    sizes: Sizes,
-) -> Result<Vec<LexicalHit>, Failure> {
-    let mut hits: Vec<LexicalHit> = Vec::new();
-    if k == 0 || query.terms.is_empty() {
-        return Ok(hits);
-    }
-    let mut rest: Vec<usize> = (0..query.forms.len()).collect();
-    rest.sort_by_key(|place| std::cmp::Reverse(query.forms[*place].frequency()));
-    let mut searched: Vec<i64> = Vec::new();
-    // The passages of a short list are read anyway.
-    let mut room = if selection.listed().is_some() { u64::MAX } else { sizes.first.max(4 * k as u64) };
-    loop {
-        let cost: u64 = rest.iter().map(|place| query.forms[*place].frequency()).sum();
-        if selection.listed().is_none() && cost > sizes.many {
-            let count = sizes.first.max(4 * k as u64) as usize;
-            if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count).await? {
-                hits.extend(more);
-                return Ok(ranked(hits, k));
-            }
-        }
-        let mut fresh: Vec<i64> = Vec::new();
-        let mut passages = 0u64;
-        while let Some(place) = rest.last() {
-            passages = passages.saturating_add(query.forms[*place].frequency());
-            if !fresh.is_empty() && passages > room {
-                break;
-            }
-            fresh.extend(rest.pop().into_iter().flat_map(|place| &query.forms[place].numbers));
-        }
-        let mut statement = Statement::default();
-        query.scored(&mut statement);
-        selection.scope.words(&mut statement, Words::WithAny(&fresh));
-        if !searched.is_empty() {
-            statement.push(" AND NOT w.terms && ").numbers(&searched);
-        }
-        statement.push(" AND ");
-        selection.among(&mut statement, WORDS);
-        let rows = statement.query(transaction).await?;
-        hits.extend(rows.iter().map(|row| query.hit(row)).filter(|hit| hit.score.bm25 > 0.0));
-        hits = ranked(hits, k);
-        let others: f32 = rest.iter().map(|place| query.forms[*place].bound).sum();
-        // Sums in another order differ a little.
-        let decided = hits.len() == k && hits.last().is_some_and(|worst| worst.score.bm25 > others * 1.000_1);
-        if rest.is_empty() || decided {
-            return Ok(hits);
-        }
-        searched.extend(fresh);
-        room = room.saturating_mul(4);
-    }
-}
-
-/// The `k` best, each once.
-fn ranked(mut hits: Vec<LexicalHit>, k: usize) -> Vec<LexicalHit> {
-    hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
-    hits.dedup_by_key(|hit| hit.passage);
-    hits.truncate(k);
-    hits
 }

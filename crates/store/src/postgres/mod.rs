@@ -13,6 +13,7 @@
 
 mod address;
 mod adopt;
+mod best_by_words;
 mod bm25;
 mod changes;
 #[cfg(test)]
@@ -55,6 +56,7 @@ mod password;
 mod properties;
 #[cfg(test)]
 mod random_tests;
+mod requirement;
 mod resident;
 mod row_security;
 #[cfg(test)]

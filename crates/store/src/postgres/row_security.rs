@@ -26,7 +26,7 @@ const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypa
         AND (NOT c.relrowsecurity OR pg_has_role(r.oid, c.relowner, 'USAGE'))) \
       AND has_table_privilege(r.oid, 'passages', 'SELECT') \
       AND NOT EXISTS (SELECT FROM meta WHERE key = 'distributed_by') \
-      AND has_function_privilege(r.oid, 'words_with_any(bigint[])', 'EXECUTE') \
+      AND has_function_privilege(r.oid, 'words_with_each(bigint[], bigint[], bigint[], bigint[])', 'EXECUTE') \
     FROM pg_roles r WHERE r.rolname = 'tamis_searcher'), false)";
 
 impl Connections {

@@ -86,7 +86,8 @@ fn a_transaction_of_some_namespaces_reads_no_other_without_any_filter() {
                 let scope = Scope::read(transaction, &everything).await?;
                 assert_eq!(scope.namespaces, expected.iter().cloned().collect::<Vec<_>>());
                 let wanted = vec!["secret".to_owned()];
-                for asked in [Words::WithAny(&numbers), Words::Defining(&wanted)] {
+                let each = [numbers.clone(), numbers.clone()];
+                for asked in [Words::WithEach(&each[..1]), Words::WithEach(&each), Words::Defining(&wanted)] {
                     let mut statement = Statement::new("SELECT w.namespace FROM words w WHERE ");
                     scope.words(&mut statement, asked);
                     assert_eq!(statement.query(transaction).await?.len(), names.len(), "{asked:?}");
@@ -145,6 +146,8 @@ fn the_role_without_namespaces_reads_nothing_and_can_only_read() {
                 transaction.batch_execute("ROLLBACK TO one").await?;
             }
             assert!(found(transaction, &format!("words_with_any(ARRAY{numbers:?})")).await?.is_empty());
+            let each = format!("words_with_each(ARRAY{numbers:?}, NULL, NULL, NULL)");
+            assert!(found(transaction, &each).await?.is_empty());
             // An error would name the value of a row that a condition saw.
             transaction.batch_execute("SELECT 1 FROM words WHERE indexed::integer = 1").await?;
             transaction.batch_execute("SELECT 1 FROM passages WHERE text::integer = 1").await?;

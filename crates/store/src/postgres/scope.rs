@@ -24,13 +24,16 @@ pub(super) struct Scope {
 /// What is asked of the words of a passage.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Words<'w> {
-    /// At least one of these terms.
-    WithAny(&'w Vec<i64>),
+    /// At least one term of each of these lists, one to four.
+    WithEach(&'w [Vec<i64>]),
     /// All these terms.
     WithAll(&'w Vec<i64>),
     /// They define all these symbols.
     Defining(&'w Vec<String>),
 }
+
+/// Most lists of [`Words::WithEach`].
+pub(super) const MOST_LISTS: usize = 4;
 
 impl Scope {
     /// Reads the scope of a filter.
@@ -60,7 +63,7 @@ impl Scope {
     /// the server uses no index for such a condition behind a policy.
     pub fn words<'s>(&self, statement: &mut Statement<'s>, wanted: Words<'s>) {
         let (condition, function) = match wanted {
-            Words::WithAny(_) => ("w.terms && ", "words_with_any("),
+            Words::WithEach(_) => ("w.terms && ", "words_with_each("),
             Words::WithAll(_) => ("w.terms @> ", "words_with_all("),
             Words::Defining(_) => ("w.symbols @> ", "words_defining("),
         };
@@ -69,9 +72,25 @@ impl Scope {
             false => statement.push(condition),
         };
         match wanted {
-            Words::WithAny(terms) | Words::WithAll(terms) => statement.numbers(terms),
-            Words::Defining(names) => statement.texts(names),
-        };
+            Words::WithAll(terms) => {
+                statement.numbers(terms);
+            }
+            Words::Defining(names) => {
+                statement.texts(names);
+            }
+            Words::WithEach(lists) => {
+                debug_assert!((1..=MOST_LISTS).contains(&lists.len()), "{}", lists.len());
+                let separator = if self.is_confined { ", " } else { " AND w.terms && " };
+                for (place, terms) in lists.iter().enumerate() {
+                    statement.push(if place > 0 { separator } else { "" }).numbers(terms);
+                }
+                if self.is_confined {
+                    for _ in lists.len()..MOST_LISTS {
+                        statement.push(", NULL");
+                    }
+                }
+            }
+        }
         if self.is_confined {
             statement.push(") AS c)");
         }

@@ -53,6 +53,11 @@ impl<'v> Statement<'v> {
         self.bind(values, Type::TEXT_ARRAY)
     }
 
+    /// Adds a number as a parameter.
+    pub fn number(&mut self, value: &'v i64) -> &mut Statement<'v> {
+        self.bind(value, Type::INT8)
+    }
+
     /// Adds a list of numbers as a parameter.
     pub fn numbers(&mut self, values: &'v Vec<i64>) -> &mut Statement<'v> {
         self.bind(values, Type::INT8_ARRAY)

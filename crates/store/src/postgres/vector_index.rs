@@ -172,8 +172,23 @@ async fn by_index(
 ) -> Result<Vec<PassageId>, Failure> {
     // These hold until the transaction ends.
     let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
-    let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'strict_order', true)";
+    // The server takes a filter for more selective than it is and would rather sort all that pass it.
+    let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'strict_order', true), \
+         set_config('enable_sort', 'off', true)";
     transaction.query_typed(set, &[(&view, Type::TEXT)]).await?;
+    let found = in_order(transaction, model, unit, selection, limit).await?;
+    transaction.batch_execute("SET LOCAL enable_sort TO DEFAULT").await?;
+    Ok(found)
+}
+
+/// The passages that the index finds, best first.
+async fn in_order(
+    transaction: &Transaction<'_>,
+    model: &Model,
+    unit: &Vec<f32>,
+    selection: &Selection,
+    limit: u32,
+) -> Result<Vec<PassageId>, Failure> {
     let mut statement = joined(model);
     selection.among(&mut statement, STORED);
     let dimension = model.dimension as u32;

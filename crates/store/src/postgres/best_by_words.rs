@@ -1,0 +1,225 @@
+//! The passages that score best for a query's words, without reading all that have one of them.
+//!
+//! Each passage that is read gets its whole score. Rare words are read first. Of a frequent word, only those passages are read that can
+//! still be among the best: the server intersects its list with those of other words, as far as the best ones found so far require
+//! them. What is left out cannot have been among the best, so the answer is exact.
+
+use deadpool_postgres::Transaction;
+
+use super::bm25::Query;
+use super::error::Failure;
+use super::legs::Sizes;
+use super::requirement::required;
+use super::scope::{MOST_LISTS, Words};
+use super::select::{Selection, WORDS};
+use super::word_index;
+use crate::hits::LexicalHit;
+
+/// Sums in another order differ a little.
+const ROUNDING: f32 = 1.000_1;
+
+/// How much more often words of a query come together than by chance. It only decides where a search begins.
+const TOGETHER: f64 = 6.0;
+
+/// Up to so many terms of a word, a condition looks for each in the names of passages.
+const MOST_NAMED: usize = 4;
+
+/// The `k` best passages of a selection, best first. Where too many passages have the words, the server's index of words chooses
+/// candidates, if there is one.
+pub(super) async fn best(
+    transaction: &Transaction<'_>,
+    query: &Query,
+    selection: &Selection,
+    k: usize,
+    sizes: Sizes,
+) -> Result<Vec<LexicalHit>, Failure> {
+    let mut search = Search { transaction, query, selection, k, hits: Vec::new(), searched: Vec::new() };
+    if k == 0 || query.terms.is_empty() {
+        return Ok(search.hits);
+    }
+    let mut rest: Vec<usize> = (0..query.forms.len()).collect();
+    // The passages of a short list are read anyway.
+    if selection.listed().is_some() {
+        search.read(&[query.numbers_of(&rest)], Besides::Nothing).await?;
+        return Ok(search.hits);
+    }
+    rest.sort_by_key(|place| std::cmp::Reverse(query.forms[*place].frequency()));
+    let few = sizes.first.max(4 * k as u64);
+    let mut has_begun = false;
+    loop {
+        let all: f32 = rest.iter().map(|place| query.forms[*place].bound()).sum();
+        if rest.is_empty() || search.threshold().is_some_and(|threshold| all <= threshold) {
+            return Ok(search.hits);
+        }
+        let cost: u64 = rest.iter().map(|place| query.forms[*place].frequency()).sum();
+        if cost > sizes.many {
+            let count = few as usize;
+            if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count).await? {
+                search.add(more);
+                return Ok(search.hits);
+            }
+        }
+        let mut rare = Vec::new();
+        let mut passages = 0;
+        while let Some(place) = rest.last() {
+            passages += query.forms[*place].frequency();
+            if passages > few {
+                break;
+            }
+            rare.extend(rest.pop());
+        }
+        if !rare.is_empty() {
+            let numbers = query.numbers_of(&rare);
+            search.read(std::slice::from_ref(&numbers), Besides::Nothing).await?;
+            search.searched.extend(numbers);
+            continue;
+        }
+        if !has_begun {
+            has_begun = true;
+            search.begin(rest.len()).await?;
+        }
+        if let Some(place) = rest.pop() {
+            search.frequent(place, &rest).await?;
+            search.searched.extend(&query.forms[place].numbers);
+        }
+    }
+}
+
+/// A search under way.
+struct Search<'s> {
+    transaction: &'s Transaction<'s>,
+    query: &'s Query,
+    selection: &'s Selection,
+    k: usize,
+    /// The best so far, best first, each once.
+    hits: Vec<LexicalHit>,
+    /// The terms whose passages have been read, or cannot be among the best.
+    searched: Vec<i64>,
+}
+
+/// What passages must meet besides having words.
+#[derive(Clone, Copy)]
+enum Besides<'b> {
+    Nothing,
+    /// They have none of these terms.
+    Without(&'b Vec<i64>),
+    /// They have one of the first terms in their name, or one of the second ones anywhere.
+    NamedOrWith(&'b [i64], &'b Vec<i64>),
+}
+
+impl Search<'_> {
+    /// The score above which a passage is among the best; `None` while there are fewer than asked for.
+    fn threshold(&self) -> Option<f32> {
+        (self.hits.len() == self.k).then(|| self.hits.last().map_or(0.0, |worst| worst.score.bm25 / ROUNDING))
+    }
+
+    fn add(&mut self, hits: Vec<LexicalHit>) {
+        self.hits.extend(hits);
+        self.hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
+        self.hits.dedup_by_key(|hit| hit.passage);
+        self.hits.truncate(self.k);
+    }
+
+    /// Reads passages that have a term of each list and were not found by an earlier word.
+    async fn read(&mut self, lists: &[Vec<i64>], besides: Besides<'_>) -> Result<(), Failure> {
+        let statement = self.query.scored(|statement| {
+            self.selection.scope.words(statement, Words::WithEach(lists));
+            if !self.searched.is_empty() {
+                statement.push(" AND NOT w.terms && ").numbers(&self.searched);
+            }
+            match besides {
+                Besides::Nothing => {}
+                Besides::Without(terms) => {
+                    statement.push(" AND NOT w.terms && ").numbers(terms);
+                }
+                Besides::NamedOrWith(named, others) => {
+                    statement.push(" AND (");
+                    for number in named {
+                        statement.push("w.name_counts[array_position(w.terms, ").number(number).push(")] > 0 OR ");
+                    }
+                    statement.push("w.terms && ").numbers(others).push(")");
+                }
+            }
+            statement.push(" AND ");
+            self.selection.among(statement, WORDS);
+        });
+        let rows = statement.query(self.transaction).await?;
+        let hits = rows.iter().map(|row| self.query.hit(row)).filter(|hit| hit.score.bm25 > 0.0).collect();
+        self.add(hits);
+        Ok(())
+    }
+
+    /// Begins a search of frequent words with the passages that have several of the rarest. The best of them require so much of all
+    /// others that few of those need be read.
+    async fn begin(&mut self, left: usize) -> Result<(), Failure> {
+        let frequency = |places: &[usize]| places.iter().map(|place| self.query.forms[*place].frequency()).sum::<u64>();
+        let mut words: Vec<&[usize]> = self.query.terms.terms.iter().map(|term| term.occurring.as_slice()).collect();
+        words.retain(|places| frequency(places) > 0);
+        words.sort_by_key(|places| frequency(places));
+        words.dedup();
+        if words.len() < 3 || left < 2 {
+            return Ok(());
+        }
+        let all = self.selection.scope.total.passages.max(1) as f64;
+        let share = |places: &[usize]| (frequency(places) as f64 / all * TOGETHER).min(1.0);
+        let mut expected = frequency(words[0]) as f64;
+        let mut count = 1;
+        while count < words.len().min(MOST_LISTS) {
+            expected *= share(words[count]);
+            if count >= 2 && expected < self.k as f64 {
+                break;
+            }
+            count += 1;
+        }
+        let lists: Vec<Vec<i64>> = words[..count].iter().map(|places| self.query.numbers_of(places)).collect();
+        self.read(&lists, Besides::Nothing).await
+    }
+
+    /// Reads the passages with a frequent word that can be among the best. `rest` are the words that come after it.
+    async fn frequent(&mut self, place: usize, rest: &[usize]) -> Result<(), Failure> {
+        let form = &self.query.forms[place];
+        let mut others = rest.to_vec();
+        others.sort_by(|a, b| self.query.forms[*b].bound().total_cmp(&self.query.forms[*a].bound()));
+        let bounds: Vec<f32> = others.iter().map(|place| self.query.forms[*place].bound()).collect();
+        let all = self.query.numbers_of(&others);
+        let threshold = self.threshold();
+        let needs = |bound: f32, threshold: f32| required(bound, &bounds, threshold, MOST_LISTS - 1);
+        if threshold.is_none_or(|threshold| threshold < form.bound() && 2.0 * threshold > form.bound())
+            && !others.is_empty()
+        {
+            // Those that have another word too may be enough.
+            self.read(&[form.numbers.clone(), all.clone()], Besides::Nothing).await?;
+            return match self.threshold() {
+                Some(threshold) if form.bound() <= threshold => Ok(()),
+                Some(threshold)
+                    if form.bounds[crate::lexical::BODY] <= threshold && form.numbers.len() <= MOST_NAMED =>
+                {
+                    self.read(std::slice::from_ref(&form.numbers), Besides::NamedOrWith(&form.numbers, &Vec::new()))
+                        .await
+                }
+                _ => self.read(std::slice::from_ref(&form.numbers), Besides::Without(&all)).await,
+            };
+        }
+        let Some(threshold) = threshold else {
+            return self.read(std::slice::from_ref(&form.numbers), Besides::Nothing).await;
+        };
+        let Some(ranges) = needs(form.bound(), threshold) else { return Ok(()) };
+        if !ranges.is_empty() {
+            let one_of = ranges.into_iter().map(|range| self.query.numbers_of(&others[range]));
+            let lists: Vec<Vec<i64>> = std::iter::once(form.numbers.clone()).chain(one_of).collect();
+            return self.read(&lists, Besides::Nothing).await;
+        }
+        // It may suffice if it is in the name. Few passages have it there.
+        let by_text = form.bounds[crate::lexical::BODY];
+        let numbers = std::slice::from_ref(&form.numbers);
+        match needs(by_text, threshold) {
+            Some(ranges) if ranges.is_empty() => self.read(numbers, Besides::Nothing).await,
+            _ if form.numbers.len() > MOST_NAMED => self.read(numbers, Besides::Nothing).await,
+            ranges => {
+                let first = ranges.and_then(|ranges| ranges.into_iter().next()).unwrap_or(0..0);
+                let with = self.query.numbers_of(&others[first]);
+                self.read(numbers, Besides::NamedOrWith(&form.numbers, &with)).await
+            }
+        }
+    }
+}
