@@ -14,6 +14,7 @@ use super::scope::{MOST_LISTS, Words};
 use super::select::{Selection, WORDS};
 use super::word_index;
 use crate::hits::LexicalHit;
+use crate::lexical::BODY;
 
 /// Sums in another order differ a little.
 const ROUNDING: f32 = 1.000_1;
@@ -103,8 +104,8 @@ enum Besides<'b> {
     Nothing,
     /// They have none of these terms.
     Without(&'b Vec<i64>),
-    /// They have one of the first terms in their name, or one of the second ones anywhere.
-    NamedOrWith(&'b [i64], &'b Vec<i64>),
+    /// They have one of these terms in their name.
+    Named(&'b [i64]),
 }
 
 impl Search<'_> {
@@ -132,12 +133,12 @@ impl Search<'_> {
                 Besides::Without(terms) => {
                     statement.push(" AND NOT w.terms && ").numbers(terms);
                 }
-                Besides::NamedOrWith(named, others) => {
-                    statement.push(" AND (");
-                    for number in named {
-                        statement.push("w.name_counts[array_position(w.terms, ").number(number).push(")] > 0 OR ");
+                Besides::Named(terms) => {
+                    for (place, term) in terms.iter().enumerate() {
+                        statement.push(if place == 0 { " AND (" } else { " OR " });
+                        statement.push("w.name_counts[array_position(w.terms, ").number(term).push(")] > 0");
                     }
-                    statement.push("w.terms && ").numbers(others).push(")");
+                    statement.push(")");
                 }
             }
             statement.push(" AND ");
@@ -182,43 +183,28 @@ impl Search<'_> {
         others.sort_by(|a, b| self.query.forms[*b].bound().total_cmp(&self.query.forms[*a].bound()));
         let bounds: Vec<f32> = others.iter().map(|place| self.query.forms[*place].bound()).collect();
         let all = self.query.numbers_of(&others);
+        let numbers = std::slice::from_ref(&form.numbers);
         let threshold = self.threshold();
-        let needs = |bound: f32, threshold: f32| required(bound, &bounds, threshold, MOST_LISTS - 1);
-        if threshold.is_none_or(|threshold| threshold < form.bound() && 2.0 * threshold > form.bound())
-            && !others.is_empty()
-        {
+        let may_suffice = |threshold: f32| threshold < form.bound() && 2.0 * threshold > form.bound();
+        if threshold.is_none_or(may_suffice) && !others.is_empty() {
             // Those that have another word too may be enough.
             self.read(&[form.numbers.clone(), all.clone()], Besides::Nothing).await?;
             return match self.threshold() {
                 Some(threshold) if form.bound() <= threshold => Ok(()),
-                Some(threshold)
-                    if form.bounds[crate::lexical::BODY] <= threshold && form.numbers.len() <= MOST_NAMED =>
-                {
-                    self.read(std::slice::from_ref(&form.numbers), Besides::NamedOrWith(&form.numbers, &Vec::new()))
-                        .await
+                // Few passages have it in their name.
+                Some(threshold) if form.bounds[BODY] <= threshold && form.numbers.len() <= MOST_NAMED => {
+                    self.read(numbers, Besides::Named(&form.numbers)).await
                 }
-                _ => self.read(std::slice::from_ref(&form.numbers), Besides::Without(&all)).await,
+                _ => self.read(numbers, Besides::Without(&all)).await,
             };
         }
-        let Some(threshold) = threshold else {
-            return self.read(std::slice::from_ref(&form.numbers), Besides::Nothing).await;
-        };
-        let Some(ranges) = needs(form.bound(), threshold) else { return Ok(()) };
-        if !ranges.is_empty() {
-            let one_of = ranges.into_iter().map(|range| self.query.numbers_of(&others[range]));
-            let lists: Vec<Vec<i64>> = std::iter::once(form.numbers.clone()).chain(one_of).collect();
-            return self.read(&lists, Besides::Nothing).await;
-        }
-        // It may suffice if it is in the name. Few passages have it there.
-        let by_text = form.bounds[crate::lexical::BODY];
-        let numbers = std::slice::from_ref(&form.numbers);
-        match needs(by_text, threshold) {
-            Some(ranges) if ranges.is_empty() => self.read(numbers, Besides::Nothing).await,
-            _ if form.numbers.len() > MOST_NAMED => self.read(numbers, Besides::Nothing).await,
-            ranges => {
-                let first = ranges.and_then(|ranges| ranges.into_iter().next()).unwrap_or(0..0);
-                let with = self.query.numbers_of(&others[first]);
-                self.read(numbers, Besides::NamedOrWith(&form.numbers, &with)).await
+        let Some(threshold) = threshold else { return self.read(numbers, Besides::Nothing).await };
+        match required(form.bound(), &bounds, threshold, MOST_LISTS - 1) {
+            None => Ok(()),
+            Some(ranges) => {
+                let one_of = ranges.into_iter().map(|range| self.query.numbers_of(&others[range]));
+                let lists: Vec<Vec<i64>> = std::iter::once(form.numbers.clone()).chain(one_of).collect();
+                self.read(&lists, Besides::Nothing).await
             }
         }
     }
