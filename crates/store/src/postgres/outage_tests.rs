@@ -92,10 +92,7 @@ fn a_change_on_a_server_that_became_a_standby_goes_to_another_connection() {
 fn a_lost_right_to_write_is_taken_again() {
     let Some(test) = store() else { return };
     let first = test.hold().expect("free");
-    test.execute(
-        "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' \
-         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-    );
+    test.end_holder();
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(matches!(test.hold(), Err(StoreError::WriterLost { .. })), "what the first share has read may be outdated");
     drop(first);

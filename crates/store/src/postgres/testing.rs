@@ -82,6 +82,15 @@ impl TestStore {
         PostgresStore::open(&self.url(), "here").expect("the database of the test can be opened")
     }
 
+    /// Ends the connection that holds the right to write. Others that hold locks are in the middle of a change.
+    pub fn end_holder(&self) {
+        self.execute(
+            "SELECT pg_terminate_backend(l.pid, 10000) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+             WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle' \
+             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        );
+    }
+
     /// Runs statements on the database, past the store.
     pub fn execute(&self, statements: &str) {
         run(&self.direct_url(), statements);

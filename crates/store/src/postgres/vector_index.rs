@@ -170,25 +170,12 @@ async fn by_index(
     selection: &Selection,
     limit: u32,
 ) -> Result<Vec<PassageId>, Failure> {
-    // These hold until the transaction ends.
     let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
-    // The server takes a filter for more selective than it is and would rather sort all that pass it.
+    // The server takes a filter for more selective than it is and would rather sort all that pass it. The first two settings hold until
+    // the transaction ends.
     let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'strict_order', true), \
          set_config('enable_sort', 'off', true)";
     transaction.query_typed(set, &[(&view, Type::TEXT)]).await?;
-    let found = in_order(transaction, model, unit, selection, limit).await?;
-    transaction.batch_execute("SET LOCAL enable_sort TO DEFAULT").await?;
-    Ok(found)
-}
-
-/// The passages that the index finds, best first.
-async fn in_order(
-    transaction: &Transaction<'_>,
-    model: &Model,
-    unit: &Vec<f32>,
-    selection: &Selection,
-    limit: u32,
-) -> Result<Vec<PassageId>, Failure> {
     let mut statement = joined(model);
     selection.among(&mut statement, STORED);
     let dimension = model.dimension as u32;
@@ -196,5 +183,7 @@ async fn in_order(
     statement.push(") ORDER BY v.embedding::halfvec(").push_number(dimension).push(") <=> ");
     statement.bind(unit, Type::FLOAT4_ARRAY).push("::vector::halfvec(").push_number(dimension).push(") LIMIT ");
     statement.push_number(limit);
-    numbers(transaction, &statement).await
+    let found = numbers(transaction, &statement).await?;
+    transaction.batch_execute("SET LOCAL enable_sort TO DEFAULT").await?;
+    Ok(found)
 }

@@ -106,14 +106,10 @@ fn the_right_to_write_ends_with_its_connection() {
     let other = store.another();
     let _held = store.writer().unwrap();
     assert!(matches!(other.writer(), Err(StoreError::Busy { .. })));
-    store.execute(END_HOLDERS);
+    store.end_holder();
     let taken = other.wait_to_write(Duration::from_secs(20), &mut |_| true);
     drop(taken.unwrap());
 }
-
-/// Ends the connections that hold a right to write.
-const END_HOLDERS: &str = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND granted \
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 #[test]
 fn a_holder_whose_connection_broke_changes_nothing_more() {
@@ -125,7 +121,7 @@ fn a_holder_whose_connection_broke_changes_nothing_more() {
     let text = store.document_passages("here", "a.md").unwrap()[0].text_hash;
     let held = store.writer().unwrap();
     store.apply(&old).unwrap();
-    store.execute(END_HOLDERS);
+    store.end_holder();
     let lost =
         |result: Result<(), StoreError>| assert!(matches!(result, Err(StoreError::WriterLost { .. })), "{result:?}");
     // Also before another store has taken the right.
@@ -157,7 +153,7 @@ fn a_new_holder_waits_for_the_change_of_the_one_before_it() {
             store.lock_namespaces(transaction, ["here"]).await?;
             let (store, taken, other) = (&store, &taken, &other);
             scope.spawn(move || {
-                store.execute(END_HOLDER);
+                store.end_holder();
                 let held = other.wait_to_write(Duration::from_secs(20), &mut |_| true);
                 taken.store(true, Ordering::SeqCst);
                 drop(held.unwrap());
@@ -170,11 +166,6 @@ fn a_new_holder_waits_for_the_change_of_the_one_before_it() {
     });
     assert!(taken.load(Ordering::SeqCst));
 }
-
-/// Ends the connection that holds the right to write and nothing else.
-const END_HOLDER: &str = "SELECT pg_terminate_backend(l.pid, 10000) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-     WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle' \
-     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 #[test]
 fn another_tree_has_a_right_to_write_of_its_own() {

@@ -22,11 +22,6 @@ use crate::store::Maintenance;
 /// Where servers listen for the names of namespaces that were published.
 pub(super) const CHANNEL: &str = "tamis_changes";
 
-/// Merges what was written lately into the indexes of words. The server collects it in a list that each search reads whole, until it
-/// tidies up at a time of its own.
-const MERGE: &str =
-    "SELECT gin_clean_pending_list(to_regclass('words_terms')), gin_clean_pending_list(to_regclass('words_symbols'))";
-
 impl Maintenance for PostgresStore {
     fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {
         let outdated = self.connections.read(async |transaction| {
@@ -58,10 +53,6 @@ impl Maintenance for PostgresStore {
             }
             Ok(stamped)
         })?;
-        if !changed.is_empty() {
-            // Searches are right without it, and a user who does not own the tables may not do it.
-            let _ = self.connections.ask(async |connection| Ok(connection.batch_execute(MERGE).await?));
-        }
         for namespace in changed {
             self.connections.write(async |transaction| {
                 transaction.execute(coverage::KEEP, &[&[namespace.as_str()].as_slice()]).await?;

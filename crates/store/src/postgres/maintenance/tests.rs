@@ -98,17 +98,3 @@ fn other_tables_are_noticed() {
     assert!(replaced(store.check_replaced().unwrap_err(), true));
     assert!(replaced(store.apply(&[put("a.md", "one")]).unwrap_err(), true));
 }
-
-#[test]
-fn publishing_leaves_no_words_that_each_search_would_read() {
-    let Some(store) = testing::store() else { return };
-    let pending = || {
-        let select = "SELECT gin_clean_pending_list('words_terms')";
-        store.connections.ask(async |connection| Ok(connection.query_one(select, &[]).await?.get::<_, i64>(0))).unwrap()
-    };
-    store.apply(&[put("a.md", "coarse sieves")]).unwrap();
-    assert!(pending() > 0, "a change of its own only adds to the list");
-    store.apply(&[put("b.md", "fine sand")]).unwrap();
-    store.publish(&mut |_| {}).unwrap();
-    assert_eq!(pending(), 0);
-}
