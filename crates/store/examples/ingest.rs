@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let by_words: Vec<_> = found.hits.iter().map(|hit| hit.passage).collect();
             let by_vector: Vec<_> = near.hits.iter().map(|hit| hit.passage).collect();
             timed(&mut scores, || store.bm25(&query, filter, &by_vector))?;
-            timed(&mut similarities, || store.similarities(&model.id, &vector, &by_words))?;
+            timed(&mut similarities, || store.similarities(&model.id, &vector, filter, &by_words))?;
             timed(&mut reading, || store.passages(&by_words[..by_words.len().min(10)]))?;
         }
         quantiles("lexical, best 100", &mut lexical);

@@ -109,11 +109,13 @@ impl EmbeddedStore {
     fn map_vectors<T>(
         &self,
         model: &ModelRow,
+        namespaces: &[String],
         ids: &[PassageId],
         convert: impl Fn(&[f32]) -> T,
     ) -> Result<Vec<Option<T>>> {
         let mut converted = Vec::with_capacity(ids.len());
-        self.database.each_vector(model, ids, |found| converted.push(found.map(|(_, vector)| convert(vector))))?;
+        self.database
+            .each_vector(model, namespaces, ids, |found| converted.push(found.map(|(_, vector)| convert(vector))))?;
         Ok(converted)
     }
 }
@@ -166,7 +168,7 @@ impl VectorLeg for EmbeddedStore {
             coded.hits.iter().take_while(|hit| hit.similarity >= worst).map(|hit| PassageId(hit.passage)).collect();
         let mut hits: Vec<SemanticHit> = Vec::with_capacity(ids.len());
         let mut passages = ids.iter();
-        self.database.each_vector(&model, &ids, |found| {
+        self.database.each_vector(&model, &[], &ids, |found| {
             if let (Some(&passage), Some((document, stored))) = (passages.next(), found) {
                 hits.push(SemanticHit { passage, document, similarity: cosine(vector, stored) });
             }
@@ -176,16 +178,22 @@ impl VectorLeg for EmbeddedStore {
         Ok(Nearest { hits, background: Background::from(coded.background) })
     }
 
-    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>> {
+    fn similarities(
+        &self,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        ids: &[PassageId],
+    ) -> Result<Vec<Option<f32>>> {
         match self.model_of(model, vector)? {
-            Some(model) => self.map_vectors(&model, ids, |stored| cosine(vector, stored)),
+            Some(model) => self.map_vectors(&model, &filter.namespaces, ids, |stored| cosine(vector, stored)),
             None => Ok(vec![None; ids.len()]),
         }
     }
 
     fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
         match self.database.model(model)? {
-            Some(model) => self.map_vectors(&model, ids, <[f32]>::to_vec),
+            Some(model) => self.map_vectors(&model, &[], ids, <[f32]>::to_vec),
             None => Ok(vec![None; ids.len()]),
         }
     }

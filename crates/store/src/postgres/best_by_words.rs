@@ -46,19 +46,20 @@ pub(super) async fn best(
     }
     rest.sort_by_key(|place| std::cmp::Reverse(query.forms[*place].frequency()));
     let few = sizes.first.max(4 * k as u64);
-    let mut has_begun = false;
+    let (mut has_begun, mut has_index) = (false, true);
     loop {
         let all: f32 = rest.iter().map(|place| query.forms[*place].bound()).sum();
         if rest.is_empty() || search.threshold().is_some_and(|threshold| all <= threshold) {
             return Ok(search.hits);
         }
         let cost: u64 = rest.iter().map(|place| query.forms[*place].frequency()).sum();
-        if cost > sizes.many {
+        if has_index && cost > sizes.many {
             let count = few as usize;
             if let Some(more) = word_index::candidates(transaction, query, &rest, selection, count).await? {
                 search.add(more);
                 return Ok(search.hits);
             }
+            has_index = false;
         }
         let mut rare = Vec::new();
         let mut passages = 0;

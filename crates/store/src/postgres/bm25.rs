@@ -36,7 +36,7 @@ pub(super) struct Form {
     /// Its numbers in the namespaces where it occurs.
     pub numbers: Vec<i64>,
     /// The passages with it in each field.
-    passages: [u64; 2],
+    pub passages: [u64; 2],
     /// The most that it adds to a score in each field.
     pub bounds: [f32; 2],
 }
@@ -146,8 +146,8 @@ impl Query {
         }
     }
 
-    /// Adds up the terms in query order, as every store does.
-    fn score(&self, lengths: &[u8; 2], counts: &[[u32; 2]]) -> LexicalScore {
+    /// The score of a passage with these lengths and counts of each form. Adds up the terms in query order, as every store does.
+    pub fn score(&self, lengths: &[u8; 2], counts: &[[u32; 2]]) -> LexicalScore {
         let mut score = LexicalScore::default();
         for term in &self.terms.terms {
             let mut matched = false;
@@ -197,6 +197,10 @@ async fn count<'w>(
         ") AS a(namespace, term) JOIN frequencies f ON f.namespace = a.namespace AND f.term = a.term WHERE f.namespace = ANY(",
     );
     statement.texts(&scope.namespaces).push(")");
+    if scope.namespaces.len() == 1 {
+        // Otherwise the server may read all frequencies of a namespace that it takes for small.
+        statement.push(" AND f.term = ANY(").numbers(&numbers).push(")");
+    }
     for row in statement.query(transaction).await? {
         let number: i64 = row.get(0);
         let Some(spelling) = spellings.get(&number) else { continue };

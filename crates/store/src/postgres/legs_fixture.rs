@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::PostgresStore;
 use super::testing::{TestStore, store};
 use crate::access::Access;
 use crate::embedded::EmbeddedStore;
@@ -158,7 +159,10 @@ fn passage(random: &mut Random, code: bool, at: u32) -> NewPassage {
 
 /// The same content in both stores.
 pub(super) struct Both {
+    /// It searches for words in the database alone.
     pub postgres: TestStore,
+    /// The same database. It keeps words in memory from the first search.
+    pub in_memory: PostgresStore,
     pub embedded: EmbeddedStore,
     /// The passages of each, in the same order.
     pub passages: Vec<(PassageId, PassageId)>,
@@ -167,11 +171,14 @@ pub(super) struct Both {
 
 impl Both {
     pub fn new(seed: u64, documents: usize) -> Option<Both> {
-        let postgres = store()?;
+        let mut postgres = store()?;
+        postgres.legs.sizes.patience = usize::MAX;
+        let mut in_memory = postgres.another();
+        in_memory.legs.sizes.patience = 0;
         let directory = tempfile::tempdir().unwrap();
         let embedded = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
         let mut random = Random(seed);
-        let mut both = Both { postgres, embedded, passages: Vec::new(), _directory: directory };
+        let mut both = Both { postgres, in_memory, embedded, passages: Vec::new(), _directory: directory };
         for namespace in NAMESPACES {
             let put = (0..documents).map(|number| Change::Put(document(&mut random, namespace, number))).collect();
             both.apply(put);

@@ -1,5 +1,6 @@
 //! Both legs answer as those of the embedded store, given the same documents.
 
+use super::PostgresStore;
 use super::legs_fixture::{Both, DIMENSION, MODEL, NAMESPACES, Random, document};
 use crate::filter::Filter;
 use crate::hits::LexicalQuery;
@@ -14,8 +15,16 @@ impl Both {
         let expected: Vec<_> = self.embedded.select(&their_filter).unwrap().iter().map(|one| one.passage).collect();
         assert_eq!(selected, expected, "{said}");
 
+        for postgres in [&*self.postgres, &self.in_memory] {
+            self.assert_same_words(postgres, text, filter, k, &said);
+        }
+        self.assert_same_semantic(vector, filter, k, 0.000_1);
+    }
+
+    fn assert_same_words(&self, postgres: &PostgresStore, text: &str, filter: &Filter, k: usize, said: &str) {
+        let (theirs, their_filter) = (self.theirs(), self.their_filter(filter));
         let query = LexicalQuery::new(text);
-        let found = self.postgres.lexical(&query, filter, k).unwrap();
+        let found = postgres.lexical(&query, filter, k).unwrap();
         let expected = self.embedded.lexical(&query, &their_filter, k).unwrap();
         assert_eq!(found.hits.len(), expected.hits.len(), "{said}");
         for (ours, other) in found.hits.iter().zip(&expected.hits) {
@@ -27,7 +36,7 @@ impl Both {
 
         let ids: Vec<PassageId> = self.passages.iter().step_by(5).map(|(ours, _)| *ours).collect();
         let their_ids: Vec<PassageId> = ids.iter().map(|id| theirs[id]).collect();
-        let scores = self.postgres.bm25(&query, filter, &ids).unwrap();
+        let scores = postgres.bm25(&query, filter, &ids).unwrap();
         for (ours, other) in scores.iter().zip(self.embedded.bm25(&query, &their_filter, &their_ids).unwrap()) {
             assert!((ours.bm25 - other.bm25).abs() < 1e-4 && (ours.coverage - other.coverage).abs() < 1e-6, "{said}");
         }
@@ -36,7 +45,7 @@ impl Both {
         let two = text.split(' ').take(2).collect::<Vec<_>>().join(" ");
         for limit in [1_000, 5, 0] {
             for name in ["open", "lock", "Get", "get", "none"] {
-                let found = self.postgres.defining(name, filter, limit).unwrap();
+                let found = postgres.defining(name, filter, limit).unwrap();
                 assert_eq!(
                     numbers(found),
                     self.embedded.defining(name, &their_filter, limit).unwrap(),
@@ -44,11 +53,10 @@ impl Both {
                 );
             }
             for text in [&two, text.split(' ').next().unwrap_or_default()] {
-                let found = self.postgres.containing(text, filter, limit).unwrap();
+                let found = postgres.containing(text, filter, limit).unwrap();
                 assert_eq!(numbers(found), self.embedded.containing(text, &their_filter, limit).unwrap(), "{said}");
             }
         }
-        self.assert_same_semantic(vector, filter, k, 0.000_1);
     }
 
     fn assert_same_coverage(&self, filter: &Filter) {
@@ -146,7 +154,7 @@ fn words_that_are_not_searched_for_change_nothing() {
     let mut random = Random(15);
     let mut store = both.postgres.another();
     store.legs.sizes = super::legs::Sizes { few: 30, first: 5, ..Default::default() };
-    let mut searched = |store: &super::PostgresStore| {
+    let mut searched = |store: &PostgresStore| {
         for _ in 0..60 {
             let (query, filter) = (LexicalQuery::new(random.text(5)), both.filter(&mut random));
             for filter in [Filter::default(), Filter::namespace("bellows"), filter] {
@@ -229,6 +237,27 @@ fn changes_are_seen_at_once() {
 }
 
 #[test]
+fn words_in_memory_that_disagree_with_the_database_are_read_again() {
+    let Some(both) = Both::new(18, 20) else { return };
+    let (filter, query) = (Filter::namespace("anvil"), LexicalQuery::new("retry the connection pool"));
+    let found = |store: &PostgresStore| store.lexical(&query, &filter, 50).unwrap().hits;
+    let expected = found(&both.in_memory);
+    assert!(!expected.is_empty());
+    both.postgres.execute(
+        "UPDATE tamis.words SET terms = array_fill(0::bigint, ARRAY[cardinality(terms)]) WHERE passage % 2 = 0",
+    );
+    assert_eq!(found(&both.in_memory), expected, "nothing says that it changed");
+    let damaged = found(&both.postgres);
+    assert!(damaged.len() < expected.len());
+    let mut later = both.postgres.another();
+    later.legs.sizes.patience = 0;
+    assert_eq!(found(&later), damaged, "it is as the database has it");
+    both.postgres.mend(&mut |_| {}).unwrap();
+    assert_eq!(found(&later), expected);
+    assert_eq!(found(&both.in_memory), expected);
+}
+
+#[test]
 fn a_vector_that_does_not_fit_is_refused() {
     let Some(both) = Both::new(11, 5) else { return };
     let model = ModelKey { id: MODEL.into(), dimension: DIMENSION };
@@ -242,7 +271,7 @@ fn a_vector_that_does_not_fit_is_refused() {
             store.put_vectors(&other, &[(hash, vec![1.0; DIMENSION + 1])]).unwrap_err().to_string(),
             store.nearest(MODEL, &[1.0], &Filter::default(), 3).unwrap_err().to_string(),
             store.nearest(MODEL, &infinite, &Filter::default(), 3).unwrap_err().to_string(),
-            store.similarities(MODEL, &infinite, &[]).unwrap_err().to_string(),
+            store.similarities(MODEL, &infinite, &Filter::default(), &[]).unwrap_err().to_string(),
         ]
     };
     assert_eq!(said(&*both.postgres), said(&both.embedded));
@@ -270,9 +299,18 @@ fn similarities_and_vectors_are_those_of_the_passages_asked_for() {
     let (mut ours, mut theirs): (Vec<_>, Vec<_>) = both.passages.iter().rev().copied().unzip();
     ours.push(PassageId(u64::MAX));
     theirs.push(PassageId(u64::MAX >> 1));
-    let found = both.postgres.similarities(MODEL, &vector, &ours).unwrap();
-    let expected = both.embedded.similarities(MODEL, &vector, &theirs).unwrap();
-    assert_eq!(found, expected);
+    let everything = Filter::default();
+    let found = both.postgres.similarities(MODEL, &vector, &everything, &ours).unwrap();
+    assert_eq!(found, both.embedded.similarities(MODEL, &vector, &everything, &theirs).unwrap());
     assert!(found.iter().any(Option::is_some) && found.iter().any(Option::is_none));
+    let of_one = Filter::namespace(NAMESPACES[0]);
+    for in_memory in [false, true] {
+        if in_memory {
+            both.postgres.nearest(MODEL, &vector, &of_one, 1).unwrap();
+        }
+        let among = both.postgres.similarities(MODEL, &vector, &of_one, &ours).unwrap();
+        assert_eq!(among, both.embedded.similarities(MODEL, &vector, &of_one, &theirs).unwrap());
+        assert!(among.iter().flatten().count() < found.iter().flatten().count());
+    }
     assert_eq!(both.postgres.vectors(MODEL, &ours).unwrap(), both.embedded.vectors(MODEL, &theirs).unwrap());
 }

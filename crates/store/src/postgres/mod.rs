@@ -6,8 +6,8 @@
 //! `connection` bridges from blocking calls to the asynchronous client, to the `servers` that `address` names and through an `outage`;
 //! `faults` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines reading to namespaces a
 //! second time. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve
-//! filters. `lexical`, `bm25` and `word_index` are the lexical leg, `vectors`, `unembedded`, `coverage`, `nearest`, `resident` and
-//! `vector_index` the semantic one. `holding` is the right to write over several calls, and `locks` keeps single changes of a
+//! filters. `lexical`, `bm25`, `best_by_words`, `word_index` and `words_in_memory` are the lexical leg, `vectors`, `unembedded`,
+//! `coverage`, `nearest`, `vectors_in_memory` and `vector_index` the semantic one; `resident` holds what both keep in memory. `holding` is the right to write over several calls, and `locks` keeps single changes of a
 //! namespace apart. `jobs` is the queue of trees to be indexed, `listening` and `sessions` serve the servers of a team, and `sharding`
 //! distributes the tables.
 
@@ -82,9 +82,11 @@ mod usage;
 mod vector_index;
 mod vector_type;
 mod vectors;
+mod vectors_in_memory;
 mod whole;
 mod word_index;
 mod words;
+mod words_in_memory;
 #[cfg(test)]
 mod writers_tests;
 

@@ -1,19 +1,18 @@
 //! The passages most similar to a vector, and its similarity to all others.
 
-use std::collections::HashMap;
-
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
 use super::error::Failure;
 use super::models::Model;
-use super::resident::{at_ranks, failed};
+use super::scope::Scope;
 use super::select::{STORED, Selection, passage};
 use super::statement::Statement;
 use super::vector_index;
 use super::vector_type::Vector;
 use super::vectors::of_passages;
+use super::vectors_in_memory::{Exact, VectorsInMemory, at_ranks, failed, key, with_vectors};
 use crate::filter::Filter;
 use crate::hits::{Background, Nearest, SemanticHit};
 use crate::record::{DocumentId, PassageId};
@@ -27,7 +26,7 @@ fn alone() -> Effort {
 impl PostgresStore {
     /// The `k` selected passages most similar to a vector.
     ///
-    /// The codes of small namespaces are all in memory, as the embedded store has them. In large ones a short list of passages is
+    /// The vectors of small namespaces are all in memory, with the codes that the embedded store has. In large ones a short list of passages is
     /// scored by the server, and a long one searched by its index, with a background that is measured on a sample.
     pub(super) async fn nearest_of(
         &self,
@@ -40,35 +39,51 @@ impl PostgresStore {
     ) -> Result<Nearest, Failure> {
         let count = k.saturating_add(k / 2).saturating_add(32);
         let unit = Vector::unit(vector).0;
-        let mut known: HashMap<PassageId, (DocumentId, Vec<f32>)> = HashMap::new();
-        let (candidates, background) = if selection.scope.total.passages as usize <= self.legs.sizes.few {
+        let scope = &selection.scope;
+        let (mut hits, background) = if scope.total.passages as usize <= self.legs.sizes.few {
             self.of_few(transaction, model, vector, selection, count).await?
         } else if selection.listed().is_some() {
             let scored = scored(transaction, model, &unit, |statement| selection.among(statement, STORED)).await?;
-            of_all(scored, count)
+            let (candidates, background) = of_all(scored, count);
+            (compared(vector, of_passages(transaction, model, Some(scope), &candidates).await?), background)
         } else {
             let candidates = vector_index::search(transaction, model, &unit, selection, count).await?;
             let coverage = self.coverage_of(transaction, model, filter, selection).await?;
             let mut sample = self.sample(transaction, model, vector, selection).await?;
-            known = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
-            let mut top: Vec<f32> = known.values().map(|(_, stored)| cosine(vector, stored)).collect();
+            let hits = compared(vector, of_passages(transaction, model, Some(scope), &candidates).await?);
+            let mut top: Vec<f32> = hits.iter().map(|hit| hit.similarity).collect();
             top.sort_unstable_by(|a, b| b.total_cmp(a));
-            let background = vectors::Background::new(coverage.embedded as usize, &mut sample, &top);
-            (candidates, background)
+            (hits, vectors::Background::new(coverage.embedded as usize, &mut sample, &top))
         };
-        if known.is_empty() {
-            known = of_passages(transaction, model, Some(&selection.scope), &candidates).await?;
-        }
-        let mut hits: Vec<SemanticHit> = known
-            .into_iter()
-            .map(|(passage, (document, stored))| SemanticHit { passage, document, similarity: cosine(vector, &stored) })
-            .collect();
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
         hits.truncate(k);
         Ok(Nearest { hits, background: Background::from(background) })
     }
 
-    /// Candidates and background of small namespaces.
+    /// The similarities of a vector to passages, in the order given.
+    pub(super) async fn similarities_of(
+        &self,
+        transaction: &Transaction<'_>,
+        model: &Model,
+        vector: &[f32],
+        filter: &Filter,
+        ids: &[PassageId],
+    ) -> Result<Vec<Option<f32>>, Failure> {
+        let scope = Scope::read(transaction, filter).await?;
+        let resident = &self.legs.vectors;
+        if scope.total.passages as usize <= self.legs.sizes.few && resident.has(&key(&scope, model)) {
+            let compare = |vectors: &VectorsInMemory| {
+                let similarity = |id: &PassageId| vectors.similarity(vector, *id).map(|(_, similarity)| similarity);
+                Ok(ids.iter().map(similarity).collect())
+            };
+            return with_vectors(resident, transaction, &scope, model, self.legs.sizes, compare).await;
+        }
+        let scope = (!filter.namespaces.is_empty()).then_some(&scope);
+        let found = of_passages(transaction, model, scope, ids).await?;
+        Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| cosine(vector, stored))).collect())
+    }
+
+    /// Hits and background of small namespaces.
     async fn of_few(
         &self,
         transaction: &Transaction<'_>,
@@ -76,20 +91,24 @@ impl PostgresStore {
         vector: &[f32],
         selection: &Selection,
         count: usize,
-    ) -> Result<(Vec<PassageId>, vectors::Background), Failure> {
-        let search = |level: &super::resident::Level| {
+    ) -> Result<(Vec<SemanticHit>, vectors::Background), Failure> {
+        let search = |vectors: &VectorsInMemory| {
             let found = match selection.listed() {
-                None => level.index.nearest_with(vector, None, count, &alone()),
+                None => vectors.codes.nearest_with(vector, None, count, &alone()),
                 Some(listed) => {
-                    let rows = level.index.rows_of_passages(&|id| listed.binary_search(&(id as i64)).is_ok());
-                    level.index.nearest_among_with(vector, &rows, count, &alone())
+                    let rows = vectors.codes.rows_of_passages(&|id| listed.binary_search(&(id as i64)).is_ok());
+                    vectors.codes.nearest_among_with(vector, &rows, count, &alone())
                 }
             };
-            found.map_err(|error| failed(model, error))
+            let found = found.map_err(|error| failed(model, error))?;
+            let passages = found.hits.iter().map(|hit| PassageId(hit.passage));
+            let hits = passages.filter_map(|passage| {
+                let (document, similarity) = vectors.similarity(vector, passage)?;
+                Some(SemanticHit { passage, document, similarity })
+            });
+            Ok((hits.collect(), found.background))
         };
-        let scope = &selection.scope;
-        let found = self.legs.resident.with(transaction, scope, model, self.legs.sizes, search).await?;
-        Ok((found.hits.iter().map(|hit| PassageId(hit.passage)).collect(), found.background))
+        with_vectors(&self.legs.vectors, transaction, &selection.scope, model, self.legs.sizes, search).await
     }
 
     /// The similarities of a sample of a large selection.
@@ -101,13 +120,14 @@ impl PostgresStore {
         selection: &Selection,
     ) -> Result<Vec<f32>, Failure> {
         if selection.is_by_namespace() {
-            let measure = |level: &super::resident::Level| {
-                let found = level.index.nearest_with(vector, None, level.index.len(), &alone());
+            let measure = |vectors: &VectorsInMemory| {
+                let codes = &vectors.codes;
+                let found = codes.nearest_with(vector, None, codes.len(), &alone());
                 let found = found.map_err(|error| failed(model, error))?;
                 Ok(found.hits.iter().map(|hit| hit.similarity).collect())
             };
             let scope = &selection.scope;
-            return self.legs.resident.with(transaction, scope, model, self.legs.sizes, measure).await;
+            return with_vectors(&self.legs.vectors, transaction, scope, model, self.legs.sizes, measure).await;
         }
         let passages = match selection.sample.get() {
             Some(passages) => passages,
@@ -124,6 +144,16 @@ impl PostgresStore {
         });
         Ok(scored.await?.into_iter().map(|(_, similarity)| similarity).collect())
     }
+}
+
+/// Passages compared with a vector.
+fn compared(vector: &[f32], passages: Exact) -> Vec<SemanticHit> {
+    let hit = |(passage, (document, stored)): (PassageId, (DocumentId, Vec<f32>))| SemanticHit {
+        passage,
+        document,
+        similarity: cosine(vector, &stored),
+    };
+    passages.into_iter().map(hit).collect()
 }
 
 /// The similarities of passages by the server. The stored vectors have unit length, and so has `unit`.

@@ -1,197 +1,136 @@
-//! Codes of vectors in memory, for the similarity of a query to everything.
+//! What is kept in memory of recently searched namespaces, as they were at a change number, and brought up to later ones.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use deadpool_postgres::Transaction;
 use tokio::sync::RwLock;
-use tokio_postgres::types::Type;
 
 use super::error::Failure;
-use super::legs::{Sizes, State};
-use super::models::Model;
-use super::scope::Scope;
-use super::statement::Statement;
-use super::vectors::of_passages;
-use crate::error::StoreError;
+use super::legs::State;
 use crate::mutex::lock;
-use crate::record::PassageId;
-use crate::vectors::{Owner, VectorIndex};
 
-/// The most memory for codes, in bytes.
-const MOST_BYTES: usize = 256 << 20;
+/// The most memory for each kind of content, in bytes.
+const MOST_BYTES: usize = 512 << 20;
 
-/// Vectors fetched at once.
-const BATCH: usize = 1_000;
-
-/// The vectors of recently searched namespaces, the last used one at the end.
-#[derive(Debug, Default)]
-pub(super) struct Resident {
-    entries: Mutex<Vec<(Key, Entry)>>,
+/// Content that is kept.
+pub(super) trait Content {
+    /// About the memory that it takes.
+    fn bytes(&self) -> usize;
 }
 
-/// The vectors of one key, once they are read.
-type Entry = Arc<RwLock<Option<Level>>>;
+/// The most keys that are remembered, with their content or without.
+const MOST_KEYS: usize = 1_000;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Key {
-    namespaces: Vec<String>,
-    model: i32,
-    dimension: usize,
-}
-
-/// Vectors as they were at a state of their namespaces: of all passages, or of a sample.
+/// Contents by what they are of, the last used one at the end.
 #[derive(Debug)]
-pub(super) struct Level {
-    state: State,
-    pub index: VectorIndex,
+pub(super) struct Resident<K, C> {
+    entries: Mutex<Vec<Entry<K, C>>>,
 }
 
-impl Resident {
-    /// The vectors of some namespaces in this snapshot, once read from the database. `use_level` gets them.
+#[derive(Debug)]
+struct Entry<K, C> {
+    key: K,
+    place: Place<C>,
+    /// How often the content may still be missed before it is read.
+    patience: usize,
+    /// How often it may be missed next time, after it had to make room.
+    next_patience: usize,
+}
+
+/// Where the content of one key is, once it is read.
+type Place<C> = Arc<RwLock<Option<Level<C>>>>;
+
+/// Content as it was at a state of its namespaces.
+#[derive(Debug)]
+struct Level<C> {
+    state: State,
+    content: C,
+}
+
+impl<K, C> Default for Resident<K, C> {
+    fn default() -> Resident<K, C> {
+        Resident { entries: Mutex::default() }
+    }
+}
+
+impl<K: PartialEq, C: Content> Resident<K, C> {
+    /// The content of a key at a state. `catch_up` brings earlier content up to it, or reads all of it. `use_content` gets it.
     pub async fn with<T>(
         &self,
-        transaction: &Transaction<'_>,
-        scope: &Scope,
-        model: &Model,
-        sizes: Sizes,
-        use_level: impl FnOnce(&Level) -> Result<T, Failure>,
+        key: K,
+        state: &State,
+        catch_up: impl AsyncFnOnce(Option<C>) -> Result<C, Failure>,
+        use_content: impl FnOnce(&C) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let entry =
-            self.entry(Key { namespaces: scope.namespaces.clone(), model: model.number, dimension: model.dimension });
+        let place = self.last_used(key, 0, |entry| entry.place.clone());
         {
-            let known = entry.read().await;
-            if let Some(level) = known.as_ref().filter(|level| level.state == scope.state) {
-                return use_level(level);
+            let known = place.read().await;
+            if let Some(level) = known.as_ref().filter(|level| level.state == *state) {
+                return use_content(&level.content);
             }
         }
-        let mut known = entry.write().await;
-        if known.as_ref().is_none_or(|level| level.state != scope.state) {
-            let index = match known.take() {
-                Some(level) => level.index,
-                None => VectorIndex::new(model.dimension).map_err(|error| failed(model, error))?,
-            };
-            let index = catch_up(transaction, scope, model, sizes, index).await?;
-            *known = Some(Level { state: scope.state.clone(), index });
+        let mut known = place.write().await;
+        if known.as_ref().is_none_or(|level| level.state != *state) {
+            let content = catch_up(known.take().map(|level| level.content)).await?;
+            *known = Some(Level { state: state.clone(), content });
         }
         let known = known.downgrade();
-        self.make_room(&entry, known.as_ref().map_or(0, |level| bytes(&level.index)));
+        self.make_room(&place, known.as_ref().map_or(0, |level| level.content.bytes()));
         match known.as_ref() {
-            Some(level) => use_level(level),
-            None => unreachable!("the vectors were just read"),
+            Some(level) => use_content(&level.content),
+            None => unreachable!("the content was just read"),
         }
     }
 
-    fn entry(&self, key: Key) -> Entry {
-        let mut entries = lock(&self.entries);
-        let entry = match entries.iter().position(|(known, _)| *known == key) {
-            Some(place) => entries.remove(place),
-            None => (key, Arc::default()),
-        };
-        let found = entry.1.clone();
-        entries.push(entry);
-        found
+    /// Returns `true` if there is content of a key, of whatever state. One that is being read counts.
+    pub fn has(&self, key: &K) -> bool {
+        let entries = lock(&self.entries);
+        let place = entries.iter().find(|entry| entry.key == *key).map(|entry| &entry.place);
+        place.is_some_and(|place| place.try_read().map_or(true, |known| known.is_some()))
     }
 
-    /// Drops the entries used longest ago, until this one and the others fit. One in use counts nothing and stays.
-    fn make_room(&self, used: &Entry, mut size: usize) {
+    /// Notes that the content of a key was missed. Returns `true` once it was missed so often that it should be read: after
+    /// `patience` times at first, and later each time that it had to make room.
+    pub fn is_missed(&self, key: K, patience: usize) -> bool {
+        self.last_used(key, patience, |entry| {
+            let is_missed = entry.patience == 0;
+            entry.patience = entry.patience.saturating_sub(1);
+            is_missed
+        })
+    }
+
+    /// Forgets a key.
+    pub fn forget(&self, key: &K) {
+        lock(&self.entries).retain(|entry| entry.key != *key);
+    }
+
+    /// Makes a key the last used one. `patience` is that of a new one.
+    fn last_used<T>(&self, key: K, patience: usize, use_entry: impl FnOnce(&mut Entry<K, C>) -> T) -> T {
         let mut entries = lock(&self.entries);
-        let mut kept = Vec::with_capacity(entries.len());
-        for (key, entry) in entries.drain(..).rev() {
-            if !Arc::ptr_eq(&entry, used) {
-                size += match entry.try_read() {
-                    Ok(known) => known.as_ref().map_or(0, |level| bytes(&level.index)),
-                    Err(_) => 0,
-                };
-                if size > MOST_BYTES {
-                    continue;
+        let mut entry = match entries.iter().position(|entry| entry.key == key) {
+            Some(position) => entries.remove(position),
+            None => {
+                if entries.len() == MOST_KEYS {
+                    entries.remove(0);
+                }
+                Entry { key, place: Arc::default(), patience, next_patience: patience.saturating_mul(4) }
+            }
+        };
+        let used = use_entry(&mut entry);
+        entries.push(entry);
+        used
+    }
+
+    /// Drops the contents used longest ago, until this one and the others fit. One in use counts nothing and stays.
+    fn make_room(&self, used: &Place<C>, mut size: usize) {
+        for entry in lock(&self.entries).iter_mut().rev().filter(|entry| !Arc::ptr_eq(&entry.place, used)) {
+            if let Ok(mut known) = entry.place.try_write() {
+                size += known.as_ref().map_or(0, |level| level.content.bytes());
+                if size > MOST_BYTES && known.take().is_some() {
+                    // Otherwise too many that take turns would be read again each time.
+                    entry.patience = entry.next_patience;
+                    entry.next_patience = entry.next_patience.saturating_mul(4);
                 }
             }
-            kept.push((key, entry));
-        }
-        kept.reverse();
-        *entries = kept;
-    }
-}
-
-/// The memory of an index: its codes, and the numbers of each row.
-fn bytes(index: &VectorIndex) -> usize {
-    index.len() * (index.dimension().next_multiple_of(64) + 64)
-}
-
-/// Brings an index up to the snapshot of a transaction: vectors of passages that are gone leave it, and new ones come in.
-async fn catch_up(
-    transaction: &Transaction<'_>,
-    scope: &Scope,
-    model: &Model,
-    sizes: Sizes,
-    mut index: VectorIndex,
-) -> Result<VectorIndex, Failure> {
-    let wanted = wanted(transaction, scope, model, sizes).await?;
-    let known: HashSet<u64> = index.passages().collect();
-    let missing: Vec<PassageId> = wanted.iter().filter(|id| !known.contains(*id)).map(|id| PassageId(*id)).collect();
-    // Rows leave an index one by one, so one that keeps little is made anew.
-    if missing.len() == wanted.len() {
-        index = VectorIndex::new(model.dimension).map_err(|error| failed(model, error))?;
-    } else {
-        let wanted: HashSet<u64> = wanted.into_iter().collect();
-        known.iter().filter(|id| !wanted.contains(*id)).for_each(|id| {
-            index.delete(*id);
-        });
-    }
-    for batch in missing.chunks(BATCH) {
-        for (passage, (document, vector)) in of_passages(transaction, model, Some(scope), batch).await? {
-            let owner = Owner::from(document.0);
-            index.add(passage.0, owner, &vector).map_err(|error| failed(model, error))?;
         }
     }
-    Ok(index)
-}
-
-/// The passages whose vectors are kept: all with a vector, or those of a sample.
-async fn wanted(
-    transaction: &Transaction<'_>,
-    scope: &Scope,
-    model: &Model,
-    sizes: Sizes,
-) -> Result<Vec<u64>, Failure> {
-    let total = scope.total.passages as usize;
-    let sample = if total <= sizes.few {
-        None
-    } else {
-        let ranks = sizes.ranks(total);
-        let found = at_ranks(transaction, &ranks, |statement| {
-            statement.push("q.namespace = ANY(").texts(&scope.namespaces).push(")");
-        });
-        Some(found.await?)
-    };
-    let mut statement = Statement::new("SELECT q.passage FROM passages q WHERE q.namespace = ANY(");
-    statement.texts(&scope.namespaces).push(") AND ");
-    if let Some(sample) = &sample {
-        statement.push("q.passage = ANY(").numbers(sample).push(") AND ");
-    }
-    statement.push(
-        "EXISTS (SELECT 1 FROM vectors v WHERE v.namespace = q.namespace AND v.text_hash = q.text_hash AND v.model = ",
-    );
-    statement.bind(&model.number, Type::INT4).push(")");
-    Ok(statement.query(transaction).await?.iter().map(|row| row.get::<_, i64>(0) as u64).collect())
-}
-
-/// The passages of a restriction at some ranks, from 0, in the order of their numbers.
-pub(super) async fn at_ranks<'s>(
-    transaction: &Transaction<'_>,
-    ranks: &'s Vec<i64>,
-    restrict: impl FnOnce(&mut Statement<'s>),
-) -> Result<Vec<i64>, Failure> {
-    let mut statement = Statement::new(
-        "SELECT r.passage FROM (SELECT q.passage, row_number() OVER (ORDER BY q.passage) - 1 AS rank FROM passages q WHERE ",
-    );
-    restrict(&mut statement);
-    statement.push(") AS r WHERE r.rank = ANY(").numbers(ranks).push(")");
-    Ok(statement.query(transaction).await?.iter().map(|row| row.get(0)).collect())
-}
-
-/// The error of vectors in memory.
-pub(super) fn failed(model: &Model, error: crate::vectors::VectorError) -> Failure {
-    StoreError::vectors("postgres".as_ref(), &model.name, error).into()
 }

@@ -68,7 +68,8 @@ impl Scope {
             Words::Defining(_) => ("w.symbols @> ", "words_defining("),
         };
         match self.is_confined {
-            true => statement.push("(w.namespace, w.passage) IN (SELECT c.namespace, c.passage FROM ").push(function),
+            // As a list, the server takes it for short, and looks each passage up by its key.
+            true => statement.push("w.passage = ANY(ARRAY(SELECT c.passage FROM ").push(function),
             false => statement.push(condition),
         };
         match wanted {
@@ -92,7 +93,7 @@ impl Scope {
             }
         }
         if self.is_confined {
-            statement.push(") AS c)");
+            statement.push(") AS c))");
         }
     }
 }

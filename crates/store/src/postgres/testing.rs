@@ -1,6 +1,6 @@
 //! A store in a database of its own for each test.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio_postgres::Config;
@@ -102,6 +102,12 @@ impl Deref for TestStore {
 
     fn deref(&self) -> &PostgresStore {
         self.store.as_ref().expect("a test's store is open until it is dropped")
+    }
+}
+
+impl DerefMut for TestStore {
+    fn deref_mut(&mut self) -> &mut PostgresStore {
+        self.store.as_mut().expect("a test's store is open until it is dropped")
     }
 }
 

@@ -19,7 +19,6 @@ use crate::hits::Nearest;
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::store::VectorLeg;
-use crate::vectors::cosine;
 
 /// Most vectors of one statement.
 const BATCH: usize = 1_000;
@@ -65,13 +64,18 @@ impl VectorLeg for PostgresStore {
         })
     }
 
-    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>> {
-        self.connections.read(async |transaction| {
-            let Some(model) = model_of(transaction, model, vector).await? else {
-                return Ok(vec![None; ids.len()]);
-            };
-            let found = of_passages(transaction, &model, None, ids).await?;
-            Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| cosine(vector, stored))).collect())
+    fn similarities(
+        &self,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        ids: &[PassageId],
+    ) -> Result<Vec<Option<f32>>> {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
+            match model_of(transaction, model, vector).await? {
+                Some(model) => self.similarities_of(transaction, &model, vector, filter, ids).await,
+                None => Ok(vec![None; ids.len()]),
+            }
         })
     }
 

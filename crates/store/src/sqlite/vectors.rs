@@ -103,19 +103,25 @@ impl Database {
     pub(crate) fn each_vector(
         &self,
         model: &ModelRow,
+        namespaces: &[String],
         ids: &[PassageId],
         mut each: impl FnMut(Option<(DocumentId, &[f32])>),
     ) -> Result<()> {
         self.snapshot(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT v.vector, p.document FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1",
+                "SELECT v.vector, p.document, d.namespace FROM passages p JOIN documents d ON d.id = p.document \
+                 JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1",
             )?;
+            let is_among = |namespace: &str| namespaces.is_empty() || namespaces.iter().any(|name| name == namespace);
             let mut vector = Vec::with_capacity(model.dimension);
             for id in ids {
                 let mut rows = statement.query([id.0 as i64, model.id])?;
-                let Some(row) = rows.next()? else {
-                    each(None);
-                    continue;
+                let row = match rows.next()? {
+                    Some(row) if is_among(row.get_ref(2)?.as_str()?) => row,
+                    _ => {
+                        each(None);
+                        continue;
+                    }
                 };
                 decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
                 if vector.len() != model.dimension {

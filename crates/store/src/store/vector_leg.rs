@@ -19,9 +19,10 @@ pub trait VectorLeg: Send + Sync {
     /// Returns the `k` passages most similar to a vector; empty for a model without vectors.
     fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest>;
 
-    /// Returns the cosine similarity of a vector to any passages, in the order given; `None` for a passage without a vector
-    /// of the model.
-    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>>;
+    /// Returns the cosine similarity of a vector to any passages, in the order given. Of the filter only the namespaces count. `None`
+    /// for a passage without a vector of the model, and for one of another namespace.
+    fn similarities(&self, model: &str, vector: &[f32], filter: &Filter, ids: &[PassageId])
+    -> Result<Vec<Option<f32>>>;
 
     /// Returns the unit vectors of passages in the order given; `None` for a passage without a vector of the model.
     fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;

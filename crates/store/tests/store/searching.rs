@@ -170,7 +170,7 @@ fn the_nearest_are_those_of_an_exact_search() {
             }
             let query = vector_of(TextHash::of("the query"));
             let every = all(store);
-            let exact = store.similarities(MODEL, &query, &every).unwrap();
+            let exact = store.similarities(MODEL, &query, &Filter::default(), &every).unwrap();
             let mut expected: Vec<(f32, PassageId)> =
                 exact.iter().zip(&every).map(|(similarity, id)| (similarity.unwrap(), *id)).collect();
             expected.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -200,10 +200,10 @@ fn a_query_vector_is_held_to_its_model() {
             Err(StoreError::Dimension { expected: 8, received: 3, .. })
         ));
         assert!(matches!(
-            store.similarities(MODEL, &[f32::INFINITY; 8], &all(store)),
+            store.similarities(MODEL, &[f32::INFINITY; 8], &Filter::default(), &all(store)),
             Err(StoreError::NotFinite { .. })
         ));
-        let similarities = store.similarities(MODEL, &vector_of(one), &all(store)).unwrap();
+        let similarities = store.similarities(MODEL, &vector_of(one), &Filter::default(), &all(store)).unwrap();
         assert!((similarities[0].unwrap() - 1.0).abs() < 1e-6);
         assert_eq!(similarities[1], None, "it has no vector");
         assert_eq!(store.nearest(MODEL, &[0.0; 8], &Filter::default(), 5).unwrap().hits[0].similarity, 0.0);

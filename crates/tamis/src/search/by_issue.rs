@@ -73,6 +73,11 @@ impl FoundIssues {
         Some((&model.model().id, self.retrieved.vector.as_deref()?))
     }
 
+    /// Returns the filter with the namespaces that were searched.
+    fn searched_filter(&self) -> Filter {
+        self.retrieved.question.scope.of_all(&self.filter)
+    }
+
     /// Returns the number of passages that match the filter.
     pub fn searched(&self) -> u64 {
         self.retrieved.coverage.passages
@@ -169,9 +174,10 @@ impl Searcher<'_> {
     /// Returns all passages of the issues with their similarities to the query, in the order of the issues. Issues found by words
     /// alone get their similarities here.
     pub(crate) fn issue_similarities(&self, found: &FoundIssues) -> Result<Vec<IssuePassages>, Error> {
+        let filter = found.searched_filter();
         let read = |issue: &FoundIssue| {
             let passages = self.index.store.document_passages(&issue.passage.namespace, &issue.passage.path)?;
-            Ok(IssuePassages { similarities: self.similarities(found.compared(), &passages)?, passages })
+            Ok(IssuePassages { similarities: self.similarities(found.compared(), &filter, &passages)?, passages })
         };
         found.issues.iter().map(read).collect()
     }
@@ -184,7 +190,7 @@ impl Searcher<'_> {
         issues: &[IssuePassages],
     ) -> Result<Vec<Vec<IssuePassages>>, Error> {
         let Some((own, _)) = found.compared() else { return Ok(Vec::new()) };
-        let filter = found.retrieved.question.scope.of_all(&found.filter);
+        let filter = found.searched_filter();
         let mut views = Vec::new();
         for name in &self.index.config.index.models {
             let id = match self.index.models.id(name) {
@@ -204,7 +210,8 @@ impl Searcher<'_> {
                 continue;
             }
             let view = issues.iter().map(|issue| {
-                let similarities = self.similarities(Some((id.as_str(), vector.as_slice())), &issue.passages)?;
+                let similarities =
+                    self.similarities(Some((id.as_str(), vector.as_slice())), &filter, &issue.passages)?;
                 Ok(IssuePassages { similarities, passages: issue.passages.clone() })
             });
             views.push(view.collect::<Result<_, Error>>()?);
@@ -215,11 +222,12 @@ impl Searcher<'_> {
     fn similarities(
         &self,
         compared: Option<(&str, &[f32])>,
+        filter: &Filter,
         passages: &[StoredPassage],
     ) -> Result<Vec<Option<f64>>, Error> {
         let ids: Vec<PassageId> = passages.iter().map(|passage| passage.passage).collect();
         let similarities = match compared {
-            Some((model, vector)) => self.index.store.similarities(model, vector, &ids)?,
+            Some((model, vector)) => self.index.store.similarities(model, vector, filter, &ids)?,
             None => vec![None; ids.len()],
         };
         Ok(similarities.into_iter().map(|value| value.map(f64::from).filter(|value| value.is_finite())).collect())

@@ -223,7 +223,7 @@ pub(super) fn complete(
     }
     if let Some(query) = &asked.semantic {
         let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
-        let similarities = store.similarities(query.model, query.vector, &missing);
+        let similarities = store.similarities(query.model, query.vector, filter, &missing);
         let similarities = similarities.map_err(LegError::of(Leg::Semantic))?;
         for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
             candidate.similarity = similarity.map(f64::from);

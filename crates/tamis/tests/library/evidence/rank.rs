@@ -47,8 +47,9 @@ fn trap_words_propose_and_have_no_part_in_the_order() {
     let claim = index.contents().vectors(model, &[passage("claim:c1")]).expect("read").remove(0).expect("a vector");
     for fragment in &found.fragments {
         let at = passage(&format!("fragment:{}", fragment.id));
-        let similarity =
-            crate::support::store(&index).similarities(model, &claim, &[at]).expect("compared")[0].expect("a vector");
+        let all = tamis_store::Filter::namespace(index.namespace());
+        let found = crate::support::store(&index).similarities(model, &claim, &all, &[at]).expect("compared");
+        let similarity = found[0].expect("a vector");
         assert!((f64::from(similarity) - fragment.similarity).abs() < 1e-5, "{}", fragment.id);
     }
     assert!(found.fragments.windows(2).all(|pair| pair[0].similarity >= pair[1].similarity), "{ids:?}");
