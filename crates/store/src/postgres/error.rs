@@ -66,7 +66,8 @@ impl Failure {
 
     /// True if there is a server at the address: it said something, or took the connection and cut it.
     pub fn is_answer(&self) -> bool {
-        matches!(self, Failure::Server(error) if error.code().is_some() || error.is_closed())
+        let is_cut = |error| io_cause(error).is_some_and(|cause| CUT.contains(&cause.kind()));
+        matches!(self, Failure::Server(error) if error.code().is_some() || error.is_closed() || is_cut(error))
     }
 
     /// True if a change met a server that only reads: a standby, or a primary that became one.
@@ -121,6 +122,10 @@ const UNREACHABLE: [ErrorKind; 11] = [
     ErrorKind::TimedOut,
     ErrorKind::UnexpectedEof,
 ];
+
+/// The system's reasons for a connection that was made and broke.
+const CUT: [ErrorKind; 4] =
+    [ErrorKind::BrokenPipe, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset, ErrorKind::UnexpectedEof];
 
 /// The system's reason for a failure of a connection.
 fn io_cause(error: &tokio_postgres::Error) -> Option<&std::io::Error> {

@@ -135,3 +135,29 @@ fn a_server_that_says_nothing_is_passed_over() {
     let found = PostgresStore::open(&several, "here").expect("the second one");
     found.status().expect("it answers");
 }
+
+#[test]
+fn a_server_that_cuts_connections_while_it_starts_is_waited_for() {
+    let Some(test) = store() else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = test.url();
+    let port: u16 = url.rsplit(':').next().and_then(|rest| rest.split('/').next()?.parse().ok()).expect("a port");
+    let starting =
+        url.replace(&format!(":{port}/"), &format!(":{}/", listener.local_addr().expect("an address").port()));
+    std::thread::spawn(move || {
+        for (number, client) in listener.incoming().flatten().enumerate() {
+            if number < 3 {
+                // What arrived and was not read makes the system reset the connection.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                continue;
+            }
+            let Ok(server) = std::net::TcpStream::connect(("127.0.0.1", port)) else { continue };
+            let pairs = [(client.try_clone(), server.try_clone()), (Ok(server), Ok(client))];
+            for (from, to) in pairs {
+                let (Ok(mut from), Ok(mut to)) = (from, to) else { continue };
+                std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+            }
+        }
+    });
+    PostgresStore::open(&starting, "here").expect("waited for").status().expect("it answers");
+}
