@@ -145,10 +145,22 @@ impl Sandbox {
     }
 }
 
+/// A process that nobody leaves behind: it is killed if its round ends first.
+#[derive(Debug)]
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has ended already, or does now.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A running program. Its output is read as it comes.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    child: Process,
     started: Instant,
     out: JoinHandle<String>,
     err: JoinHandle<String>,
@@ -163,9 +175,9 @@ impl Running {
     /// It cannot be started.
     pub fn start(command: &mut Command) -> Result<Running> {
         let started = Instant::now();
-        let mut child = command.spawn().with_context(|| format!("{command:?} cannot be started"))?;
-        let mut out = child.stdout.take().context("standard output is piped")?;
-        let mut err = child.stderr.take().context("standard error is piped")?;
+        let mut child = Process(command.spawn().with_context(|| format!("{command:?} cannot be started"))?);
+        let mut out = child.0.stdout.take().context("standard output is piped")?;
+        let mut err = child.0.stderr.take().context("standard error is piped")?;
         let (sender, lines) = channel();
         let out = std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -194,7 +206,7 @@ impl Running {
     /// # Errors
     /// The system refuses.
     pub fn kill(mut self) -> Result<Ended> {
-        self.child.kill()?;
+        self.child.0.kill()?;
         // However long it ran before, its end has the whole limit.
         self.end_from(Instant::now())
     }
@@ -210,12 +222,12 @@ impl Running {
 
     fn end_from(mut self, from: Instant) -> Result<Ended> {
         let status = loop {
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = self.child.0.try_wait()? {
                 break status;
             }
             if from.elapsed() > TIMEOUT {
-                self.child.kill()?;
-                self.child.wait()?;
+                self.child.0.kill()?;
+                self.child.0.wait()?;
                 anyhow::bail!("hung: killed after {TIMEOUT:?}");
             }
             std::thread::sleep(Duration::from_millis(1));
