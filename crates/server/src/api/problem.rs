@@ -210,12 +210,17 @@ mod tests {
 
     #[test]
     fn a_database_that_is_not_available_is_not_named() {
-        let (path, reason) = ("postgres://10.0.0.1:5432/tamis".into(), "no connection is free".to_owned());
-        let problem = Problem::from(Error::Store(StoreError::Unavailable { path, reason }));
-        assert_eq!(
-            (problem.kind.status().as_u16(), problem.detail.as_str()),
-            (503, "the database: no connection is free")
-        );
+        let (path, reason) = ("postgres://10.0.0.1:5432/tamis", "no connection is free".to_owned());
+        for (error, detail) in [
+            (StoreError::Unavailable { path: path.into(), reason }, "the database: no connection is free"),
+            (
+                StoreError::WriterLost { path: path.into() },
+                "the database: its connection broke, and the change was not made; try again",
+            ),
+        ] {
+            let problem = Problem::from(Error::Store(error));
+            assert_eq!((problem.kind.status().as_u16(), problem.detail.as_str()), (503, detail));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The worth of keeping the first k candidates, for every k, when relevance is known only by probability.
 
 use super::counts::Counts;
+use super::relevance::mixed;
 
 /// One way relevance may be: a probability per candidate, best first, independent given the scenario, and the expected
 /// number of relevant passages outside the pool.
@@ -22,76 +23,120 @@ pub(super) struct Expectation {
     pub recall: f64,
 }
 
-/// Expectations for k = 0 to the number of candidates, over all scenarios.
+/// The numbers of kept candidates whose expectations are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needed {
+    /// All.
+    All,
+    /// Those up to the one after the best F.
+    UpToBest,
+}
+
+/// Expectations for k = 0 to the number of candidates, over all scenarios. The candidates are in the order of their probability over
+/// all scenarios. What is not needed has its precision alone, and 0 for the others.
 ///
 /// Let R of all candidates be relevant, and A of the first k. Then E F_β = Σ (1 + β²) · E[A; R] / (k + β² R), where E[A; R]
 /// is the sum over the first k of the probability that the candidate is relevant and the count is R. R is Poisson binomial,
 /// and taking a candidate out of the count gives the part it adds. All k together cost O(n · w) for any β, with w the width of
 /// the count, which only undecided candidates widen; exact but for weights below 1e-12. Ye, Chai, Lee and Chieu, "Optimizing
 /// F-measures: a tale of two approaches", ICML 2012, give a method of O(n²) for whole β².
-pub(super) fn expectations(scenarios: &[Scenario], beta: f64) -> Vec<Expectation> {
+pub(super) fn expectations(scenarios: &[Scenario], beta: f64, needed: Needed) -> Vec<Expectation> {
+    let beta2 = beta * beta;
+    let mut walks: Vec<Walk<'_>> = scenarios.iter().map(|scenario| Walk::new(scenario, beta2)).collect();
     let candidates = scenarios.first().map_or(0, |scenario| scenario.probabilities.len());
     let mut total = vec![Expectation::default(); candidates + 1];
-    let mut anything = 0.0;
-    for scenario in scenarios {
-        anything += add(scenario, beta * beta, &mut total);
+    total[0].f = walks.iter().map(|walk| walk.scenario.weight * walk.relevant.zero()).sum();
+    let anything: f64 = walks.iter().map(|walk| walk.scenario.weight * (1.0 - walk.relevant.zero())).sum();
+    // The expected number of relevant ones among the first k.
+    let expected: Vec<f64> = std::iter::once(0.0)
+        .chain(mixed(scenarios).into_iter().scan(0.0, |sum, probability| {
+            *sum += probability;
+            Some(*sum)
+        }))
+        .collect();
+    let (mut kept, mut best) = (0, 0);
+    while kept < candidates {
+        // R is at least A, and A / (k + β² A) is concave in A, so F is at most this, which falls with k.
+        let most = (1.0 + beta2) * expected[kept + 1] / ((kept + 1) as f64 + beta2 * expected[kept + 1]);
+        if needed == Needed::UpToBest && kept > best && most < total[best].f - ROUNDING {
+            break;
+        }
+        let next = (kept + LANES).min(candidates);
+        for walk in &mut walks {
+            walk.advance(next, &mut total);
+        }
+        best = (kept + 1..=next).fold(best, |best, kept| if total[kept].f > total[best].f { kept } else { best });
+        kept = next;
     }
     for (kept, expectation) in total.iter_mut().enumerate() {
         expectation.recall = if anything > 0.0 { expectation.recall / anything } else { 1.0 };
-        if kept == 0 {
-            expectation.precision = 1.0;
-        }
+        expectation.precision = if kept == 0 { 1.0 } else { expected[kept] / kept as f64 };
     }
     total
 }
 
+/// More than the errors of rounding of an expectation.
+const ROUNDING: f64 = 1e-9;
+
 /// Candidates whose parts of the count are computed side by side.
-const LANES: usize = 4;
+const LANES: usize = 8;
 
-/// Adds one scenario with its weight. Returns the weight of the case that anything is relevant.
-fn add(scenario: &Scenario, beta2: f64, total: &mut [Expectation]) -> f64 {
-    let Scenario { weight, ref probabilities, outside } = *scenario;
-    let mut relevant = Counts::poisson(outside);
-    probabilities.iter().for_each(|&probability| relevant.add(probability));
-    let nothing = relevant.zero();
-    total[0].f += weight * nothing;
+/// A way through the candidates of one scenario, best first.
+struct Walk<'s> {
+    scenario: &'s Scenario,
+    beta2: f64,
+    /// The number of relevant passages.
+    relevant: Counts,
+    /// By count: its part of the denominator.
+    missable: Vec<f64>,
+    /// By count: the recall that one candidate gives.
+    each: Vec<f64>,
+    /// E[A; R] of the candidates so far, by R.
+    found: Vec<f64>,
+    recall: f64,
+    kept: usize,
+}
 
-    // By count: its part of the denominator, and the recall that one candidate of so many gives.
-    let counts = (relevant.first()..).take(relevant.mass().len()).map(|count| count as f64);
-    let missable: Vec<f64> = counts.clone().map(|count| beta2 * count).collect();
-    let each: Vec<f64> = counts.map(|count| if count > 0.0 { 1.0 / count } else { 0.0 }).collect();
-    // E[A; R] of the candidates so far, by R.
-    let mut found = vec![0.0; missable.len()];
-    let (mut recall, mut expected, mut kept) = (0.0, 0.0, 0);
-    let one_side = |a: &f64, b: &f64| (*a > 0.5) == (*b > 0.5);
-    for lanes in probabilities.chunk_by(one_side).flat_map(|run| run.chunks(LANES)) {
-        let ranks: [f64; LANES] = std::array::from_fn(|lane| (kept + lane + 1) as f64);
-        // With fewer candidates than lanes, the other lanes repeat the first one and count for nothing.
-        let counts = ranks.map(|rank| f64::from(u8::from(rank <= (kept + lanes.len()) as f64)));
-        let (mut f, mut recalls) = ([0.0; LANES], [0.0; LANES]);
-        relevant.joint(
-            std::array::from_fn(|lane| lanes.get(lane).copied().unwrap_or(lanes[0])),
-            |at, joint: &[f64; LANES]| {
-                let mut sum = found[at];
-                for lane in 0..LANES {
-                    let joint = counts[lane] * joint[lane];
-                    sum += joint;
-                    f[lane] += sum / (ranks[lane] + missable[at]);
-                    recalls[lane] += joint * each[at];
-                }
-                found[at] = sum;
-            },
-        );
-        for (lane, probability) in lanes.iter().enumerate() {
-            kept += 1;
-            expected += probability;
-            recall += recalls[lane];
-            total[kept].f += weight * (1.0 + beta2) * f[lane];
-            total[kept].recall += weight * recall;
-            total[kept].precision += weight * expected / kept as f64;
+impl Walk<'_> {
+    fn new(scenario: &Scenario, beta2: f64) -> Walk<'_> {
+        let mut relevant = Counts::poisson(scenario.outside);
+        scenario.probabilities.iter().for_each(|&probability| relevant.add(probability));
+        let counts = (relevant.first()..).take(relevant.mass().len()).map(|count| count as f64);
+        let missable: Vec<f64> = counts.clone().map(|count| beta2 * count).collect();
+        let each = counts.map(|count| if count > 0.0 { 1.0 / count } else { 0.0 }).collect();
+        Walk { scenario, beta2, found: vec![0.0; missable.len()], relevant, missable, each, recall: 0.0, kept: 0 }
+    }
+
+    /// Adds the expectations of the next candidates with the scenario's weight, up to so many, at most [`LANES`].
+    fn advance(&mut self, upto: usize, total: &mut [Expectation]) {
+        let one_side = |a: &f64, b: &f64| (*a > 0.5) == (*b > 0.5);
+        for lanes in self.scenario.probabilities[self.kept..upto].chunk_by(one_side) {
+            let ranks: [f64; LANES] = std::array::from_fn(|lane| (self.kept + lane + 1) as f64);
+            // With fewer candidates than lanes, the other lanes repeat the first one and count for nothing.
+            let counts: [f64; LANES] = std::array::from_fn(|lane| f64::from(u8::from(lane < lanes.len())));
+            let (mut f, mut recalls) = ([0.0; LANES], [0.0; LANES]);
+            let (found, missable, each) = (&mut self.found[..], &self.missable[..], &self.each[..]);
+            self.relevant.joint(
+                std::array::from_fn(|lane| lanes.get(lane).copied().unwrap_or(lanes[0])),
+                |at, joint: &[f64; LANES]| {
+                    let mut sum = found[at];
+                    for lane in 0..LANES {
+                        let joint = counts[lane] * joint[lane];
+                        sum += joint;
+                        f[lane] += sum / (ranks[lane] + missable[at]);
+                        recalls[lane] += joint * each[at];
+                    }
+                    found[at] = sum;
+                },
+            );
+            for lane in 0..lanes.len() {
+                self.kept += 1;
+                self.recall += recalls[lane];
+                total[self.kept].f += self.scenario.weight * (1.0 + self.beta2) * f[lane];
+                total[self.kept].recall += self.scenario.weight * self.recall;
+            }
         }
     }
-    weight * (1.0 - nothing)
 }
 
 #[cfg(test)]
@@ -167,7 +212,7 @@ mod tests {
                 probabilities.sort_by(|a, b| b.total_cmp(a));
             }
             let scenario = Scenario { weight: 1.0, probabilities, outside };
-            let (fast, slow) = (expectations(std::slice::from_ref(&scenario), beta), direct(&scenario, beta));
+            let (fast, slow) = (expectations(std::slice::from_ref(&scenario), beta, Needed::All), direct(&scenario, beta));
             let anything = 1.0 - slow[0].f;
             for (fast, slow) in fast.iter().zip(&slow) {
                 prop_assert!((fast.f - slow.f).abs() < 1e-9, "{fast:?} {slow:?}");
@@ -178,7 +223,7 @@ mod tests {
         #[test]
         fn small_pools_are_exact(probabilities in prop::collection::vec(0.0..=1.0f64, 0..9), beta in 0.2..4.0f64) {
             let scenario = Scenario { weight: 1.0, probabilities, outside: 0.0 };
-            let (fast, slow) = (expectations(std::slice::from_ref(&scenario), beta), brute(&scenario, beta));
+            let (fast, slow) = (expectations(std::slice::from_ref(&scenario), beta, Needed::All), brute(&scenario, beta));
             for (fast, slow) in fast.iter().zip(&slow) {
                 prop_assert!((fast.f - slow.f).abs() < 1e-9, "{fast:?} {slow:?}");
                 prop_assert!((fast.precision - slow.precision).abs() < 1e-9, "{fast:?} {slow:?}");
@@ -187,10 +232,31 @@ mod tests {
         }
 
         #[test]
+        fn what_cannot_be_best_changes_nothing(
+            mut a in prop::collection::vec(0.0..=1.0f64, 0..80),
+            mut b in prop::collection::vec(0.0..=0.2f64, 80),
+            share in 0.0..=1.0f64,
+            beta in 0.1..10.0f64,
+        ) {
+            a.sort_by(|a, b| b.total_cmp(a));
+            b.sort_by(|a, b| b.total_cmp(a));
+            b.truncate(a.len());
+            let scenario = |weight, probabilities| Scenario { weight, probabilities, outside: 0.5 };
+            let scenarios = [scenario(share, a), scenario(1.0 - share, b)];
+            let all = expectations(&scenarios, beta, Needed::All);
+            let some = expectations(&scenarios, beta, Needed::UpToBest);
+            let best = (0..all.len()).fold(0, |best, kept| if all[kept].f > all[best].f { kept } else { best });
+            let up_to = all.len().min(best + 2);
+            prop_assert_eq!(&all[..up_to], &some[..up_to]);
+            prop_assert!(some.iter().all(|row| row.f <= all[best].f));
+            prop_assert!(all.iter().zip(&some).all(|(all, some)| all.precision == some.precision));
+        }
+
+        #[test]
         fn scenarios_mix_by_their_weights(a in prop::collection::vec(0.0..=1.0f64, 5), b in prop::collection::vec(0.0..=1.0f64, 5)) {
             let scenario = |weight, probabilities: &Vec<f64>| Scenario { weight, probabilities: probabilities.clone(), outside: 0.0 };
-            let mixed = expectations(&[scenario(0.3, &a), scenario(0.7, &b)], 1.0);
-            let (a, b) = (expectations(&[scenario(1.0, &a)], 1.0), expectations(&[scenario(1.0, &b)], 1.0));
+            let mixed = expectations(&[scenario(0.3, &a), scenario(0.7, &b)], 1.0, Needed::All);
+            let (a, b) = (expectations(&[scenario(1.0, &a)], 1.0, Needed::All), expectations(&[scenario(1.0, &b)], 1.0, Needed::All));
             for at in 0..=5 {
                 prop_assert!((mixed[at].f - 0.3 * a[at].f - 0.7 * b[at].f).abs() < 1e-12);
             }
@@ -200,7 +266,7 @@ mod tests {
     #[test]
     fn relevant_passages_outside_the_pool_lower_recall() {
         let scenario = |outside| Scenario { weight: 1.0, probabilities: vec![0.9; 3], outside };
-        let (none, many) = (expectations(&[scenario(0.0)], 1.0), expectations(&[scenario(6.0)], 1.0));
+        let (none, many) = (expectations(&[scenario(0.0)], 1.0, Needed::All), expectations(&[scenario(6.0)], 1.0, Needed::All));
         assert!(many[3].recall < 0.5 && none[3].recall > 0.999, "{many:?}");
         assert_eq!(none[3].precision, many[3].precision);
     }

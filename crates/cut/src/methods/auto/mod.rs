@@ -23,7 +23,7 @@ use crate::reason::{BY_LIST_ALONE, NO_CANDIDATES, NOTHING_CLOSE};
 use crate::rule::Rule;
 use crate::value::Value;
 use crate::want::Want;
-use expectation::{Expectation, Scenario, expectations};
+use expectation::{Expectation, Needed, Scenario, expectations};
 use explain::{Aim, explain};
 use relevance::mixed;
 
@@ -100,7 +100,8 @@ impl Rule for Auto {
             Some(moved) => order.into_iter().map(|at| moved.order[at]).collect(),
             None => order,
         });
-        let table = expectations(&scenarios, 1.0 / self.strictness.clamp(0.1, 10.0));
+        let needed = if self.target_recall > 0.0 { Needed::All } else { Needed::UpToBest };
+        let table = expectations(&scenarios, 1.0 / self.strictness.clamp(0.1, 10.0), needed);
         let within = self.affordable(pool, order.as_deref(), depth);
         let (keep, aim) = self.choose(&table, within);
 
