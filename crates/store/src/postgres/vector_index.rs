@@ -171,9 +171,9 @@ async fn by_index(
     limit: u32,
 ) -> Result<Vec<PassageId>, Failure> {
     let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
-    // The server takes a filter for more selective than it is and would rather sort all that pass it. The first two settings hold until
-    // the transaction ends.
-    let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'strict_order', true), \
+    // In strict order, whatever is found late is left out. The hits are sorted later anyway. The server takes a filter for more selective
+    // than it is and would rather sort all that pass it. The first two settings hold until the transaction ends.
+    let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true), \
          set_config('enable_sort', 'off', true)";
     transaction.query_typed(set, &[(&view, Type::TEXT)]).await?;
     let mut statement = joined(model);
