@@ -34,8 +34,8 @@ pub(super) struct Legs {
 /// The sizes that decide how passages are found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
-    /// Up to this many passages of the namespaces searched, their words and all their vectors are kept in memory, and up
-    /// to this many passages of a filter are listed.
+    /// Up to this many passages of the namespaces searched, their words and all their vectors are kept in memory, and up to this many
+    /// passages of a filter are listed.
     pub few: usize,
     /// The number of passages that the background of larger namespaces is measured on. Both numbers are those of the embedded store,
     /// so that it measures the same.

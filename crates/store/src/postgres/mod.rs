@@ -7,9 +7,9 @@
 //! `faults` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines reading to namespaces a
 //! second time. `changes` and `words` write documents, `documents` and `whole` read them. `scope`, `condition` and `select` resolve
 //! filters. `lexical`, `bm25`, `best_by_words`, `word_index` and `words_in_memory` are the lexical leg, `vectors`, `unembedded`,
-//! `coverage`, `nearest`, `vectors_in_memory` and `vector_index` the semantic one; `resident` holds what both keep in memory. `holding` is the right to write over several calls, and `locks` keeps single changes of a
-//! namespace apart. `jobs` is the queue of trees to be indexed, `listening` and `sessions` serve the servers of a team, and `sharding`
-//! distributes the tables.
+//! `coverage`, `nearest`, `vectors_in_memory` and `vector_index` the semantic one; `resident` holds what both keep in memory. `holding`
+//! is the right to write over several calls, and `locks` keeps single changes of a namespace apart. `jobs` is the queue of trees to be
+//! indexed, `listening` and `sessions` serve the servers of a team, and `sharding` distributes the tables.
 
 mod address;
 mod adopt;

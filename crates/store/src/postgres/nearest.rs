@@ -26,8 +26,8 @@ fn alone() -> Effort {
 impl PostgresStore {
     /// The `k` selected passages most similar to a vector.
     ///
-    /// The vectors of small namespaces are all in memory, with the codes that the embedded store has. In large ones a short list of passages is
-    /// scored by the server, and a long one searched by its index, with a background that is measured on a sample.
+    /// The vectors of small namespaces are all in memory, with the codes that the embedded store has. In large ones a short list of
+    /// passages is scored by the server, and a long one searched by its index, with a background that is measured on a sample.
     pub(super) async fn nearest_of(
         &self,
         transaction: &Transaction<'_>,

@@ -266,7 +266,8 @@ mod tests {
     #[test]
     fn relevant_passages_outside_the_pool_lower_recall() {
         let scenario = |outside| Scenario { weight: 1.0, probabilities: vec![0.9; 3], outside };
-        let (none, many) = (expectations(&[scenario(0.0)], 1.0, Needed::All), expectations(&[scenario(6.0)], 1.0, Needed::All));
+        let (none, many) =
+            (expectations(&[scenario(0.0)], 1.0, Needed::All), expectations(&[scenario(6.0)], 1.0, Needed::All));
         assert!(many[3].recall < 0.5 && none[3].recall > 0.999, "{many:?}");
         assert_eq!(none[3].precision, many[3].precision);
     }
