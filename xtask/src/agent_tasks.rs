@@ -5,7 +5,7 @@
 //! `rg -n` prints into a pipe, and of a file only the lines that are read, without numbers. A model reads and writes the name and
 //! arguments of a call and the text of its answer, or a command line and its output; these characters are counted.
 
-use crate::run::{cargo, root};
+use crate::run::{Owned, cargo, root};
 use anyhow::{Context, Result, bail, ensure};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 /// A command of the comparison.
 enum Step {
@@ -302,7 +302,7 @@ fn list(tree: &Path, at: &Path, files: &mut Vec<String>) -> Result<()> {
 
 /// A session with a server.
 struct Session {
-    child: Child,
+    _child: Owned,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: u64,
@@ -324,10 +324,10 @@ impl Session {
             command
         };
         ensure!(command(&["index", "--quiet"]).status()?.success(), "{}: not indexed", tree.display());
-        let mut child = command(&["mcp", "--no-refresh"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = Owned(command(&["mcp", "--no-refresh"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
         let input = child.stdin.take().context("no standard input")?;
         let output = BufReader::new(child.stdout.take().context("no standard output")?);
-        let mut session = Session { child, input, output, next: 0, listed: 0 };
+        let mut session = Session { _child: child, input, output, next: 0, listed: 0 };
         let client = json!({ "name": "agent-tasks", "version": "1" });
         session.request(
             "initialize",
@@ -359,13 +359,5 @@ impl Session {
         ensure!(result["isError"] != json!(true), "{tool} {arguments}: {answer}");
         ensure!(result.get("structuredContent").is_none(), "{tool}: the answer comes twice");
         Ok(result["content"][0]["text"].as_str().with_context(|| format!("{tool}: {answer}"))?.to_owned())
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

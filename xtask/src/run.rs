@@ -1,8 +1,9 @@
 //! Runs other programs from the workspace's root.
 
 use anyhow::{Context, Result, ensure};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 
 /// Returns the workspace's root directory.
 pub fn root() -> PathBuf {
@@ -53,4 +54,30 @@ fn start(name: &str, arguments: &[&str], prepare: impl FnOnce(&mut Command) -> &
         .with_context(|| format!("{name} cannot be started"))?;
     ensure!(status.success(), "{name} {} failed: {status}", arguments.join(" "));
     Ok(())
+}
+
+/// A process that ends with its owner.
+#[derive(Debug)]
+pub struct Owned(pub Child);
+
+impl Deref for Owned {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Owned {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // One that has ended ignores this.
+        let _ = self.kill();
+        let _ = self.wait();
+    }
 }

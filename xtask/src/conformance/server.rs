@@ -2,10 +2,11 @@
 
 use super::balancer;
 use super::fixture::Fixture;
+use crate::run::Owned;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The limit for a start and for an end.
@@ -87,7 +88,7 @@ fn port(url: &str) -> Result<u16> {
 /// One process of the program.
 #[derive(Debug)]
 struct Process {
-    child: Child,
+    child: Owned,
     log: PathBuf,
 }
 
@@ -95,7 +96,7 @@ impl Process {
     /// Starts a server and returns its address too.
     fn start(mut command: Command, log: PathBuf) -> Result<(Process, String)> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
-        let child = command.spawn().context("the server cannot be started")?;
+        let child = Owned(command.spawn().context("the server cannot be started")?);
         let mut process = Process { child, log };
         let started = Instant::now();
         while started.elapsed() < TIMEOUT {
@@ -128,13 +129,5 @@ impl Process {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(Some(format!("the server did not end within {TIMEOUT:?}")))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // A server that has ended ignores this.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

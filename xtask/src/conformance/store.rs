@@ -32,9 +32,10 @@ mod unix {
     use crate::conformance::fixture::Fixture;
     use crate::conformance::page_content::LARGE_FILES;
     use crate::postgres::DurableServer;
+    use crate::run::Owned;
     use anyhow::{Context, Result, bail};
     use serde_json::Value;
-    use std::process::{Child, Stdio};
+    use std::process::Stdio;
     use std::sync::{Mutex, PoisonError};
     use std::time::{Duration, Instant};
 
@@ -45,19 +46,8 @@ mod unix {
     #[derive(Debug)]
     pub struct Store {
         // Dropped first: the worker ends before the database does.
-        worker: Mutex<Option<Worker>>,
+        worker: Mutex<Option<Owned>>,
         database: DurableServer,
-    }
-
-    #[derive(Debug)]
-    struct Worker(Child);
-
-    impl Drop for Worker {
-        fn drop(&mut self) {
-            // One that has ended ignores this.
-            let _ = self.0.kill();
-            let _ = self.0.wait();
-        }
     }
 
     impl Store {
@@ -95,7 +85,7 @@ mod unix {
             if worker.is_none() {
                 let mut command = fixture.tamis(&["jobs", "run", "--quiet", "--root", &root]);
                 command.envs([LARGE_FILES]).stdin(Stdio::null()).stdout(Stdio::null());
-                *worker = Some(Worker(command.spawn().context("the worker cannot be started")?));
+                *worker = Some(Owned(command.spawn().context("the worker cannot be started")?));
             }
             drop(worker);
             let started = Instant::now();

@@ -1,12 +1,13 @@
 //! A tree with its index, alone in a directory, and the program run in it.
 
+use crate::run::Owned;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -145,22 +146,10 @@ impl Sandbox {
     }
 }
 
-/// A process that nobody leaves behind: it is killed if its round ends first.
-#[derive(Debug)]
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It has ended already, or does now.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// A running program. Its output is read as it comes.
 #[derive(Debug)]
 pub struct Running {
-    child: Process,
+    child: Owned,
     started: Instant,
     out: JoinHandle<String>,
     err: JoinHandle<String>,
@@ -175,9 +164,9 @@ impl Running {
     /// It cannot be started.
     pub fn start(command: &mut Command) -> Result<Running> {
         let started = Instant::now();
-        let mut child = Process(command.spawn().with_context(|| format!("{command:?} cannot be started"))?);
-        let mut out = child.0.stdout.take().context("standard output is piped")?;
-        let mut err = child.0.stderr.take().context("standard error is piped")?;
+        let mut child = Owned(command.spawn().with_context(|| format!("{command:?} cannot be started"))?);
+        let mut out = child.stdout.take().context("standard output is piped")?;
+        let mut err = child.stderr.take().context("standard error is piped")?;
         let (sender, lines) = channel();
         let out = std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -206,7 +195,7 @@ impl Running {
     /// # Errors
     /// The system refuses.
     pub fn kill(mut self) -> Result<Ended> {
-        self.child.0.kill()?;
+        self.child.kill()?;
         // However long it ran before, its end has the whole limit.
         self.end_from(Instant::now())
     }
@@ -222,12 +211,12 @@ impl Running {
 
     fn end_from(mut self, from: Instant) -> Result<Ended> {
         let status = loop {
-            if let Some(status) = self.child.0.try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
                 break status;
             }
             if from.elapsed() > TIMEOUT {
-                self.child.0.kill()?;
-                self.child.0.wait()?;
+                self.child.kill()?;
+                self.child.wait()?;
                 anyhow::bail!("hung: killed after {TIMEOUT:?}");
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -128,8 +128,6 @@ impl Query {
 
     /// The score of a row.
     pub fn hit(&self, row: &Row) -> LexicalHit {
-        let lengths = [row.get::<_, i64>(2), row.get::<_, i64>(3)];
-        let lengths = lengths.map(|length| FieldNormReader::fieldnorm_to_id(u32::try_from(length).unwrap_or(u32::MAX)));
         let [bodies, names] = [4, 5].map(|column| row.get::<_, Option<Vec<Option<i32>>>>(column).unwrap_or_default());
         let found = if row.len() > 6 { row.get(6) } else { None::<Vec<i64>> };
         let terms = if row.len() > 6 { found.as_deref().unwrap_or_default() } else { &self.numbers };
@@ -142,7 +140,7 @@ impl Query {
         LexicalHit {
             passage: passage(row.get(0)),
             document: document(row.get(1)),
-            score: self.score(&lengths, &counts),
+            score: self.score(&lengths(row), &counts),
         }
     }
 
@@ -168,6 +166,14 @@ impl Query {
         score.coverage = self.terms.coverage(score.coverage);
         score
     }
+}
+
+/// The lengths of the two fields as they count for scores, from the columns 2 and 3 of a row.
+pub(super) fn lengths(row: &Row) -> [u8; 2] {
+    [2, 3].map(|column| {
+        let length = u32::try_from(row.get::<_, i64>(column)).unwrap_or(u32::MAX);
+        FieldNormReader::fieldnorm_to_id(length)
+    })
 }
 
 /// The forms that occur in the namespaces, by their spelling.

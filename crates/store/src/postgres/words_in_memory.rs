@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use deadpool_postgres::Transaction;
-use tantivy::fieldnorm::FieldNormReader;
 use tokio_postgres::Row;
 
-use super::bm25::{Form, Query};
+use super::bm25::{Form, Query, lengths};
 use super::error::Failure;
 use super::resident::Content;
 use super::scope::Scope;
@@ -102,10 +101,8 @@ impl WordsInMemory {
 
     fn add(&mut self, row: &Row) {
         let place = self.rows.len() as u32;
-        let lengths = [row.get::<_, i64>(2), row.get::<_, i64>(3)];
-        let lengths = lengths.map(|length| FieldNormReader::fieldnorm_to_id(u32::try_from(length).unwrap_or(u32::MAX)));
         let passage = passage(row.get(0));
-        self.rows.push(Entry { passage, document: document(row.get(1)), lengths, is_gone: false });
+        self.rows.push(Entry { passage, document: document(row.get(1)), lengths: lengths(row), is_gone: false });
         self.places.insert(passage, place);
         let [bodies, names] = [5, 6].map(|column| row.get::<_, Vec<i32>>(column));
         for ((term, body), name) in row.get::<_, Vec<i64>>(4).into_iter().zip(bodies).zip(names) {
@@ -120,8 +117,8 @@ impl WordsInMemory {
         }
     }
 
-    /// Returns `true` if as many passages have each form of a query as the database says. Words that were damaged there and written
-    /// again are not noticed otherwise.
+    /// Returns `true` if the database counts the same passages with each form of a query. Nothing else tells of words that were damaged
+    /// there and then mended.
     pub fn agree(&self, query: &Query) -> bool {
         query.forms.iter().all(|form| {
             let mut passages = [0; 2];
@@ -140,7 +137,6 @@ impl WordsInMemory {
 
     /// The `k` best passages of a selection, best first.
     pub fn best(&self, query: &Query, selection: &Selection, k: usize) -> Vec<LexicalHit> {
-        let listed = selection.listed();
         let mut lists: Vec<(usize, &[Posting])> = Vec::new();
         for (place, form) in query.forms.iter().enumerate() {
             lists.extend(form.numbers.iter().filter_map(|term| Some((place, self.postings.get(term)?.as_slice()))));
@@ -157,9 +153,7 @@ impl WordsInMemory {
                     *list = rest;
                 }
             }
-            let Entry { passage, document, lengths, is_gone } = &self.rows[row as usize];
-            let passes = || listed.is_none_or(|listed| listed.binary_search(&(passage.0 as i64)).is_ok());
-            if !is_gone && passes() {
+            if let Some(Entry { passage, document, lengths, .. }) = self.passing(row, selection) {
                 let score = query.score(lengths, &counts);
                 hits.extend((score.bm25 > 0.0).then_some(LexicalHit { passage: *passage, document: *document, score }));
             }
@@ -200,11 +194,13 @@ impl WordsInMemory {
     }
 
     fn selected(&self, rows: impl Iterator<Item = u32>, selection: &Selection) -> Vec<PassageId> {
-        let listed = selection.listed();
-        rows.map(|row| &self.rows[row as usize])
-            .filter(|entry| !entry.is_gone)
-            .map(|entry| entry.passage)
-            .filter(|passage| listed.is_none_or(|listed| listed.binary_search(&(passage.0 as i64)).is_ok()))
-            .collect()
+        rows.filter_map(|row| self.passing(row, selection)).map(|entry| entry.passage).collect()
+    }
+
+    /// The passage of a row if it is there and selected.
+    fn passing(&self, row: u32, selection: &Selection) -> Option<&Entry> {
+        let entry = &self.rows[row as usize];
+        let is_listed = |listed: &Vec<i64>| listed.binary_search(&(entry.passage.0 as i64)).is_ok();
+        (!entry.is_gone && selection.listed().is_none_or(is_listed)).then_some(entry)
     }
 }

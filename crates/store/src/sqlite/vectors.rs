@@ -108,10 +108,17 @@ impl Database {
         mut each: impl FnMut(Option<(DocumentId, &[f32])>),
     ) -> Result<()> {
         self.snapshot(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT v.vector, p.document, d.namespace FROM passages p JOIN documents d ON d.id = p.document \
-                 JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1",
-            )?;
+            // Every hit of a search passes here, so documents are joined only where they matter.
+            let mut statement = connection.prepare_cached(match namespaces {
+                [] => {
+                    "SELECT v.vector, p.document, '' FROM passages p \
+                     JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1"
+                }
+                _ => {
+                    "SELECT v.vector, p.document, d.namespace FROM passages p JOIN documents d ON d.id = p.document \
+                     JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1"
+                }
+            })?;
             let is_among = |namespace: &str| namespaces.is_empty() || namespaces.iter().any(|name| name == namespace);
             let mut vector = Vec::with_capacity(model.dimension);
             for id in ids {

@@ -206,6 +206,9 @@ fn a_query_vector_is_held_to_its_model() {
         let similarities = store.similarities(MODEL, &vector_of(one), &Filter::default(), &all(store)).unwrap();
         assert!((similarities[0].unwrap() - 1.0).abs() < 1e-6);
         assert_eq!(similarities[1], None, "it has no vector");
+        let elsewhere =
+            store.similarities(MODEL, &vector_of(one), &Filter::namespace("elsewhere"), &all(store)).unwrap();
+        assert_eq!(elsewhere, [None, None]);
         assert_eq!(store.nearest(MODEL, &[0.0; 8], &Filter::default(), 5).unwrap().hits[0].similarity, 0.0);
     });
 }

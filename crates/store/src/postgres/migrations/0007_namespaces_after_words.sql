@@ -1,15 +1,5 @@
--- The same functions, which now find words before they look at namespaces. A word's number belongs to one namespace, so nearly all that
--- is found passes. The server knows little of a namespace that was just written, takes it for small, and would rather read all of it:
--- `IS TRUE` keeps it from that.
-
-CREATE OR REPLACE FUNCTION words_with_any(wanted bigint[]) RETURNS TABLE(namespace text, passage bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tamis, pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN QUERY EXECUTE 'SELECT w.namespace, w.passage FROM words w WHERE (w.namespace = ANY($1)) IS TRUE AND w.terms && $2'
-    USING visible_namespaces(), wanted;
-END
-$$;
+-- The functions find words before they look at namespaces. A word's number belongs to one namespace, so nearly all that is found passes.
+-- The server knows little of a namespace that was just written. It takes it for small and would read all of it; `IS TRUE` prevents that.
 
 CREATE OR REPLACE FUNCTION words_with_all(wanted bigint[]) RETURNS TABLE(namespace text, passage bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tamis, pg_catalog, pg_temp
