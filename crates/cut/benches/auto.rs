@@ -45,6 +45,24 @@ fn auto(criterion: &mut Criterion) {
     decide(criterion, "auto, recall", &Auto { target_recall: 0.9, ..Auto::default() }, Relevance::default());
 }
 
+/// Lists of a hundred scores with nothing else known: some good ones, then a tail that flattens out. `crates/python/benches/cut.py`
+/// times such lists from Python.
+fn bare(criterion: &mut Criterion) {
+    let mut query = 0;
+    let mut next = || {
+        query += 1;
+        let relevant = 1 + query * 17 % 29;
+        let noise = |rank: usize| 0.03 * ((rank * 7919 + query * 104_729) % 1009) as f64 / 1009.0;
+        let score = |rank: usize| 0.3 + 0.6 / (1.0 + ((rank as f64 - relevant as f64) / 3.0).exp()) + noise(rank);
+        let mut scores: Vec<f64> = (0..100).map(score).collect();
+        scores.sort_by(|a, b| b.total_cmp(a));
+        Pool::scores(scores).expect("sorted scores")
+    };
+    criterion.bench_function("auto, a bare list of 100", |bencher| {
+        bencher.iter_batched(&mut next, |pool| Auto::default().cut(black_box(&pool)), BatchSize::SmallInput);
+    });
+}
+
 /// A decision with a judge's opinion of the first 30 candidates.
 fn judged(criterion: &mut Criterion) {
     let mut query = 0;
@@ -76,5 +94,5 @@ fn fit(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, auto, judged, fit);
+criterion_group!(benches, auto, bare, judged, fit);
 criterion_main!(benches);

@@ -1,5 +1,6 @@
 //! The answer of a rule.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub struct Cut {
     /// Number of candidates never considered, for want of a finite value.
     pub dropped_non_finite: usize,
     /// The figures behind the decision, by name. Positions count from 0.
-    pub diagnostics: BTreeMap<String, Value>,
+    pub diagnostics: BTreeMap<Cow<'static, str>, Value>,
     /// The probability that each candidate is relevant, in the pool's order, where the method computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probabilities: Vec<f64>,
@@ -72,7 +73,7 @@ impl Cut {
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         let value = value.into();
         if !matches!(value, Value::Number(number) if !number.is_finite()) {
-            self.diagnostics.insert(name.to_string(), value);
+            self.diagnostics.insert(name.into(), value);
         }
         self
     }

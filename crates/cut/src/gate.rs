@@ -1,5 +1,6 @@
 //! The gate: decides by absolute evidence if anything is relevant at all. The shape of a list cannot show it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -139,7 +140,7 @@ pub struct Verdict {
     /// A short clause in plain words.
     pub reason: String,
     /// The figures behind it: `coverage`, `best_similarity`, `reference`, `evidence`, `needed`, where known.
-    pub diagnostics: BTreeMap<String, Value>,
+    pub diagnostics: BTreeMap<Cow<'static, str>, Value>,
 }
 
 impl Verdict {
@@ -152,7 +153,7 @@ impl Verdict {
         };
         let scores = pool.normalized_scores().unwrap_or_default();
         let judged = judgements.for_an_answer(&pool.relevance().copied().unwrap_or_default().probabilities(&scores));
-        self.diagnostics.insert("judge".to_string(), Value::Number(judged));
+        self.diagnostics.insert("judge".into(), Value::Number(judged));
         let scored = (EVIDENCE_ODDS * (found / needed - 1.0)).clamp(-MOST_EVIDENCE_ODDS, MOST_EVIDENCE_ODDS);
         self.empty = scored + judged < 0.0;
         self.reason = match self.empty {
@@ -222,7 +223,7 @@ impl Gate {
         }
         let mut cut = rule.cut(pool);
         let figures = verdict.diagnostics.into_iter();
-        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), value)));
+        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}").into(), value)));
         cut
     }
 
@@ -284,7 +285,7 @@ impl Gate {
         ];
         for (name, figure) in figures {
             if let Some(number) = finite(figure) {
-                verdict.diagnostics.insert(name.to_string(), Value::Number(number));
+                verdict.diagnostics.insert(name.into(), Value::Number(number));
             }
         }
         verdict

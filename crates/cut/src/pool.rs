@@ -77,7 +77,8 @@ pub enum PoolError {
 #[derive(Debug, Clone)]
 pub struct Pool {
     values: Vec<f64>,
-    positions: Vec<usize>,
+    /// The position of each candidate in the list as given, where that is not its rank.
+    positions: Option<Vec<usize>>,
     orientation: Orientation,
     dropped_non_finite: usize,
     background: Option<Background>,
@@ -110,16 +111,18 @@ impl Pool {
     /// # Errors
     /// [`PoolError::Unsorted`] names the first position that breaks the order.
     pub fn new(values: impl IntoIterator<Item = f64>, orientation: Orientation) -> Result<Self, PoolError> {
+        let values = values.into_iter();
         let mut pool = Pool {
-            values: Vec::new(),
-            positions: Vec::new(),
+            values: Vec::with_capacity(values.size_hint().0),
+            positions: None,
             orientation,
             dropped_non_finite: 0,
             background: None,
             attached: Vec::new(),
         };
-        for (position, value) in values.into_iter().enumerate() {
+        for (position, value) in values.enumerate() {
             if !value.is_finite() {
+                pool.positions.get_or_insert_with(|| (0..position).collect());
                 pool.dropped_non_finite += 1;
                 continue;
             }
@@ -133,7 +136,9 @@ impl Pool {
                 }
             }
             pool.values.push(value);
-            pool.positions.push(position);
+            if let Some(positions) = &mut pool.positions {
+                positions.push(position);
+            }
         }
         Ok(pool)
     }
@@ -178,6 +183,11 @@ impl Pool {
         &self.values
     }
 
+    /// The finite values as given, best first, without the rest of the pool.
+    pub fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
     /// The best value.
     pub fn best(&self) -> Option<f64> {
         self.values.first().copied()
@@ -207,19 +217,21 @@ impl Pool {
 
     /// The normalized scores above a mean on the scale of the [`descending`](Self::descending) list.
     pub(crate) fn normalized_above(&self, mean: f64) -> Vec<f64> {
-        let values = self.descending();
-        let best = values.first().copied().unwrap_or(mean);
+        let best = self.best().map_or(mean, |best| self.mirrored(best));
         let normalized = |value: f64| {
             let score = (value - mean) / (best - mean);
             // All equal, or so far apart that the difference overflows.
             if score.is_finite() { score } else { f64::from(u8::from(value >= best)) }
         };
-        values.into_iter().map(normalized).collect()
+        self.values.iter().map(|&value| normalized(self.mirrored(value))).collect()
     }
 
     /// Position, in the list as given, of the candidate at `rank` (from 0) among those with a finite value.
     pub fn position(&self, rank: usize) -> Option<usize> {
-        self.positions.get(rank).copied()
+        match &self.positions {
+            Some(positions) => positions.get(rank).copied(),
+            None => Some(rank).filter(|&rank| rank < self.values.len()),
+        }
     }
 
     /// The values as distances: as given where they are distances, else 1 − similarity.

@@ -39,7 +39,7 @@ impl Decided {
     fn positions(&self, count: usize) -> Vec<usize> {
         match &self.members {
             Some(members) => members.iter().take(count).flatten().copied().collect(),
-            None => self.list.positions.iter().take(count).copied().collect(),
+            None => self.list.positions().take(count).collect(),
         }
     }
 }
@@ -155,10 +155,11 @@ impl Cut {
             whole.set_item("probabilities", &cut.probabilities)?;
         }
         let lines = PyList::empty(py);
-        for (rank, &value) in self.list.list.values.iter().enumerate() {
+        let entries = self.list.list.positions().zip(&self.list.list.values);
+        for (rank, (position, &value)) in entries.enumerate() {
             let members = match &self.list.members {
                 Some(members) => members[rank].as_slice(),
-                None => &self.list.list.positions[rank..=rank],
+                None => &[position],
             };
             for position in members {
                 let line = PyDict::new(py);

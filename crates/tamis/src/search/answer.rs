@@ -274,7 +274,7 @@ impl From<Cut> for CutReport {
             candidates: cut.candidates,
             dropped: cut.dropped,
             dropped_non_finite: cut.dropped_non_finite,
-            diagnostics: cut.diagnostics.into_iter().map(|(name, value)| (name, json(value))).collect(),
+            diagnostics: cut.diagnostics.into_iter().map(|(name, value)| (name.into_owned(), json(value))).collect(),
         }
     }
 }

@@ -2,7 +2,13 @@
 
 /// Probabilities below this are dropped from the ends of a distribution. Together they stay far below a rounding error of
 /// the decision.
-pub(super) const NEGLIGIBLE: f64 = 1e-12;
+pub(super) const NEGLIGIBLE: f64 = 1e-10;
+
+/// Trials of at most this probability count together.
+const RARE: f64 = 0.01;
+
+/// Power sums of the rare trials that are needed: the next one is negligible, even of the most candidates that are looked at.
+const POWERS: usize = 5;
 
 /// The distribution of a count, the sum of independent trials with unequal probabilities (Poisson binomial), over the
 /// range of counts that have weight.
@@ -13,45 +19,89 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Certainly none.
-    pub fn none() -> Self {
-        Counts { first: 0, mass: vec![1.0] }
-    }
-
-    /// A Poisson distribution with this mean, for many trials of small probability (Le Cam 1960).
-    pub fn poisson(mean: f64) -> Self {
-        let mut counts = Counts::none();
-        if mean > NEGLIGIBLE {
-            let mut term = (-mean).exp();
-            counts.mass[0] = term;
-            let mut total = term;
-            while 1.0 - total > NEGLIGIBLE && counts.mass.len() < 200 {
-                term *= mean / counts.mass.len() as f64;
-                counts.mass.push(term);
-                total += term;
-            }
-            counts.mass.iter_mut().for_each(|mass| *mass /= total);
+    /// The count of these trials and of many more, each rare, whose mean is `others`. O(n · w), with n the number of trials that
+    /// are not rare and w the width of the range.
+    #[inline(always)]
+    pub fn of(probabilities: &[f64], others: f64) -> Self {
+        let mut counts = Counts::of_rare(probabilities, others);
+        let mut likely = probabilities.iter().copied().filter(|&probability| probability > RARE);
+        let mut before = Vec::with_capacity(counts.mass.len() + probabilities.len() + 8);
+        while let Some(first) = likely.next() {
+            let trials = std::array::from_fn(|lane| if lane == 0 { first } else { likely.next().unwrap_or(0.0) });
+            counts.add(trials, &mut before);
         }
         counts
     }
 
-    /// Adds one trial. O(width).
-    pub fn add(&mut self, probability: f64) {
-        if probability <= NEGLIGIBLE {
-            return;
+    /// The count of those trials that are rare, and of the others.
+    ///
+    /// With o the odds of each, G(z) = Π (1 + o z) / (1 + o) generates the distribution P. As G' / G = Σ o / (1 + o z), each
+    /// P(t) = (T₁ P(t − 1) − T₂ P(t − 2) + …) / t, where Tᵢ is the sum of the odds' i-th powers (Chen, Dempster and Liu, "Weighted
+    /// finite population sampling to maximize entropy", Biometrika 1994). The powers vanish fast, since the odds are small.
+    #[inline(always)]
+    fn of_rare(probabilities: &[f64], others: f64) -> Self {
+        let sums = power_sums(probabilities);
+        let none = -others - sums.iter().zip(1..).map(|(sum, power)| sum / f64::from(power)).sum::<f64>();
+        let mut odds = powers_of_odds(&sums);
+        odds[0] += others;
+        let needed = odds.iter().rposition(|&sum| sum > NEGLIGIBLE * NEGLIGIBLE).map_or(0, |last| last + 1);
+        let mut mass = Vec::with_capacity(probabilities.len() + 16);
+        mass.push(none.exp());
+        // The mean is at most the sum of the odds, and behind it the weights fall.
+        while mass.last().is_some_and(|&mass| mass > NEGLIGIBLE) || mass.len() as f64 <= odds[0] {
+            let mut sum = 0.0;
+            for (power, (odds, mass)) in odds[..needed].iter().zip(mass.iter().rev()).enumerate() {
+                sum += if power % 2 == 0 { odds * mass } else { -odds * mass };
+            }
+            mass.push(sum / mass.len() as f64);
         }
-        self.mass.push(0.0);
-        let mut below = 0.0;
-        for mass in &mut self.mass {
-            let here = *mass;
-            *mass = here * (1.0 - probability) + below * probability;
-            below = here;
+        let mut counts = Counts { first: 0, mass };
+        counts.drop_ends();
+        counts
+    }
+
+    /// Adds four trials. O(width). `before` is room to work in.
+    #[inline(always)]
+    fn add(&mut self, trials: [f64; 8], before: &mut Vec<f64>) {
+        // How many of the four succeed.
+        let mut some = [0.0; 9];
+        some[0] = 1.0;
+        for trial in trials {
+            for count in (1..9).rev() {
+                some[count] = some[count] * (1.0 - trial) + some[count - 1] * trial;
+            }
+            some[0] *= 1.0 - trial;
         }
-        let low = self.mass.iter().position(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
-        let high = self.mass.iter().rposition(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
+        before.clear();
+        before.extend([0.0; 8]);
+        before.append(&mut self.mass);
+        before.extend([0.0; 8]);
+        let here = |before: &[f64]| {
+            let mut sum = 0.0;
+            for d in 0..9 {
+                sum += some[d] * before[8 - d];
+            }
+            sum
+        };
+        self.mass.extend(before.windows(9).map(here));
+        self.drop_ends();
+    }
+
+    /// Drops what has no weight at either end.
+    #[inline(always)]
+    fn drop_ends(&mut self) {
+        let has_weight = |&mass: &f64| mass > NEGLIGIBLE;
+        let low = self.mass.iter().position(has_weight).unwrap_or(0);
+        let high = self.mass.iter().rposition(has_weight).unwrap_or(0);
         self.mass.truncate(high + 1);
         self.mass.drain(..low);
         self.first += low;
+    }
+
+    /// The distribution with all weights multiplied.
+    pub fn times(mut self, weight: f64) -> Self {
+        self.mass.iter_mut().for_each(|mass| *mass *= weight);
+        self
     }
 
     /// The lowest count that has weight.
@@ -70,36 +120,82 @@ impl Counts {
     }
 
     /// For each of these trials, which are among those counted, and each count: the joint probability that the trial
-    /// succeeds and the count is reached. `receive` gets the index of the count in [`Counts::mass`], in ascending or
-    /// descending order, and these probabilities. O(width).
+    /// succeeds and the count is reached. `receive` gets the count and these probabilities, and adds them up: a count may come
+    /// twice. A trial of probability 0 stands for none. O(width).
     ///
     /// Each trial, of probability p, is taken out of the count: with Q the distribution without it, P(t) = (1 − p) · Q(t) +
     /// p · Q(t − 1). The equation is solved from the low end for p up to 1/2 and from the high end above, so that errors do
-    /// not grow on the way. The trials of one call are solved side by side, so all must lie on one side of 1/2.
+    /// not grow on the way. The trials of one call are solved side by side.
+    #[inline(always)]
     pub fn joint<const N: usize>(&self, probabilities: [f64; N], mut receive: impl FnMut(usize, &[f64; N])) {
-        let mut joint = [0.0; N];
-        if probabilities[0] > 0.5 {
+        let likely = probabilities.map(|probability| probability > 0.5);
+        if likely.contains(&true) {
             // p · Q(t − 1) = P(t) − (1 − p) / p · p · Q(t)
-            let odds = probabilities.map(|probability| (1.0 - probability) / probability);
+            let odds = probabilities
+                .map(|probability| if probability > 0.5 { (1.0 - probability) / probability } else { 0.0 });
+            let counted = likely.map(|likely| f64::from(u8::from(likely)));
+            let mut joint = [0.0; N];
             for (at, &mass) in self.mass.iter().enumerate().rev() {
-                for (joint, odds) in joint.iter_mut().zip(&odds) {
-                    *joint = mass - odds * *joint;
+                for lane in 0..N {
+                    joint[lane] = counted[lane] * mass - odds[lane] * joint[lane];
                 }
-                receive(at, &joint);
+                receive(self.first + at, &joint);
             }
-        } else {
+        }
+        if likely.contains(&false) {
             // p · Q(t − 1) = p / (1 − p) · (P(t − 1) − p · Q(t − 2))
-            let odds = probabilities.map(|probability| probability / (1.0 - probability));
+            let odds = probabilities
+                .map(|probability| if probability > 0.5 { 0.0 } else { probability / (1.0 - probability) });
+            let mut joint = [0.0; N];
             let mut below = 0.0;
             for (at, &mass) in self.mass.iter().enumerate() {
-                for (joint, odds) in joint.iter_mut().zip(&odds) {
-                    *joint = odds * (below - *joint);
+                for lane in 0..N {
+                    joint[lane] = odds[lane] * (below - joint[lane]);
                 }
-                receive(at, &joint);
+                receive(self.first + at, &joint);
                 below = mass;
             }
         }
     }
+}
+
+/// The sums of the first powers of those probabilities that are rare.
+#[inline(always)]
+fn power_sums(probabilities: &[f64]) -> [f64; POWERS] {
+    const LANES: usize = 4;
+    let mut sums = [[0.0; LANES]; POWERS];
+    let mut add = |trials: [f64; LANES]| {
+        let trials = trials.map(|probability| if probability > RARE { 0.0 } else { probability });
+        let most = trials.into_iter().fold(0.0, f64::max);
+        let (mut powers, mut most_power) = (trials, most);
+        for sums in &mut sums {
+            for lane in 0..LANES {
+                sums[lane] += powers[lane];
+                powers[lane] *= trials[lane];
+            }
+            most_power *= most;
+            if most_power < NEGLIGIBLE * NEGLIGIBLE {
+                break;
+            }
+        }
+    };
+    let (chunks, rest) = probabilities.as_chunks();
+    chunks.iter().for_each(|&trials| add(trials));
+    add(std::array::from_fn(|lane| rest.get(lane).copied().unwrap_or(0.0)));
+    sums.map(|lanes| lanes.iter().sum())
+}
+
+/// The power sums of the odds from those of the probabilities: with o = p / (1 − p), oⁱ = Σ C(i + j − 1, j) · pⁱ⁺ʲ.
+fn powers_of_odds(sums: &[f64; POWERS]) -> [f64; POWERS] {
+    let mut odds = [0.0; POWERS];
+    for (power, odds) in odds.iter_mut().enumerate() {
+        let mut binomial = 1.0;
+        for (more, sum) in sums[power..].iter().enumerate() {
+            *odds += binomial * sum;
+            binomial *= (power + 1 + more) as f64 / (more + 1) as f64;
+        }
+    }
+    odds
 }
 
 #[cfg(test)]
@@ -108,9 +204,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn counts(probabilities: &[f64]) -> Counts {
-        let mut counts = Counts::none();
-        probabilities.iter().for_each(|&probability| counts.add(probability));
-        counts
+        Counts::of(probabilities, 0.0)
+    }
+
+    /// The distribution without any sum of powers, from zero on.
+    fn one_by_one(probabilities: &[f64]) -> Vec<f64> {
+        probabilities.iter().fold(vec![1.0], |mass, probability| {
+            let at = |count: usize| mass.get(count).copied().unwrap_or(0.0);
+            let below = |count: usize| count.checked_sub(1).map_or(0.0, at);
+            (0..=mass.len()).map(|count| at(count) * (1.0 - probability) + below(count) * probability).collect()
+        })
     }
 
     #[test]
@@ -130,26 +233,41 @@ mod tests {
     #[test]
     fn a_poisson_count_has_its_mean_and_sums_to_one() {
         for mean in [0.0, 0.3, 4.0, 20.0] {
-            let counts = Counts::poisson(mean);
+            let counts = Counts::of(&[], mean);
             let total: f64 = counts.mass().iter().sum();
-            let average: f64 = counts.mass().iter().enumerate().map(|(count, weight)| count as f64 * weight).sum();
+            let average: f64 = (counts.first()..).zip(counts.mass()).map(|(count, weight)| count as f64 * weight).sum();
             assert!((total - 1.0).abs() < 1e-9 && (average - mean).abs() < 1e-6, "{mean}: {total}, {average}");
         }
     }
 
     proptest! {
         #[test]
+        fn rare_trials_count_as_they_do_one_by_one(
+            rare in prop::collection::vec(0.0..=RARE, 0..400),
+            more in prop::collection::vec(0.0..=1.0f64, 0..20),
+        ) {
+            let trials = [rare, more].concat();
+            let (fast, slow) = (counts(&trials), one_by_one(&trials));
+            for (count, slow) in slow.iter().enumerate() {
+                let fast = count.checked_sub(fast.first()).and_then(|at| fast.mass().get(at)).copied().unwrap_or(0.0);
+                prop_assert!((fast - slow).abs() < 20.0 * NEGLIGIBLE, "{count} {fast} {slow}");
+            }
+        }
+
+        #[test]
         fn a_trial_comes_out_as_it_went_in(others in prop::collection::vec(0.0..=1.0f64, 0..60), probability in 1e-6..=1.0f64) {
-            let without = counts(&others);
-            let mut all = without.clone();
-            all.add(probability);
-            let mut joint = vec![0.0; all.mass().len()];
-            all.joint([probability], |at, &[weight]| joint[at] = weight);
-            for (at, joint) in joint.iter().enumerate() {
+            let without = one_by_one(&others);
+            let all = counts(&[&others[..], &[probability]].concat());
+            let mut joint = vec![0.0; others.len() + 2];
+            all.joint([probability, 0.0], |count, &[weight, none]| {
+                joint[count] += weight;
+                assert_eq!(none, 0.0);
+            });
+            for (count, joint) in joint.iter().enumerate() {
                 // The same event with the trial left out: the others are one fewer.
-                let before = (all.first() + at).checked_sub(1 + without.first());
-                let expected = before.and_then(|at| without.mass().get(at)).map_or(0.0, |mass| probability * mass);
-                prop_assert!((joint - expected).abs() < 1e-10, "{} {joint} {expected}", all.first() + at);
+                let before = count.checked_sub(1).and_then(|count| without.get(count));
+                let expected = before.map_or(0.0, |mass| probability * mass);
+                prop_assert!((joint - expected).abs() < 20.0 * NEGLIGIBLE, "{count} {joint} {expected}");
             }
         }
     }

@@ -72,10 +72,10 @@ fn ordered(scenarios: &mut [Scenario], count: usize) -> Vec<usize> {
 
 impl Rule for Auto {
     fn cut(&self, pool: &Pool) -> Cut {
-        let values = pool.descending();
-        let (Some(&best), Some(&worst)) = (values.first(), values.last()) else {
+        let (Some(&best), Some(&worst)) = (pool.values().first(), pool.values().last()) else {
             return Cut::new("auto", pool, 0, NO_CANDIDATES);
         };
+        let (best, worst) = (pool.mirrored(best), pool.mirrored(worst));
         let measured = pool.background().map(|background| pool.mirrored(background.mean));
         let mean = measured.unwrap_or(worst);
         let source = if measured.is_some() { "measured" } else { "estimated" };
@@ -101,18 +101,14 @@ impl Rule for Auto {
             None => order,
         });
         let needed = if self.target_recall > 0.0 { Needed::All } else { Needed::UpToBest };
-        let table = expectations(&scenarios, 1.0 / self.strictness.clamp(0.1, 10.0), needed);
+        let mut probabilities = mixed(&scenarios);
+        let table = expectations(&scenarios, &probabilities, 1.0 / self.strictness.clamp(0.1, 10.0), needed);
         let within = self.affordable(pool, order.as_deref(), depth);
         let (keep, aim) = self.choose(&table, within);
 
-        let probabilities = match &order {
-            Some(_) => {
-                mixed(&scenarios).into_iter().chain(relevance.probabilities(scores).into_iter().skip(depth)).collect()
-            }
-            // Without judgements and with every candidate in them, these are the scenarios that `probabilities` would make again.
-            None if judgements.is_none() && depth == scores.len() => mixed(&scenarios),
-            None => relevance.probabilities(scores),
-        };
+        if depth < scores.len() {
+            probabilities.extend(relevance.probabilities(scores).into_iter().skip(depth));
+        }
         let unaffordable = self.unaffordable(pool, order.as_deref(), &table, within);
         let mut reason = match &unaffordable {
             Some(tokens) => {

@@ -89,6 +89,12 @@ const NODES: [f64; 11] = [
     1.791717111,
 ];
 
+/// The middle of the scores at which relevance may end.
+const MIDDLE: f64 = 0.55;
+
+/// A step of less width is no different.
+const NARROWEST: f64 = 1e-3;
+
 impl Relevance {
     /// The built-in prior for this kind of text. The constants were fitted with whole families of public collections left
     /// out; see `docs/research/auto.md`.
@@ -109,14 +115,17 @@ impl Relevance {
         }
     }
 
-    /// The probability that a candidate with this normalized score is relevant when relevance ends at `end`.
-    pub(super) fn step(&self, score: f64, end: f64) -> f64 {
-        self.ceiling / (1.0 + ((end - score) / self.softness).exp())
-    }
-
     /// The scores at which relevance may end, each with its weight.
-    pub(super) fn ends(&self) -> impl Iterator<Item = (f64, f64)> {
-        NODES.iter().map(|&node| ((self.level + self.spread * node).clamp(0.1, 1.0), 1.0 / NODES.len() as f64))
+    fn ends(&self) -> Vec<(f64, f64)> {
+        let mut ends: Vec<(f64, f64)> = Vec::with_capacity(NODES.len());
+        for node in NODES {
+            let (end, weight) = ((self.level + self.spread * node).clamp(0.1, 1.0), 1.0 / NODES.len() as f64);
+            match ends.last_mut().filter(|last| last.0 == end) {
+                Some(last) => last.1 += weight,
+                None => ends.push((end, weight)),
+            }
+        }
+        ends
     }
 
     /// One scenario for each end of relevance. The normalized `scores` do not ascend.
@@ -124,13 +133,19 @@ impl Relevance {
     /// Judgements change each candidate's probability by Bayes' rule, and the weight of each scenario by how well it
     /// predicts them.
     pub(super) fn scenarios(&self, scores: &[f64], judged: Option<&Judgements>) -> Vec<Scenario> {
+        // The step is ceiling / (1 + exp((end − score) / softness)). Its exponential is a product, and one factor is the same in
+        // all scenarios. Neither is 0 or infinite for a score between the background and the best.
+        let (softness, ceiling) = (self.softness.max(NARROWEST), self.ceiling.clamp(0.0, 1.0));
+        let distances: Vec<f64> = scores.iter().map(|&score| ((MIDDLE - score) / softness).exp()).collect();
         let scenario = |(end, weight): (f64, f64)| {
-            let mut probabilities: Vec<f64> = scores.iter().map(|&score| self.step(score, end)).collect();
+            let end = ((end - MIDDLE) / softness).exp();
+            let mut probabilities: Vec<f64> =
+                distances.iter().map(|distance| ceiling / (1.0 + end * distance)).collect();
             let outside = outside(&probabilities);
             let log = weight.ln() + judged.map_or(0.0, |judged| judged.apply(&mut probabilities));
             (log, Scenario { weight, probabilities, outside })
         };
-        let mut scenarios: Vec<(f64, Scenario)> = self.ends().map(scenario).collect();
+        let mut scenarios: Vec<(f64, Scenario)> = self.ends().into_iter().map(scenario).collect();
         let highest = scenarios.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = scenarios.iter().map(|(log, _)| (log - highest).exp()).sum();
         scenarios.iter_mut().for_each(|(log, scenario)| scenario.weight = (*log - highest).exp() / total);
@@ -146,10 +161,12 @@ impl Relevance {
 
 /// The probability that each candidate is relevant, over all scenarios.
 pub(super) fn mixed(scenarios: &[Scenario]) -> Vec<f64> {
-    let count = scenarios.first().map_or(0, |scenario| scenario.probabilities.len());
-    let probability =
-        |at: usize| scenarios.iter().map(|scenario| scenario.weight * scenario.probabilities[at]).sum::<f64>();
-    (0..count).map(|at| probability(at).min(1.0)).collect()
+    let mut mixed = vec![0.0; scenarios.first().map_or(0, |scenario| scenario.probabilities.len())];
+    for Scenario { weight, probabilities, .. } in scenarios {
+        mixed.iter_mut().zip(probabilities).for_each(|(mixed, probability)| *mixed += weight * probability);
+    }
+    mixed.iter_mut().for_each(|mixed| *mixed = mixed.min(1.0));
+    mixed
 }
 
 /// The number of relevant passages that the pool cut off, if its probabilities go on falling as they do in its second half.

@@ -29,6 +29,22 @@ fn the_same_list_is_cut_by_the_level_of_the_collection() {
 }
 
 #[test]
+fn a_model_of_numbers_that_make_no_sense_still_ends() {
+    let sane = Relevance::default();
+    for number in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e-300, 1e300] {
+        for relevance in [
+            Relevance { level: number, ..sane },
+            Relevance { spread: number, ..sane },
+            Relevance { softness: number, ..sane },
+            Relevance { ceiling: number, ..sane },
+        ] {
+            let cut = Auto::default().cut(&pool(&list()).with_relevance(relevance));
+            assert!(cut.keep <= list().len(), "{relevance:?}");
+        }
+    }
+}
+
+#[test]
 fn a_judge_decides_on_the_candidates_that_it_read() {
     let judged = |opinions: &[f64]| {
         let opinions = opinions.iter().map(|&opinion| Some(opinion));

@@ -207,7 +207,7 @@ impl Rule for TopScore {
             .with("kept_on_other_side", other);
         for (source, _) in apart {
             let line = Value::Number(source.table.line(best));
-            cut.diagnostics.insert(format!("line_{}", source.source), line);
+            cut.diagnostics.insert(format!("line_{}", source.source).into(), line);
         }
         match held.common_line(best) {
             Some(line) => cut.with_score_threshold(line),

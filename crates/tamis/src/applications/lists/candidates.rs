@@ -3,7 +3,8 @@
 
 use super::error::ListError;
 use super::sample::{FEWEST_FOR_DEVIATION, Standing, sample_background};
-use super::{ListEntry, Reading, Reference};
+use super::{ListEntry, Reading, Reference, position};
+use std::borrow::Cow;
 use tamis_cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
 use tamis_rank::{self as rank, BackgroundEvidence, Fusion};
 
@@ -15,17 +16,17 @@ type Entries<'a> = [&'a ListEntry];
 pub struct Candidates {
     /// Their values, best first.
     pub pool: Pool,
-    /// The entry at each rank. Entries are ordered by value; where the rule judges each entry by its raw scores, the admitted ones come
-    /// first.
-    pub order: Vec<usize>,
-    /// The value of the entry at each rank.
-    pub ranked: Vec<f64>,
+    /// The entry at each rank, where that is not the one at the same place. Entries are ordered by value; where the rule judges each
+    /// entry by its raw scores, the admitted ones come first.
+    pub order: Option<Vec<usize>>,
+    /// The value of the entry at each rank, where that is not the pool's.
+    pub ranked: Option<Vec<f64>>,
     /// The gate's evidence.
     pub evidence: Evidence,
     /// The standing of the best score in a sample, which is the gate's evidence for scores on a scale of their own.
     pub standing: Option<Standing>,
     /// A description of the values for people.
-    pub values: String,
+    pub values: Cow<'static, str>,
 }
 
 impl Candidates {
@@ -77,8 +78,8 @@ impl Candidates {
             order.sort_by_key(|&at| admissions[at] == Admission::Refused);
             pool = pool.with_admitted(admissions.into_iter().collect::<Admitted>());
         }
-        let ranked = order.iter().map(|&at| values[at]).collect();
-        Ok(Candidates { pool, order, ranked, evidence, standing: None, values: described })
+        let ranked = Some(order.iter().map(|&at| values[at]).collect());
+        Ok(Candidates { pool, order: Some(order), ranked, evidence, standing: None, values: described.into() })
     }
 
     /// Ranks scores, in input order or best first.
@@ -116,15 +117,23 @@ impl Candidates {
             pool = pool.with_background(background)?;
             standing = Standing::of(&pool, &background);
         }
-        let order = (0..pool.len()).filter_map(|rank| pool.position(rank)).map(place).collect();
-        let (ranked, values) = (pool.values().to_vec(), "the score of each line".to_owned());
-        Ok(Candidates { pool, order, ranked, evidence: Evidence::default(), standing, values })
+        let in_place = given.is_none() && pool.dropped_non_finite() == 0;
+        let places = || (0..pool.len()).filter_map(|rank| pool.position(rank)).map(place).collect();
+        let order = (!in_place).then(places);
+        let values = "the score of each line".into();
+        Ok(Candidates { pool, order, ranked: None, evidence: Evidence::default(), standing, values })
+    }
+
+    /// The entries in their order, best first.
+    pub fn positions(&self) -> impl Iterator<Item = usize> {
+        (0..self.pool.len()).map(|rank| position(self.order.as_deref(), rank))
     }
 
     /// Puts the entries in the order that a judge gave them, as ranks.
     pub fn rearrange(&mut self, order: &[usize]) {
-        self.order = order.iter().map(|&rank| self.order[rank]).collect();
-        self.ranked = order.iter().map(|&rank| self.ranked[rank]).collect();
+        let ranked = self.ranked.as_deref().unwrap_or(self.pool.values());
+        self.ranked = Some(order.iter().map(|&rank| ranked[rank]).collect());
+        self.order = Some(order.iter().map(|&rank| position(self.order.as_deref(), rank)).collect());
     }
 }
 
@@ -304,7 +313,7 @@ mod tests {
         assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
         let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
-        assert_eq!(candidates.order, [2, 1, 0]);
+        assert_eq!(candidates.positions().collect::<Vec<_>>(), [2, 1, 0]);
         let expected = [0.875, 0.625, 0.375];
         let values = candidates.pool.values().iter();
         assert!(values.zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-12), "{candidates:?}");
@@ -320,13 +329,20 @@ mod tests {
         };
         // A row that only the words found has at most 0.30.
         let weighted = read(&TopScore::default());
-        assert_eq!(weighted.order, [0, 1, 2]);
+        assert!(weighted.positions().eq(0..3));
         near(weighted.pool.values(), &[0.63, 0.42 + 0.3 * 0.5, 0.3 * 0.99]);
         near(read(&MaxGap::default()).pool.values(), &[0.9, 0.6, 0.6]);
         // The threshold applies to raw similarities, not to fused scores.
         let admitted = read(&LanguageThreshold::default());
-        assert_eq!((admitted.order[0], admitted.pool.admitted().map(|admitted| admitted.total())), (0, Some(1)));
-        assert_eq!(admitted.ranked[0], admitted.pool.values()[1], "the best by the fused value is not admitted");
+        assert_eq!(
+            (admitted.positions().next(), admitted.pool.admitted().map(|admitted| admitted.total())),
+            (Some(0), Some(1))
+        );
+        assert_eq!(
+            admitted.ranked.expect("another order")[0],
+            admitted.pool.values()[1],
+            "the best by the fused value is not admitted"
+        );
         let words = list("bm25\n4\n");
         let words: Vec<&ListEntry> = words.iter().collect();
         let error = Candidates::of(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err();

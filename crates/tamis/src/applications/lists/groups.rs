@@ -29,7 +29,7 @@ impl ListCutter<'_> {
         let order = ListCutter { rule, judge: None, gate: false, ..*self }.decided(entries)?;
         let mut members: Vec<Vec<usize>> = Vec::new();
         let mut known: HashMap<usize, usize> = HashMap::new();
-        for position in order.positions {
+        for position in order.positions() {
             let next = members.len();
             let at = match groups.get(position).copied().flatten() {
                 Some(group) => *known.entry(group).or_insert(next),
@@ -42,7 +42,7 @@ impl ListCutter<'_> {
         }
         let best: Vec<&ListEntry> = members.iter().map(|members| entries[members[0]]).collect();
         let decided = self.decided(&best)?;
-        let members = decided.positions.iter().map(|&at| std::mem::take(&mut members[at])).collect();
+        let members = decided.positions().map(|at| std::mem::take(&mut members[at])).collect();
         Ok(GroupedList { decided, members })
     }
 }

@@ -103,10 +103,22 @@ pub struct ListCutter<'a> {
 pub struct DecidedList {
     /// The cut.
     pub cut: Cut,
-    /// The position of each candidate in the list, from 0; best first.
-    pub positions: Vec<usize>,
-    /// The value of each candidate on the scale of the method, in the order of `positions`.
+    /// The value of each candidate on the scale of the method, best first.
     pub values: Vec<f64>,
+    /// The position of each candidate in the list, where that is not its rank.
+    order: Option<Vec<usize>>,
+}
+
+impl DecidedList {
+    /// The positions of the candidates in the list, from 0; best first.
+    pub fn positions(&self) -> impl Iterator<Item = usize> {
+        (0..self.values.len()).map(|rank| position(self.order.as_deref(), rank))
+    }
+}
+
+/// The position of the candidate at a rank; without an order, its rank.
+fn position(order: Option<&[usize]>, rank: usize) -> usize {
+    order.map_or(rank, |order| order[rank])
 }
 
 /// A decided list.
@@ -217,7 +229,8 @@ impl<'a> ListCutter<'a> {
         if let Some(order) = &cut.order {
             candidates.rearrange(order);
         }
-        DecidedList { cut, positions: candidates.order, values: candidates.ranked }
+        let Candidates { pool, order, ranked, .. } = candidates;
+        DecidedList { cut, values: ranked.unwrap_or_else(|| pool.into_values()), order }
     }
 
     /// Has the built-in judge read the first entries. Returns how many it read.
@@ -231,11 +244,12 @@ impl<'a> ListCutter<'a> {
             return Err(ListError::JudgeUnread { method: self.rule.rule().name().to_owned() });
         }
         let judge = built_in_judge(JUDGE_DEPTH, None);
-        let passage = |&position: &usize| match &entries[position].text {
+        let passage = |position: usize| match &entries[position].text {
             Some(text) => Ok(JudgedPassage::new("", text)),
             None => Err(ListError::NoText { position }),
         };
-        let passages = candidates.order.iter().take(JUDGE_DEPTH).map(passage).collect::<Result<Vec<_>, _>>()?;
+        let positions = candidates.positions().take(JUDGE_DEPTH);
+        let passages = positions.map(passage).collect::<Result<Vec<_>, _>>()?;
         let probabilities = judge.judge(query, &passages).map_err(|reason| ListError::Judge(reason.to_string()))?;
         let judged = probabilities.iter().flatten().count();
         candidates.pool = candidates.pool.clone().with_judgements(judge.judgements(probabilities));
@@ -252,7 +266,7 @@ impl<'a> ListCutter<'a> {
             Some(standing) if !pool.is_empty() => standing.cut(rule, pool),
             _ => Gate::default().cut(evidence, rule, pool),
         };
-        cut.diagnostics.insert("values".into(), Value::from(values.clone()));
+        cut.diagnostics.insert("values".into(), Value::Text(values.clone()));
         if asks && !cut.gated && !pool.is_empty() {
             // A gate without evidence stays open because it knows nothing.
             let known = cut.diagnostics.contains_key("gate_evidence");
@@ -268,10 +282,11 @@ impl<'a> ListCutter<'a> {
 }
 
 impl From<DecidedList> for ListCut {
-    fn from(DecidedList { cut, positions, values }: DecidedList) -> Self {
-        let places = positions.into_iter().zip(values).enumerate();
-        let ranked = places.map(|(rank, (position, value))| RankedEntry { position, value, kept: cut.keeps(rank) });
-        ListCut { probabilities: cut.probabilities.clone(), ranked: ranked.collect(), report: cut.into() }
+    fn from(decided: DecidedList) -> Self {
+        let places = decided.positions().zip(&decided.values).enumerate();
+        let entry = |(rank, (position, &value))| RankedEntry { position, value, kept: decided.cut.keeps(rank) };
+        let ranked = places.map(entry).collect();
+        ListCut { probabilities: decided.cut.probabilities.clone(), ranked, report: decided.cut.into() }
     }
 }
 

@@ -52,7 +52,8 @@ impl Standing {
             return verdict.into_cut(pool);
         }
         let mut cut = rule.cut(pool);
-        cut.diagnostics.extend(verdict.diagnostics.into_iter().map(|(name, value)| (format!("gate_{name}"), value)));
+        cut.diagnostics
+            .extend(verdict.diagnostics.into_iter().map(|(name, value)| (format!("gate_{name}").into(), value)));
         cut
     }
 }
