@@ -10,6 +10,9 @@ const RARE: f64 = 0.01;
 /// Power sums of the rare trials that are needed: the next one is negligible, even of the most candidates that are looked at.
 const POWERS: usize = 5;
 
+/// Trials, not rare, that are added at once.
+const TOGETHER: usize = 8;
+
 /// The distribution of a count, the sum of independent trials with unequal probabilities (Poisson binomial), over the
 /// range of counts that have weight.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,72 +21,78 @@ pub(super) struct Counts {
     mass: Vec<f64>,
 }
 
-impl Counts {
-    /// The count of these trials and of many more, each rare, whose mean is `others`. O(n · w), with n the number of trials that
-    /// are not rare and w the width of the range.
-    #[inline(always)]
-    pub fn of(probabilities: &[f64], others: f64) -> Self {
-        let mut counts = Counts::of_rare(probabilities, others);
-        let mut likely = probabilities.iter().copied().filter(|&probability| probability > RARE);
-        let mut before = Vec::with_capacity(counts.mass.len() + probabilities.len() + 8);
-        while let Some(first) = likely.next() {
-            let trials = std::array::from_fn(|lane| if lane == 0 { first } else { likely.next().unwrap_or(0.0) });
-            counts.add(trials, &mut before);
-        }
-        counts
+/// Makes distributions of counts, in the same room one after the other.
+#[derive(Debug)]
+pub(super) struct Counter {
+    first: usize,
+    mass: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl Counter {
+    /// Room for so many trials.
+    pub fn with_capacity(trials: usize) -> Self {
+        let room = || Vec::with_capacity(trials + 2 * TOGETHER);
+        Counter { first: 0, mass: room(), before: room() }
     }
 
-    /// The count of those trials that are rare, and of the others.
+    /// The count of these trials and of many more, each rare, whose mean is `others`. All its weights are multiplied by `weight`.
+    /// O(n · w), with n the number of trials that are not rare and w the width of the range.
+    #[inline(always)]
+    pub fn count(&mut self, probabilities: &[f64], others: f64, weight: f64) -> Counts {
+        self.rare(probabilities, others);
+        let mut likely = probabilities.iter().copied().filter(|&probability| probability > RARE);
+        while let Some(first) = likely.next() {
+            self.add(std::array::from_fn(|at| if at == 0 { first } else { likely.next().unwrap_or(0.0) }));
+        }
+        Counts { first: self.first, mass: self.mass.iter().map(|mass| weight * mass).collect() }
+    }
+
+    /// Starts with those trials that are rare, and the others.
     ///
     /// With o the odds of each, G(z) = Π (1 + o z) / (1 + o) generates the distribution P. As G' / G = Σ o / (1 + o z), each
     /// P(t) = (T₁ P(t − 1) − T₂ P(t − 2) + …) / t, where Tᵢ is the sum of the odds' i-th powers (Chen, Dempster and Liu, "Weighted
     /// finite population sampling to maximize entropy", Biometrika 1994). The powers vanish fast, since the odds are small.
     #[inline(always)]
-    fn of_rare(probabilities: &[f64], others: f64) -> Self {
+    fn rare(&mut self, probabilities: &[f64], others: f64) {
         let sums = power_sums(probabilities);
         let none = -others - sums.iter().zip(1..).map(|(sum, power)| sum / f64::from(power)).sum::<f64>();
         let mut odds = powers_of_odds(&sums);
         odds[0] += others;
         let needed = odds.iter().rposition(|&sum| sum > NEGLIGIBLE * NEGLIGIBLE).map_or(0, |last| last + 1);
-        let mut mass = Vec::with_capacity(probabilities.len() + 16);
-        mass.push(none.exp());
+        self.first = 0;
+        self.mass.clear();
+        self.mass.push(none.exp());
         // The mean is at most the sum of the odds, and behind it the weights fall.
-        while mass.last().is_some_and(|&mass| mass > NEGLIGIBLE) || mass.len() as f64 <= odds[0] {
+        while self.mass.last().is_some_and(|&mass| mass > NEGLIGIBLE) || self.mass.len() as f64 <= odds[0] {
             let mut sum = 0.0;
-            for (power, (odds, mass)) in odds[..needed].iter().zip(mass.iter().rev()).enumerate() {
+            for (power, (odds, mass)) in odds[..needed].iter().zip(self.mass.iter().rev()).enumerate() {
                 sum += if power % 2 == 0 { odds * mass } else { -odds * mass };
             }
-            mass.push(sum / mass.len() as f64);
+            self.mass.push(sum / self.mass.len() as f64);
         }
-        let mut counts = Counts { first: 0, mass };
-        counts.drop_ends();
-        counts
+        self.drop_ends();
     }
 
-    /// Adds four trials. O(width). `before` is room to work in.
+    /// Adds trials. O(width).
     #[inline(always)]
-    fn add(&mut self, trials: [f64; 8], before: &mut Vec<f64>) {
-        // How many of the four succeed.
-        let mut some = [0.0; 9];
+    fn add(&mut self, trials: [f64; TOGETHER]) {
+        // How many of these succeed.
+        let mut some = [0.0; TOGETHER + 1];
         some[0] = 1.0;
         for trial in trials {
-            for count in (1..9).rev() {
-                some[count] = some[count] * (1.0 - trial) + some[count - 1] * trial;
+            for count in (0..TOGETHER).rev() {
+                some[count + 1] = some[count + 1] * (1.0 - trial) + some[count] * trial;
             }
             some[0] *= 1.0 - trial;
         }
-        before.clear();
-        before.extend([0.0; 8]);
-        before.append(&mut self.mass);
-        before.extend([0.0; 8]);
-        let here = |before: &[f64]| {
-            let mut sum = 0.0;
-            for d in 0..9 {
-                sum += some[d] * before[8 - d];
-            }
-            sum
-        };
-        self.mass.extend(before.windows(9).map(here));
+        self.before.clear();
+        self.before.extend([0.0; TOGETHER]);
+        self.before.append(&mut self.mass);
+        self.before.extend([0.0; TOGETHER]);
+        let here =
+            |before: &[f64]| some.iter().zip(before.iter().rev()).map(|(some, before)| some * before).sum::<f64>();
+        self.mass.extend(self.before.windows(TOGETHER + 1).map(here));
         self.drop_ends();
     }
 
@@ -97,13 +106,9 @@ impl Counts {
         self.mass.drain(..low);
         self.first += low;
     }
+}
 
-    /// The distribution with all weights multiplied.
-    pub fn times(mut self, weight: f64) -> Self {
-        self.mass.iter_mut().for_each(|mass| *mass *= weight);
-        self
-    }
-
+impl Counts {
     /// The lowest count that has weight.
     pub fn first(&self) -> usize {
         self.first
@@ -204,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn counts(probabilities: &[f64]) -> Counts {
-        Counts::of(probabilities, 0.0)
+        Counter::with_capacity(0).count(probabilities, 0.0, 1.0)
     }
 
     /// The distribution without any sum of powers, from zero on.
@@ -233,7 +238,7 @@ mod tests {
     #[test]
     fn a_poisson_count_has_its_mean_and_sums_to_one() {
         for mean in [0.0, 0.3, 4.0, 20.0] {
-            let counts = Counts::of(&[], mean);
+            let counts = Counter::with_capacity(0).count(&[], mean, 1.0);
             let total: f64 = counts.mass().iter().sum();
             let average: f64 = (counts.first()..).zip(counts.mass()).map(|(count, weight)| count as f64 * weight).sum();
             assert!((total - 1.0).abs() < 1e-9 && (average - mean).abs() < 1e-6, "{mean}: {total}, {average}");

@@ -1,6 +1,6 @@
 //! The worth of keeping the first k candidates, for every k, when relevance is known only by probability.
 
-use super::counts::Counts;
+use super::counts::{Counter, Counts};
 
 /// One way relevance may be: a probability per candidate, best first, independent given the scenario, and the expected
 /// number of relevant passages outside the pool.
@@ -65,10 +65,10 @@ fn computed_with_avx2(scenarios: &[Scenario], probabilities: &[f64], beta: f64, 
 fn computed(scenarios: &[Scenario], probabilities: &[f64], beta: f64, needed: Needed) -> Vec<Expectation> {
     let beta2 = beta * beta;
     let candidates = probabilities.len();
-    let mut counts = Vec::with_capacity(scenarios.len());
+    let (mut counter, mut counts) = (Counter::with_capacity(candidates), Vec::with_capacity(scenarios.len()));
     // A closure would be compiled apart.
     for scenario in scenarios {
-        counts.push(Counts::of(&scenario.probabilities, scenario.outside).times(scenario.weight));
+        counts.push(counter.count(&scenario.probabilities, scenario.outside, scenario.weight));
     }
     let zero: f64 = counts.iter().map(Counts::zero).sum();
     let mut table = vec![Expectation { f: zero, precision: 1.0, recall: 0.0 }];
@@ -194,7 +194,8 @@ mod tests {
     fn direct(scenario: &Scenario, beta: f64) -> Vec<Expectation> {
         let of = |kept: usize| {
             let (before, after) = scenario.probabilities.split_at(kept);
-            let (before, after) = (Counts::of(before, 0.0), Counts::of(after, scenario.outside));
+            let mut counter = Counter::with_capacity(0);
+            let (before, after) = (counter.count(before, 0.0, 1.0), counter.count(after, scenario.outside, 1.0));
             let mut here = Expectation::default();
             for (found, weight) in (before.first()..).zip(before.mass()).filter(|(found, _)| *found > 0) {
                 for (missed, other) in (after.first()..).zip(after.mass()) {

@@ -139,17 +139,19 @@ impl Relevance {
         let distances: Vec<f64> = scores.iter().map(|&score| ((MIDDLE - score) / softness).exp()).collect();
         let scenario = |(end, weight): (f64, f64)| {
             let end = ((end - MIDDLE) / softness).exp();
-            let mut probabilities: Vec<f64> =
-                distances.iter().map(|distance| ceiling / (1.0 + end * distance)).collect();
-            let outside = outside(&probabilities);
-            let log = weight.ln() + judged.map_or(0.0, |judged| judged.apply(&mut probabilities));
-            (log, Scenario { weight, probabilities, outside })
+            let probabilities: Vec<f64> = distances.iter().map(|distance| ceiling / (1.0 + end * distance)).collect();
+            Scenario { weight, outside: outside(&probabilities), probabilities }
         };
-        let mut scenarios: Vec<(f64, Scenario)> = self.ends().into_iter().map(scenario).collect();
-        let highest = scenarios.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
-        let total: f64 = scenarios.iter().map(|(log, _)| (log - highest).exp()).sum();
-        scenarios.iter_mut().for_each(|(log, scenario)| scenario.weight = (*log - highest).exp() / total);
-        scenarios.into_iter().map(|(_, scenario)| scenario).collect()
+        let mut scenarios: Vec<Scenario> = self.ends().into_iter().map(scenario).collect();
+        if let Some(judged) = judged {
+            let logs =
+                scenarios.iter_mut().map(|scenario| scenario.weight.ln() + judged.apply(&mut scenario.probabilities));
+            let logs: Vec<f64> = logs.collect();
+            let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let total: f64 = logs.iter().map(|log| (log - highest).exp()).sum();
+            scenarios.iter_mut().zip(logs).for_each(|(scenario, log)| scenario.weight = (log - highest).exp() / total);
+        }
+        scenarios
     }
 
     /// The probability that each candidate is relevant, over all ends. The normalized `scores` do not ascend, so neither do
