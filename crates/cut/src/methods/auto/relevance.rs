@@ -24,7 +24,7 @@ pub struct Relevance {
     pub level: f64,
     /// Standard deviation of that score from query to query, above 0.
     pub spread: f64,
-    /// Width of the step, above 0.
+    /// Width of the step, above 0; below 0.001 it makes no difference.
     pub softness: f64,
     /// Probability that a candidate far above the step is relevant, 0 to 1.
     pub ceiling: f64,
@@ -92,7 +92,7 @@ const NODES: [f64; 11] = [
 /// The middle of the scores at which relevance may end.
 const MIDDLE: f64 = 0.55;
 
-/// A step of less width is no different.
+/// The least width of the step: the exponentials of a narrower one would overflow.
 const NARROWEST: f64 = 1e-3;
 
 impl Relevance {
