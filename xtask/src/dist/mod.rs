@@ -180,10 +180,7 @@ fn check(project: &Project, made: &Made, path: &std::path::Path, kind: &Kind) ->
             let packages: Vec<PathBuf> = packages.map(|(path, _)| path.clone()).collect();
             check::npm::check(project, &packages)
         }
-        // npm installs the package for the C library of this machine, with the command.
-        Kind::Npm(Some(target)) if target.runs_here() && target.is_musl() == cfg!(target_env = "musl") => {
-            Ok(Tested::On("with the package tamis".into()))
-        }
+        Kind::Npm(Some(target)) if target.runs_here() => Ok(Tested::On("with the package tamis".into())),
         Kind::Npm(Some(target)) => Ok(Tested::NotHere(format!("npm installs it only on {}", target.npm.words()))),
         Kind::Homebrew => check::formula(path),
         Kind::Installer => check::installer::check(project, path, &made.archives),

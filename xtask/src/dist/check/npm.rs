@@ -2,7 +2,7 @@
 
 use super::super::project::Project;
 use super::super::table::Tested;
-use super::super::target::TARGETS;
+use super::super::target::{TARGETS, Target};
 use super::super::tools::quietly;
 use super::server::Server;
 use super::trial;
@@ -38,30 +38,45 @@ pub fn check(project: &Project, packages: &[PathBuf]) -> Result<Tested> {
         command
     };
     fs::write(place.join("package.json"), "{ \"private\": true }\n")?;
-    quietly(&mut npm(&["install", "tamis"]))?;
     let modules = place.join("node_modules");
-    let installed: Vec<&String> = names.iter().filter(|name| modules.join(name).is_dir()).collect();
-    let fits = |name: &&&String| TARGETS.iter().any(|target| target.npm_package() == ***name && target.runs_here());
-    let programs: Vec<&&String> = installed.iter().filter(fits).collect();
-    ensure!(!programs.is_empty() && programs.len() + 1 == installed.len(), "npm installs {installed:?}");
-    let preferred = programs.iter().map(|name| name.as_str()).min_by_key(|name| name.len()).unwrap_or_default();
-    let target = TARGETS.iter().find(|target| target.npm_package() == preferred).context("an unknown package")?;
-    trial::index_and_search(project, target.triple, || {
-        let mut command = Command::new(modules.join(".bin/tamis"));
-        trial::at_home(&mut command, &home);
-        command.current_dir(&place);
-        command
-    })?;
-    // The launcher passes on the exit status of a program that failed.
-    let mut failing = Command::new(modules.join(".bin/tamis"));
-    trial::at_home(&mut failing, &home);
-    ensure!(failing.arg("no-such-command").output()?.status.code() == Some(2), "the launcher hides the exit status");
-    let shown = quietly(&mut npm(&["exec", "--offline", "--", "tamis", "--version"]))?;
-    ensure!(shown.trim() == format!("tamis {}", project.version), "npm exec prints {shown:?}");
-    quietly(&mut npm(&["uninstall", "tamis"]))?;
-    ensure!(names.iter().all(|name| !modules.join(name).exists()), "npm uninstall leaves packages");
+    let installed = || names.iter().filter(|name| modules.join(name).is_dir()).collect::<Vec<&String>>();
+    // Installs with these flags, uses the program, and removes it. Returns the package that the program was in.
+    let used = |flags: &[&str]| -> Result<&'static Target> {
+        quietly(&mut npm(&[&["install", "tamis"], flags].concat()))?;
+        let fits = |target: &&Target| installed().contains(&&target.npm_package()) && target.runs_here();
+        let programs: Vec<&Target> = TARGETS.iter().filter(fits).collect();
+        ensure!(!programs.is_empty() && programs.len() + 1 == installed().len(), "npm installs {:?}", installed());
+        let target = programs.into_iter().min_by_key(|target| target.is_musl()).context("an unknown package")?;
+        trial::index_and_search(project, target.triple, || {
+            let mut command = Command::new(modules.join(".bin/tamis"));
+            trial::at_home(&mut command, &home);
+            command.current_dir(&place);
+            command
+        })?;
+        // The launcher passes on the exit status of a program that failed.
+        let mut failing = Command::new(modules.join(".bin/tamis"));
+        trial::at_home(&mut failing, &home);
+        ensure!(
+            failing.arg("no-such-command").output()?.status.code() == Some(2),
+            "the launcher hides the exit status"
+        );
+        let shown = quietly(&mut npm(&["exec", "--offline", "--", "tamis", "--version"]))?;
+        ensure!(shown.trim() == format!("tamis {}", project.version), "npm exec prints {shown:?}");
+        quietly(&mut npm(&["uninstall", "tamis"]))?;
+        ensure!(installed().is_empty(), "npm uninstall leaves {:?}", installed());
+        Ok(target)
+    };
+    let mut packages = vec![used(&[])?.npm_package()];
+    // The program of the other library is static, so it runs here too, if npm takes this for such a system.
+    let musl = TARGETS.iter().find(|target| target.is_musl() && target.runs_here());
+    if let Some(musl) = musl.map(Target::npm_package).filter(|musl| names.contains(musl) && !packages.contains(musl)) {
+        let used = used(&["--libc=musl"])?.npm_package();
+        ensure!(used == musl, "npm install --libc=musl installs {used}");
+        packages.push(musl);
+    }
     Ok(Tested::On(format!(
-        "a local registry, empty directory: npm install ({preferred}), index, search, npm exec, npm uninstall"
+        "a local registry, empty directory: npm install ({}), index, search, npm exec, npm uninstall",
+        packages.join("; with --libc=musl ")
     )))
 }
 
