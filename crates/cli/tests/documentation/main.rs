@@ -7,6 +7,7 @@
 //! - `<!-- not run: needs a network -->`: it cannot be run, for this reason.
 //! - `<!-- run in ~/health -->`: it is run there, not in `~/mill`. The files there are those of `tests/documentation/home`.
 //! - `<!-- run anew -->`: nothing that the blocks before it did is there.
+//! - `<!-- run until it prints this -->`: a server comes to what the page shows, so the block is run again, up to ten times.
 //!
 //! `TAMIS_PAGES=cli.md,http.md` runs these pages alone, and `TAMIS_PAGES_WRITE=1` writes the outputs that differ into the pages.
 //! (trycmd does the same for programs that print the same text every time. It has no shell, and readers would see its placeholders.)
@@ -120,7 +121,14 @@ fn run(checkout: &Path, path: &Path) -> Outcome {
             reader = None;
         }
         let reader = reader.get_or_insert_with(Reader::new);
-        let (text, faults) = run_block(reader, &mut aliases, &block);
+        let mut tries = if block.until_shown { 10 } else { 1 };
+        let (text, faults) = loop {
+            let (text, faults) = run_block(reader, &mut aliases, &block);
+            tries -= 1;
+            if faults.is_empty() || tries == 0 {
+                break (text, faults);
+            }
+        };
         outcome.faults.extend(faults.into_iter().map(|fault| format!("{}:{}: {fault}", path.display(), block.line)));
         let range = |shift: isize, at: usize| at.checked_add_signed(shift).expect("within the page");
         written.replace_range(range(shifted, block.text.start)..range(shifted, block.text.end), &text);

@@ -9,6 +9,8 @@ const NOT_RUN: &str = "<!-- not run:";
 const RUN_IN: &str = "<!-- run in ~";
 /// The marker before a block whose reader has not run the blocks before it.
 const ANEW: &str = "<!-- run anew -->";
+/// The marker before a block that shows what a server comes to, which takes it some time.
+const UNTIL_SHOWN: &str = "<!-- run until it prints this -->";
 
 /// A fenced block of the language `console`.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct Block {
     pub directory: String,
     /// Whether its reader has not run the blocks before it.
     pub anew: bool,
+    /// Whether it is run again while it prints something else.
+    pub until_shown: bool,
 }
 
 /// A command, and the output that the page shows below it.
@@ -64,6 +68,7 @@ fn block(page: &str, fenced: Range<usize>, comment: &str) -> Block {
     let start = fenced.start + source.find('\n').map_or(source.len(), |end| end + 1);
     let end = fenced.start + source.trim_end().rfind('\n').map_or(source.len(), |end| end + 1);
     let text = start..end.max(start);
+    let has = |marker: &str| comment.lines().any(|line| line.trim() == marker);
     let marker = |begin: &str| {
         let value = |line: &str| Some(line.strip_prefix(begin)?.strip_suffix("-->")?.trim().to_owned());
         comment.lines().find_map(|line| value(line.trim()))
@@ -74,7 +79,8 @@ fn block(page: &str, fenced: Range<usize>, comment: &str) -> Block {
         text,
         not_run: marker(NOT_RUN),
         directory: marker(RUN_IN).map_or_else(|| "mill".to_owned(), |path| path.trim_start_matches('/').to_owned()),
-        anew: comment.lines().any(|line| line.trim() == ANEW),
+        anew: has(ANEW),
+        until_shown: has(UNTIL_SHOWN),
     }
 }
 
