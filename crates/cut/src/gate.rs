@@ -162,6 +162,13 @@ impl Verdict {
         };
     }
 
+    /// The cut with the figures of this verdict among its diagnostics, each with `gate_` before its name.
+    pub fn note_in(self, mut cut: Cut) -> Cut {
+        let figures = self.diagnostics.into_iter();
+        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}").into(), value)));
+        cut
+    }
+
     /// The cut that keeps nothing for this reason, with method `gate`.
     pub fn into_cut(self, pool: &Pool) -> Cut {
         Cut { diagnostics: self.diagnostics, gated: true, ..Cut::new("gate", pool, 0, self.reason) }
@@ -221,10 +228,7 @@ impl Gate {
         if verdict.empty {
             return verdict.into_cut(pool);
         }
-        let mut cut = rule.cut(pool);
-        let figures = verdict.diagnostics.into_iter();
-        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}").into(), value)));
-        cut
+        verdict.note_in(rule.cut(pool))
     }
 
     /// The sum that both legs need together: less in a small corpus, and moved by the words that must be there.

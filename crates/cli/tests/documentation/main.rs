@@ -7,7 +7,7 @@
 //! - `<!-- not run: needs a network -->`: it cannot be run, for this reason.
 //! - `<!-- run in ~/health -->`: it is run there, not in `~/mill`. The files there are those of `tests/documentation/home`.
 //! - `<!-- run anew -->`: nothing that the blocks before it did is there.
-//! - `<!-- run until it prints this -->`: a server comes to what the page shows, so the block is run again, up to ten times.
+//! - `<!-- run until it prints this -->`: the server needs time to get there. The block is run up to ten times.
 //!
 //! `TAMIS_PAGES=cli.md,http.md` runs these pages alone, and `TAMIS_PAGES_WRITE=1` writes the outputs that differ into the pages.
 //! (trycmd does the same for programs that print the same text every time. It has no shell, and readers would see its placeholders.)

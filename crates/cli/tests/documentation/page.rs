@@ -9,7 +9,7 @@ const NOT_RUN: &str = "<!-- not run:";
 const RUN_IN: &str = "<!-- run in ~";
 /// The marker before a block whose reader has not run the blocks before it.
 const ANEW: &str = "<!-- run anew -->";
-/// The marker before a block that shows what a server comes to, which takes it some time.
+/// The marker before a block that shows a state which a server reaches after some time.
 const UNTIL_SHOWN: &str = "<!-- run until it prints this -->";
 
 /// A fenced block of the language `console`.
@@ -27,7 +27,7 @@ pub struct Block {
     pub directory: String,
     /// Whether its reader has not run the blocks before it.
     pub anew: bool,
-    /// Whether it is run again while it prints something else.
+    /// Whether it is run again as long as it prints something else.
     pub until_shown: bool,
 }
 

@@ -67,11 +67,11 @@ pub fn check(project: &Project, packages: &[PathBuf]) -> Result<Tested> {
         Ok(target)
     };
     let mut packages = vec![used(&[])?.npm_package()];
-    // The program of the other library is static, so it runs here too, if npm takes this for such a system.
+    // The musl program is static, so it runs with glibc too. npm installs it here if it is told that the system has musl.
     let musl = TARGETS.iter().find(|target| target.is_musl() && target.runs_here());
     if let Some(musl) = musl.map(Target::npm_package).filter(|musl| names.contains(musl) && !packages.contains(musl)) {
-        let used = used(&["--libc=musl"])?.npm_package();
-        ensure!(used == musl, "npm install --libc=musl installs {used}");
+        let package = used(&["--libc=musl"])?.npm_package();
+        ensure!(package == musl, "npm install --libc=musl installs {package}");
         packages.push(musl);
     }
     Ok(Tested::On(format!(

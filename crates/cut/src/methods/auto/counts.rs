@@ -1,10 +1,10 @@
 //! The number of relevant candidates, when each is relevant with a probability of its own.
 
-/// Probabilities below this are dropped from the ends of a distribution. Together they stay far below a rounding error of
-/// the decision.
+/// Probabilities below this are dropped from the ends of a distribution. All that is dropped is too little to change a decision
+/// that is not a tie.
 pub(super) const NEGLIGIBLE: f64 = 1e-10;
 
-/// Trials of at most this probability count together.
+/// Trials of at most this probability are rare: they are counted together.
 const RARE: f64 = 0.01;
 
 /// Power sums of the rare trials that are needed: the next one is negligible, even of the most candidates that are looked at.
@@ -21,23 +21,25 @@ pub(super) struct Counts {
     mass: Vec<f64>,
 }
 
-/// Makes distributions of counts, in the same room one after the other.
+/// Makes distributions of counts one after the other, in the same memory.
 #[derive(Debug)]
 pub(super) struct Counter {
     first: usize,
     mass: Vec<f64>,
+    /// The weights before trials are added.
     before: Vec<f64>,
 }
 
 impl Counter {
-    /// Room for so many trials.
+    /// A counter with memory for this many trials.
     pub fn with_capacity(trials: usize) -> Self {
-        let room = || Vec::with_capacity(trials + 2 * TOGETHER);
-        Counter { first: 0, mass: room(), before: room() }
+        let weights = || Vec::with_capacity(trials + 2 * TOGETHER);
+        Counter { first: 0, mass: weights(), before: weights() }
     }
 
-    /// The count of these trials and of many more, each rare, whose mean is `others`. All its weights are multiplied by `weight`.
-    /// O(n · w), with n the number of trials that are not rare and w the width of the range.
+    /// The count of these trials and of many others of small probability, whose count is Poisson with the mean `others` (Le Cam
+    /// 1960). Each weight is multiplied by `weight`. O(n · w), with n the number of trials that are not rare and w the width of the
+    /// range.
     #[inline(always)]
     pub fn count(&mut self, probabilities: &[f64], others: f64, weight: f64) -> Counts {
         self.rare(probabilities, others);
@@ -125,8 +127,8 @@ impl Counts {
     }
 
     /// For each of these trials, which are among those counted, and each count: the joint probability that the trial
-    /// succeeds and the count is reached. `receive` gets the count and these probabilities, and adds them up: a count may come
-    /// twice. A trial of probability 0 stands for none. O(width).
+    /// succeeds and the count is reached. `receive` gets a count and these probabilities. It may get a count twice; then the sum
+    /// holds. A trial of probability 0 stands for none. O(width).
     ///
     /// Each trial, of probability p, is taken out of the count: with Q the distribution without it, P(t) = (1 − p) · Q(t) +
     /// p · Q(t − 1). The equation is solved from the low end for p up to 1/2 and from the high end above, so that errors do

@@ -24,7 +24,7 @@ pub struct Relevance {
     pub level: f64,
     /// Standard deviation of that score from query to query, above 0.
     pub spread: f64,
-    /// Width of the step, above 0; below 0.001 it makes no difference.
+    /// Width of the step, above 0. Less than 0.001 counts as 0.001.
     pub softness: f64,
     /// Probability that a candidate far above the step is relevant, 0 to 1.
     pub ceiling: f64,
@@ -115,7 +115,7 @@ impl Relevance {
         }
     }
 
-    /// The scores at which relevance may end, each with its weight.
+    /// The scores at which relevance may end, each with its weight. Those that the limits make equal are one.
     fn ends(&self) -> Vec<(f64, f64)> {
         let mut ends: Vec<(f64, f64)> = Vec::with_capacity(NODES.len());
         for node in NODES {

@@ -51,10 +51,7 @@ impl Standing {
             verdict.reason = "nothing stands out from the sample of random results".to_owned();
             return verdict.into_cut(pool);
         }
-        let mut cut = rule.cut(pool);
-        cut.diagnostics
-            .extend(verdict.diagnostics.into_iter().map(|(name, value)| (format!("gate_{name}").into(), value)));
-        cut
+        verdict.note_in(rule.cut(pool))
     }
 }
 
