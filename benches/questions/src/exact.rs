@@ -65,8 +65,7 @@ pub type ByForm = BTreeMap<&'static str, Served>;
 pub fn ask_exactly(tree: &IndexedTree, model: &str, missed: &mut Vec<String>) -> Result<ByForm> {
     let index = tree.open(model)?;
     let mut served = ByForm::new();
-    let mut ask = |form: &'static str, ask: String, expect: &BTreeSet<String>| -> Result<()> {
-        let question = Question { ask, topic: Topic::Answerable, expect: expect.iter().cloned().collect() };
+    for (form, question) in exact_questions(tree, &index)? {
         let answer = Answered::to(&question, &index)?;
         let served = served.entry(form).or_default();
         served.asked += 1;
@@ -78,24 +77,36 @@ pub fn ask_exactly(tree: &IndexedTree, model: &str, missed: &mut Vec<String>) ->
             let place = answer.rank.map_or("not in the pool".to_owned(), |rank| format!("at place {rank}"));
             missed.push(format!("{}: expected {}, {place}", question.ask, question.expect.join(" or ")));
         }
-        Ok(())
+    }
+    Ok(served)
+}
+
+/// The questions for the names and the messages of a tree of source code, each with its form.
+///
+/// # Errors
+/// The tree cannot be read.
+pub fn exact_questions(tree: &IndexedTree, index: &Index) -> Result<Vec<(&'static str, Question)>> {
+    let mut questions = Vec::new();
+    let mut ask = |form: &'static str, ask: String, expect: &BTreeSet<String>| {
+        let expect = expect.iter().cloned().collect();
+        questions.push((form, Question { ask, topic: Topic::Answerable, expect }));
     };
-    let (names, qualified) = names(&index)?;
+    let (names, qualified) = names(index)?;
     for (name, files) in taken(names, NAMES) {
         for (form, words) in NAME_FORMS {
-            ask(form, words.replace("{}", &name), &files)?;
+            ask(form, words.replace("{}", &name), &files);
         }
     }
     for (name, files) in taken(qualified, NAMES) {
-        ask("qualified", name.clone(), &files)?;
-        ask("call", format!("what does {}() return", name.replace("::", ".")), &files)?;
+        ask("qualified", name.clone(), &files);
+        ask("call", format!("what does {}() return", name.replace("::", ".")), &files);
     }
-    for (message, files) in taken(messages(tree, &index)?, MESSAGES) {
+    for (message, files) in taken(messages(tree, index)?, MESSAGES) {
         for (form, words) in MESSAGE_FORMS {
-            ask(form, words.replace("{}", &filled(&message)), &files)?;
+            ask(form, words.replace("{}", &filled(&message)), &files);
         }
     }
-    Ok(served)
+    Ok(questions)
 }
 
 /// Returns a table with a row for each form.
@@ -210,7 +221,7 @@ fn parts(string: &str) -> Vec<&str> {
 }
 
 /// Some of what could be asked for, in an order that depends on nothing but the texts.
-fn taken(all: Expected, most: usize) -> Vec<(String, BTreeSet<String>)> {
+pub(crate) fn taken(all: Expected, most: usize) -> Vec<(String, BTreeSet<String>)> {
     let hash = |text: &str| {
         text.bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

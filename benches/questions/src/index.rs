@@ -40,11 +40,29 @@ impl IndexedTree {
     /// # Errors
     /// The tree is missing, or cannot be indexed completely.
     pub fn new(list: &List, place: &Place, models: &[String], judge: bool) -> Result<IndexedTree> {
+        IndexedTree::within(list, place, models, judge, RunOptions::WHOLE)
+    }
+
+    /// Indexes a tree with the first of these models. Searches read with the last one what they need.
+    ///
+    /// # Errors
+    /// As [`IndexedTree::new`].
+    pub fn with_first_model(list: &List, place: &Place, models: &[String]) -> Result<IndexedTree> {
+        IndexedTree::within(list, place, models, false, RunOptions { embed_at_most: 0, ..RunOptions::WHOLE })
+    }
+
+    fn within(
+        list: &List,
+        place: &Place,
+        models: &[String],
+        judge: bool,
+        options: RunOptions,
+    ) -> Result<IndexedTree> {
         let directory = TempDir::new().context("cannot make a temporary directory")?;
         let (root, notes) = match place {
             Place::Tree { root, notes } => (root.clone(), *notes),
             // Issues are imported into the index of an empty directory.
-            Place::Issues(_) => (directory.path().join(&list.name), false),
+            Place::Issues(_) | Place::Collection(_) => (directory.path().join("tree"), false),
             Place::Missing(reason) => bail!("{}: {reason}", list.name),
         };
         let mut tree =
@@ -56,15 +74,24 @@ impl IndexedTree {
             let summary = index.imports().issues(&import, &())?;
             tree.passages = summary.passages;
             tree.documents = import.issues.len() as u64;
-            index.complete(RunOptions::WHOLE, &())?
+            index.complete(options, &())?
+        } else if let Place::Collection(path) = place {
+            let documents = crate::collection::documents(path)?;
+            index.put_documents(&documents)?;
+            tree.documents = documents.len() as u64;
+            let report = index.complete(options, &())?;
+            tree.passages = index.passing(&tamis::SearchRequest::new("any"))?;
+            report
         } else {
-            let report = index.refresh()?;
+            let report = index.refresh_with(options, &())?;
             tree.passages = report.passages;
             tree.documents = report.added;
             report
         };
         ensure!(report.unusable.is_empty(), "{}: a model failed: {:?}", list.name, report.unusable);
-        ensure!(report.pending.values().all(|count| *count == 0), "{}: passages without vectors", list.name);
+        let pending = |model: &String| report.pending.get(model).is_some_and(|&count| count > 0);
+        let needed = if options.embed_at_most == 0 { 1 } else { models.len() };
+        ensure!(!models.iter().take(needed).any(pending), "{}: passages without vectors", list.name);
         Ok(tree)
     }
 

@@ -6,15 +6,21 @@
 //! was kept, and how far the answers drifted. Run it with `cargo xtask questions`.
 
 mod answers;
+pub mod collection;
 mod exact;
+mod evidence;
 mod figures;
+pub mod history;
 mod index;
 mod list;
 mod measure;
+pub mod other_words;
+mod own_words;
 pub mod place;
 mod table;
 
 pub use answers::Answered;
+pub use evidence::{Places, write_evidence};
 pub use exact::{ByForm, Served, ask_exactly, exact_table};
 pub use figures::{Drift, Figures, Misses};
 pub use index::{CACHE, IndexedTree};

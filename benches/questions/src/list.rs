@@ -43,6 +43,11 @@ pub enum Source {
         /// The file, relative to the workspace.
         path: PathBuf,
     },
+    /// A judged collection: a directory with `corpus.jsonl`.
+    Collection {
+        /// The directory.
+        path: PathBuf,
+    },
 }
 
 /// One question.
@@ -57,7 +62,7 @@ pub struct Question {
 }
 
 /// Whether a tree answers a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
     /// It does.

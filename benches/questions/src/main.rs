@@ -35,6 +35,8 @@ struct Arguments {
     exact: bool,
     misses: bool,
     json: bool,
+    evidence: Option<String>,
+    trees_of_family: Option<String>,
 }
 
 fn main() -> Result<()> {
@@ -50,6 +52,13 @@ fn main() -> Result<()> {
     }
     let pasts = if arguments.cold { &PASTS[..1] } else { &PASTS[..] };
     let chosen = |list: &&List| arguments.trees.is_empty() || arguments.trees.contains(&list.name);
+    if let Some(path) = &arguments.evidence {
+        let [questions, trees, collections, histories] = ["QUESTIONS", "TREES", "COLLECTIONS", "HISTORIES"]
+            .map(|name| std::path::PathBuf::from(std::env::var_os(name).unwrap_or_default()));
+        let places = tamis_questions::Places { questions: &questions, trees: &trees, collections: &collections, histories: &histories };
+        let output = std::io::BufWriter::new(std::fs::File::create(path)?);
+        return tamis_questions::write_evidence(&places, arguments.trees_of_family.as_deref(), output);
+    }
     if arguments.exact {
         return exact(&arguments, &lists.iter().filter(chosen).collect::<Vec<_>>());
     }
@@ -111,6 +120,8 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--exact" => arguments.exact = true,
             "--misses" => arguments.misses = true,
             "--json" => arguments.json = true,
+            "--evidence" => arguments.evidence = Some(value()?),
+            "--family" => arguments.trees_of_family = Some(value()?),
             "--help" | "-h" => return Ok(None),
             other => bail!("{other}: unknown argument\n\n{USAGE}"),
         }

@@ -18,6 +18,8 @@ pub enum Place {
     },
     /// A file of issues.
     Issues(PathBuf),
+    /// A directory with the documents of a judged collection.
+    Collection(PathBuf),
     /// It is not here, for this reason.
     Missing(String),
 }
@@ -50,6 +52,7 @@ impl Place {
                 }
                 Place::Issues(file)
             }
+            Source::Collection { path } => Place::Collection(path.clone()),
         };
         if let Place::Tree { root, .. } = &place {
             for file in list.questions.iter().flat_map(|question| &question.expect) {

@@ -5,7 +5,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use tamis_cut::{Auto, Background, JudgedPool, Judgements, Pool, Relevance, Rule, Want};
+use tamis_cut::{Auto, Background, JudgedPool, Pool, Relevance, Rule, Want};
 
 const BACKGROUND: Background = Background { mean: 0.34, deviation: 0.06, count: 10_000 };
 
@@ -63,15 +63,15 @@ fn bare(criterion: &mut Criterion) {
     });
 }
 
-/// A decision with a judge's opinion of the first 30 candidates.
-fn judged(criterion: &mut Criterion) {
+/// A decision by given probabilities.
+fn given(criterion: &mut Criterion) {
     let mut query = 0;
     let mut next = || {
         query += 1;
-        let opinion = |rank: usize| Some(0.05 + 0.9 * ((rank * 7919 + query * 104_729) % 1009) as f64 / 1009.0);
-        pool(200, 20.0, query).with_judgements(Judgements::new((0..30).map(opinion)))
+        let probability = |rank: usize| 0.9 / (1.0 + (rank + query % 3) as f64);
+        pool(200, 20.0, query).with_probabilities((0..200).map(probability).collect())
     };
-    criterion.bench_function("auto, 30 of 200 judged", |bencher| {
+    criterion.bench_function("auto, 200 given probabilities", |bencher| {
         bencher.iter_batched(&mut next, |pool| Auto::default().cut(black_box(&pool)), BatchSize::SmallInput);
     });
 }
@@ -94,5 +94,5 @@ fn fit(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, auto, bare, judged, fit);
+criterion_group!(benches, auto, bare, given, fit);
 criterion_main!(benches);

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// The number of candidates to keep, with the reason and the figures behind it.
 ///
-/// The kept ones are the first [`keep`](Self::keep) of the pool, or of [`order`](Self::order) where a method has one. [`Pool::position`] maps them back to the list as
+/// The kept ones are the first [`keep`](Self::keep) of the pool. [`Pool::position`] maps them back to the list as
 /// given when the pool dropped values that are not finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -36,14 +36,6 @@ pub struct Cut {
     /// The probability that each candidate is relevant, in the pool's order, where the method computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probabilities: Vec<f64>,
-    /// The probability that each candidate is relevant by its score alone, where a judge changed it; in the order of
-    /// `probabilities`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub by_scores: Vec<f64>,
-    /// The order in which to keep, as positions in the pool, where the method changed it; `keep` then counts from its
-    /// beginning, and `probabilities` follow it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<Vec<usize>>,
     /// True if the [`Gate`](crate::Gate) decided, before the rule was asked.
     #[serde(skip)]
     pub gated: bool,
@@ -63,8 +55,6 @@ impl Cut {
             dropped_non_finite: pool.dropped_non_finite(),
             diagnostics: BTreeMap::new(),
             probabilities: Vec::new(),
-            by_scores: Vec::new(),
-            order: None,
             gated: false,
         }
     }

@@ -9,7 +9,7 @@ use crate::cut::Cut;
 use crate::error::RuleError;
 use crate::parameter::{Parameter, Range};
 use crate::pool::{Background, Pool};
-use crate::reason::NOTHING_CLOSE;
+use crate::reason::{NOTHING_CLOSE, NOTHING_LIKELY};
 use crate::rule::Rule;
 use crate::value::Value;
 
@@ -71,11 +71,6 @@ const SMALL_CORPUS_NEEDS: f64 = 0.7;
 const LESS_WITH_REQUIRED: f64 = 0.2;
 const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 
-/// The log odds of an answer for evidence that is twice what is needed, where a judge has a say too, and the most that evidence
-/// counts. Beyond it a judge that read the candidates can still close the gate on words that merely occur.
-const EVIDENCE_ODDS: f64 = 6.0;
-const MOST_EVIDENCE_ODDS: f64 = 4.0;
-
 /// Decides whether anything is relevant.
 ///
 /// The evidence is the sum of the coverage and the best similarity as a share of the model's reference. A query is empty
@@ -91,7 +86,8 @@ const MOST_EVIDENCE_ODDS: f64 = 4.0;
 /// then words alone do not open the gate. Past queries never move it. `docs/research/auto.md` says what was measured on public
 /// collections.
 ///
-/// [`Judgements`](crate::Judgements) of the first candidates, where the pool has them, decide together with the evidence.
+/// A pool with [probabilities](Pool::with_probabilities) is judged by these alone: a candidate below `min_probability` is not kept, and
+/// nothing is where none reaches it.
 ///
 /// ```
 /// use tamis_cut::{Evidence, Gate};
@@ -117,11 +113,13 @@ pub struct Gate {
     pub min_coverage: f64,
     /// Least share of the reference where only vectors were searched, 0 to 2.
     pub min_similarity: f64,
+    /// Least probability of a candidate, where each one's is known, 0 to 1.
+    pub min_probability: f64,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75 }
+        Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75, min_probability: 0.12 }
     }
 }
 
@@ -144,24 +142,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Weighs the verdict with the opinion of a judge, where the pool has one. A gate that is off stays open.
-    fn weigh(&mut self, pool: &Pool) {
-        let figure = |name: &str| self.diagnostics.get(name).and_then(Value::as_number);
-        let Some(judgements) = pool.judgements() else { return };
-        let (Some(found), Some(needed)) = (figure("evidence"), figure("needed").filter(|&needed| needed > 0.0)) else {
-            return;
-        };
-        let scores = pool.normalized_scores().unwrap_or_default();
-        let judged = judgements.for_an_answer(&pool.relevance().copied().unwrap_or_default().probabilities(&scores));
-        self.diagnostics.insert("judge".into(), Value::Number(judged));
-        let scored = (EVIDENCE_ODDS * (found / needed - 1.0)).clamp(-MOST_EVIDENCE_ODDS, MOST_EVIDENCE_ODDS);
-        self.empty = scored + judged < 0.0;
-        self.reason = match self.empty {
-            true => format!("{NOTHING_CLOSE}, by reading the best matches"),
-            false => "the best match is close enough".to_string(),
-        };
-    }
-
     /// The cut with the figures of this verdict among its diagnostics, each with `gate_` before its name.
     pub fn note_in(self, mut cut: Cut) -> Cut {
         let figures = self.diagnostics.into_iter();
@@ -196,6 +176,12 @@ impl Gate {
             range: Range::Number { min: 0.0, max: 2.0 },
             default: || Value::Number(Gate::default().min_similarity),
         },
+        Parameter {
+            name: "min_probability",
+            doc: "Least probability of a result, where each one's is known.",
+            range: Range::Number { min: 0.0, max: 1.0 },
+            default: || Value::Number(Gate::default().min_probability),
+        },
     ];
 
     /// Checks that every parameter is within its range.
@@ -203,7 +189,7 @@ impl Gate {
     /// # Errors
     /// [`RuleError::OutOfRange`] names the parameter, the value and the range.
     pub fn check(&self) -> Result<(), RuleError> {
-        let values = [self.min_evidence, self.min_coverage, self.min_similarity];
+        let values = [self.min_evidence, self.min_coverage, self.min_similarity, self.min_probability];
         for (parameter, value) in Self::PARAMETERS.iter().zip(values) {
             if !parameter.range.contains(&Value::Number(value)) {
                 return Err(RuleError::OutOfRange {
@@ -223,8 +209,18 @@ impl Gate {
         if pool.is_empty() {
             return rule.cut(pool);
         }
-        let mut verdict = self.judge(evidence);
-        verdict.weigh(pool);
+        if let Some(&best) = pool.probabilities().and_then(<[f64]>::first) {
+            let probabilities = pool.probabilities().unwrap_or_default();
+            let passing = probabilities.partition_point(|&probability| probability >= self.min_probability);
+            if passing == 0 {
+                let figures = [("probability", best), ("needed", self.min_probability)];
+                let diagnostics = figures.map(|(name, figure)| (name.into(), Value::Number(figure))).into();
+                let verdict = Verdict { empty: true, reason: NOTHING_LIKELY.to_owned(), diagnostics };
+                return verdict.into_cut(pool);
+            }
+            return rule.cut(&pool.clone().with_passing(passing)).with("passing", passing);
+        }
+        let verdict = self.judge(evidence);
         if verdict.empty {
             return verdict.into_cut(pool);
         }
@@ -368,20 +364,16 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_decides_with_the_evidence() {
-        let pool = |opinions: [f64; 3]| {
-            let pool = Pool::scores([0.9, 0.5, 0.45]).unwrap().with_background(BACKGROUND.unwrap()).unwrap();
-            pool.with_judgements(crate::Judgements::new(opinions.map(Some)))
+    fn known_probabilities_decide_alone() {
+        let cut = |probabilities: &[f64]| {
+            let pool = Pool::scores([0.9, 0.5, 0.45]).unwrap().with_probabilities(probabilities.to_vec());
+            Gate { min_probability: 0.2, ..Gate::default() }.cut(&evidence(1.0, 0.9), &crate::Auto::default(), &pool)
         };
-        let cut = |opinions, similarity| {
-            Gate::default().cut(&evidence(0.5, similarity), &crate::Auto::default(), &pool(opinions))
-        };
-        assert!(cut([0.05, 0.05, 0.05], 0.35).gated, "close in words, and read as wrong");
-        assert!(!cut([0.95, 0.05, 0.05], 0.3).gated, "not quite close, and read as right");
-        assert!(cut([0.5, 0.5, 0.5], 0.3).gated, "a judge without an opinion changes nothing");
-        let all_words = Evidence { coverage: Some(1.0), ..evidence(1.0, 0.1) };
-        let sure = Gate::default().cut(&all_words, &crate::Auto::default(), &pool([0.001, 0.001, 0.001]));
-        assert!(sure.gated, "all of its words, and read as wrong");
+        let refused = cut(&[0.19, 0.1, 0.1]);
+        assert!(refused.gated && refused.keep == 0);
+        assert_eq!(refused.diagnostics["probability"].as_number(), Some(0.19));
+        let kept = cut(&[0.3, 0.25, 0.19]);
+        assert_eq!((kept.gated, kept.keep), (false, 2), "the third does not pass by itself");
     }
 
     #[test]

@@ -6,6 +6,9 @@ pub(crate) const NO_CANDIDATES: &str = "nothing was found";
 /// The reason for keeping nothing of a list whose best candidate is too weak.
 pub(crate) const NOTHING_CLOSE: &str = "nothing close enough";
 
+/// The reason for keeping nothing where each candidate's probability is known.
+pub(crate) const NOTHING_LIKELY: &str = "nothing is clearly relevant";
+
 /// The reason for keeping all of a list without any difference in it.
 pub(crate) const ALL_EQUAL: &str = "all score the same";
 

@@ -19,15 +19,15 @@ pub enum Want {
     Auto,
     /// The one answer, and anything nearly as good.
     One,
-    /// The good answers.
-    Some,
+    /// The best answers.
+    Best,
     /// Everything on the topic.
     All,
 }
 
 impl Want {
     /// All words, in order.
-    pub const NAMES: &'static [&'static str] = &["auto", "one", "some", "all"];
+    pub const NAMES: &'static [&'static str] = &["auto", "one", "best", "all"];
 
     /// The word.
     pub fn name(self) -> &'static str {
@@ -40,8 +40,19 @@ impl Want {
         match self {
             Want::Auto => None,
             Want::One => Some(0.95),
-            Want::Some => Some(0.72),
+            Want::Best => Some(0.72),
             Want::All => Some(0.45),
+        }
+    }
+}
+
+impl Want {
+    /// The weight of recall in relation to precision, in F_β, where the probability of each candidate is known.
+    pub(crate) fn beta(self) -> f64 {
+        match self {
+            Want::One => 0.5,
+            Want::Auto | Want::Best => 2.0,
+            Want::All => 4.0,
         }
     }
 }
@@ -50,7 +61,7 @@ impl FromStr for Want {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        [Want::Auto, Want::One, Want::Some, Want::All]
+        [Want::Auto, Want::One, Want::Best, Want::All]
             .into_iter()
             .find(|want| want.name() == name)
             .ok_or_else(|| format!("must be one of {} and is \"{name}\"", Self::NAMES.join(", ")))
@@ -77,7 +88,7 @@ mod tests {
             ("auto", Want::One, "want=one"),
             ("background", Want::All, "lambda=0.45"),
             ("autocut", Want::All, "jumps=3"),
-            ("relative", Want::Some, "share=0.86"),
+            ("relative", Want::Best, "share=0.86"),
         ] {
             let (rule, set) = parse(method).unwrap().tuned(want).unwrap();
             assert_eq!(set, setting);
@@ -92,6 +103,6 @@ mod tests {
         for name in Want::NAMES {
             assert_eq!(&name.parse::<Want>().unwrap().name(), name);
         }
-        assert!("many".parse::<Want>().unwrap_err().contains("one of auto, one, some, all"));
+        assert!("many".parse::<Want>().unwrap_err().contains("one of auto, one, best, all"));
     }
 }

@@ -25,10 +25,10 @@ const PARTS: [&[u8]; 3] = [tamis_model_minilm_1::PART, tamis_model_minilm_2::PAR
 /// The identifier of the built-in transformer.
 pub(crate) const ID: &str = "minilm-l6-v2";
 
-/// The number of tokens of a text that count, `[CLS]` and `[SEP]` included, as in the model's training.
-const MAX_TOKENS: usize = 256;
+/// The number of tokens of a text that count, `[CLS]` and `[SEP]` included.
+const MAX_TOKENS: usize = 128;
 
-/// all-MiniLM-L6-v2: 384 dimensions, the first 256 tokens of a text, tens of passages a second on one core.
+/// all-MiniLM-L6-v2: 384 dimensions, the first 128 tokens of a text, tens of passages a second on one core.
 ///
 /// The weights are signed bytes, scaled to f32 on loading. The arithmetic is then that of the original, and the vectors agree
 /// with the original's to a cosine of 0.999 or better. Loading takes tens of milliseconds, on first use.
@@ -115,9 +115,10 @@ impl MiniLm {
         })
     }
 
-    /// Returns the text's tokens between `[CLS]` and `[SEP]`, cut at the model's limit; `None` when all are unknown.
+    /// Returns the text's tokens between `[CLS]` and `[SEP]`, cut at the limit; `None` when all are unknown. Names of code are
+    /// divided into their words, since the vocabulary knows few of them.
     fn tokens(&self, text: &str, ids: &mut Vec<u32>) -> Option<Tokens> {
-        self.tokenizer.tokenize_into(text, MAX_TOKENS - 2, ids);
+        self.tokenizer.words(text, MAX_TOKENS - 2, ids);
         let unknown = self.tokenizer.unknown();
         if ids.iter().all(|&id| id == unknown) {
             return None;

@@ -47,6 +47,7 @@ mod near_copies;
 mod path_names;
 mod phrasings;
 mod recency;
+mod relevance;
 mod required;
 mod role;
 
@@ -64,5 +65,6 @@ pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use recency::Recency;
+pub use relevance::{EntryFeatures, QueryFeatures, late_weight};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
 pub use role::RolePrior;

@@ -379,4 +379,6 @@ pub struct TextToEmbed {
     pub hash: TextHash,
     /// The text.
     pub text: String,
+    /// The path of the first document that has it.
+    pub path: String,
 }

@@ -120,40 +120,47 @@ impl Passage {
     /// The path and the line numbers are left out, so that moving a file or a function within it changes nothing.
     #[must_use]
     pub fn embedded_text(&self) -> Cow<'_, str> {
-        let mut head = String::new();
-        if let Some(heading) = &self.heading {
-            let contains = |part: &str| self.text.lines().take(HEADING_LINES).any(|line| line.contains(part));
-            // A title is one unit, whatever separators it holds.
-            let parts: Vec<_> = match self.kind {
-                Kind::Issue | Kind::PullRequest | Kind::Comment | Kind::Review => vec![heading.as_str()],
-                _ => heading.split(HEADING_SEPARATOR).collect(),
-            };
-            let missing: Vec<_> = parts.into_iter().filter(|part| !contains(part)).collect();
-            if !missing.is_empty() {
-                push_line(&mut head, &missing.join(HEADING_SEPARATOR));
-            }
-        }
-        let context = self.context.as_deref().unwrap_or_default();
-        if let Some(symbol) = &self.symbol {
-            let contains = |part: &str| self.text.contains(part) || context.contains(part);
-            if !symbol.split([':', '.', '#', '\\', ',', ' ']).all(contains) {
-                push_line(&mut head, symbol);
-            }
-        }
-        if !context.is_empty() {
-            push_line(&mut head, context);
-        }
-        if head.is_empty() {
-            return Cow::Borrowed(&self.text);
-        }
-        head.push_str(&self.text);
-        Cow::Owned(head)
+        let parts = [&self.heading, &self.symbol, &self.context].map(|part| part.as_deref());
+        embedded_text(self.kind.as_str(), parts, &self.text)
     }
 
     /// The symbols of this passage, one by one.
     pub fn symbols(&self) -> impl Iterator<Item = &str> {
         self.symbol.as_deref().into_iter().flat_map(|symbol| symbol.split(SYMBOL_SEPARATOR))
     }
+}
+
+/// Returns the text of a passage after the parts of its heading path, symbol and context that it does not contain itself; see
+/// [`Passage::embedded_text`]. `kind` is the name of its [`Kind`].
+#[must_use]
+pub fn embedded_text<'t>(kind: &str, [heading, symbol, context]: [Option<&str>; 3], text: &'t str) -> Cow<'t, str> {
+    let mut head = String::new();
+    if let Some(heading) = heading {
+        let contains = |part: &str| text.lines().take(HEADING_LINES).any(|line| line.contains(part));
+        // A title is one unit, whatever separators it holds.
+        let titled = [Kind::Issue, Kind::PullRequest, Kind::Comment, Kind::Review].map(Kind::as_str);
+        let parts: Vec<&str> =
+            if titled.contains(&kind) { vec![heading] } else { heading.split(HEADING_SEPARATOR).collect() };
+        let missing: Vec<_> = parts.into_iter().filter(|part| !contains(part)).collect();
+        if !missing.is_empty() {
+            push_line(&mut head, &missing.join(HEADING_SEPARATOR));
+        }
+    }
+    let context = context.unwrap_or_default();
+    if let Some(symbol) = symbol {
+        let contains = |part: &str| text.contains(part) || context.contains(part);
+        if !symbol.split([':', '.', '#', '\\', ',', ' ']).all(contains) {
+            push_line(&mut head, symbol);
+        }
+    }
+    if !context.is_empty() {
+        push_line(&mut head, context);
+    }
+    if head.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    head.push_str(text);
+    Cow::Owned(head)
 }
 
 /// Between two headings of a path.

@@ -62,7 +62,7 @@ pub use code::{Definition, OutlineSymbol, Reference, ReferenceKind, definitions,
 pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
-pub use document::{Document, Note, Options, ParseFailure, Passage};
+pub use document::{Document, Note, Options, ParseFailure, Passage, embedded_text};
 pub use documents::{is_document, read_document};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,

@@ -94,9 +94,10 @@ async fn texts(
 ) -> Result<Vec<TextToEmbed>, Failure> {
     let numbers: Vec<i64> = found.iter().map(|(passage, _)| *passage).collect();
     let mut statement = Statement::new(
-        "SELECT text_hash, coalesce(embedded_text, before_text || text) FROM passages WHERE namespace = ANY(",
+        "SELECT t.text_hash, coalesce(t.embedded_text, t.before_text || t.text), d.path FROM passages t \
+         JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
     );
-    statement.texts(namespaces).push(") AND passage = ANY(").numbers(&numbers).push(") ORDER BY passage");
+    statement.texts(namespaces).push(") AND t.passage = ANY(").numbers(&numbers).push(") ORDER BY t.passage");
     statement.query(transaction).await?.iter().map(text).collect()
 }
 
@@ -108,7 +109,7 @@ async fn from_start(
     limit: usize,
 ) -> Result<Vec<TextToEmbed>, Failure> {
     let mut statement = Statement::new(
-        "SELECT f.text_hash, coalesce(t.embedded_text, t.before_text || t.text) FROM (\
+        "SELECT f.text_hash, coalesce(t.embedded_text, t.before_text || t.text), d.path FROM (\
          SELECT q.text_hash, min(q.passage) AS passage FROM passages q WHERE NOT EXISTS (\
          SELECT 1 FROM vectors v WHERE v.namespace = q.namespace AND v.text_hash = q.text_hash AND v.model = ",
     );
@@ -116,13 +117,16 @@ async fn from_start(
     selection.among(&mut statement, STORED);
     statement.push(" GROUP BY q.text_hash ORDER BY passage LIMIT ");
     statement.push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
-    statement.push(") AS f JOIN passages t ON t.passage = f.passage WHERE t.namespace = ANY(");
+    statement.push(
+        ") AS f JOIN passages t ON t.passage = f.passage \
+         JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
+    );
     statement.texts(&selection.scope.namespaces).push(") ORDER BY f.passage");
     statement.query(transaction).await?.iter().map(text).collect()
 }
 
 fn text(row: &tokio_postgres::Row) -> Result<TextToEmbed, Failure> {
-    Ok(TextToEmbed { hash: TextHash(hash(row.get(0))?), text: row.get(1) })
+    Ok(TextToEmbed { hash: TextHash(hash(row.get(0))?), text: row.get(1), path: row.get(2) })
 }
 
 pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {

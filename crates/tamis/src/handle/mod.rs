@@ -26,7 +26,7 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::rerankers::ConfiguredReranker;
-use crate::search::Judge;
+use crate::search::{Judge, LateVectors};
 use crate::search::RerankerJudge;
 #[cfg(feature = "judge")]
 use crate::search::built_in_judge;
@@ -68,6 +68,8 @@ pub struct Index {
     pub(crate) judge: Option<Arc<dyn Judge>>,
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
+    /// Vectors that searches made, for an index that cannot keep them.
+    pub(crate) late: LateVectors,
     /// The namespaces that imports have written to.
     imported: Mutex<BTreeSet<String>>,
 }
@@ -105,6 +107,7 @@ impl Index {
             registry,
             judge,
             obstacle,
+            late: LateVectors::default(),
             imported: Mutex::default(),
         })
     }

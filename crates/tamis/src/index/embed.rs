@@ -1,5 +1,6 @@
 //! Embeds passages without a vector: from the user's cache if it has the vector, else with the model.
 
+use super::model_input::model_input;
 use super::publish::publish;
 use super::report::RunReport;
 use super::run_options::RunOptions;
@@ -7,7 +8,7 @@ use crate::Error;
 use crate::handle::Index;
 use crate::index::embedding_cache::{RunCache, remember};
 use crate::progress::{Observer, Stage};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
 use tamis_store::{ModelKey, TextHash, TextToEmbed};
@@ -126,6 +127,15 @@ pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut
     build_indexes(index, report)
 }
 
+/// A vector that a model made.
+struct Made {
+    /// The hash of the text.
+    text: TextHash,
+    /// The hash of all that the model read.
+    input: TextHash,
+    vector: Vec<f32>,
+}
+
 /// One model's part of a run. The model is loaded at the first text that the cache lacks.
 struct ModelRun<'a> {
     index: &'a Index,
@@ -238,24 +248,39 @@ impl<'a> ModelRun<'a> {
     }
 
     /// Stores vectors. If another process writes for long, the cache still has them.
-    fn keep(&mut self, rows: Vec<(TextHash, Vec<f32>)>, observer: &dyn Observer) -> Result<(), Error> {
-        let Some((_, first)) = rows.first() else { return Ok(()) };
-        let model = ModelKey { id: self.info.id.clone(), dimension: first.len() };
-        self.cache.put(&model, &rows);
+    fn keep(&mut self, made: Vec<Made>, observer: &dyn Observer) -> Result<(), Error> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let (model, rows) = self.cached(made);
         let _writing = self.index.wait_to_write(observer)?;
         self.index.store.put_vectors(&model, &rows)?;
         self.embedded += rows.len() as u64;
         Ok(())
     }
 
+    /// Adds vectors to the cache, and returns them by the hash of their text.
+    fn cached(&mut self, made: Vec<Made>) -> (ModelKey, Vec<(TextHash, Vec<f32>)>) {
+        let dimension = made.first().map_or(self.info.dimension, |made| made.vector.len());
+        let model = ModelKey { id: self.info.id.clone(), dimension };
+        let (texts, inputs): (Vec<TextHash>, Vec<_>) =
+            made.into_iter().map(|made| (made.text, (made.input, made.vector))).unzip();
+        self.cache.put(&model, &inputs);
+        (model, texts.into_iter().zip(inputs.into_iter().map(|(_, vector)| vector)).collect())
+    }
+
     /// Stores the vectors that the cache has, and returns the texts that it lacks.
     fn known<'t>(&mut self, texts: &'t [TextToEmbed]) -> Result<Vec<&'t TextToEmbed>, Error> {
         let model = ModelKey { id: self.info.id.clone(), dimension: self.info.dimension };
-        let hashes: Vec<TextHash> = texts.iter().map(|text| text.hash).collect();
-        let rows = self.cache.get(&model, &hashes);
-        if rows.is_empty() {
+        // The cache is shared by trees in which the text has other paths, so its key is all that the model reads.
+        let input = |text: &TextToEmbed| TextHash::of(&model_input(&self.info, &text.path, &text.text));
+        let inputs: Vec<TextHash> = texts.iter().map(input).collect();
+        let vectors: HashMap<TextHash, Vec<f32>> = self.cache.get(&model, &inputs).into_iter().collect();
+        if vectors.is_empty() {
             return Ok(texts.iter().collect());
         }
+        let row = |(text, input): (&TextToEmbed, &TextHash)| Some((text.hash, vectors.get(input)?.clone()));
+        let rows: Vec<(TextHash, Vec<f32>)> = texts.iter().zip(&inputs).filter_map(row).collect();
         self.index.store.put_vectors(&model, &rows)?;
         self.cached += rows.len() as u64;
         let found: HashSet<TextHash> = rows.into_iter().map(|(hash, _)| hash).collect();
@@ -263,19 +288,23 @@ impl<'a> ModelRun<'a> {
     }
 
     /// Embeds texts with the model.
-    fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<(TextHash, Vec<f32>)>, Error> {
-        let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
-        let vectors = self.index.models.embed_passages(self.name, &inputs, self.hurried)?;
-        Ok(texts.iter().map(|text| text.hash).zip(vectors).collect())
+    fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<Made>, Error> {
+        let inputs: Vec<String> = texts.iter().map(|text| model_input(&self.info, &text.path, &text.text)).collect();
+        let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let vectors = self.index.models.embed_passages(self.name, &read, self.hurried)?;
+        let made = |((text, input), vector): ((&&TextToEmbed, &String), Vec<f32>)| Made {
+            text: text.hash,
+            input: TextHash::of(input),
+            vector,
+        };
+        Ok(texts.iter().zip(&inputs).zip(vectors).map(made).collect())
     }
 
     /// Embeds texts with the model, stores the vectors, and adds them to the cache.
     fn make(&mut self, texts: &[&TextToEmbed]) -> Result<(), Error> {
-        let rows = self.made(texts)?;
-        let dimension = rows.first().map_or(self.info.dimension, |(_, vector)| vector.len());
-        let model = ModelKey { id: self.info.id.clone(), dimension };
+        let made = self.made(texts)?;
+        let (model, rows) = self.cached(made);
         self.index.store.put_vectors(&model, &rows)?;
-        self.cache.put(&model, &rows);
         self.embedded += rows.len() as u64;
         Ok(())
     }

@@ -10,6 +10,7 @@ mod document;
 mod embed;
 mod embedding_cache;
 mod ignore_rules;
+mod model_input;
 mod plan;
 mod publish;
 mod read;
@@ -22,6 +23,7 @@ mod walk;
 mod watch;
 
 pub(crate) use collection::Collections;
+pub(crate) use model_input::model_input;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
 pub(crate) use read::{attributes, is_file, passages};
 pub(crate) use refresh::SPLITTER;

@@ -53,9 +53,9 @@ impl Index {
             signature: None,
             heading: title.clone(),
             context: None,
-            embedded_text: match &title {
-                Some(title) => format!("{title}\n{}", passage.text),
-                None => passage.text.clone(),
+            embedded_text: {
+                let parts = [title.as_deref(), None, None];
+                tamis_text::embedded_text(passage.kind.as_str(), parts, &passage.text).into_owned()
             },
             text: passage.text,
             role: passage.role.as_str().to_owned(),

@@ -341,6 +341,8 @@ pub struct PoolEntry {
     pub probability_by_score: Option<f64>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
+    /// The evidence on it.
+    pub evidence: BTreeMap<String, f64>,
 }
 
 #[cfg(test)]

@@ -106,6 +106,8 @@ impl Searcher<'_> {
         let Decision { report: cut, probabilities, pool, .. } = decision;
         let fusion = BY_SIMILARITY;
         let decided = Decided {
+            features: Vec::new(),
+            query_features: Default::default(),
             mode: retrieved.mode,
             scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
             rerank: Rerank::none(&self.index.config.rank),
@@ -251,6 +253,7 @@ fn listed(
             value: score,
             added: 0.0,
             first: None,
+            late: None,
             judged: None,
         };
         places.contains_key(&ranked.passage.document).then_some(ranked)

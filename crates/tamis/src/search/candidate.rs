@@ -51,6 +51,8 @@ pub(super) struct Ranked {
     pub added: f64,
     /// Its place among the exact finds that come first.
     pub first: Option<usize>,
+    /// Its similarity to the query under the better model, if it has a vector of it or a search made one.
+    pub late: Option<f64>,
     /// The probability that a judge gave it, if one read it.
     pub judged: Option<f64>,
 }

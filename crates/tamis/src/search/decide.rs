@@ -175,6 +175,7 @@ pub(super) fn list(
             value: values[position],
             added: 0.0,
             first: places[position],
+            late: None,
             judged: None,
         })
     });

@@ -181,6 +181,12 @@ pub(super) fn pool_entries(
         judged: hit.judged,
         probability_by_score: decided.by_scores.get(at).copied(),
         probability: decided.probability(at),
+        evidence: {
+            let q = &decided.query_features;
+            let query = [("words", q.words as f64), ("corpus", q.passages as f64), ("background", decided.pool.background().map_or(0.0, |b| b.mean))];
+            let own = decided.features.get(at).map(|f| f.figures()).unwrap_or_default();
+            own.into_iter().chain(query).map(|(name, value)| (name.to_owned(), value)).collect()
+        },
     };
     let mut pool: Vec<PoolEntry> = ranked.iter().enumerate().take(decided.counted()).map(entry).collect();
     for (placed, rank) in placed.iter().zip(1..) {

@@ -41,6 +41,8 @@ pub(super) struct Question {
     pub now_ns: i64,
     /// True for a search of memories.
     pub memory: bool,
+    /// True if nobody waits for a model to read passages.
+    pub fast: bool,
     /// The gate, if the search has one.
     pub gate: Option<Gate>,
     /// The gate, where the user has turned it off. It decides nothing, and the reason says what it would have refused.
@@ -76,6 +78,7 @@ impl Searcher<'_> {
             scope: self.scope(request)?,
             now_ns: request.now_ns.unwrap_or_else(clock),
             memory: request.memory,
+            fast: request.fast,
             gate,
             waived_gate,
             judge: self.index.judge.clone().filter(|_| reads),

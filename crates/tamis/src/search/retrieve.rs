@@ -89,6 +89,8 @@ pub(super) struct Decided {
     pub replaced: Option<String>,
     /// A warning for the user about the thresholds in use.
     pub warning: Option<String>,
+    pub features: Vec<tamis_rank::EntryFeatures>,
+    pub query_features: tamis_rank::QueryFeatures,
 }
 
 impl<'a> Searcher<'a> {
@@ -275,6 +277,13 @@ impl<'a> Searcher<'a> {
             entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question.paths);
         }
         clock.lap("entries");
+        let coverages: Vec<f64> =
+            listed.ranked.iter().take(3).filter_map(|ranked| ranked.candidate.coverage).collect();
+        let is_late = !rule.counts_passages() && !memory && rule.scale() == Scale::Score && retrieved.mode.semantic() && !retrieved.question.fast;
+        let late_weight = if is_late { tamis_rank::late_weight(&coverages) } else { 0.0 };
+        let undecided = if late_weight > 0.0 || std::env::var_os("LATE").is_some() { self.read_late(retrieved, &mut listed)? } else { None };
+        clock.lap("late");
+        let (query_features, features) = super::features::features(retrieved, &listed);
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let mut scoring = scoring_of(scoring, retrieved.text_kind);
@@ -336,7 +345,9 @@ impl<'a> Searcher<'a> {
             pool,
             order,
             replaced,
-            warning,
+            warning: joined(warning, undecided),
+            features,
+            query_features,
         })
     }
 

@@ -20,29 +20,23 @@ impl Pool {
 }
 
 impl Auto {
-    /// The number of first candidates that the budget pays for, at most `depth`, in this order of the pool.
-    pub(super) fn affordable(&self, pool: &Pool, order: Option<&[usize]>, depth: usize) -> usize {
+    /// The number of first candidates that the budget pays for, at most `depth`.
+    pub(super) fn affordable(&self, pool: &Pool, depth: usize) -> usize {
         if self.budget_tokens == 0 {
             return depth;
         }
         let mut spent = 0_usize;
         let fits = |rank: &usize| {
-            let at = order.map_or(*rank, |order| order[*rank]);
-            spent = spent.saturating_add(pool.size(at).unwrap_or(0));
+            spent = spent.saturating_add(pool.size(*rank).unwrap_or(0));
             spent <= self.budget_tokens
         };
         (0..depth).take_while(fits).count()
     }
 
     /// The size of the best candidate, where it alone is the reason for keeping nothing.
-    pub(super) fn unaffordable(
-        &self,
-        pool: &Pool,
-        order: Option<&[usize]>,
-        table: &[Expectation],
-        within: usize,
-    ) -> Option<usize> {
-        let only_for_the_budget = within == 0 && self.choose(table, table.len() - 1).0 > 0;
-        pool.size(order.map_or(0, |order| order[0])).filter(|_| only_for_the_budget)
+    pub(super) fn unaffordable(&self, pool: &Pool, table: &[Expectation], within: usize) -> Option<usize> {
+        let gated = pool.probabilities().is_some();
+        let only_for_the_budget = within == 0 && self.choose(table, table.len() - 1, gated).0 > 0;
+        pool.size(0).filter(|_| only_for_the_budget)
     }
 }

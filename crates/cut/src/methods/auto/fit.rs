@@ -158,7 +158,7 @@ impl Observed {
 
     /// F1, among the judged candidates, of the cut under `relevance`.
     fn f1(&self, relevance: &Relevance) -> f64 {
-        let keep = best_kept(&relevance.scenarios(&self.scores, None));
+        let keep = best_kept(&relevance.scenarios(&self.scores));
         let count = |relevant: &[Option<bool>]| relevant.iter().filter(|&&relevant| relevant == Some(true)).count();
         let kept = &self.relevant[..keep];
         let judged = kept.iter().flatten().count();

@@ -6,24 +6,23 @@ mod counts;
 mod expectation;
 mod explain;
 mod fit;
-mod judge;
+mod given;
 mod relevance;
 mod text_kind;
 
 pub use fit::JudgedPool;
-pub use judge::Judgements;
 pub use relevance::{Basis, Relevance};
 pub use text_kind::TextKind;
 
 use crate::cut::Cut;
 use crate::declare::declare;
 use crate::parameter::Range;
-use crate::pool::Pool;
-use crate::reason::{BY_LIST_ALONE, NO_CANDIDATES, NOTHING_CLOSE};
+use crate::pool::{Orientation, Pool};
+use crate::reason::{ALL_EQUAL, BY_LIST_ALONE, NO_CANDIDATES, NOTHING_CLOSE};
 use crate::rule::Rule;
 use crate::value::Value;
 use crate::want::Want;
-use expectation::{Expectation, Needed, Scenario, expectations};
+use expectation::{Expectation, Needed, expectations};
 use explain::{Aim, explain};
 use relevance::mixed;
 
@@ -32,10 +31,13 @@ declare! {
     ///
     /// A [`Relevance`] turns each candidate's normalized score, (s − μ) / (s₁ − μ) with s₁ the best value and μ the background
     /// mean, into a probability of relevance. The pool's own [`Relevance`] comes from judged queries of the collection;
-    /// otherwise the built-in one applies. [`Judgements`] of single candidates, where the pool has them, change the
-    /// probabilities and the order: the cut then comes with an [`order`](Cut::order). For every number of candidates to keep, none included, the rule
+    /// otherwise the built-in one applies. For every number of candidates to keep, none included, the rule
     /// computes the exact expected F_β (Poisson binomial; Ye et al., ICML 2012), averaged over the scores at which relevance
     /// may end. Relevant passages that the pool cut off count as missed.
+    ///
+    /// A pool with [probabilities](Pool::with_probabilities) is decided by these and not by its scores. Each then holds for one
+    /// candidate by itself, so β follows what is wanted: 0.5 for the one answer, 2 for the best ones, 4 for all, and 2 where
+    /// nothing is said. A missed answer costs more than two lines too many.
     ///
     /// Scaling or shifting the values changes nothing when the background moves along. A pool without a background has μ
     /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. O(n · w), w the
@@ -54,31 +56,30 @@ declare! {
     }
 }
 
+/// The difference of the best and the last value, in relation to the best, at which a list without a background counts as equal.
+const ALIKE: f64 = 1e-3;
+
 /// Candidates beyond this many, best first, differ too little in probability to decide by.
 const DEEPEST: usize = 400;
-
-/// Puts the candidates of all scenarios in the order of their probability. Returns the order of all `count` candidates, as
-/// positions in the pool.
-fn ordered(scenarios: &mut [Scenario], count: usize) -> Vec<usize> {
-    let probabilities = mixed(scenarios);
-    let mut order: Vec<usize> = (0..count).collect();
-    order[..probabilities.len()].sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    for scenario in scenarios {
-        let sorted = order[..probabilities.len()].iter().map(|&at| scenario.probabilities[at]);
-        scenario.probabilities = sorted.collect();
-    }
-    order
-}
 
 impl Rule for Auto {
     fn cut(&self, pool: &Pool) -> Cut {
         let (Some(&best), Some(&worst)) = (pool.values().first(), pool.values().last()) else {
             return Cut::new("auto", pool, 0, NO_CANDIDATES);
         };
+        if let Some(probabilities) = pool.probabilities() {
+            return self.by_probabilities(pool, probabilities);
+        }
         let (best, worst) = (pool.mirrored(best), pool.mirrored(worst));
         let measured = pool.background().map(|background| pool.mirrored(background.mean));
         let mean = measured.unwrap_or(worst);
         let source = if measured.is_some() { "measured" } else { "estimated" };
+        if measured.is_none() && best - worst <= ALIKE * best.abs() {
+            // Nothing tells these apart. Scores of zero say that nothing was found.
+            let zero = best == 0.0 && pool.orientation() == Orientation::Score;
+            let (keep, reason) = if zero { (0, NOTHING_CLOSE) } else { (pool.len(), ALL_EQUAL) };
+            return Cut::new("auto", pool, keep, reason).with("background", source).with("best", pool.mirrored(best));
+        }
         if best <= mean && measured.is_some() {
             return Cut::new("auto", pool, 0, NOTHING_CLOSE)
                 .with("background", source)
@@ -89,33 +90,14 @@ impl Rule for Auto {
         let relevance = pool.relevance().copied().unwrap_or_default().wanted(self.want);
 
         let depth = listed.len().min(DEEPEST);
-        let moved = pool.judgements().and_then(|judgements| judgements.moved(&listed));
-        let (scores, judgements) = match &moved {
-            Some(moved) => (&moved.scores, Some(&moved.judgements)),
-            None => (&listed, pool.judgements()),
-        };
-        let mut scenarios = relevance.scenarios(&scores[..depth], judgements);
-        let by_probability = judgements.map(|_| ordered(&mut scenarios, scores.len()));
-        let order = by_probability.map(|order| match &moved {
-            Some(moved) => order.into_iter().map(|at| moved.order[at]).collect(),
-            None => order,
-        });
+        let scenarios = relevance.scenarios(&listed[..depth]);
         let needed = if self.target_recall > 0.0 { Needed::All } else { Needed::UpToBest };
         let mut probabilities = mixed(&scenarios);
         let table = expectations(&scenarios, &probabilities, 1.0 / self.strictness.clamp(0.1, 10.0), needed);
-        let within = self.affordable(pool, order.as_deref(), depth);
-        let (keep, aim) = self.choose(&table, within);
-
-        if depth < scores.len() {
-            probabilities.extend(relevance.probabilities(scores).into_iter().skip(depth));
+        let Choice { keep, mut reason, best_tokens } = self.chosen(pool, &table, &probabilities);
+        if depth < listed.len() {
+            probabilities.extend(relevance.probabilities(&listed).into_iter().skip(depth));
         }
-        let unaffordable = self.unaffordable(pool, order.as_deref(), &table, within);
-        let mut reason = match &unaffordable {
-            Some(tokens) => {
-                format!("the best match has {tokens} tokens and the budget is {}; raise the budget", self.budget_tokens)
-            }
-            None => explain(&table, keep, &probabilities, aim),
-        };
         if measured.is_none() {
             reason += BY_LIST_ALONE;
         }
@@ -130,12 +112,11 @@ impl Rule for Auto {
             .with("expected_precision", table[keep].precision)
             .with("expected_recall", table[keep].recall)
             .with("expected_f_of_nothing", table[0].f);
-        if let Some(tokens) = unaffordable {
+        if let Some(tokens) = best_tokens {
             cut = cut.with("best_tokens", tokens);
         }
         if let Some(&probability) = keep.checked_sub(1).and_then(|last| probabilities.get(last)) {
-            let last = order.as_ref().map_or(keep - 1, |order| order[keep - 1]);
-            cut = cut.with("probability_at_cut", probability).with("normalized_score_at_cut", listed[last]);
+            cut = cut.with("probability_at_cut", probability).with("normalized_score_at_cut", listed[keep - 1]);
         }
         if let Some(&next) = probabilities.get(keep) {
             cut = cut.with("next_probability", next);
@@ -143,12 +124,7 @@ impl Rule for Auto {
         if let Some(next) = table.get(keep + 1) {
             cut = cut.with("next_expected_f", next.f);
         }
-        if let Some(order) = &order {
-            let by_scores = relevance.probabilities(&listed);
-            cut.by_scores = order.iter().map(|&at| by_scores[at]).collect();
-        }
         cut.probabilities = probabilities;
-        cut.order = order;
         cut
     }
 
@@ -173,21 +149,67 @@ impl Rule for Auto {
     }
 }
 
+/// A number of candidates to keep.
+struct Choice {
+    keep: usize,
+    reason: String,
+    /// Tokens of the best candidate, if it alone exceeds the budget.
+    best_tokens: Option<usize>,
+}
+
 impl Auto {
+    /// Decides by probabilities that the caller gave.
+    fn by_probabilities(&self, pool: &Pool, probabilities: &[f64]) -> Cut {
+        let passing = pool.passing().min(DEEPEST);
+        let scenario = [given::scenario(&probabilities[..probabilities.len().min(DEEPEST)])];
+        let beta = self.want.beta() / self.strictness.clamp(0.1, 10.0);
+        let table = expectations(&scenario, &scenario[0].probabilities, beta, Needed::All);
+        let Choice { keep, reason, best_tokens } = self.chosen(pool, &table[..=passing], probabilities);
+        let mut cut = Cut::new("auto", pool, keep, reason)
+            .with("beta", beta)
+            .with("expected_f", table[keep].f)
+            .with("expected_precision", table[keep].precision)
+            .with("expected_recall", table[keep].recall);
+        if let Some(tokens) = best_tokens {
+            cut = cut.with("best_tokens", tokens);
+        }
+        if let Some(&next) = probabilities.get(keep) {
+            cut = cut.with("next_probability", next);
+        }
+        cut.probabilities = probabilities.to_vec();
+        cut
+    }
+
+    /// Chooses a number of candidates from the expectations of each.
+    fn chosen(&self, pool: &Pool, table: &[Expectation], probabilities: &[f64]) -> Choice {
+        let within = self.affordable(pool, table.len() - 1);
+        let (keep, aim) = self.choose(table, within, pool.probabilities().is_some());
+        let best_tokens = self.unaffordable(pool, table, within);
+        let reason = match &best_tokens {
+            Some(tokens) => {
+                format!("the best match has {tokens} tokens and the budget is {}; raise the budget", self.budget_tokens)
+            }
+            None => explain(table, keep, probabilities, aim),
+        };
+        Choice { keep, reason, best_tokens }
+    }
+
     /// The number of candidates to keep, and the aim that decided it.
-    fn choose(&self, table: &[Expectation], within: usize) -> (usize, Aim) {
+    /// `gated`: what passes was decided before, so keeping nothing is no choice any more where something does.
+    fn choose(&self, table: &[Expectation], within: usize, gated: bool) -> (usize, Aim) {
         let precise = |kept: &usize| self.min_precision == 0.0 || table[*kept].precision >= self.min_precision;
         // Precision never rises with more candidates, so the first that is too low ends it.
         let most = (0..=within).take_while(precise).last().unwrap_or(0);
         // If most likely nothing is relevant, no recall can be reached, and keeping nothing stays a choice.
-        if self.target_recall > 0.0 && table[0].f < 0.5 {
+        if self.target_recall > 0.0 && (gated || table[0].f < 0.5) {
             let enough = (0..=most).find(|&kept| table[kept].recall >= self.target_recall);
             return match enough {
                 Some(kept) => (kept, Aim::Recall(self.target_recall)),
                 None => (most, Aim::RecallMissed(self.target_recall)),
             };
         }
-        let best = (0..=most).fold(0, |best, kept| if table[kept].f > table[best].f { kept } else { best });
+        let least = if gated { most.min(1) } else { 0 };
+        let best = (least..=most).fold(least, |best, kept| if table[kept].f > table[best].f { kept } else { best });
         let aim = match (most < within, within + 1 < table.len() && best == within) {
             (true, _) => Aim::Precision(self.min_precision),
             (_, true) => Aim::Budget(self.budget_tokens),

@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::Scenario;
-use super::judge::Judgements;
 use super::text_kind::TextKind;
 use crate::pool::Pool;
 use crate::want::Want;
@@ -129,10 +128,7 @@ impl Relevance {
     }
 
     /// One scenario for each end of relevance. The normalized `scores` do not ascend.
-    ///
-    /// Judgements change each candidate's probability by Bayes' rule, and the weight of each scenario by how well it
-    /// predicts them.
-    pub(super) fn scenarios(&self, scores: &[f64], judged: Option<&Judgements>) -> Vec<Scenario> {
+    pub(super) fn scenarios(&self, scores: &[f64]) -> Vec<Scenario> {
         // The step is ceiling / (1 + exp((end − score) / softness)). Its exponential is a product, and one factor is the same in
         // all scenarios. Neither is 0 or infinite for a score between the background and the best.
         let (softness, ceiling) = (self.softness.max(NARROWEST), self.ceiling.clamp(0.0, 1.0));
@@ -142,22 +138,13 @@ impl Relevance {
             let probabilities: Vec<f64> = distances.iter().map(|distance| ceiling / (1.0 + end * distance)).collect();
             Scenario { weight, outside: outside(&probabilities), probabilities }
         };
-        let mut scenarios: Vec<Scenario> = self.ends().into_iter().map(scenario).collect();
-        if let Some(judged) = judged {
-            let logs =
-                scenarios.iter_mut().map(|scenario| scenario.weight.ln() + judged.apply(&mut scenario.probabilities));
-            let logs: Vec<f64> = logs.collect();
-            let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let total: f64 = logs.iter().map(|log| (log - highest).exp()).sum();
-            scenarios.iter_mut().zip(logs).for_each(|(scenario, log)| scenario.weight = (log - highest).exp() / total);
-        }
-        scenarios
+        self.ends().into_iter().map(scenario).collect()
     }
 
     /// The probability that each candidate is relevant, over all ends. The normalized `scores` do not ascend, so neither do
     /// the probabilities.
     pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
-        mixed(&self.scenarios(scores, None))
+        mixed(&self.scenarios(scores))
     }
 }
 

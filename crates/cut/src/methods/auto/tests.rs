@@ -45,22 +45,34 @@ fn a_model_of_numbers_that_make_no_sense_still_ends() {
 }
 
 #[test]
-fn a_judge_decides_on_the_candidates_that_it_read() {
-    let judged = |opinions: &[f64]| {
-        let opinions = opinions.iter().map(|&opinion| Some(opinion));
-        Auto::default().cut(&pool(&list()).with_judgements(Judgements::new(opinions)))
-    };
-    let cut = judged(&[0.02, 0.98, 0.02, 0.02, 0.98, 0.02, 0.02, 0.02, 0.02, 0.02]);
-    assert_eq!((cut.keep, cut.order.as_deref().map(|order| &order[..2])), (2, Some(&[1, 4][..])));
-    assert!(cut.probabilities[..2].iter().all(|&probability| probability > 0.6), "{:?}", cut.probabilities);
-    assert!(cut.probabilities.len() == 48 && cut.order.as_ref().is_some_and(|order| order.len() == 48));
-    let even = judged(&[0.5; 10]);
-    assert_eq!(even.keep, Auto::default().cut(&pool(&list())).keep);
-    assert_eq!(Auto::default().cut(&pool(&list()).with_judgements(Judgements::default())).order, None);
-    let budget = Auto { budget_tokens: 100, ..Auto::default() };
-    let sizes = vec![90, 100, 90, 90, 90].into_iter().chain(std::iter::repeat_n(90, 43)).collect();
-    let opinions = Judgements::new([0.02, 0.98, 0.02, 0.02, 0.98].map(Some));
-    assert_eq!(budget.cut(&pool(&list()).with_sizes(sizes).with_judgements(opinions)).keep, 1);
+fn given_probabilities_decide_alone_by_what_is_wanted() {
+    let given = |probabilities: &[f64]| pool(&list()).with_probabilities(probabilities.to_vec());
+    let keep = |want, probabilities: &[f64]| Auto { want, ..Auto::default() }.cut(&given(probabilities)).keep;
+    let falling = [0.7, 0.3, 0.2, 0.1, 0.05, 0.01];
+    let kept = [Want::One, Want::Auto, Want::All].map(|want| keep(want, &falling));
+    assert_eq!(kept[0], 1);
+    assert!(kept[0] < kept[1] && kept[1] < kept[2], "{kept:?}");
+    assert_eq!(keep(Want::Best, &falling), kept[1]);
+    assert_eq!(keep(Want::Auto, &[0.3]), 1, "the gate has decided that something passes");
+    let precise = Auto { min_precision: 0.6, ..Auto::default() }.cut(&given(&falling));
+    assert_eq!(precise.keep, 1);
+    assert_eq!(precise.probabilities[..2], [0.7, 0.3]);
+    let refused = Auto { min_precision: 0.8, ..Auto::default() }.cut(&given(&falling));
+    assert_eq!(refused.keep, 0);
+    let budget = Auto { budget_tokens: 150, ..Auto::default() };
+    assert_eq!(budget.cut(&given(&falling).with_sizes(vec![100; list().len()])).keep, 1);
+    assert_eq!(budget.cut(&given(&falling).with_sizes(vec![200; list().len()])).keep, 0);
+    let recall = Auto { target_recall: 0.9, ..Auto::default() }.cut(&given(&falling)).keep;
+    assert!((3..6).contains(&recall), "{recall}");
+}
+
+#[test]
+fn a_list_without_differences_is_kept_whole_unless_nothing_scored() {
+    let keep = |scores: &[f64]| Auto::default().cut(&Pool::scores(scores.iter().copied()).unwrap()).keep;
+    assert_eq!((keep(&[0.9, 0.899_999]), keep(&[0.9; 7])), (2, 7));
+    assert_eq!((keep(&[0.0; 20]), keep(&[0.0])), (0, 0));
+    assert_eq!(keep(&[0.9, 0.1]), 1);
+    assert_eq!(Auto::default().cut(&Pool::distances([0.0, 0.0]).unwrap()).keep, 2);
 }
 
 #[test]

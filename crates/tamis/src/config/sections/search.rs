@@ -110,6 +110,9 @@ section! {
         pub model: String = "search.model", text("auto").check(model_names::one);
         /// Bring the index up to date before each search.
         pub refresh: bool = "search.refresh", flag(true);
+        /// First entries of a search whose best passages the better model reads while somebody waits, where it has not read all and
+        /// words do not answer; 0: none.
+        pub late: usize = "search.late", integer(0..=100, 24);
         /// Most new passages that a search embeds with the better model before it answers.
         pub refresh_embed: usize = "search.refresh_embed", integer(0..=100_000, 64);
         /// Lines of text shown for a result.

@@ -1,0 +1,108 @@
+//! Writes the evidence on each entry of the lists of many questions, from which the model of relevance is fitted.
+
+use crate::exact::exact_questions;
+use crate::index::IndexedTree;
+use crate::list::{List, Question, Source};
+use crate::place::Place;
+use crate::{collection, history, other_words, own_words};
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+use tamis::SearchRequest;
+
+/// Entries of a list that are written.
+const ENTRIES: usize = 60;
+
+/// Questions of each kind that are taken of a collection and of a history.
+const EACH: usize = 100;
+
+/// The places of the questions besides the lists of this project.
+pub struct Places<'a> {
+    pub questions: &'a Path,
+    pub trees: &'a Path,
+    pub collections: &'a Path,
+    pub histories: &'a Path,
+}
+
+/// Asks all questions and writes the evidence, one question a line.
+///
+/// # Errors
+/// A tree cannot be indexed or searched, or the output cannot be written.
+pub fn write_evidence(places: &Places<'_>, only: Option<&str>, mut output: impl Write) -> Result<()> {
+    let is_meant = |family: &str| only.is_none_or(|only| only == family);
+    let models = ["static".to_owned(), "minilm".to_owned()];
+    let mut ask = |list: &List, place: &Place, families: [Option<&str>; 3]| -> Result<()> {
+        if !families.iter().flatten().any(|family| is_meant(family)) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let tree = IndexedTree::with_first_model(list, place, &models)?;
+        let index = tree.open("static")?;
+        let mut asked: Vec<(&str, Question)> = Vec::new();
+        let [own, exact, words] = families;
+        asked.extend(own.into_iter().flat_map(|family| list.questions.iter().cloned().map(move |q| (family, q))));
+        if let Some(family) = exact {
+            let all = exact_questions(&tree, &index)?.into_iter().map(|(_, question)| (family, question));
+            asked.extend(collection::evenly(all.collect(), EACH / 2));
+        }
+        if let Some(family) = words {
+            asked.extend(own_words::questions(tree.root())?.into_iter().map(|question| (family, question)));
+        }
+        for (family, question) in asked.iter().filter(|(family, _)| is_meant(family)) {
+            let answer = index.search(SearchRequest::new(&question.ask).limit(1000).explain())?;
+            let entry = |entry: &tamis::search::PoolEntry| {
+                json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "evidence": entry.evidence })
+            };
+            let pool = answer.pool.unwrap_or_default();
+            let found = pool.iter().map(|entry| &entry.path).collect::<std::collections::BTreeSet<_>>();
+            let in_pool = question.expect.iter().filter(|path| found.contains(path)).count();
+            let entries: Vec<_> = pool.iter().filter(|entry| entry.path != question.ask).take(ENTRIES).map(entry).collect();
+            let line = json!({
+                "family": family, "list": list.name, "topic": question.topic, "ask": question.ask, "expected": question.expect.len(),
+                "in_pool": in_pool, "kept": answer.cut.keep, "method": answer.cut.method, "entries": entries,
+            });
+            writeln!(output, "{line}")?;
+        }
+        eprintln!("{}: {} questions in {:.0?}", list.name, asked.len(), started.elapsed());
+        Ok(())
+    };
+    for list in List::all()? {
+        let place = Place::of(&list)?;
+        if let Place::Missing(reason) = &place {
+            eprintln!("{}: skipped: {reason}", list.name);
+            continue;
+        }
+        let is_code = matches!(list.source, Source::Crate { .. });
+        ask(&list, &place, [Some("lists"), is_code.then_some("exact"), is_code.then_some("own words")])?;
+    }
+    for list in other_words::lists(places.questions, places.trees)? {
+        let place = Place::Tree { root: places.trees.join(&list.name), notes: false };
+        ask(&list, &place, [Some("other words"), None, Some("own words")])?;
+    }
+    for directory in directories(places.histories)? {
+        let list = history::list(&directory, EACH)?;
+        ask(&list, &Place::Tree { root: directory, notes: false }, [Some("commits"), None, None])?;
+    }
+    for directory in directories(places.collections)? {
+        if directory.join("corpus.jsonl").is_file() {
+            let list = collection::list(&directory, EACH)?;
+            ask(&list, &Place::Collection(directory), [Some("collections"), None, None])?;
+        }
+    }
+    Ok(())
+}
+
+/// The directories in a directory, by name; none if it does not exist.
+fn directories(directory: &Path) -> Result<Vec<std::path::PathBuf>> {
+    if !directory.is_dir() {
+        eprintln!("{}: skipped: there is no such directory", directory.display());
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))?;
+    let mut found: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    found.sort();
+    Ok(found)
+}

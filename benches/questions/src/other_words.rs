@@ -1,0 +1,51 @@
+//! Lists of questions kept elsewhere, one JSON object a line, to trees that were fetched beforehand.
+
+use crate::list::{List, Question, Source, Topic};
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+#[derive(Deserialize)]
+struct Line {
+    tree: String,
+    kind: Topic,
+    ask: String,
+    #[serde(default)]
+    expect: Vec<String>,
+    #[serde(default)]
+    quote: Option<String>,
+}
+
+/// Reads the lists of a directory, by name. A question whose quote is no longer in its file is left out.
+///
+/// # Errors
+/// A list cannot be read.
+pub fn lists(directory: &Path, trees: &Path) -> Result<Vec<List>> {
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(Vec::new()) };
+    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    files.iter().map(|path| list(path, trees)).collect()
+}
+
+fn list(path: &Path, trees: &Path) -> Result<List> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let parse = |line: &str| -> Result<Line> {
+        serde_json::from_str(line).with_context(|| format!("{}: {line}", path.display()))
+    };
+    let lines = text.lines().filter(|line| !line.is_empty()).map(parse).collect::<Result<Vec<Line>>>()?;
+    let name = lines.first().map(|line| line.tree.clone()).unwrap_or_default();
+    let root = trees.join(&name);
+    let holds = |line: &Line| match (&line.quote, line.expect.first()) {
+        (Some(quote), Some(file)) => fs::read(root.join(file)).is_ok_and(|text| String::from_utf8_lossy(&text).contains(quote)),
+        _ => true,
+    };
+    let questions = lines.iter().filter(|line| holds(line)).map(|line| Question {
+        ask: line.ask.clone(),
+        topic: line.kind,
+        expect: line.expect.clone(),
+    });
+    let questions = questions.collect();
+    Ok(List { about: name.clone(), source: Source::Directory { path: root, notes: false }, name, questions })
+}
