@@ -19,7 +19,6 @@ mod site;
 mod static_model;
 #[cfg(unix)]
 mod torture;
-mod train;
 
 use anyhow::{Result, bail};
 #[cfg(unix)]
@@ -55,7 +54,6 @@ Remake committed files:
   site --write  write the reference, the plots and the outputs of commands into the pages of docs/
   references    make the fixtures that come from independent implementations (needs python3)
   distill       make the built-in models from the published checkpoint
-  train         train the built-in judge (needs python3 with pip, apt-get and an hour or two)
 ";
 
 fn main() -> Result<()> {
@@ -90,7 +88,6 @@ fn main() -> Result<()> {
         #[cfg(not(unix))]
         "torture" => bail!("torture needs the signals and limits of Unix"),
         "distill" => models::run(rest),
-        "train" => train::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(())

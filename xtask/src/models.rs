@@ -9,7 +9,6 @@ use crate::static_model;
 
 const USAGE: &str = "\
 cargo xtask distill minilm CHECKPOINT                  make the transformer from the published model.safetensors
-cargo xtask distill judge WEIGHTS                      make the judge from what `tools/judge` trained
 cargo xtask distill static WORK [FLAG...]              make the token table from the transformer, text and source code
 tools/models/README.md names the sources.
 ";
@@ -21,7 +20,6 @@ tools/models/README.md names the sources.
 pub fn run(arguments: &[String]) -> Result<()> {
     let (example, rest) = match arguments.split_first() {
         Some((recipe, rest)) if recipe == "minilm" => ("convert", rest),
-        Some((recipe, _)) if recipe == "judge" => ("convert", arguments),
         Some((recipe, rest)) if recipe == "static" => return static_model::run(rest),
         _ => bail!("{USAGE}"),
     };

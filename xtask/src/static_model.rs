@@ -83,7 +83,7 @@ fn get(work: &Path, source: &Source<'_>) -> Result<()> {
 }
 
 /// The sources of the crates that this workspace depends on.
-pub fn crates() -> Result<String> {
+fn crates() -> Result<String> {
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))?;
     let sources = Path::new(&home).join("registry/src");
     let first = fs::read_dir(&sources).with_context(|| format!("cannot read {}", sources.display()))?.next();

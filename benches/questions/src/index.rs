@@ -22,7 +22,6 @@ pub struct IndexedTree {
     root: PathBuf,
     notes: bool,
     models: Vec<String>,
-    judge: bool,
     /// The number of its passages.
     pub passages: u64,
     /// The number of its documents.
@@ -34,13 +33,12 @@ pub struct IndexedTree {
 pub struct Log(Vec<(String, Vec<u8>)>);
 
 impl IndexedTree {
-    /// Indexes a tree with these models. Searches ask the built-in judge if `judge` says so, without a time limit, so that
-    /// answers are the same on every machine.
+    /// Indexes a tree with these models.
     ///
     /// # Errors
     /// The tree is missing, or cannot be indexed completely.
-    pub fn new(list: &List, place: &Place, models: &[String], judge: bool) -> Result<IndexedTree> {
-        IndexedTree::within(list, place, models, judge, RunOptions::WHOLE)
+    pub fn new(list: &List, place: &Place, models: &[String]) -> Result<IndexedTree> {
+        IndexedTree::within(list, place, models, RunOptions::WHOLE)
     }
 
     /// Indexes a tree with the first of these models. Searches read with the last one what they need.
@@ -48,14 +46,13 @@ impl IndexedTree {
     /// # Errors
     /// As [`IndexedTree::new`].
     pub fn with_first_model(list: &List, place: &Place, models: &[String]) -> Result<IndexedTree> {
-        IndexedTree::within(list, place, models, false, RunOptions { embed_at_most: 0, ..RunOptions::WHOLE })
+        IndexedTree::within(list, place, models, RunOptions { embed_at_most: 0, ..RunOptions::WHOLE })
     }
 
     fn within(
         list: &List,
         place: &Place,
         models: &[String],
-        judge: bool,
         options: RunOptions,
     ) -> Result<IndexedTree> {
         let directory = TempDir::new().context("cannot make a temporary directory")?;
@@ -65,8 +62,7 @@ impl IndexedTree {
             Place::Issues(_) | Place::Collection(_) => (directory.path().join("tree"), false),
             Place::Missing(reason) => bail!("{}: {reason}", list.name),
         };
-        let mut tree =
-            IndexedTree { directory, root, notes, models: models.to_vec(), judge, passages: 0, documents: 0 };
+        let mut tree = IndexedTree { directory, root, notes, models: models.to_vec(), passages: 0, documents: 0 };
         fs::create_dir_all(tree.root.as_path())?;
         let index = tree.open(models.last().context("no model to index with")?)?;
         let report = if let Place::Issues(file) = place {
@@ -101,8 +97,6 @@ impl IndexedTree {
     /// The index cannot be opened.
     pub fn open(&self, model: &str) -> Result<Index> {
         let mut flags = vec![("index.models", self.models.join(",")), ("search.model", model.to_owned())];
-        let judge = if self.judge { "on" } else { "off" };
-        flags.extend([("search.judge", judge.to_owned()), ("search.judge_ms", "60000".to_owned())]);
         if self.notes {
             flags.push(("index.notes", "*.md".to_owned()));
         }

@@ -16,7 +16,6 @@ Asks lists of questions with known answers, and prints how they were served: on 
 
   --tree NAME    only this list; may be repeated (default: all)
   --model NAME   static or minilm; may be repeated (default: both)
-  --judge        have the built-in judge read the best entries
   --cold         skip the questions after others
   --exact        ask for the names and messages of the trees of source code instead
   --misses       list every question that was not served
@@ -30,7 +29,6 @@ const MODELS: [&str; 2] = ["static", "minilm"];
 struct Arguments {
     trees: Vec<String>,
     models: Vec<String>,
-    judge: bool,
     cold: bool,
     exact: bool,
     misses: bool,
@@ -70,7 +68,7 @@ fn main() -> Result<()> {
             continue;
         }
         let started = Instant::now();
-        let tree = IndexedTree::new(list, &place, &arguments.models, arguments.judge)?;
+        let tree = IndexedTree::new(list, &place, &arguments.models)?;
         eprintln!("{}: indexed {} passages in {:.0?}", list.name, tree.passages, started.elapsed());
         for model in &arguments.models {
             let started = Instant::now();
@@ -93,7 +91,7 @@ fn exact(arguments: &Arguments, lists: &[&List]) -> Result<()> {
                 eprintln!("{}: skipped: {reason}", list.name);
                 continue;
             }
-            let tree = IndexedTree::new(list, &place, std::slice::from_ref(model), arguments.judge)?;
+            let tree = IndexedTree::new(list, &place, std::slice::from_ref(model))?;
             served.push(ask_exactly(&tree, model, &mut missed)?);
         }
         println!("{model}, names and messages of the trees themselves\n\n{}", exact_table(&served));
@@ -115,7 +113,6 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
                 ensure!(MODELS.contains(&model.as_str()), "--model {model}: expected {}", MODELS.join(" or "));
                 arguments.models.push(model);
             }
-            "--judge" => arguments.judge = true,
             "--cold" => arguments.cold = true,
             "--exact" => arguments.exact = true,
             "--misses" => arguments.misses = true,

@@ -13,7 +13,7 @@ fn measured(lists: &[List], name: &str, pasts: &[usize]) -> Option<Measured> {
         println!("skipped: {name}: {reason}");
         return None;
     }
-    let tree = IndexedTree::new(list, &place, &["static".to_owned()], false).expect("indexed");
+    let tree = IndexedTree::new(list, &place, &["static".to_owned()]).expect("indexed");
     Some(measure(list, &tree, "static", &foreign(lists, name), pasts).expect("asked"))
 }
 

@@ -12,8 +12,6 @@ pub fn of(error: &anyhow::Error) -> Option<&'static str> {
         Error::Argument { name: "query id", .. } => "`tamis feedback --list` shows them",
         Error::Guarantee { .. } => "`tamis feedback`, or `tamis feedback --import` for judged queries",
         Error::NotEmbedded { .. } => "run `tamis index --wait` first",
-        Error::Argument { name: "judge.model", .. } => "--model NAME",
-        Error::Argument { name: "telemetry.queries", .. } => "--queries FILE",
         _ => return None,
     })
 }

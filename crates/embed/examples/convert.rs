@@ -1,9 +1,7 @@
-//! `cargo xtask distill minilm CHECKPOINT`: makes the built-in transformer's files from the published checkpoint. `cargo xtask
-//! distill judge WEIGHTS` makes the judge's file from trained weights.
+//! `cargo xtask distill minilm CHECKPOINT`: makes the built-in transformer's files from the published checkpoint.
 //!
 //! Matrices become signed bytes with a factor for each output and group of inputs (each word, for the embeddings);
-//! everything else stays f32. The judge's matrices have one factor for each output and seven bits: products of such bytes never
-//! overflow on processors without VNNI, so that every machine computes the same. The transformer's result is checked against its SHA-256, which proves that the committed files come from this
+//! everything else stays f32. The result is checked against its SHA-256, which proves that the committed files come from this
 //! program, and divided among the crates `tamis-model-minilm-1` to `-3`.
 
 use std::collections::HashMap;
@@ -28,7 +26,6 @@ const PARTS: usize = 3;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let checkpoint = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["judge", weights] => return judge(weights),
         [checkpoint] => checkpoint,
         _ => bail!("usage: convert path/to/model.safetensors (of all-MiniLM-L6-v2; see tools/models/README.md)"),
     };
@@ -39,46 +36,16 @@ fn main() -> Result<()> {
     let about = format!(
         "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, model.safetensors {CHECKPOINT}; weights quantised to int8"
     );
-    let output = quantise(&input, Form { group: Some(GROUP), most: 127.0, positions: None }, about)?;
+    let output = quantise(&input, about)?;
     let made = sha256(&output);
     println!("output {made}");
     ensure!(made == RESULT, "the result differs from the recorded one, whose SHA-256 is {RESULT}");
-    write("minilm", "minilm-l6-v2-int8.safetensors", &output, PARTS)
-}
-
-/// Divides a file among the crates of a model.
-fn write(model: &str, name: &str, file: &[u8], parts: usize) -> Result<()> {
-    for (part, bytes) in file.chunks(file.len().div_ceil(parts)).enumerate() {
-        let number = part + 1;
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}-{number}/{name}.{number}"));
+    for (part, bytes) in output.chunks(output.len().div_ceil(PARTS)).enumerate() {
+        let file = format!("../../models/minilm-{0}/minilm-l6-v2-int8.safetensors.{0}", part + 1);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
-}
-
-/// Tokens of a pair, and so positions of the judge.
-const JUDGE_POSITIONS: usize = 160;
-
-fn judge(weights: &str) -> Result<()> {
-    let input = fs::read(weights).with_context(|| format!("cannot read {weights}"))?;
-    let about = format!(
-        "layers of all-MiniLM-L6-v2 (Apache-2.0) trained as a cross-encoder, {}; weights quantised to int8",
-        sha256(&input)
-    );
-    let output = quantise(&input, Form { group: None, most: 63.0, positions: Some(JUDGE_POSITIONS) }, about)?;
-    println!("{} bytes, SHA-256 {}", output.len(), sha256(&output));
-    write("judge", "judge-int8.safetensors", &output, 2)
-}
-
-/// The form of the result.
-#[derive(Clone, Copy)]
-struct Form {
-    /// Inputs of a linear layer that share a factor; all of them where absent.
-    group: Option<usize>,
-    /// The largest byte.
-    most: f32,
-    /// The positions that are kept; all where absent.
-    positions: Option<usize>,
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -92,7 +59,7 @@ struct Tensor {
     bytes: Vec<u8>,
 }
 
-fn quantise(checkpoint: &[u8], form: Form, about: String) -> Result<Vec<u8>> {
+fn quantise(checkpoint: &[u8], about: String) -> Result<Vec<u8>> {
     let tensors = SafeTensors::deserialize(checkpoint)?;
     let mut result: Vec<(String, Tensor)> = Vec::new();
     for (name, tensor) in tensors.iter() {
@@ -105,24 +72,18 @@ fn quantise(checkpoint: &[u8], form: Form, about: String) -> Result<Vec<u8>> {
             tensor.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         match *tensor.shape() {
             [words, width] if name.ends_with("word_embeddings.weight") => {
-                let (codes, scales) = codes(&values, width, form.most);
+                let (codes, scales) = codes(&values, width);
                 result.push((format!("{name}_codes"), bytes(codes, vec![words, width])));
                 result.push((format!("{name}_scale"), floats(&scales)));
             }
             [outputs, inputs] if name.starts_with("encoder.") => {
-                let group = form.group.unwrap_or(inputs);
-                ensure!(inputs % group == 0, "tensor {name} has {inputs} inputs; expected a multiple of {group}");
-                let groups = inputs / group;
-                let (codes, scales) = codes(&values, group, form.most);
+                ensure!(inputs % GROUP == 0, "tensor {name} has {inputs} inputs; expected a multiple of {GROUP}");
+                let groups = inputs / GROUP;
+                let (codes, scales) = codes(&values, GROUP);
                 let codes = transpose(&codes, outputs, inputs);
                 result.push((format!("{name}_t"), bytes(codes, vec![inputs, outputs])));
                 let scales = floats(&transpose(&scales, outputs, groups));
                 result.push((format!("{name}_scale"), Tensor { shape: vec![groups, outputs], ..scales }));
-            }
-            [_, width] if name.ends_with("position_embeddings.weight") && form.positions.is_some() => {
-                let kept = form.positions.unwrap_or_default();
-                ensure!(values.len() >= kept * width, "tensor {name} has fewer than {kept} rows");
-                result.push((name.to_owned(), Tensor { shape: vec![kept, width], ..floats(&values[..kept * width]) }));
             }
             _ => result.push((
                 name.to_owned(),
@@ -138,11 +99,11 @@ fn quantise(checkpoint: &[u8], form: Form, about: String) -> Result<Vec<u8>> {
     Ok(safetensors::serialize(views, Some(about))?)
 }
 
-/// Encodes rows as signed bytes with a factor each: the largest absolute entry over the largest byte.
-fn codes(values: &[f32], width: usize, most: f32) -> (Vec<i8>, Vec<f32>) {
+/// Encodes rows as signed bytes with a factor each: the largest absolute entry over 127.
+fn codes(values: &[f32], width: usize) -> (Vec<i8>, Vec<f32>) {
     let scales: Vec<f32> = values
         .chunks_exact(width)
-        .map(|row| row.iter().fold(0.0f32, |largest, x| largest.max(x.abs())) / most)
+        .map(|row| row.iter().fold(0.0f32, |largest, x| largest.max(x.abs())) / 127.0)
         .collect();
     let codes = values
         .chunks_exact(width)

@@ -7,28 +7,21 @@ use crate::Provider;
 /// A model that comes with the crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BuiltInModel {
-    /// Stable identifier, as in [`ModelInfo::id`](crate::ModelInfo::id) or [`RerankerInfo::id`](crate::RerankerInfo::id).
+    /// Stable identifier, as in [`ModelInfo::id`](crate::ModelInfo::id).
     pub id: &'static str,
     /// The kind of model.
     pub provider: Provider,
-    /// Length of every vector; `None` for a model that makes none.
-    pub dimension: Option<usize>,
+    /// Length of every vector.
+    pub dimension: usize,
     /// Licence of the weights, an SPDX expression.
     pub license: &'static str,
 }
 
 /// The models of this build.
 pub const BUILT_IN_MODELS: &[BuiltInModel] = &[
-    BuiltInModel {
-        id: crate::token_table::ID,
-        provider: Provider::Static,
-        dimension: Some(256),
-        license: "Apache-2.0",
-    },
+    BuiltInModel { id: crate::token_table::ID, provider: Provider::Static, dimension: 256, license: "Apache-2.0" },
     #[cfg(feature = "minilm")]
-    BuiltInModel { id: crate::minilm::ID, provider: Provider::MiniLm, dimension: Some(384), license: "Apache-2.0" },
-    #[cfg(feature = "judge")]
-    BuiltInModel { id: crate::cross_encoder::ID, provider: Provider::Judge, dimension: None, license: "Apache-2.0" },
+    BuiltInModel { id: crate::minilm::ID, provider: Provider::MiniLm, dimension: 384, license: "Apache-2.0" },
 ];
 
 #[cfg(test)]
@@ -45,24 +38,18 @@ mod tests {
     fn the_descriptions_agree_with_the_models() {
         let info = StaticModel::built_in().model();
         let model = described(Provider::Static);
-        assert_eq!((model.id, model.dimension), (info.id.as_str(), Some(info.dimension)));
+        assert_eq!((model.id, model.dimension), (info.id.as_str(), info.dimension));
         #[cfg(feature = "minilm")]
         {
             let info = crate::MiniLm::built_in().expect("loaded").model();
             let model = described(Provider::MiniLm);
-            assert_eq!((model.id, model.dimension), (info.id.as_str(), Some(info.dimension)));
-        }
-        #[cfg(feature = "judge")]
-        {
-            use crate::Reranker;
-            let info = crate::CrossEncoder::built_in().expect("loaded").info();
-            assert_eq!(described(Provider::Judge).id, info.id);
+            assert_eq!((model.id, model.dimension), (info.id.as_str(), info.dimension));
         }
     }
 
     #[test]
     fn the_licences_are_those_of_the_crates_with_the_weights() {
-        let crates = [(Provider::Static, "static"), (Provider::MiniLm, "minilm-1"), (Provider::Judge, "judge-1")];
+        let crates = [(Provider::Static, "static"), (Provider::MiniLm, "minilm-1")];
         for (provider, directory) in crates {
             let Some(model) = BUILT_IN_MODELS.iter().find(|model| model.provider == provider) else { continue };
             let manifest = format!("../../models/{directory}/Cargo.toml");

@@ -13,8 +13,6 @@ pub enum Provider {
     Static,
     /// The transformer built into this crate.
     MiniLm,
-    /// The cross-encoder built into this crate.
-    Judge,
     /// A directory on this machine.
     Local,
     /// An HTTP endpoint; texts leave the process.

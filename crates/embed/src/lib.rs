@@ -28,10 +28,8 @@
 //! - [`LocalModel`]: a transformer or a static table in the usual formats, read from a directory.
 //! - [`Remote`]: any HTTP endpoint that speaks the OpenAI embeddings protocol.
 //!
-//! A [`Reranker`] reads a query and a passage together instead: `CrossEncoder` is one in the binary, with the feature `judge`,
-//! [`LocalReranker`] one in a directory, and [`RemoteReranker`] one behind an endpoint.
-//!
-//! [`Chat`] asks a chat model at such an endpoint through the same client.
+//! A [`Reranker`] reads a query and a passage together instead: [`LocalReranker`] is one in a directory, and [`RemoteReranker`]
+//! one behind an endpoint.
 //!
 //! The crate takes strings and returns vectors; files, indexes and ranking are left to its callers. [`ModelInfo`] gives
 //! them what they need to store vectors (under the model's identifier) and to weigh similarity against other evidence.
@@ -39,13 +37,10 @@
 //! # Features
 //!
 //! `minilm` (on by default) is the built-in transformer with its 24 MB of weights. Without it the crate still embeds with
-//! the token table, with local models and with remote ones. `judge` (on by default) is the built-in cross-encoder with 11 MB
-//! more; it needs `minilm`, whose word embeddings it shares.
+//! the token table, with local models and with remote ones.
 
 mod bert;
 mod built_in;
-#[cfg(feature = "judge")]
-mod cross_encoder;
 mod embedder;
 mod error;
 mod local;
@@ -60,17 +55,12 @@ mod wordpiece;
 
 pub use bert::Batching;
 pub use built_in::{BUILT_IN_MODELS, BuiltInModel};
-#[cfg(feature = "judge")]
-pub use cross_encoder::CrossEncoder;
 pub use embedder::{Embedder, ModelInfo, Provider, Purpose};
 pub use error::EmbedError;
 pub use local::{LocalModel, LocalOptions, LocalReranker, ModelSettings, SETTINGS_FILE};
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
-pub use remote::{
-    Chat, ChatConfig, ChatReply, EndpointConfig, Remote, RemoteConfig, RemoteReranker, RemoteRerankerConfig,
-    RerankScores,
-};
+pub use remote::{EndpointConfig, Remote, RemoteConfig, RemoteReranker, RemoteRerankerConfig, RerankScores};
 pub use reranker::{Reranker, RerankerInfo};
 pub use token_table::{StaticModel, TableError, TokenTable};
 pub use vector::{dot, normalise};

@@ -4,12 +4,12 @@ use crate::Purpose;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use crate::bert::{Batching, Config, Encoder, Parts, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
+use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
 /// Weights of all-MiniLM-L6-v2 (Apache-2.0) as int8, a safetensors file. The compiler joins the parts, so the binary holds
 /// the weights once and nothing is copied at start.
-pub(crate) static WEIGHTS: &[u8] = &{
+static WEIGHTS: &[u8] = &{
     let mut file = [0; PARTS[0].len() + PARTS[1].len() + PARTS[2].len()];
     let (first, rest) = file.split_at_mut(PARTS[0].len());
     let (second, third) = rest.split_at_mut(PARTS[1].len());
@@ -98,7 +98,7 @@ impl MiniLm {
     fn try_load(purpose: Purpose) -> Result<Self, String> {
         let weights = Weights::new(WEIGHTS)?;
         let prepack = purpose == Purpose::Passages;
-        let model = assemble(&Config::minilm(), &Parts::of(&weights), prepack, |options, name, bytes| {
+        let model = assemble(&Config::minilm(), &weights, prepack, |options, name, bytes| {
             options.external_data_static(name, bytes);
         })?;
         let tokenizer = WordPiece::uncased_bert();

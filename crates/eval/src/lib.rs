@@ -49,7 +49,6 @@
 //!
 //! Equal input gives equal bytes: random draws depend on [`Options::seed`] alone.
 
-mod agreement;
 mod calibration;
 mod compare;
 mod data;
@@ -77,7 +76,6 @@ mod run;
 mod summary;
 mod view;
 
-pub use agreement::Agreement;
 pub use calibration::{Bin, Forecast, brier, calibration_error, equal_mass, equal_width, log_loss};
 pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, compare};
 pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};

@@ -73,14 +73,13 @@ pub fn check_kinds(py: Python<'_>, has_scores: bool, has_legs: bool, distance: b
 /// anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "some" or "all".
 ///
 /// `method` is one of `methods()`, whose parameters are further keyword arguments: `cut(scores, "kneedle", sensitivity=2)`.
-/// Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`; `judge` is the
-/// query for which the built-in judge reads the `texts`.
+/// Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`.
 ///
 /// Raises ParameterError, which names the parameter, the value and what is allowed.
 #[pyfunction]
 #[pyo3(signature = (
     scores=None, method="auto", background=None, want=None, *, distance=false, sort=false, groups=None, similarity=None,
-    bm25=None, coverage=None, tokens=None, texts=None, judge=None, fusion_weight=0.6, gate=true, **parameters
+    bm25=None, coverage=None, tokens=None, texts=None, fusion_weight=0.6, gate=true, **parameters
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn cut<'py>(
@@ -97,7 +96,6 @@ pub fn cut<'py>(
     coverage: Option<&Bound<'py, PyAny>>,
     tokens: Option<Vec<usize>>,
     texts: Option<Vec<String>>,
-    judge: Option<&str>,
     fusion_weight: f64,
     gate: bool,
     parameters: Option<&Bound<'py, PyDict>>,
@@ -107,7 +105,7 @@ pub fn cut<'py>(
     let plan = Plan::read(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
     let background = Given::read(background)?;
 
-    let is_plain = groups.is_none() && coverage.is_none() && texts.is_none() && judge.is_none();
+    let is_plain = groups.is_none() && coverage.is_none() && texts.is_none();
     if let Some(scores) = scores.filter(|_| is_plain) {
         let scores = Scores::read("scores", scores)?;
         let numbers = scores.numbers();
@@ -134,17 +132,15 @@ pub fn cut<'py>(
     for (name, length) in lengths {
         same_length(py, name, length, entries.len())?;
     }
-    let mut texts = texts.map(Vec::into_iter);
     for (at, entry) in entries.iter_mut().enumerate() {
         entry.coverage = coverage.as_ref().and_then(|coverage| coverage[at]).map(|share| share.clamp(0.0, 1.0));
-        entry.text = texts.as_mut().and_then(Iterator::next);
-        let counted = || entry.text.as_deref().map(tamis::text::estimate_tokens);
+        let counted = || texts.as_ref().map(|texts| tamis::text::estimate_tokens(&texts[at]));
         entry.tokens = tokens.as_ref().map(|tokens| tokens[at]).or_else(counted);
     }
     let groups = groups.map(|groups| Groups::read(groups, entries.len())).transpose()?;
     let decided = py.detach(|| {
         let sample = background.sample();
-        let cutter = ListCutter { reference: background.reference(&sample), judge, ..plan.cutter() };
+        let cutter = ListCutter { reference: background.reference(&sample), ..plan.cutter() };
         let entries: Vec<&ListEntry> = entries.iter().collect();
         Ok(match &groups {
             Some(groups) => cutter.cut_groups(&entries, &groups.numbers)?.into(),

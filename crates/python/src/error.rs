@@ -82,13 +82,9 @@ pub fn of_list(py: Python<'_>, error: &ListError, place: &str) -> PyErr {
             "given",
             "tokens: a budget needs the length of each entry; pass tokens= or texts=".into(),
         ),
-        ListError::NoText { .. } => {
-            refused("texts", "", "given", "texts: the judge reads the text of each entry; pass texts=".into())
-        }
         ListError::Sample(reason) => {
             refused("background", "", "a sample like the list", format!("background: {reason}"))
         }
-        ListError::Judge(_) => exception(py, "ModelError", &format!("{place}{error}")),
         error => exception(py, "ParameterError", &format!("{place}{error}")),
     }
 }

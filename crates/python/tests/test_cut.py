@@ -77,7 +77,6 @@ def test_parameters_go_with_those_of_a_specification():
         ({"tokens": [1, 2]}, "tokens", "one for each of 7 entries"),
         ({"groups": ["a"]}, "groups", "one for each of 7 entries"),
         ({"budget_tokens": 100}, "tokens", "pass tokens="),
-        ({"judge": "a query"}, "texts", "pass texts="),
         ({"similarity": [1.0]}, "scores", "without similarity="),
     ],
 )

@@ -129,9 +129,9 @@ pub use store::{
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
-    CallerKey, GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedJudgement, LoggedOpening,
-    LoggedSearch, ModelGrade, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY,
-    RecordedCandidate, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedJudgement, LoggedOpening, LoggedSearch,
+    OpenedCount, OpenedSearch, Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
+    RecordedSearch, SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

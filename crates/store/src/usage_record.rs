@@ -144,48 +144,6 @@ pub struct Judgement {
     pub in_pool: bool,
     /// Time in milliseconds since 1970.
     pub at_ms: i64,
-    /// The grade that it was made from; `None` where a person judged.
-    pub grade: Option<ModelGrade>,
-}
-
-/// A model's grade of a passage for a query.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct ModelGrade {
-    /// The model that gave it.
-    pub model: String,
-    /// The grade, 0 to 3.
-    pub grade: u8,
-    /// The model's reason.
-    pub reason: String,
-}
-
-/// What a model said of a pair of query and passage.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordedGrade {
-    /// The number of the record, for [`UsageLog::judge_by_grades`](crate::UsageLog::judge_by_grades).
-    pub number: i64,
-    /// The grade, 0 to 3; `None` where the reply could not be used.
-    pub grade: Option<u8>,
-    /// The model's reason, or why there is no grade.
-    pub reason: String,
-}
-
-/// A judgement that was made from a model's grade, with the search that it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct GradedPassage {
-    /// The identifier of the search.
-    pub query_id: String,
-    /// The query's text, where it was recorded.
-    pub query: Option<String>,
-    /// The passage's public identifier.
-    pub passage: String,
-    /// Whether the grade counts as relevant.
-    pub relevant: bool,
-    /// The grade.
-    #[serde(flatten)]
-    pub grade: ModelGrade,
-    /// Time in milliseconds since 1970.
-    pub at_ms: i64,
 }
 
 /// A search with all that was recorded of it, superseded judgements included, as one log hands it to another.
@@ -244,15 +202,6 @@ pub struct LoggedGrade {
     pub at_ms: i64,
 }
 
-/// What removing a model's grades deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct RemovedGrades {
-    /// Grades, those of replies that could not be used included.
-    pub grades: u64,
-    /// Judgements that were made from them.
-    pub judgements: u64,
-}
-
 /// Shown passages that a caller opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening<'a> {
@@ -302,7 +251,7 @@ impl LabelVersion {
     }
 }
 
-/// A search with the judgements that count: the last one of each passage, a person's before a model's.
+/// A search with the judgements that count: the last one of each passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedSearch {
     /// The search.

@@ -1,14 +1,13 @@
 //! The optional parts of the library that a build has.
 
 /// The name of each optional feature, and whether this build has it.
-const FEATURES: [(&str, bool); 10] = [
+const FEATURES: [(&str, bool); 9] = [
     ("clients", cfg!(feature = "clients")),
     ("documents", cfg!(feature = "documents")),
     ("evidence", cfg!(feature = "evidence")),
     ("github", cfg!(feature = "github")),
     ("grammars", cfg!(feature = "grammars")),
     ("hub", cfg!(feature = "hub")),
-    ("judge", cfg!(feature = "judge")),
     ("minilm", cfg!(feature = "minilm")),
     ("postgres", cfg!(feature = "postgres")),
     ("wiki", cfg!(feature = "wiki")),

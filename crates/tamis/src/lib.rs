@@ -36,7 +36,6 @@
 //! | [`Index::duplicates`] | [`duplicates`] | likely duplicates of an issue |
 //! | [`Index::evidence`] | [`evidence`] | claims and what supports or contradicts them, with SQL |
 //! | [`Index::feedback`] | [`feedback`] | judgements of results, which guarantees are calibrated on |
-//! | [`Index::judge`] | [`judge`] | judgements by a chat model, and how far it agrees with people |
 //! | [`Index::calibration`] | [`calibrate`] | similarity thresholds by language |
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
@@ -79,10 +78,8 @@ mod words;
 
 #[cfg(feature = "evidence")]
 pub use applications::evidence;
-#[cfg(feature = "judge")]
-pub use applications::lists;
 pub use applications::{
-    calibrate, duplicates, evaluate, feedback, judge, memory, pack, related, telemetry, tree, troubleshoot,
+    calibrate, duplicates, evaluate, feedback, lists, memory, pack, related, telemetry, tree, troubleshoot,
 };
 pub use config::Mode;
 pub use contents::Contents;

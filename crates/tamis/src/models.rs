@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tamis_embed::{
-    Chat, ChatConfig, EmbedError, Embedder, EndpointConfig, LocalModel, LocalOptions, ModelInfo, Purpose, Remote,
-    RemoteConfig, StaticModel,
+    EmbedError, Embedder, EndpointConfig, LocalModel, LocalOptions, ModelInfo, Purpose, Remote, RemoteConfig,
+    StaticModel,
 };
 use tamis_store::Background;
 
@@ -123,30 +123,6 @@ impl Models {
     /// Returns `true` if embedding with the model called `name` sends text out of this process.
     pub fn is_remote(&self, name: &str) -> bool {
         self.definitions.get(name).is_some_and(|definition| matches!(definition.provider, Provider::Openai(_)))
-    }
-
-    /// The chat model called `name`. Nothing is sent. `to_ask`: its key is needed.
-    ///
-    /// # Errors
-    /// No model at an endpoint has that name ([`Error::Argument`]), or its settings or key are not usable
-    /// ([`Error::Model`]).
-    pub(crate) fn chat(&self, name: &str, to_ask: bool) -> Result<Chat, Error> {
-        let endpoint = match self.definitions.get(name).map(|definition| &definition.provider) {
-            Some(Provider::Openai(endpoint)) => endpoint,
-            _ => {
-                let allowed = "a [models.NAME] with provider = \"openai\"";
-                return Err(Error::argument("model", format!("{name:?}"), allowed));
-            }
-        };
-        let mut config = ChatConfig::new(&address(&endpoint.url, "/chat/completions"), &endpoint.model);
-        set_patience(
-            &mut config.endpoint,
-            endpoint.timeout_seconds,
-            endpoint.max_retries,
-            endpoint.requests_per_minute,
-        );
-        config.endpoint.api_key = if to_ask { key(name, endpoint.api_key_env.as_deref())? } else { None };
-        Chat::new(config).map_err(|error| Error::Model { model: name.to_owned(), reason: error.to_string() })
     }
 
     fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {

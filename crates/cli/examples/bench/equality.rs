@@ -136,8 +136,7 @@ impl Options {
     }
 
     fn config(&self, url: Option<&str>, namespace: &str) -> Result<Config> {
-        let mut flags =
-            vec![("index.models", self.model.as_str()), ("search.model", &self.model), ("search.judge", "off")];
+        let mut flags = vec![("index.models", self.model.as_str()), ("search.model", &self.model)];
         if let Some(url) = url {
             flags.extend([("store.url", url), ("store.namespace", namespace)]);
         }

@@ -12,7 +12,6 @@ Examples:
   my-vector-search \"query\" | tamis cut --score distance --method max_gap
   jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance --method autocut:jumps=2
   tamis cut --background-sample random.csv --want all < hybrid.csv
-  tamis cut --judge \"how hot must the oven be\" < passages.jsonl
 
 The input is JSON Lines, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with
 a score must come best first. Lines without one are ordered by their similarity and bm25, fused. A malformed line stops
@@ -30,9 +29,6 @@ pub struct CutArguments {
     /// [default: score, else similarity and bm25]
     #[arg(short, long, value_name = "distance|similarity|NAME")]
     pub score: Option<String>,
-    /// Have the built-in judge read the field text of the first lines as answers to this query (method auto)
-    #[arg(long, value_name = "QUERY")]
-    pub judge: Option<String>,
     /// Treat a lower score as better, whatever the field is called
     #[arg(long)]
     pub lower_is_better: bool,

@@ -48,7 +48,7 @@ pub struct EvalArguments {
     /// Pass every query on to the cut, even where nothing stands out
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
-    /// Compare with a judge that reads the best entries of each query, up to a minute: that of rerank.model, else the built-in one
+    /// Compare with the reranker of rerank.model, which reads the best entries of each query, up to a minute
     #[arg(long, conflicts_with_all = ["run", "compare", "simulated_judge"])]
     pub judge: bool,
     /// Every query is decided alone, so this changes nothing

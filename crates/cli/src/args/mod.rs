@@ -17,7 +17,6 @@ mod index;
 mod inspect;
 mod install;
 mod jobs;
-mod judge;
 mod mcp;
 mod metadata;
 mod methods;
@@ -59,7 +58,6 @@ pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments, VersionArguments};
 pub use install::InstallArguments;
 pub use jobs::{JobsAction, JobsAddArguments, JobsArguments, JobsListArguments, JobsRunArguments};
-pub use judge::JudgeArguments;
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments};
 pub use metadata::MetadataArguments;
 pub use model::{ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
@@ -159,8 +157,6 @@ pub enum Command {
     Eval(Box<EvalArguments>),
     /// Judge the results of a search, so that guarantees can be calibrated
     Feedback(FeedbackArguments),
-    /// Have a chat model grade the results of queries, or check its grades against people's
-    Judge(JudgeArguments),
     /// Measure the similarity at which code becomes relevant, by language
     Calibrate(CalibrateArguments),
     /// Show how past queries were answered, and what another cut would have kept

@@ -13,7 +13,7 @@ const COMMON: [&str; 17] = [
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Evidence", &["evidence"]),
     ("Imports", &["import", "troubleshoot", "duplicates"]),
-    ("Tuning", &["cut", "feedback", "judge", "eval", "calibrate", "stats"]),
+    ("Tuning", &["cut", "feedback", "eval", "calibrate", "stats"]),
     ("Setup", &["model", "store", "jobs", "hook", "trust", "completions", "man", "version"]),
 ];
 

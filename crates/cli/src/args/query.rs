@@ -54,7 +54,7 @@ pub struct QueryArguments {
     /// Show what comes nearest even if nothing seems to be on topic
     #[arg(long, help_heading = "Cut", hide_short_help = true)]
     pub no_gate: bool,
-    /// Answer without a judge, whatever search.judge and rerank.model say
+    /// Answer without the reranker, whatever rerank.model says
     #[arg(long, help_heading = "Cut", hide_short_help = true)]
     pub fast: bool,
 

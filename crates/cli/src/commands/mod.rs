@@ -20,7 +20,6 @@ mod index;
 mod install;
 mod issue_body;
 mod jobs;
-mod judge;
 mod mcp;
 mod model;
 mod outline;
@@ -75,7 +74,6 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Cut(cut) => cut::run(cut, output),
         Command::Eval(eval) => eval::run(eval, global, output),
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
-        Command::Judge(judge) => judge::run(judge, global, output),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
         Command::Sql(sql) => sql::run(sql, global, output),

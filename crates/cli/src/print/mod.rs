@@ -9,7 +9,6 @@ pub mod feedback;
 mod further;
 pub mod import;
 pub mod import_github;
-pub mod judge;
 pub mod model;
 pub mod notes;
 mod passage_text;

@@ -46,8 +46,7 @@ pub fn version(out: &mut dyn Page, version: &Version) -> io::Result<()> {
     writeln!(out, "  features  {}", version.features.join(", "))?;
     let mut table = Columns::new(&["model", ">dimensions", "licence"]);
     for model in version.models {
-        let dimension = model.dimension.map_or_else(|| "–".to_owned(), |dimension| dimension.to_string());
-        table.row([model.id.to_owned(), dimension, model.license.to_owned()]);
+        table.row([model.id.to_owned(), model.dimension.to_string(), model.license.to_owned()]);
     }
     writeln!(out)?;
     table.write(out)

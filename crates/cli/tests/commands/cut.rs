@@ -104,34 +104,6 @@ fn a_limit_shortens_and_figures_explain() {
     assert!(err.contains("method = auto") && err.contains("background = estimated"), "the default: {err}");
 }
 
-const PASSAGES: &str = "{\"score\":0.9,\"text\":\"Ships wait for the tide before they leave the harbour.\"}
-{\"score\":0.8,\"text\":\"Heat the oven to 220 degrees before the bread goes in.\"}
-{\"score\":0.7,\"text\":\"The bow needs rosin, and the strings are tuned in fifths.\"}
-";
-
-#[test]
-fn a_judge_reads_the_lines_and_moves_the_answer_up() {
-    let judged = ["--judge", "how hot must the oven be for bread"];
-    let (code, out, err) = filtered(&[&judged[..], &["--json"]].concat(), PASSAGES);
-    assert_eq!(code, 0, "{err}");
-    let report: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!((&report["lines"][0]["line"], &report["lines"][0]["kept"]), (&2.into(), &true.into()), "{out}");
-    assert_eq!(report["diagnostics"]["judged"], 3, "{out}");
-    let (_, out, _) = filtered(&judged, PASSAGES);
-    assert!(out.starts_with("{\"score\":0.8,"), "{out}");
-    assert!(filtered(&[], PASSAGES).1.starts_with("{\"score\":0.9,"));
-}
-
-#[test]
-fn a_judge_needs_texts_and_a_method_that_asks_it() {
-    let (code, out, err) = filtered(&["--judge", "bread"], SCORES);
-    assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains("line 1: --judge reads the field text"), "{err}");
-    let (code, out, err) = filtered(&["--judge", "bread", "--method", "max_gap"], PASSAGES);
-    assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains("max_gap does not read probabilities; use --method auto"), "{err}");
-}
-
 #[test]
 fn wrong_flags_are_told_what_is_allowed() {
     for (arguments, part) in [

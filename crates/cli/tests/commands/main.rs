@@ -18,7 +18,6 @@ mod import;
 mod import_github;
 mod inspect;
 mod install;
-mod judge;
 mod mcp;
 mod mcp_answers;
 mod metadata;

@@ -22,9 +22,6 @@ pub(crate) enum Pooling {
     Last,
     /// The mean over all tokens, each weighted by its place: the first counts once, the tenth ten times.
     WeightedMean,
-    /// The first token's vector and the mean over all, one after the other, of any length.
-    #[cfg(feature = "judge")]
-    FirstAndMean,
     /// None: the model's own last layer makes one vector of a text, its logits.
     Logits,
 }
@@ -216,10 +213,9 @@ impl Encoder {
             normalise(&mut vector);
             vector
         };
-        let first = tokens.min(1);
         match self.pooling {
             Pooling::Mean => unit(sum(tokens)),
-            Pooling::First => unit(sum(first)),
+            Pooling::First => unit(sum(tokens.min(1))),
             Pooling::Last => {
                 let last = tokens.checked_sub(1).map(|last| hidden.slice([row, last]).iter().copied().collect());
                 unit(last.unwrap_or_else(|| vec![0.0; hidden.size(2)]))
@@ -232,11 +228,6 @@ impl Encoder {
                     }
                 }
                 unit(vector)
-            }
-            #[cfg(feature = "judge")]
-            Pooling::FirstAndMean => {
-                let mean = sum(tokens).into_iter().map(|sum| sum / tokens.max(1) as f32);
-                sum(first).into_iter().chain(mean).collect()
             }
             // The model pooled by itself.
             Pooling::Logits => Vec::new(),

@@ -2,37 +2,18 @@
 
 use rten::{Model, ModelOptions};
 
-use super::weights::{Linear, Words};
+use super::weights::Words;
 use super::{Config, Weights};
 use crate::onnx::{Attribute, Element, Graph};
 
 /// Names of the buffers with the graph's large constants. The runtime requires this ending.
 const FLOATS: &str = "floats.data";
 const CODES: &str = "codes.data";
-const INTEGERS: &str = "integers.data";
 
 /// Names of the model's inputs and output.
 pub(super) const INPUT_IDS: &str = "input_ids";
 pub(super) const ATTENTION_MASK: &str = "attention_mask";
-pub(super) const TOKEN_TYPES: &str = "token_type_ids";
 pub(super) const OUTPUT: &str = "last_hidden_state";
-
-/// The parts of a BERT encoder.
-pub(crate) struct Parts<'w, 'a> {
-    /// The word embeddings.
-    pub(crate) words: &'w Weights<'a>,
-    /// Everything else.
-    pub(crate) layers: &'w Weights<'a>,
-    /// True if it reads two texts together and tells them apart.
-    pub(crate) pairs: bool,
-}
-
-impl<'w, 'a> Parts<'w, 'a> {
-    /// An encoder of single texts whose weights lie together.
-    pub(crate) fn of(weights: &'w Weights<'a>) -> Self {
-        Parts { words: weights, layers: weights, pairs: false }
-    }
-}
 
 /// Loads a BERT encoder into the runtime. Memory holds the weights as f32, and once more when prepacked. Word embeddings in int8
 /// stay as they are, and only the rows in use are scaled; `keep` hands their bytes to the runtime.
@@ -41,25 +22,22 @@ impl<'w, 'a> Parts<'w, 'a> {
 /// A weight is missing, or the runtime cannot load the graph.
 pub(crate) fn assemble<'a>(
     config: &Config,
-    parts: &Parts<'_, 'a>,
+    weights: &Weights<'a>,
     prepack: bool,
     keep: fn(&mut ModelOptions, &str, &'a [u8]),
 ) -> Result<Model, String> {
-    let floats = large_buffer(parts.layers.size());
-    let mut builder =
-        Builder { graph: Graph::default(), floats, integers: Vec::new(), config, codes: None, quantised: None };
-    builder.build(parts)?;
-    let Builder { graph, floats, integers, codes, .. } = builder;
+    let floats = large_buffer(weights.size());
+    let mut builder = Builder { graph: Graph::default(), floats, config, codes: None };
+    builder.build(weights)?;
+    let Builder { graph, floats, codes, .. } = builder;
     let mut options = ModelOptions::with_ops(rten::op_registry!(
         Add,
         Cast,
-        DynamicQuantizeLinear,
         Erf,
         Gather,
         Identity,
         LayerNormalization,
         MatMul,
-        MatMulInteger,
         Mul,
         Relu,
         Reshape,
@@ -72,9 +50,6 @@ pub(crate) fn assemble<'a>(
     ));
     options.prepack_weights(prepack);
     options.external_data(FLOATS, floats);
-    if !integers.is_empty() {
-        options.external_data(INTEGERS, integers);
-    }
     if let Some(codes) = codes {
         keep(&mut options, CODES, codes);
     }
@@ -104,29 +79,16 @@ struct Builder<'a, 'c> {
     graph: Graph,
     /// All large constants, in the order of use.
     floats: Vec<u8>,
-    /// All matrices that stay integers, in the order of use.
-    integers: Vec<u8>,
     codes: Option<&'a [u8]>,
     config: &'c Config,
-    /// The value that was quantised last, and its form.
-    quantised: Option<(String, Quantised)>,
-}
-
-/// A value as unsigned bytes, with one factor and the byte that stands for zero.
-#[derive(Clone)]
-struct Quantised {
-    codes: String,
-    scale: String,
-    zero: String,
 }
 
 impl<'a> Builder<'a, '_> {
-    fn build(&mut self, parts: &Parts<'_, 'a>) -> Result<(), String> {
-        for input in [INPUT_IDS, ATTENTION_MASK].into_iter().chain(parts.pairs.then_some(TOKEN_TYPES)) {
+    fn build(&mut self, weights: &Weights<'a>) -> Result<(), String> {
+        for input in [INPUT_IDS, ATTENTION_MASK] {
             self.graph.input(input, Element::Int64, &["batch", "tokens"]);
         }
-        let mut hidden = self.embeddings(parts)?;
-        let weights = parts.layers;
+        let mut hidden = self.embeddings(weights)?;
         let bias = self.attention_bias();
         for layer in 0..self.config.num_hidden_layers {
             hidden = self.layer(weights, &format!("encoder.layer.{layer}"), &hidden, &bias)?;
@@ -136,10 +98,9 @@ impl<'a> Builder<'a, '_> {
         Ok(())
     }
 
-    fn embeddings(&mut self, parts: &Parts<'_, 'a>) -> Result<String, String> {
+    fn embeddings(&mut self, weights: &Weights<'a>) -> Result<String, String> {
         let hidden = self.config.hidden_size;
-        let weights = parts.layers;
-        let words = match parts.words.words(hidden)? {
+        let words = match weights.words(hidden)? {
             (count, Words::Full(values)) => {
                 let table = self.constant(&[count, hidden], &values);
                 self.graph.node("Gather", &[&table, INPUT_IDS], &[])
@@ -162,27 +123,18 @@ impl<'a> Builder<'a, '_> {
             ));
         }
         let types = weights.rows("embeddings.token_type_embeddings.weight", hidden)?;
-        if !parts.pairs {
-            // Every token is of the first type, so its row becomes part of every position.
-            for row in positions.values.chunks_exact_mut(hidden) {
-                for (value, &first_type) in row.iter_mut().zip(&types.values) {
-                    *value += first_type;
-                }
+        // Every token is of the first type, so its row becomes part of every position.
+        for row in positions.values.chunks_exact_mut(hidden) {
+            for (value, &first_type) in row.iter_mut().zip(&types.values) {
+                *value += first_type;
             }
-        } else if types.rows < 2 {
-            return Err(format!("it has {} token type embeddings; pairs need 2", types.rows));
         }
         let positions = self.constant(&[positions.rows, hidden], &positions.values);
         let length =
             self.graph.node("Shape", &[INPUT_IDS], &[("start", Attribute::Int(1)), ("end", Attribute::Int(2))]);
         let zero = self.graph.integers(&[1], &[0]);
         let positions = self.graph.node("Slice", &[&positions, &zero, &length, &zero], &[]);
-        let mut sum = self.graph.node("Add", &[&words, &positions], &[]);
-        if parts.pairs {
-            let types = self.constant(&[types.rows, hidden], &types.values);
-            let types = self.graph.node("Gather", &[&types, TOKEN_TYPES], &[]);
-            sum = self.graph.node("Add", &[&sum, &types], &[]);
-        }
+        let sum = self.graph.node("Add", &[&words, &positions], &[]);
         self.layer_norm(weights, "embeddings.LayerNorm", &sum)
     }
 
@@ -231,9 +183,7 @@ impl<'a> Builder<'a, '_> {
         self.layer_norm(weights, &format!("{name}.output.LayerNorm"), &sum)
     }
 
-    /// Computes `input · weight + bias`; returns the value's name and its size. A matrix with one factor for each output is
-    /// multiplied in integers, with an input quantised as it comes (Jacob et al., 2018, in the form of ONNX's
-    /// `DynamicQuantizeLinear`).
+    /// Computes `input · weight + bias`; returns the value's name and its size.
     fn linear(
         &mut self,
         weights: &Weights<'a>,
@@ -242,40 +192,13 @@ impl<'a> Builder<'a, '_> {
         inputs: usize,
     ) -> Result<(String, usize), String> {
         let offset = self.floats.len();
-        let (product, outputs) = match weights.linear(name, inputs, &mut self.floats)? {
-            Linear::Floats { outputs } => {
-                let length = self.floats.len() - offset;
-                let weight = self.graph.external(Element::Float, &[inputs, outputs], FLOATS, offset, length);
-                (self.graph.node("MatMul", &[input, &weight], &[]), outputs)
-            }
-            Linear::Integers { codes, scales } => {
-                let outputs = scales.len();
-                let at = self.integers.len();
-                self.integers.extend_from_slice(codes);
-                let weight = self.graph.external(Element::Int8, &[inputs, outputs], INTEGERS, at, codes.len());
-                let scales = self.constant(&[outputs], &scales);
-                let Quantised { codes, scale, zero } = self.quantise(input);
-                let centred = self.graph.byte(0);
-                let product = self.graph.node("MatMulInteger", &[&codes, &weight, &zero, &centred], &[]);
-                let product = self.graph.node("Cast", &[&product], &[("to", Attribute::Int(Element::Float as i64))]);
-                let scale = self.graph.node("Mul", &[&scale, &scales], &[]);
-                (self.graph.node("Mul", &[&product, &scale], &[]), outputs)
-            }
-        };
+        let outputs = weights.linear(name, inputs, &mut self.floats)?;
+        let length = self.floats.len() - offset;
+        let weight = self.graph.external(Element::Float, &[inputs, outputs], FLOATS, offset, length);
+        let product = self.graph.node("MatMul", &[input, &weight], &[]);
         let bias = weights.vector(&format!("{name}.bias"), outputs)?;
         let bias = self.constant(&[outputs], &bias);
         Ok((self.graph.node("Add", &[&product, &bias], &[]), outputs))
-    }
-
-    /// Quantises a value, once for all matrices that it is multiplied with in turn.
-    fn quantise(&mut self, input: &str) -> Quantised {
-        if let Some((_, known)) = self.quantised.as_ref().filter(|(value, _)| value == input) {
-            return known.clone();
-        }
-        let [codes, scale, zero] = self.graph.outputs("DynamicQuantizeLinear", &[input]);
-        let quantised = Quantised { codes, scale, zero };
-        self.quantised = Some((input.to_owned(), quantised.clone()));
-        quantised
     }
 
     fn layer_norm(&mut self, weights: &Weights<'a>, name: &str, input: &str) -> Result<String, String> {

@@ -9,5 +9,5 @@ mod weights;
 pub use batching::Batching;
 pub(crate) use config::Config;
 pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores, pool_threads};
-pub(crate) use graph::{Parts, assemble};
+pub(crate) use graph::assemble;
 pub(crate) use weights::{Weights, floats};

@@ -2,9 +2,8 @@
 //!
 //! The int8 form holds, for each matrix `NAME.weight` of a linear layer, `NAME.weight_t`: signed bytes of shape
 //! `[inputs, outputs]` (the transpose of the usual layout, so that loading is one pass), and `NAME.weight_scale` of shape
-//! `[groups, outputs]`: a factor for each output and group of consecutive inputs. A matrix with a single group is multiplied as
-//! integers; of others the products are f32. The word embeddings are bytes
-//! `[words, hidden]` with a factor a word. The rest stays f32.
+//! `[groups, outputs]`: a factor for each output and group of consecutive inputs. The word embeddings are bytes `[words, hidden]` with
+//! a factor a word. The rest stays f32.
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
@@ -21,14 +20,6 @@ pub(crate) enum Words<'a> {
 pub(crate) struct Matrix {
     pub(crate) rows: usize,
     pub(crate) values: Vec<f32>,
-}
-
-/// The matrix of a linear layer.
-pub(crate) enum Linear<'a> {
-    /// It went to the buffer, as f32.
-    Floats { outputs: usize },
-    /// It stays bytes, with a factor for each output.
-    Integers { codes: &'a [u8], scales: Vec<f32> },
 }
 
 /// The tensors of a BERT checkpoint.
@@ -80,19 +71,8 @@ impl<'a> Weights<'a> {
         Ok(Matrix { rows, values: floats(name, &tensor)? })
     }
 
-    /// Reads the layers of an encoder whose word embeddings lie elsewhere.
-    ///
-    /// # Errors
-    /// The bytes are not a safetensors file.
-    #[cfg(feature = "judge")]
-    pub(crate) fn without_words(file: &'a [u8]) -> Result<Self, String> {
-        let tensors = SafeTensors::deserialize(file).map_err(|error| format!("not a safetensors file: {error}"))?;
-        Ok(Self { tensors, prefix: "" })
-    }
-
-    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`. Bytes with one factor for each
-    /// output stay as they are.
-    pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<Linear<'a>, String> {
+    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`. Returns the number of outputs.
+    pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
         let start = buffer.len();
         if let Ok(codes) = self.tensor(&format!("{name}.weight_t")) {
             let &[rows, outputs] = codes.shape() else {
@@ -109,9 +89,6 @@ impl<'a> Weights<'a> {
             if !inputs.is_multiple_of(scales.rows) {
                 return Err(format!("{name}.weight_scale has {} rows, which do not divide {inputs}", scales.rows));
             }
-            if scales.rows == 1 {
-                return Ok(Linear::Integers { codes: codes.data(), scales: scales.values });
-            }
             let group = inputs / scales.rows;
             buffer.resize(start + rows * outputs * 4, 0);
             let (values, _) = buffer[start..].as_chunks_mut::<4>();
@@ -123,7 +100,7 @@ impl<'a> Weights<'a> {
                     *value = (f32::from(code as i8) * scale).to_le_bytes();
                 }
             }
-            return Ok(Linear::Floats { outputs });
+            return Ok(outputs);
         }
         let full = self.rows(&format!("{name}.weight"), inputs)?;
         buffer.resize(start + full.values.len() * 4, 0);
@@ -133,14 +110,7 @@ impl<'a> Weights<'a> {
                 values[input * full.rows + output] = value.to_le_bytes();
             }
         }
-        Ok(Linear::Floats { outputs: full.rows })
-    }
-
-    /// The number of layers.
-    #[cfg(feature = "judge")]
-    pub(crate) fn layers(&self) -> usize {
-        let has = |layer: usize| self.tensor(&format!("encoder.layer.{layer}.output.dense.bias")).is_ok();
-        (0..).take_while(|&layer| has(layer)).count()
+        Ok(full.rows)
     }
 
     /// Estimates the bytes that the weights take as f32, without word embeddings in int8.

@@ -22,7 +22,7 @@ use std::path::Path;
 use rten::ModelOptions;
 use tokenizers::{Encoding, Tokenizer, TruncationParams};
 
-use crate::bert::{Batching, Config, Encoder, Parts, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
+use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider};
 use files::Files;
 pub use reranker::LocalReranker;
@@ -161,7 +161,7 @@ impl LocalModel {
             format!("model.safetensors: {reason}, nor does it hold a static table called embeddings; export it as model.onnx")
         })?;
         let config = Config::from_json(files.config()?)?;
-        let model = assemble(&config, &Parts::of(&bert), true, |options, name, bytes| {
+        let model = assemble(&config, &bert, true, |options, name, bytes| {
             options.external_data(name, bytes.to_vec());
         })
         .map_err(|reason| format!("model.safetensors: {reason}"))?;

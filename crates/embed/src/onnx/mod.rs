@@ -39,30 +39,13 @@ const OUTPUT: u32 = 12;
 impl Graph {
     /// Adds a node with one output.
     pub(crate) fn node(&mut self, operator: &str, inputs: &[&str], attributes: &[(&str, Attribute<'_>)]) -> String {
-        let [output] = self.add(operator, inputs, attributes);
-        output
-    }
-
-    /// Adds a node with several outputs.
-    pub(crate) fn outputs<const N: usize>(&mut self, operator: &str, inputs: &[&str]) -> [String; N] {
-        self.add(operator, inputs, &[])
-    }
-
-    fn add<const N: usize>(
-        &mut self,
-        operator: &str,
-        inputs: &[&str],
-        attributes: &[(&str, Attribute<'_>)],
-    ) -> [String; N] {
-        let outputs = std::array::from_fn(|_| self.name(operator));
+        let output = self.name(operator);
         let mut node = Message::default();
         for input in inputs {
             node.string(1, input);
         }
-        for output in &outputs {
-            node.string(2, output);
-        }
-        node.string(3, &outputs[0]);
+        node.string(2, &output);
+        node.string(3, &output);
         node.string(4, operator);
         for &(name, value) in attributes {
             let mut attribute = Message::default();
@@ -86,7 +69,7 @@ impl Graph {
             node.message(5, &attribute);
         }
         self.message.message(NODE, &node);
-        outputs
+        output
     }
 
     /// Renames a value, so that the model can return it by that name.
@@ -108,11 +91,6 @@ impl Graph {
     /// Adds a constant scalar.
     pub(crate) fn scalar(&mut self, value: f32) -> String {
         self.inline(Element::Float, &[], &value.to_le_bytes())
-    }
-
-    /// Adds a constant scalar of one signed byte.
-    pub(crate) fn byte(&mut self, value: i8) -> String {
-        self.inline(Element::Int8, &[], &value.to_le_bytes())
     }
 
     fn inline(&mut self, element: Element, shape: &[usize], bytes: &[u8]) -> String {

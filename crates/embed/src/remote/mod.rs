@@ -1,14 +1,13 @@
-//! Endpoints that speak OpenAI's protocols: vectors ([`Remote`]) from OpenAI, Voyage, Gemini's compatible endpoint, Ollama,
-//! LM Studio, vLLM and others, and answers of a chat model ([`Chat`]) from the same. Also rerankers ([`RemoteReranker`]), in the
-//! `/rerank` form that Jina, Cohere, vLLM, Text Embeddings Inference and llama.cpp share.
+//! Endpoints of models: vectors ([`Remote`]) by OpenAI's protocol from OpenAI, Voyage, Gemini's compatible endpoint, Ollama,
+//! LM Studio, vLLM and others, and rerankers ([`RemoteReranker`]) in the `/rerank` form that Jina, Cohere, vLLM, Text Embeddings
+//! Inference and llama.cpp share.
 //!
-//! Texts leave the process here, so nothing is sent before the caller decides to call [`Remote::connect`], [`Chat::ask`] or
+//! Texts leave the process here, so nothing is sent before the caller decides to call [`Remote::connect`] or
 //! [`RemoteReranker::score`](crate::Reranker::score). A failure that may pass (no connection, a timeout, 429, 5xx, a truncated
 //! body) is retried with exponential backoff and jitter, or after the time that `Retry-After` names. Any other failure is final.
-//! `client` does that for all.
+//! `client` does that for both.
 
 mod answer;
-mod chat;
 mod client;
 mod config;
 mod endpoint;
@@ -17,7 +16,6 @@ mod rerank;
 mod rerank_answer;
 mod timing;
 
-pub use chat::{Chat, ChatConfig, ChatReply};
 use client::{Client, Deadline};
 pub use config::RemoteConfig;
 pub use endpoint::EndpointConfig;

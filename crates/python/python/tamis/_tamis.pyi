@@ -150,7 +150,6 @@ def cut(
     coverage: _OptionalNumbers | None = None,
     tokens: Sequence[int] | None = None,
     texts: Sequence[str] | None = None,
-    judge: str | None = None,
     fusion_weight: float = 0.6,
     gate: bool = True,
     **parameters: bool | float | str,
@@ -163,8 +162,7 @@ def cut(
     anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "some" or "all".
 
     `method` is one of `methods()`, whose parameters are further keyword arguments: `cut(scores, "kneedle", sensitivity=2)`.
-    Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`; `judge` is the
-    query for which the built-in judge reads the `texts`.
+    Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`.
 
     Raises ParameterError, which names the parameter, the value and what is allowed.
     """

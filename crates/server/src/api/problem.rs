@@ -169,8 +169,7 @@ impl From<Error> for Problem {
 
 impl From<ListError> for Problem {
     fn from(error: ListError) -> Self {
-        let kind = if matches!(error, ListError::Judge(_)) { Kind::Unavailable } else { Kind::Parameter };
-        Problem::new(kind, error.to_string())
+        Problem::new(Kind::Parameter, error.to_string())
     }
 }
 

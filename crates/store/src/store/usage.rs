@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch,
-    Opening, Purged, QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
+    QueryQuality, RecordedSearch, SearchSummary,
 };
 
 /// Gives access to a store's usage log.
@@ -32,11 +32,6 @@ pub trait UsageLog: Send + Sync {
     /// recorded, in the order given; `None` if the search does not exist.
     fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>>;
 
-    /// Records judgements that were made from grades: each passage's public identifier, whether the grade counts as relevant,
-    /// and the number of the [`RecordedGrade`]. A person's judgement of the same passage wins over them. A judgement that
-    /// repeats the last one is not recorded again. Returns how many are new; `None` when there is no such search.
-    fn judge_by_grades(&self, id: &str, judged: &[(&str, bool, i64)], at_ms: i64) -> Result<Option<u64>>;
-
     /// Records that a caller opened passages, at its latest search that showed one of them, and returns how many are newly
     /// opened there. Opening a passage again changes nothing. Waits no longer than recording does.
     fn record_opened(&self, opening: &Opening<'_>) -> Result<u64>;
@@ -55,33 +50,6 @@ pub trait UsageLog: Send + Sync {
         until_ms: Option<i64>,
         namespace: Option<&str>,
     ) -> Result<OpenedCount>;
-
-    /// Returns what a model said of a pair of query and passage, by the hash of what was sent.
-    fn grade(&self, model: &str, pair: &[u8; 32]) -> Result<Option<RecordedGrade>>;
-
-    /// Records what a model said of a pair, in place of what it said before, and returns the record's number. `grade`: 0 to
-    /// 3; `None`: the reply could not be used.
-    fn record_grade(
-        &self,
-        model: &str,
-        pair: &[u8; 32],
-        grade: Option<u8>,
-        reason: &str,
-        at_ms: i64,
-    ) -> Result<RecordedGrade>;
-
-    /// Returns the last `limit` judgements that were made from grades, latest first.
-    fn graded(&self, limit: usize) -> Result<Vec<GradedPassage>>;
-
-    /// Deletes the grades of a model (`None`: of all) with the judgements made from them.
-    fn remove_grades(&self, model: Option<&str>) -> Result<RemovedGrades>;
-
-    /// Returns the identifiers of the last searches of different queries whose text is kept, latest first, except those of
-    /// the entry point `without`.
-    fn searches_with_text(&self, without: &str, limit: usize) -> Result<Vec<String>>;
-
-    /// Returns the last search of a query by its hash that came from an entry point and is not the one called `except`.
-    fn search_of(&self, query_hash: &[u8; 32], entry_point: &str, except: &str) -> Result<Option<RecordedSearch>>;
 
     /// Deletes a search with its judgements. Returns `true` if it existed.
     fn forget(&self, id: &str) -> Result<bool>;

@@ -1,4 +1,4 @@
-//! Openings and grades in files of earlier versions.
+//! Openings and judgements in files of earlier versions.
 
 use super::contract::labels::opening;
 use super::*;
@@ -15,15 +15,11 @@ fn a_log_of_version_3_is_upgraded_and_keeps_its_judgements() {
     let directory = of_version_3();
     let old = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     let judged = old.judged().unwrap();
-    assert_eq!((judged.len(), judged[0].judgements[0].grade.clone()), (1, None));
-    assert_eq!((old.opened(9).unwrap(), old.graded(9).unwrap()), (vec![], vec![]));
-    assert_eq!((old.grade("m", &[1; 32]).unwrap(), old.label_version().unwrap().openings), (None, (0, 0)));
+    assert_eq!(judged.len(), 1);
+    assert_eq!((old.opened(9).unwrap(), old.label_version().unwrap().openings), (vec![], (0, 0)));
     drop(old);
     let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     assert_eq!(log.judged().unwrap(), judged);
-    let id = &judged[0].search.id;
     let passage = judged[0].search.candidates[0].passage.clone();
-    let grade = log.record_grade("m", &[1; 32], Some(0), "no", 1).unwrap();
-    assert_eq!(log.judge_by_grades(id, &[(&passage, false, grade.number)], 1).unwrap(), Some(1));
     assert_eq!(log.record_opened(&opening("one", &[&passage], 0)).unwrap(), 0, "nobody knows what it showed");
 }

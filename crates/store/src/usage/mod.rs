@@ -14,7 +14,6 @@ pub(crate) mod candidate_blob;
 #[cfg(test)]
 pub(crate) mod contract;
 mod exchange;
-mod grades;
 #[cfg(test)]
 mod label_tests;
 mod openings;
@@ -44,8 +43,8 @@ use crate::query::count;
 use crate::stamp::FileId;
 use crate::store::UsageLog;
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch,
-    Opening, Purged, QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
+    QueryQuality, RecordedSearch, SearchSummary,
 };
 
 /// The file in the directory of an index.
@@ -209,10 +208,6 @@ impl UsageLog for EmbeddedUsageLog {
         self.writing(PATIENT, |connection| write::judge(connection, id, judged, at_ms))
     }
 
-    fn judge_by_grades(&self, id: &str, judged: &[(&str, bool, i64)], at_ms: i64) -> Result<Option<u64>> {
-        self.writing(PATIENT, |connection| grades::judge(connection, id, judged, at_ms))
-    }
-
     fn record_opened(&self, opening: &Opening<'_>) -> Result<u64> {
         self.writing(IMPATIENT, |connection| openings::record(connection, opening))
     }
@@ -232,42 +227,6 @@ impl UsageLog for EmbeddedUsageLog {
         namespace: Option<&str>,
     ) -> Result<OpenedCount> {
         self.with(|connection| openings::count(connection, since_ms, until_ms, namespace))
-    }
-
-    fn grade(&self, model: &str, pair: &[u8; 32]) -> Result<Option<RecordedGrade>> {
-        self.with(|connection| grades::find(connection, model, pair))
-    }
-
-    fn record_grade(
-        &self,
-        model: &str,
-        pair: &[u8; 32],
-        grade: Option<u8>,
-        reason: &str,
-        at_ms: i64,
-    ) -> Result<RecordedGrade> {
-        let number =
-            self.writing(PATIENT, |connection| grades::record(connection, model, pair, grade, reason, at_ms))?;
-        Ok(RecordedGrade { number, grade, reason: reason.to_owned() })
-    }
-
-    fn graded(&self, limit: usize) -> Result<Vec<GradedPassage>> {
-        self.with(|connection| grades::list(connection, limit))
-    }
-
-    fn remove_grades(&self, model: Option<&str>) -> Result<RemovedGrades> {
-        self.writing(PATIENT, |connection| grades::remove(connection, model))
-    }
-
-    fn searches_with_text(&self, without: &str, limit: usize) -> Result<Vec<String>> {
-        self.with(|connection| read::searches_with_text(connection, without, limit))
-    }
-
-    fn search_of(&self, query_hash: &[u8; 32], entry_point: &str, except: &str) -> Result<Option<RecordedSearch>> {
-        let condition = "query_hash = ?1 AND entry_point = ?2 AND id <> ?3 ORDER BY number DESC LIMIT 1";
-        self.with(|connection| {
-            read::search_where(connection, condition, rusqlite::params![query_hash.as_slice(), entry_point, except])
-        })
     }
 
     fn forget(&self, id: &str) -> Result<bool> {

@@ -1,14 +1,12 @@
 //! Reading searches and judgements back.
 
-use rusqlite::{Connection, Row, params, types};
+use rusqlite::{Connection, Row, types};
 
 use super::rules::{at_most, period};
 use super::{candidate_blob, schema};
 use crate::query::{all, one};
 use crate::scoring::ScoringKey;
-use crate::usage_record::{
-    CallerKey, JudgedSearch, Judgement, LabelVersion, ModelGrade, RecordedSearch, SearchSummary,
-};
+use crate::usage_record::{CallerKey, JudgedSearch, Judgement, LabelVersion, RecordedSearch, SearchSummary};
 
 /// Reads whole searches. The columns depend on the version of the log.
 fn select(connection: &Connection, condition: &str) -> rusqlite::Result<(String, schema::ScoringColumn)> {
@@ -23,17 +21,6 @@ fn select(connection: &Connection, condition: &str) -> rusqlite::Result<(String,
     Ok((sql, scoring))
 }
 
-/// A search that a condition finds.
-pub(super) fn search_where(
-    connection: &Connection,
-    condition: &str,
-    values: impl rusqlite::Params,
-) -> rusqlite::Result<Option<RecordedSearch>> {
-    let (sql, scoring) = select(connection, condition)?;
-    let found = one(connection, &sql, values, |row| read_search(row, scoring))?;
-    Ok(found.map(|(_, search)| search))
-}
-
 /// Searches that a condition finds, with their numbers.
 pub(super) fn searches_where(
     connection: &Connection,
@@ -45,7 +32,9 @@ pub(super) fn searches_where(
 }
 
 pub(super) fn search(connection: &Connection, id: &str) -> rusqlite::Result<Option<RecordedSearch>> {
-    search_where(connection, "id = ?1", [id])
+    let (sql, scoring) = select(connection, "id = ?1")?;
+    let found = one(connection, &sql, [id], |row| read_search(row, scoring))?;
+    Ok(found.map(|(_, search)| search))
 }
 
 pub(super) fn recent(connection: &Connection, limit: usize) -> rusqlite::Result<Vec<SearchSummary>> {
@@ -87,21 +76,15 @@ pub(super) fn search_ids(
     Ok(ids)
 }
 
-pub(super) fn searches_with_text(
-    connection: &Connection,
-    without: &str,
-    limit: usize,
-) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT id, max(number) AS latest FROM searches WHERE query_text IS NOT NULL AND entry_point <> ?1 \
-               GROUP BY query_hash ORDER BY latest DESC LIMIT ?2";
-    all(connection, sql, params![without, at_most(limit)], |row| row.get(0))
-}
-
 pub(super) fn judged(connection: &Connection) -> rusqlite::Result<Vec<JudgedSearch>> {
-    let judged = searches_where(connection, "judged = 1 ORDER BY number", [])?
-        .into_iter()
-        .map(|(number, search)| Ok(JudgedSearch { search, judgements: judgements(connection, number)? }));
-    judged.collect()
+    let mut judged = Vec::new();
+    for (number, search) in searches_where(connection, "judged = 1 ORDER BY number", [])? {
+        let judgements = judgements(connection, number)?;
+        if !judgements.is_empty() {
+            judged.push(JudgedSearch { search, judgements });
+        }
+    }
+    Ok(judged)
 }
 
 pub(super) fn label_version(connection: &Connection) -> rusqlite::Result<LabelVersion> {
@@ -122,24 +105,16 @@ pub(super) fn number(connection: &Connection, id: &str) -> rusqlite::Result<Opti
     one(connection, "SELECT number FROM searches WHERE id = ?1", [id], |row| row.get(0))
 }
 
-/// The last judgement of each passage, a person's before a model's, in the order in which these were given.
+/// The last judgement of each passage, in the order in which these were given. Those with a grade, which a model
+/// gave, are kept and not read.
 fn judgements(connection: &Connection, search: i64) -> rusqlite::Result<Vec<Judgement>> {
-    let sql = if schema::has_labels(connection)? {
-        "SELECT j.passage, j.relevant, j.in_pool, j.at_ms, g.model, g.grade, g.reason \
-         FROM judgements j LEFT JOIN grades g ON g.number = j.grade WHERE j.search = ?1 AND j.number = \
-         (SELECT number FROM judgements WHERE search = j.search AND passage = j.passage \
-         ORDER BY grade IS NULL DESC, number DESC LIMIT 1) ORDER BY j.number"
-    } else {
-        "SELECT passage, relevant, in_pool, at_ms, NULL, NULL, NULL FROM judgements j WHERE search = ?1 AND number = \
-         (SELECT max(number) FROM judgements WHERE search = j.search AND passage = j.passage) ORDER BY number"
-    };
-    all(connection, sql, [search], |row| {
-        let model: Option<String> = row.get(4)?;
-        let grade = match model {
-            Some(model) => Some(ModelGrade { model, grade: row.get(5)?, reason: row.get(6)? }),
-            None => None,
-        };
-        Ok(Judgement { passage: row.get(0)?, relevant: row.get(1)?, in_pool: row.get(2)?, at_ms: row.get(3)?, grade })
+    let by_people = if schema::has_labels(connection)? { "AND grade IS NULL" } else { "" };
+    let sql = format!(
+        "SELECT passage, relevant, in_pool, at_ms FROM judgements j WHERE search = ?1 AND number = (SELECT max(number) \
+         FROM judgements WHERE search = j.search AND passage = j.passage {by_people}) ORDER BY number"
+    );
+    all(connection, &sql, [search], |row| {
+        Ok(Judgement { passage: row.get(0)?, relevant: row.get(1)?, in_pool: row.get(2)?, at_ms: row.get(3)? })
     })
 }
 

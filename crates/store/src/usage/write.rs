@@ -94,7 +94,7 @@ pub(super) fn judge(
                  ?4) RETURNING in_pool",
             )?
             .query_row(params![search, passage, relevant, at_ms], |row| row.get(0))?;
-        recorded.push(Judgement { passage: passage.to_owned(), relevant, in_pool, at_ms, grade: None });
+        recorded.push(Judgement { passage: passage.to_owned(), relevant, in_pool, at_ms });
     }
     if !judged.is_empty() {
         execute(&transaction, "UPDATE searches SET judged = 1 WHERE number = ?1", [search])?;

@@ -1,6 +1,9 @@
 //! What a copy needs: everything can be read back in the form in which it is put.
 
-use tamis_store::{Attribute, Change, LoggedGrade, NewDocument, NewPassage, QueryQuality, RecordedSearch, TextHash};
+use tamis_store::{
+    Attribute, Change, LoggedGrade, LoggedJudgement, LoggedSearch, NewDocument, NewPassage, QueryQuality,
+    RecordedSearch, TextHash,
+};
 
 use crate::common::*;
 
@@ -101,10 +104,15 @@ fn a_log_takes_what_another_one_recorded_once() {
         let search = |id: &str| RecordedSearch { id: id.into(), namespace: "here".into(), ..RecordedSearch::default() };
         log.record_query(&search("aaaa"), Some(&QueryQuality { at_ms: 1, ..QueryQuality::default() })).unwrap();
         log.record(&search("bbbb")).unwrap();
-        let grade = log.record_grade("judge", &[1; 32], Some(3), "it does", 4).unwrap();
+        let pair = [1; 32];
+        let given = LoggedGrade { number: 0, model: "m".into(), pair, grade: Some(3), reason: "so".into(), at_ms: 4 };
+        log.add_grades(&[given]).unwrap();
         log.judge("aaaa", &[("p1", true)], 5).unwrap();
         log.judge("aaaa", &[("p1", false)], 6).unwrap();
-        log.judge_by_grades("bbbb", &[("p2", true, grade.number)], 7).unwrap();
+        let grade = Some(("m".into(), pair));
+        let by_model = LoggedJudgement { passage: "p2".into(), relevant: true, in_pool: false, at_ms: 7, grade };
+        let graded = LoggedSearch { search: search("bbbb"), judgements: vec![by_model], ..LoggedSearch::default() };
+        log.add_searches(&[graded]).unwrap();
         let searches = log.logged_searches(0, 9).unwrap();
         assert_eq!(searches.iter().map(|one| one.judgements.len()).collect::<Vec<_>>(), [2, 1]);
         assert_eq!(log.logged_searches(searches[0].number, 9).unwrap(), searches[1..]);
@@ -120,7 +128,7 @@ fn a_log_takes_what_another_one_recorded_once() {
             assert_eq!(other.add_searches(&searches).unwrap(), 2);
             assert_eq!(other.add_searches(&searches).unwrap(), 0, "once");
             other.add_quality(&quality.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>()).unwrap();
-            let same = |mut one: tamis_store::LoggedSearch| {
+            let same = |mut one: LoggedSearch| {
                 one.number = 0;
                 one
             };

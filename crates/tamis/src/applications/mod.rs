@@ -6,8 +6,6 @@ pub mod evaluate;
 #[cfg(feature = "evidence")]
 pub mod evidence;
 pub mod feedback;
-pub mod judge;
-#[cfg(feature = "judge")]
 pub mod lists;
 pub mod memory;
 pub mod pack;

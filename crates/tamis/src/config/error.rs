@@ -61,6 +61,16 @@ pub enum ConfigError {
         /// The nearest key that exists.
         nearest: Option<String>,
     },
+    /// The key was removed.
+    #[error("{source_name}: {key}: {instead}")]
+    RemovedKey {
+        /// The file or variable.
+        source_name: String,
+        /// The key.
+        key: String,
+        /// What to use in its place.
+        instead: &'static str,
+    },
     /// The key does not allow the value.
     #[error("{source_name}: {key} = {value}: must be {allowed}")]
     NotAllowed {

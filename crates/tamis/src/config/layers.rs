@@ -4,7 +4,7 @@ use super::calibrated;
 use super::collections::read_collections;
 use super::declare::{Setting, Settings};
 use super::error::{ConfigError, Source};
-use super::key::{Key, nearest, variable};
+use super::key::{Key, unknown, variable};
 use super::mcp_tokens;
 use super::models::read_models;
 use super::project_file;
@@ -33,6 +33,9 @@ pub struct Origins {
 /// Variables that start with `TAMIS_` and set no key: the directories of the index, of the user's configuration and of the
 /// cache, and the pager.
 const OTHER_VARIABLES: [&str; 4] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME", "TAMIS_CACHE", "TAMIS_PAGER"];
+
+/// The name of the environment in errors.
+const ENVIRONMENT: &str = "environment";
 
 /// The start of variables that only this project's own tests read, such as `TAMIS_TEST_POSTGRES`.
 const OF_TESTS: &str = "TAMIS_TEST_";
@@ -80,11 +83,11 @@ impl Settings {
                 (None, Some(found)) => found.map(Cow::Owned),
                 (None, None) => {
                     let known = variables.keys().map(String::as_str).chain(OTHER_VARIABLES);
-                    Err(nearest(name, known).map(str::to_owned))
+                    return Err(unknown(ENVIRONMENT, name, known));
                 }
             };
             let key = key.map_err(|nearest| ConfigError::UnknownKey {
-                source_name: "environment".into(),
+                source_name: ENVIRONMENT.to_owned(),
                 key: name.clone(),
                 nearest,
             })?;
@@ -162,12 +165,13 @@ fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> 
     if let Some(key) = table.get(present) {
         return Ok(Cow::Borrowed(key));
     }
-    let nearest = match thresholds::find(name) {
-        Some(Ok(key)) => return Ok(Cow::Owned(key)),
-        Some(Err(nearest)) => nearest,
-        None => nearest(name, table.keys().map(String::as_str)).map(str::to_owned),
-    };
-    Err(ConfigError::UnknownKey { source_name: source_name.to_owned(), key: name.to_owned(), nearest })
+    match thresholds::find(name) {
+        Some(Ok(key)) => Ok(Cow::Owned(key)),
+        Some(Err(nearest)) => {
+            Err(ConfigError::UnknownKey { source_name: source_name.to_owned(), key: name.to_owned(), nearest })
+        }
+        None => Err(unknown(source_name, name, table.keys().map(String::as_str))),
+    }
 }
 
 fn flatten<'a>(prefix: String, table: &'a toml::Table, leaves: &mut Vec<(String, &'a toml::Value)>) {

@@ -41,13 +41,12 @@ pub use sections::evidence::EvidenceConfig;
 pub use sections::github::GithubConfig;
 pub use sections::import::ImportConfig;
 pub use sections::index::IndexConfig;
-pub use sections::judge::JudgeConfig;
 pub use sections::mcp::McpConfig;
 pub use sections::memory::{DecayConfig, DecayMoves, MemoryConfig};
 pub use sections::notes::NoteConfig;
 pub use sections::rank::{RankConfig, RankFactors, RecencyFrom, RecencyUse, VariantConfig};
 pub use sections::rerank::RerankConfig;
-pub use sections::search::{JUDGE_DEPTH, JudgeUse, Mode, SearchConfig};
+pub use sections::search::{Mode, SearchConfig};
 pub use sections::store::StoreConfig;
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
@@ -90,8 +89,6 @@ section! {
         pub github: GithubConfig;
         /// `[rerank]`.
         pub rerank: RerankConfig;
-        /// `[judge]`.
-        pub judge: JudgeConfig;
         /// `[triage]`.
         pub triage: TriageConfig;
         /// `[evidence]`.

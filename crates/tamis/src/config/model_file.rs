@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reranker_takes_the_place_of_the_judge() {
+    fn a_reranker_is_named_in_rerank_model() {
         let (_directory, file) = file("[rerank]\ndepth = 5 # few\n");
         let reader = ModelEntry { reranker: true, ..entry() };
         file.register(&reader, true).expect("written");

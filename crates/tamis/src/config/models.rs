@@ -25,7 +25,7 @@ pub struct ModelDefinition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "provider", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Provider {
-    /// An endpoint that speaks OpenAI's protocols, for vectors or chat.
+    /// An endpoint that speaks OpenAI's protocol for vectors.
     Openai(Endpoint),
     /// A directory with `tokenizer.json` and `model.safetensors` or `model.onnx`.
     Directory {
@@ -99,11 +99,11 @@ impl HubModel {
     }
 }
 
-/// An endpoint that speaks OpenAI's protocols. A chat model, for `judge.model`, ignores the keys that are about vectors.
+/// An endpoint that speaks OpenAI's protocol for vectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
-    /// Base address. `/embeddings` or `/chat/completions` is added unless it ends with that.
+    /// Base address. `/embeddings` is added unless it ends with that.
     pub url: String,
     /// The model's name at the endpoint.
     pub model: String,

@@ -20,16 +20,12 @@ pub(crate) use usage_log::{UsageLogFile, now_ms};
 
 use crate::Error;
 use crate::config::Config;
-#[cfg(feature = "judge")]
-use crate::config::JudgeUse;
 use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::rerankers::ConfiguredReranker;
 use crate::search::{Judge, LateVectors};
 use crate::search::RerankerJudge;
-#[cfg(feature = "judge")]
-use crate::search::built_in_judge;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -234,21 +230,14 @@ impl Index {
     }
 }
 
-/// The judge that a configuration asks for: the reranker that it names, else the built-in one where that is turned on.
+/// The judge that a configuration asks for: the reranker that `rerank.model` names, if it names one.
 fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
-    if let Some(model) = ConfiguredReranker::of(config) {
-        let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
-        let (name, depth, is_remote) = (model.name().to_owned(), config.rerank.depth, model.is_remote());
-        let is_calibrated = model.is_calibrated();
-        let judge = RerankerJudge::new(name, depth, Some(limit), Box::new(move || model.load()));
-        let judge = if is_calibrated { judge.calibrated() } else { judge };
-        // An endpoint reads a batch as fast as a pair, and keeps to the limit by itself.
-        return Some(Arc::new(if is_remote { judge.in_rounds_of(depth) } else { judge }));
-    }
-    #[cfg(feature = "judge")]
-    if config.search.judge == JudgeUse::On {
-        let budget = Duration::from_millis(config.search.judge_ms as u64);
-        return Some(built_in_judge(config.search.judge_depth, Some(budget)));
-    }
-    None
+    let model = ConfiguredReranker::of(config)?;
+    let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
+    let (name, depth, is_remote) = (model.name().to_owned(), config.rerank.depth, model.is_remote());
+    let is_calibrated = model.is_calibrated();
+    let judge = RerankerJudge::new(name, depth, Some(limit), Box::new(move || model.load()));
+    let judge = if is_calibrated { judge.calibrated() } else { judge };
+    // An endpoint reads a batch as fast as a pair, and keeps to the limit by itself.
+    Some(Arc::new(if is_remote { judge.in_rounds_of(depth) } else { judge }))
 }

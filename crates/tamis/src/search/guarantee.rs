@@ -62,8 +62,7 @@ impl Searcher<'_> {
 
 /// Returns the judged queries that are comparable with `search`, and the number of searches that are not.
 fn calibration_queries(judged: &[JudgedSearch], search: &RecordedSearch) -> (Vec<CalibrationQuery>, usize) {
-    let (queries, others) =
-        judged_queries(judged, |judgement| judgement.grade.is_none(), |other| comparable(search, other));
+    let (queries, others) = judged_queries(judged, |other| comparable(search, other));
     (queries.iter().map(calibration_query).collect(), others)
 }
 
@@ -114,7 +113,6 @@ mod tests {
             relevant,
             in_pool: true,
             at_ms,
-            grade: None,
         };
         JudgedSearch { search, judgements: judgements.iter().map(judgement).collect() }
     }
@@ -147,14 +145,6 @@ mod tests {
         ];
         let (queries, others) = calibration_queries(&judged, &now);
         assert_eq!((queries.len(), others), (1, 4));
-    }
-
-    #[test]
-    fn a_model_makes_no_promise() {
-        let mut graded = said(search(2, &[0.75]), &[("p0", true, 1)]);
-        let grade = tamis_store::ModelGrade { model: "m".into(), grade: 3, reason: "it answers".into() };
-        graded.judgements[0].grade = Some(grade);
-        assert_eq!(calibration_queries(&[graded], &search(1, &[0.75])), (Vec::new(), 0));
     }
 
     #[test]

@@ -3,13 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tamis_cut::{Background, Pool};
-use tamis_store::{JudgedSearch, Judgement, OpenedSearch, RecordedCandidate, RecordedSearch};
+use tamis_store::{JudgedSearch, OpenedSearch, RecordedCandidate, RecordedSearch};
 
 /// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
-
-/// The entry point of searches made for a model to grade.
-pub(crate) const MODEL_JUDGEMENTS: &str = "judge";
 
 /// The number of latest labelled queries to learn from.
 pub(super) const LABELLED_QUERIES: usize = 200;
@@ -28,21 +25,19 @@ pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
     /// The weight in learning: 1 for a judged query, [`OPENED_WEIGHT`] if results were only opened.
     pub weight: f64,
-    /// True if a passage is relevant. The last judgement counts, and a person's before a model's.
+    /// True if a passage is relevant. The last judgement counts.
     said: HashMap<&'a str, bool>,
 }
 
 /// Returns the judged queries whose searches pass `comparable`, by the time of their last search, and the number of searches that
-/// fail. Searches of one query count as one, so importing twice does not count twice. Only judgements that pass `counts` are
-/// read.
+/// fail. Searches of one query count as one, so importing twice does not count twice.
 pub(super) fn judged_queries(
     judged: &[JudgedSearch],
-    counts: impl Fn(&Judgement) -> bool,
     comparable: impl Fn(&RecordedSearch) -> bool,
 ) -> (Vec<JudgedQuery<'_>>, usize) {
     let mut by_query: BTreeMap<[u8; 32], Vec<&JudgedSearch>> = BTreeMap::new();
     let mut others = 0;
-    for judged in judged.iter().filter(|judged| judged.judgements.iter().any(&counts)) {
+    for judged in judged {
         if comparable(&judged.search) {
             by_query.entry(judged.search.query_hash).or_default().push(judged);
         } else {
@@ -50,7 +45,7 @@ pub(super) fn judged_queries(
         }
     }
     let mut queries: Vec<JudgedQuery> =
-        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches, &counts)).collect();
+        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches)).collect();
     queries.sort_by_key(|query| query.search.at_ms);
     (queries, others)
 }
@@ -62,7 +57,7 @@ pub(super) fn labelled_queries<'a>(
     opened: &'a [OpenedSearch],
     comparable: impl Fn(&RecordedSearch) -> bool,
 ) -> Vec<JudgedQuery<'a>> {
-    let (mut queries, _) = judged_queries(judged, |_| true, &comparable);
+    let (mut queries, _) = judged_queries(judged, &comparable);
     queries.drain(..queries.len().saturating_sub(LABELLED_QUERIES));
     // A judgement speaks for its query also where it was made under other settings.
     let said: HashSet<[u8; 32]> = judged.iter().map(|judged| judged.search.query_hash).collect();
@@ -83,11 +78,10 @@ pub(super) fn labelled_queries<'a>(
 
 impl<'a> JudgedQuery<'a> {
     /// Creates a query from all of its judged searches, the earliest first.
-    fn of(searches: &[&'a JudgedSearch], counts: impl Fn(&Judgement) -> bool) -> Option<Self> {
+    fn of(searches: &[&'a JudgedSearch]) -> Option<Self> {
         let search = &searches.last()?.search;
-        let mut said: Vec<_> =
-            searches.iter().flat_map(|judged| &judged.judgements).filter(|judgement| counts(judgement)).collect();
-        said.sort_by_key(|judgement| (judgement.grade.is_none(), judgement.at_ms));
+        let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
+        said.sort_by_key(|judgement| judgement.at_ms);
         let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
         Some(JudgedQuery { search, weight: 1.0, said })
     }
@@ -161,7 +155,7 @@ pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tamis_store::ModelGrade;
+    use tamis_store::Judgement;
 
     fn search(query: u8, shown: &[u32]) -> RecordedSearch {
         let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };
@@ -179,13 +173,12 @@ mod tests {
         OpenedSearch { search: search(query, shown), opened }
     }
 
-    fn said(query: u8, judgements: &[(&str, bool, bool)]) -> JudgedSearch {
-        let judgement = |(at, &(passage, relevant, by_model)): (usize, &(&str, bool, bool))| Judgement {
+    fn said(query: u8, judgements: &[(&str, bool)]) -> JudgedSearch {
+        let judgement = |(at, &(passage, relevant)): (usize, &(&str, bool))| Judgement {
             passage: passage.into(),
             relevant,
             in_pool: true,
             at_ms: at as i64,
-            grade: by_model.then(|| ModelGrade { model: "m".into(), grade: 2, reason: "so".into() }),
         };
         JudgedSearch { search: search(query, &[]), judgements: judgements.iter().enumerate().map(judgement).collect() }
     }
@@ -218,7 +211,7 @@ mod tests {
     #[test]
     fn what_was_said_of_a_query_wins_over_what_was_opened() {
         let log = [opened(1, &[0, 1], &["p1"]), opened(2, &[0], &["p0"])];
-        let judged = [said(1, &[("p0", true, false)])];
+        let judged = [said(1, &[("p0", true)])];
         let queries = labelled_queries(&judged, &log, |_| true);
         assert_eq!(queries.iter().map(|query| query.weight).collect::<Vec<_>>(), [1.0, OPENED_WEIGHT]);
         assert_eq!(known(&queries[0])[..2], [Some(true), None]);
@@ -227,23 +220,13 @@ mod tests {
 
     #[test]
     fn judged_queries_come_before_opened_ones_where_there_are_too_many() {
-        let judged: Vec<JudgedSearch> = (0..160).map(|query| said(query, &[("p0", true, false)])).collect();
+        let judged: Vec<JudgedSearch> = (0..160).map(|query| said(query, &[("p0", true)])).collect();
         let log: Vec<OpenedSearch> = (160..=255).map(|query| opened(query, &[0], &["p0"])).collect();
         let queries = labelled_queries(&judged, &log, |_| true);
         assert_eq!(queries.len(), LABELLED_QUERIES);
         assert_eq!(queries.iter().filter(|query| query.weight == 1.0).count(), 160);
         assert_eq!(labelled_queries(&[], &log, |_| true).len(), OPENED_QUERIES);
         assert_eq!(queries.last().map(|query| query.search.at_ms), Some(255), "the latest");
-    }
-
-    #[test]
-    fn a_person_wins_over_a_model_that_came_later() {
-        let judged = [said(1, &[("p0", false, false), ("p0", true, true), ("p1", true, true)])];
-        assert_eq!(known(&labelled_queries(&judged, &[], |_| true)[0])[..2], [Some(false), Some(true)]);
-        let (by_people, _) = judged_queries(&judged, |judgement| judgement.grade.is_none(), |_| true);
-        assert_eq!(known(&by_people[0])[..2], [Some(false), None]);
-        let by_model = [said(1, &[("p0", true, true)])];
-        assert!(judged_queries(&by_model, |judgement| judgement.grade.is_none(), |_| true).0.is_empty());
     }
 }
 
@@ -273,7 +256,6 @@ mod entry_tests {
             relevant,
             in_pool: true,
             at_ms,
-            grade: None,
         };
         JudgedSearch { search: by_entries(), judgements: (0..).zip(said).map(judgement).collect() }
     }
@@ -282,7 +264,7 @@ mod entry_tests {
     fn any_passage_makes_its_entry_relevant_and_none_makes_it_irrelevant() {
         let relevant = |said: &[(&str, bool)]| {
             let judged = judged(said);
-            let query = JudgedQuery::of(&[&judged], |_| true).expect("a query");
+            let query = JudgedQuery::of(&[&judged]).expect("a query");
             (query.relevant(3).collect::<Vec<_>>(), query.missed(3), query.missed(1))
         };
         assert_eq!(relevant(&[("p4", true)]), (vec![None, None, Some(true)], 0, 1));

@@ -44,7 +44,7 @@ pub struct SearchRequest {
     pub guarantee: Option<Guarantee>,
     /// Whether the gate may refuse everything if nothing stands out. `None`: `search.gate`.
     pub gate: Option<bool>,
-    /// Leaves the judge out, which saves its time.
+    /// Leaves the reranker out, which saves its time.
     pub fast: bool,
     /// The legs to use. `None`: `search.mode`.
     pub mode: Option<Mode>,

@@ -17,7 +17,7 @@ const REMEMBERED: usize = 10_000;
 const OUTAGE: Duration = Duration::from_secs(30);
 
 /// The weight of a cross-encoder's order relative to that of the scores: where both are standardized, two thirds of the
-/// evidence stay with the scores. `docs/judge.md` has what it changes on the collections on which it was chosen.
+/// evidence stay with the scores.
 const COMPARING: f64 = 0.5;
 
 /// Where the model comes from. It is loaded on first use.
@@ -83,14 +83,6 @@ impl RerankerJudge {
     /// Takes its probabilities at their word, since they were calibrated on the collection.
     pub fn calibrated(self) -> Self {
         RerankerJudge { comparing: None, ..self }
-    }
-
-    /// The judge that is built in.
-    #[cfg(feature = "judge")]
-    pub fn built_in(depth: usize, budget: Option<Duration>) -> Self {
-        let name = tamis_embed::CrossEncoder::description().id;
-        let load = || Ok(Arc::new(tamis_embed::CrossEncoder::built_in()?) as Arc<dyn Reranker>);
-        Self::new(name, depth, budget, Box::new(load))
     }
 
     fn model(&self) -> Result<Arc<dyn Reranker>, EmbedError> {
@@ -180,12 +172,6 @@ impl Judge for RerankerJudge {
             }
         }
     }
-}
-
-/// The judge that is built in: it reads the first `depth` passages, and begins no further one after `budget`.
-#[cfg(feature = "judge")]
-pub fn built_in_judge(depth: usize, budget: Option<Duration>) -> Arc<dyn Judge> {
-    Arc::new(RerankerJudge::built_in(depth, budget))
 }
 
 impl std::fmt::Debug for RerankerJudge {

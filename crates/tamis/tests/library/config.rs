@@ -73,6 +73,26 @@ fn messages_name_the_place_the_value_and_the_way_out() {
 }
 
 #[test]
+fn a_removed_key_says_what_replaced_it() {
+    let files = Files::new();
+    for (text, key, said) in [
+        ("[search]\njudge = \"on\"\n", "search.judge", "[rerank] with a model of your own"),
+        ("[search]\njudge_depth = 9\n", "search.judge_depth", "no built-in judge"),
+        ("search.judge_ms = 60\n", "search.judge_ms", "no built-in judge"),
+        ("[judge]\nmodel = \"chat\"\n", "judge.model", "`tamis feedback`"),
+        ("[judge]\ndepth = 9\n", "judge.depth", "`tamis feedback`"),
+        ("[judge]\nrelevant_from = 3\n", "judge.relevant_from", "`tamis feedback`"),
+    ] {
+        let message = error(&project(files.write("config.toml", text)));
+        assert!(message.contains(&format!("config.toml: {key}: ")) && message.contains(said), "{message}");
+        let name = format!("TAMIS_{}", key.to_uppercase().replace('.', "_"));
+        let variable = Origins { environment: vec![(name.clone(), "on".into())], ..Origins::default() };
+        let message = error(&variable);
+        assert!(message.contains(&format!("{name}: ")) && message.contains(said), "{message}");
+    }
+}
+
+#[test]
 fn missing_files_are_the_defaults_and_the_pool_is_never_small() {
     let origins = Origins { user: Some("none.toml".into()), project: Some("none.toml".into()), ..Origins::default() };
     assert_eq!(Config::load(&origins, None).expect("valid").search.top_k, 10);

@@ -88,19 +88,19 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
 }
 
 #[test]
-fn search_judge_turns_it_off_and_a_long_query_does_without() {
+fn without_a_calibration_it_compares_and_only_a_cut_that_reads_probabilities_asks_it() {
     let (tree, endpoint) = (tree(), for_shops());
-    let off = index(&tree, &endpoint.url, &[("search.judge", "off")]);
-    assert!(!ask(&off).cut.diagnostics.contains_key("judge"));
-    let usual = index(&tree, &endpoint.url, &[]);
-    search(&usual, SearchRequest::new(format!("{QUERY} {}", "please ".repeat(60))));
-    assert!(endpoint.calls() == 0);
-    // Without a calibration it compares.
-    let answer = ask(&usual);
+    let index = index(&tree, &endpoint.url, &[]);
+    let cut = Some(index.config().cut("fixed:k=2").expect("a cut"));
+    let other = search(&index, SearchRequest { cut, ..SearchRequest::new(QUERY) });
+    assert!(!other.cut.diagnostics.contains_key("judge") && endpoint.calls() == 0);
+    let answer = ask(&index);
     assert_eq!(endpoint.calls(), 1);
     let judged =
         answer.pool.expect("explained").into_iter().find(|entry| entry.path == "shop.md").expect("there").judged;
     assert!((judged.expect("read") - 0.999).abs() < 1e-6);
+    search(&index, SearchRequest::new(format!("{QUERY} {}", "please ".repeat(60))));
+    assert_eq!(endpoint.calls(), 2, "a long query is read too");
 }
 
 #[test]

@@ -34,7 +34,6 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
             (None, Some(mean)) => Reference::Mean(mean),
             (None, None) => Reference::None,
         },
-        judge: arguments.judge.as_deref(),
         gate: !arguments.no_gate,
         ..ListCutter::new(&asked)
     };
@@ -85,13 +84,6 @@ fn in_lines(error: ListError, rows: &[Row]) -> Error {
         ListError::NoLength { position } => {
             anyhow!("line {}: a budget needs the number `tokens` or the `text` to count them in", line(position))
         }
-        ListError::NoText { position } => {
-            anyhow!("line {}: --judge reads the field text, and there is none", line(position))
-        }
-        ListError::JudgeUnread { method } => {
-            anyhow!("--judge: the method {method} does not read probabilities; use --method auto")
-        }
-        ListError::Judge(reason) => anyhow!("--judge: {reason}"),
         ListError::Sample(reason) => anyhow!("--background-sample: {reason}"),
         error => error.into(),
     }

@@ -97,12 +97,7 @@ pub fn read_entry(
         ));
     }
     let coverage = number(COVERAGE)?.map(|coverage| coverage.clamp(0.0, 1.0));
-    let text = match get(TEXT) {
-        Some(Cell::Text(text)) => Some(text),
-        Some(Cell::Number(number)) => Some(number.to_string()),
-        _ => None,
-    };
-    Ok(ListEntry { score, similarity, bm25, coverage, tokens: tokens(&get), text })
+    Ok(ListEntry { score, similarity, bm25, coverage, tokens: tokens(&get) })
 }
 
 /// The length in the line, or the length of its text.

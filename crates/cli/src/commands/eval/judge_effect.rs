@@ -95,8 +95,8 @@ impl JudgeEffect {
         };
         let header = ["collection", "nDCG@10", "F1", "kept", "wrongly empty", "CPU a query"];
         Table {
-            title: format!("Without the judge → with it, under the cut {}", self.cut),
-            note: "Processor time includes the decisions of every measured cut, and the judge's start.".to_owned(),
+            title: format!("Without the reranker → with it, under the cut {}", self.cut),
+            note: "Processor time includes the decisions of every measured cut, and the reranker's start.".to_owned(),
             header: header.map(str::to_owned).to_vec(),
             rows: self.collections.iter().map(row).collect(),
             given: self.collections.len(),

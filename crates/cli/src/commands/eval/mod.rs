@@ -36,6 +36,9 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     let options = options(arguments);
     options.check()?;
     let config = config(arguments, arguments.judge, global)?;
+    if arguments.judge && config.rerank.model.is_none() {
+        bail!("--judge: there is no reranker; name one in rerank.model, defined as [models.NAME]");
+    }
     if !arguments.judged.is_empty() {
         return learning_curve::run(arguments, &config, &cache(arguments)?, output);
     }
@@ -99,8 +102,7 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
             setting("search.model", flag, model),
             setting("search.mode", "--mode", arguments.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("search.judge", "--judge", Some(if judge { "on" } else { "off" })),
-            setting("search.judge_ms", "--judge", judge.then_some("60000")),
+            setting("rerank.model", "--judge", (!judge).then_some("off")),
             setting("rerank.timeout_ms", "--judge", judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
@@ -142,7 +144,7 @@ fn of_directories(
         return Ok(Measured { report: evaluate(&collections, options)?, judge: None });
     }
     let Some(cut) = measurement.cuts.iter().find(|cut| cut.rule.reads_relevance()) else {
-        bail!("--judge: only the cut auto asks a judge; add --cut auto");
+        bail!("--judge: only the cut auto asks the reranker; add --cut auto");
     };
     let alone = self::config(arguments, false, global)?;
     let (collections, without_cpu) = measured(&asked, &alone, arguments, measurement, output)?;

@@ -49,20 +49,20 @@ pub fn run(file: &Path, arguments: &EvalArguments, config: &Config, cache: &Path
     Ok(Exit::Found)
 }
 
-/// The settings that make the judge's probabilities hold for these queries, if it is a reranker.
+/// The settings that make the reranker's probabilities hold for these queries.
 fn calibration(forecasts: &[Forecast], config: &Config) -> String {
     let read = counted(forecasts.len() as u64, "passage");
     match Platt::fit(forecasts) {
-        None => format!("the judge read {read}; a calibration needs relevant ones and others"),
+        None => format!("the reranker read {read}; a calibration needs relevant ones and others"),
         Some(_) if config.rerank.slope.is_some() || config.rerank.offset.is_some() => {
-            format!("the judge read {read}; to calibrate it, leave rerank.slope and rerank.offset at auto")
+            format!("the reranker read {read}; to calibrate it, leave rerank.slope and rerank.offset at auto")
         }
         // The least slope that the setting takes.
         Some(Platt { slope, .. }) if slope < 0.01 => {
-            format!("the judge read {read}; its order contradicts the judgements, so no calibration helps")
+            format!("the reranker read {read}; its order contradicts the judgements, so no calibration helps")
         }
         Some(Platt { slope, offset }) => {
-            format!("the judge read {read}; for a reranker: rerank.slope = {slope:.2}, rerank.offset = {offset:.2}")
+            format!("the reranker read {read}; rerank.slope = {slope:.2}, rerank.offset = {offset:.2}")
         }
     }
 }

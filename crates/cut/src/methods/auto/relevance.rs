@@ -37,7 +37,7 @@ pub struct Relevance {
 pub enum Basis {
     /// The built-in constants alone.
     BuiltIn,
-    /// So many labelled queries: judged, graded, or with opened results.
+    /// So many labelled queries: judged, or with opened results.
     Labelled(usize),
     /// The asker's own word ([`Want`]).
     Asked,

@@ -1,6 +1,5 @@
 //! Tests against a server in the same process that fails in the usual ways.
 
-mod chat;
 mod rerank;
 mod server;
 

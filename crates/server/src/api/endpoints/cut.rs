@@ -75,10 +75,6 @@ struct List {
     #[schemars(length(max = 10_000))]
     #[serde(default)]
     background_sample: Vec<Entry>,
-    /// The query for which the built-in judge reads the texts of the first entries; for the method auto.
-    #[schemars(length(min = 1, max = 10_000))]
-    #[serde(default, deserialize_with = "present")]
-    judge: Option<String>,
 }
 
 /// An entry of a list, with a score, or with a similarity, a BM25 or both.
@@ -102,7 +98,7 @@ struct Entry {
     #[schemars(range(min = 0, max = 1_000_000_000))]
     #[serde(default, deserialize_with = "present")]
     tokens: Option<usize>,
-    /// The text, for a judge and for a budget of tokens.
+    /// The text, for a budget of tokens.
     #[schemars(length(max = 100_000))]
     #[serde(default, deserialize_with = "present")]
     text: Option<String>,
@@ -159,9 +155,6 @@ fn fusion_weight() -> f64 {
     tamis::lists::FUSION_WEIGHT
 }
 
-/// Most lists of a call that a judge reads: it takes a second or so for each.
-const MOST_JUDGED: usize = 20;
-
 impl Endpoint for Cut {
     const NAME: &'static str = "cut";
     const PATH: &'static str = "/v1/cut";
@@ -182,13 +175,6 @@ impl Endpoint for Cut {
         };
         let want = parameters.want.map_or_else(Default::default, HowMuch::want);
         let rule = TunedRule::new(rule.as_ref(), want, &aim).map_err(tamis::Error::from)?;
-        let judged = parameters.lists.iter().filter(|list| list.judge.is_some()).count();
-        if judged > MOST_JUDGED {
-            return Err(Problem::new(
-                Kind::Parameter,
-                format!("judge: for {judged} lists: must be for at most {MOST_JUDGED} lists of a call"),
-            ));
-        }
         let cutter = ListCutter {
             reading: Reading {
                 orientation: if parameters.lower_is_better { Orientation::Distance } else { Orientation::Score },
@@ -218,7 +204,7 @@ impl Endpoint for Cut {
 
 impl List {
     fn decided(self, cutter: &ListCutter<'_>, kept_only: bool) -> Result<Decided, Problem> {
-        let List { scores, entries, background, background_sample, judge } = self;
+        let List { scores, entries, background, background_sample } = self;
         if !scores.is_empty() && !entries.is_empty() {
             return Err(Problem::new(Kind::Parameter, "scores: must be without entries, which have scores of their own"));
         }
@@ -242,7 +228,6 @@ impl List {
                 None if sample.is_empty() => Reference::None,
                 None => Reference::Sample(&sample),
             },
-            judge: judge.as_deref(),
             ..*cutter
         };
         let all: Vec<&ListEntry> = list.iter().collect();
@@ -262,7 +247,7 @@ impl List {
 }
 
 impl Entry {
-    /// The figures. A text that no judge and no budget reads still gives the length.
+    /// The figures. A text gives the length.
     fn read(self, number: usize, what: &str) -> Result<ListEntry, Problem> {
         let Entry { score, similarity, bm25, coverage, tokens, text, .. } = self;
         if score.or(similarity).or(bm25).is_none() {
@@ -271,7 +256,7 @@ impl Entry {
         }
         let tokens = tokens.or_else(|| text.as_deref().map(estimate_tokens));
         let coverage = coverage.map(|coverage| coverage.clamp(0.0, 1.0));
-        Ok(ListEntry { score, similarity, bm25, coverage, tokens, text })
+        Ok(ListEntry { score, similarity, bm25, coverage, tokens })
     }
 }
 

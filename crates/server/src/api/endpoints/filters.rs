@@ -82,7 +82,7 @@ pub(crate) struct QueryParameters {
     /// Show what comes nearest even if nothing seems to be on topic.
     #[serde(default)]
     no_gate: bool,
-    /// Answer without a judge, whatever search.judge and rerank.model say.
+    /// Answer without the reranker, whatever rerank.model says.
     #[serde(default)]
     fast: bool,
     /// Return the whole pool of candidates with its figures.

@@ -9,13 +9,14 @@ use super::transactions::rows;
 use crate::error::Result;
 use crate::postgres::connection::Connections;
 use crate::postgres::error::Failure;
-use crate::usage_record::{Judgement, LabelVersion, ModelGrade};
+use crate::usage_record::{Judgement, LabelVersion};
 
-/// The last judgement of each passage, a person's before a model's, in the order in which these were given.
-const SELECT: &str = "SELECT j.search, j.passage, j.relevant, j.in_pool, j.at_ms, g.model, g.grade, g.reason FROM \
-     (SELECT DISTINCT ON (search, passage) number, search, passage, relevant, in_pool, at_ms, grade FROM usage_judgements \
-     WHERE namespace = ANY($1) AND search = ANY($2) ORDER BY search, passage, (grade IS NULL) DESC, number DESC) j \
-     LEFT JOIN usage_grades g ON g.number = j.grade ORDER BY j.number";
+/// The last judgement of each passage, in the order in which these were given. Those with a grade, which a model
+/// gave, are kept and not read.
+const SELECT: &str = "SELECT search, passage, relevant, in_pool, at_ms FROM \
+     (SELECT DISTINCT ON (search, passage) number, search, passage, relevant, in_pool, at_ms FROM usage_judgements \
+     WHERE namespace = ANY($1) AND search = ANY($2) AND grade IS NULL ORDER BY search, passage, number DESC) j \
+     ORDER BY number";
 
 /// The judgements that count, by the number of their search.
 pub(super) async fn of_searches(
@@ -27,21 +28,11 @@ pub(super) async fn of_searches(
     namespaces.dedup();
     let mut judged: HashMap<i64, Vec<Judgement>> = HashMap::new();
     for row in transaction.query(SELECT, &[&namespaces, &numbers]).await? {
-        // A grade that was recorded again without a value is an error, and not a panic.
-        let grade = match row.get::<_, Option<String>>(5) {
-            Some(model) => Some(ModelGrade {
-                model: original(model),
-                grade: row.try_get::<_, i16>(6)? as u8,
-                reason: original(row.get(7)),
-            }),
-            None => None,
-        };
         judged.entry(row.get(0)).or_default().push(Judgement {
             passage: original(row.get(1)),
             relevant: row.get(2),
             in_pool: row.get(3),
             at_ms: row.get(4),
-            grade,
         });
     }
     Ok(judged)

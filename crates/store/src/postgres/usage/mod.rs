@@ -7,7 +7,6 @@
 
 mod deleting;
 mod exchange;
-mod grades;
 mod judgements;
 mod judging;
 mod openings;
@@ -24,8 +23,8 @@ use super::connection::Connections;
 use crate::error::Result;
 use crate::store::{Usage, UsageLog};
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch,
-    Opening, Purged, QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
+    QueryQuality, RecordedSearch, SearchSummary,
 };
 
 impl Usage for PostgresStore {
@@ -42,10 +41,6 @@ impl UsageLog for Connections {
 
     fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>> {
         judging::judge(self, id, judged, at_ms)
-    }
-
-    fn judge_by_grades(&self, id: &str, judged: &[(&str, bool, i64)], at_ms: i64) -> Result<Option<u64>> {
-        judging::judge_by_grades(self, id, judged, at_ms)
     }
 
     fn record_opened(&self, opening: &Opening<'_>) -> Result<u64> {
@@ -67,38 +62,6 @@ impl UsageLog for Connections {
         namespace: Option<&str>,
     ) -> Result<OpenedCount> {
         openings::count(self, since_ms, until_ms, namespace)
-    }
-
-    fn grade(&self, model: &str, pair: &[u8; 32]) -> Result<Option<RecordedGrade>> {
-        grades::find(self, model, pair)
-    }
-
-    fn record_grade(
-        &self,
-        model: &str,
-        pair: &[u8; 32],
-        grade: Option<u8>,
-        reason: &str,
-        at_ms: i64,
-    ) -> Result<RecordedGrade> {
-        let number = grades::record(self, model, pair, grade, reason, at_ms)?;
-        Ok(RecordedGrade { number, grade, reason: reason.to_owned() })
-    }
-
-    fn graded(&self, limit: usize) -> Result<Vec<GradedPassage>> {
-        grades::list(self, limit)
-    }
-
-    fn remove_grades(&self, model: Option<&str>) -> Result<RemovedGrades> {
-        grades::remove(self, model)
-    }
-
-    fn searches_with_text(&self, without: &str, limit: usize) -> Result<Vec<String>> {
-        searches::with_text(self, without, limit)
-    }
-
-    fn search_of(&self, query_hash: &[u8; 32], entry_point: &str, except: &str) -> Result<Option<RecordedSearch>> {
-        searches::of_query(self, query_hash, entry_point, except)
     }
 
     fn forget(&self, id: &str) -> Result<bool> {

@@ -35,29 +35,8 @@ pub(super) async fn found(
 }
 
 pub(super) fn find(connections: &Connections, id: &str) -> Result<Option<RecordedSearch>> {
-    first(connections, "id = $1", &[&stored(id)])
-}
-
-pub(super) fn of_query(
-    connections: &Connections,
-    query_hash: &[u8; 32],
-    entry_point: &str,
-    except: &str,
-) -> Result<Option<RecordedSearch>> {
-    let condition = "query_hash = $1 AND entry_point = $2 AND id <> $3 ORDER BY number DESC LIMIT 1";
-    first(connections, condition, &[&query_hash.as_slice(), &stored(entry_point), &stored(except)])
-}
-
-fn first(connections: &Connections, condition: &str, values: Values<'_>) -> Result<Option<RecordedSearch>> {
-    let rows = rows(connections, &format!("{SELECT} {condition}"), values)?;
+    let rows = rows(connections, &format!("{SELECT} id = $1"), &[&stored(id)])?;
     rows.first().map(|row| Ok(search(connections, row)?.search)).transpose()
-}
-
-pub(super) fn with_text(connections: &Connections, without: &str, limit: usize) -> Result<Vec<String>> {
-    let select = "SELECT id FROM (SELECT DISTINCT ON (query_hash) id, number FROM usage_searches WHERE query_text IS NOT NULL \
-         AND entry_point <> $1 ORDER BY query_hash, number DESC) latest ORDER BY number DESC LIMIT $2";
-    let rows = rows(connections, select, &[&stored(without), &at_most(limit)])?;
-    Ok(rows.iter().map(|row| original(row.get(0))).collect())
 }
 
 pub(super) fn ids(
@@ -104,10 +83,9 @@ pub(super) fn judged(connections: &Connections) -> Result<Vec<JudgedSearch>> {
         let found = found(connections, transaction, "judged ORDER BY number", &[]).await?;
         let searches = found.iter().map(|found| (found.number, stored(&found.search.namespace).into_owned()));
         let mut judged = judgements::of_searches(transaction, searches).await?;
-        let searches = found.into_iter().map(|Found { number, search }| JudgedSearch {
-            search,
-            judgements: judged.remove(&number).unwrap_or_default(),
-        });
+        let searches = found
+            .into_iter()
+            .filter_map(|Found { number, search }| Some(JudgedSearch { search, judgements: judged.remove(&number)? }));
         Ok(searches.collect())
     })
 }

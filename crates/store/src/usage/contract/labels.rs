@@ -2,7 +2,7 @@
 
 use super::TestLog;
 use super::searches::search;
-use crate::{CallerKey, ModelGrade, OpenedCount, Opening, RecordedSearch, RemovedGrades, UsageLog};
+use crate::{CallerKey, LoggedGrade, LoggedJudgement, LoggedSearch, OpenedCount, Opening, RecordedSearch, UsageLog};
 
 fn caller(name: &str) -> CallerKey {
     CallerKey::of(["session", name])
@@ -90,88 +90,49 @@ pub fn openings_go_with_their_search_and_with_the_telemetry(test: &dyn TestLog) 
     assert_eq!(log.judged().unwrap().len(), 1);
 }
 
-pub fn a_person_wins_over_a_model_whoever_came_last(test: &dyn TestLog) {
-    let log = test.log();
-    log.record(&search("aaaa", &["p0", "p1"])).unwrap();
-    let yes = log.record_grade("m", &[1; 32], Some(3), "it answers", 1).unwrap();
-    let no = log.record_grade("m", &[2; 32], Some(1), "only related", 1).unwrap();
-    log.judge("aaaa", &[("p0", false)], 1).unwrap();
-    let graded = [("p0", true, yes.number), ("p1", false, no.number)];
-    assert_eq!(log.judge_by_grades("aaaa", &graded, 2).unwrap(), Some(2));
-    assert_eq!(log.judge_by_grades("aaaa", &graded, 3).unwrap(), Some(0), "the same again adds nothing");
-    assert_eq!(log.judge_by_grades("zzzz", &graded, 3).unwrap(), None);
-    let lax = [("p1", true, no.number)];
-    assert_eq!(log.judge_by_grades("aaaa", &lax, 4).unwrap(), Some(1), "the grade counts otherwise");
-    assert_eq!(log.judge_by_grades("aaaa", &graded, 5).unwrap(), Some(1), "and back");
-    let said: Vec<_> = log.judgements("aaaa").unwrap();
-    assert_eq!(
-        said.iter().map(|one| (one.passage.as_str(), one.relevant)).collect::<Vec<_>>(),
-        [("p0", false), ("p1", false)]
-    );
-    assert_eq!(said[0].grade, None);
-    assert_eq!(said[1].grade, Some(ModelGrade { model: "m".into(), grade: 1, reason: "only related".into() }));
-    assert!(said[1].in_pool);
-    let listed = log.graded(9).unwrap();
-    assert!(!listed[0].relevant, "only the last is listed");
-    assert_eq!(
-        listed.iter().map(|one| (one.passage.as_str(), one.grade.grade)).collect::<Vec<_>>(),
-        [("p1", 1), ("p0", 3)]
-    );
-    assert_eq!(listed[0].query_id, "aaaa");
+/// A judgement that a model gave with a grade.
+fn by_model(passage: &str, relevant: bool, pair: u8) -> LoggedJudgement {
+    let grade = Some(("m".to_owned(), [pair; 32]));
+    LoggedJudgement { passage: passage.into(), relevant, in_pool: true, at_ms: 9, grade }
 }
 
-pub fn grades_are_found_again_replaced_and_removed_by_model(test: &dyn TestLog) {
+fn grade(pair: u8) -> LoggedGrade {
+    LoggedGrade { number: 0, model: "m".into(), pair: [pair; 32], grade: Some(3), reason: "so".into(), at_ms: 1 }
+}
+
+pub fn what_a_model_judged_is_kept_and_not_read(test: &dyn TestLog) {
     let log = test.log();
-    log.record(&search("aaaa", &["p0"])).unwrap();
-    log.record(&search("bbbb", &["p0"])).unwrap();
-    let first = log.record_grade("m", &[1; 32], None, "no score in the reply", 1).unwrap();
-    assert_eq!(log.grade("m", &[1; 32]).unwrap(), Some(first.clone()));
-    assert_eq!((log.grade("n", &[1; 32]).unwrap(), log.grade("m", &[2; 32]).unwrap()), (None, None));
-    let second = log.record_grade("m", &[1; 32], Some(2), "it helps", 2).unwrap();
-    assert_eq!((second.number, second.grade), (first.number, Some(2)));
-    log.judge_by_grades("aaaa", &[("p0", true, second.number)], 2).unwrap();
-    let other = log.record_grade("n", &[1; 32], Some(0), "nothing", 3).unwrap();
-    log.judge_by_grades("bbbb", &[("p0", false, other.number)], 3).unwrap();
-    assert!(log.record_grade("m", &[3; 32], Some(4), "too high", 3).is_err());
-    assert_eq!(log.remove_grades(Some("m")).unwrap(), RemovedGrades { grades: 1, judgements: 1 });
-    assert_eq!(log.judged().unwrap().len(), 1, "a search without another judgement counts as unjudged");
-    assert_eq!(log.remove_grades(None).unwrap(), RemovedGrades { grades: 1, judgements: 1 });
-    assert!(log.label_version().unwrap().is_empty() && log.judged().unwrap().is_empty());
+    log.add_grades(&[grade(1), grade(2)]).unwrap();
+    log.record(&search("aaaa", &["p0", "p1"])).unwrap();
+    log.judge("aaaa", &[("p0", false)], 1).unwrap();
+    let judgements = vec![by_model("p0", true, 1), by_model("p1", true, 2)];
+    let logged = |id: &str| LoggedSearch {
+        search: search(id, &["p0", "p1"]),
+        judgements: judgements.clone(),
+        ..LoggedSearch::default()
+    };
+    assert_eq!(log.add_searches(&[logged("aaaa"), logged("bbbb")]).unwrap(), 2);
+    let said = log.judgements("aaaa").unwrap();
+    assert_eq!(said.iter().map(|one| (one.passage.as_str(), one.relevant)).collect::<Vec<_>>(), [("p0", false)]);
+    assert_eq!(log.judgements("bbbb").unwrap(), []);
+    assert_eq!(log.judged().unwrap().iter().map(|one| one.search.id.as_str()).collect::<Vec<_>>(), ["aaaa"]);
+    assert_eq!(log.recent(1).unwrap()[0].relevant, 0);
+    let kept = log.logged(&["bbbb"]).unwrap();
+    assert_eq!(kept[0].as_ref().map(|one| &one.judgements), Some(&judgements));
 }
 
 pub fn a_purge_deletes_the_grades_that_no_judgement_needs(test: &dyn TestLog) {
     let log = test.log();
-    log.record(&search("aaaa", &["p0"])).unwrap();
-    let used = log.record_grade("m", &[1; 32], Some(2), "it helps", 1).unwrap();
-    log.record_grade("m", &[2; 32], Some(2), "of a test collection", 1).unwrap();
-    log.judge_by_grades("aaaa", &[("p0", true, used.number)], 2).unwrap();
+    log.add_grades(&[grade(1), grade(2)]).unwrap();
+    let judgements = vec![by_model("p0", true, 1)];
+    let search = search("aaaa", &["p0"]);
+    log.add_searches(&[LoggedSearch { search, judgements, ..LoggedSearch::default() }]).unwrap();
+    let pairs = || log.logged_grades(0, 9).unwrap().iter().map(|one| one.pair[0]).collect::<Vec<_>>();
+    assert_eq!(pairs(), [1, 2]);
     log.purge_telemetry(false).unwrap();
-    assert!(log.grade("m", &[1; 32]).unwrap().is_some() && log.grade("m", &[2; 32]).unwrap().is_none());
+    assert_eq!(pairs(), [1]);
     log.purge_telemetry(true).unwrap();
-    assert_eq!(log.grade("m", &[1; 32]).unwrap(), None);
-}
-
-pub fn queries_with_text_are_listed_once_the_latest_first(test: &dyn TestLog) {
-    let log = test.log();
-    let asked = |id: &str, query: u8, text: Option<&str>, from: &str| RecordedSearch {
-        query_hash: [query; 32],
-        query_text: text.map(str::to_owned),
-        entry_point: from.into(),
-        ..search(id, &["p0"])
-    };
-    for one in [
-        asked("a1", 1, Some("first"), "cli"),
-        asked("b1", 2, Some("second"), "mcp"),
-        asked("a2", 1, Some("first"), "cli"),
-        asked("c1", 3, None, "cli"),
-        asked("d1", 4, Some("asked to be judged"), "judge"),
-    ] {
-        log.record(&one).unwrap();
-    }
-    assert_eq!(log.searches_with_text("judge", 9).unwrap(), ["a2", "b1"]);
-    assert_eq!(log.searches_with_text("judge", 1).unwrap(), ["a2"]);
-    let of = |query: u8, except: &str| log.search_of(&[query; 32], "cli", except).unwrap().map(|search| search.id);
-    assert_eq!((of(1, ""), of(1, "a2"), of(2, "")), (Some("a2".into()), Some("a1".into()), None));
+    assert_eq!(pairs(), [0; 0]);
 }
 
 pub fn what_was_shown_twice_is_opened_once_in_the_order_shown(test: &dyn TestLog) {
@@ -193,13 +154,4 @@ pub fn a_search_looked_for_too_far_back_is_not_credited(test: &dyn TestLog) {
     }
     assert_eq!(log.record_opened(&opening("one", &["p0"], 0)).unwrap(), 0, "50 others came after it");
     assert_eq!(log.record_opened(&opening("one", &["p1"], 0)).unwrap(), 1);
-}
-
-pub fn a_judgement_from_a_grade_that_is_gone_is_refused_with_all_others(test: &dyn TestLog) {
-    let log = test.log();
-    log.record(&search("aaaa", &["p0", "p1"])).unwrap();
-    let grade = log.record_grade("m", &[1; 32], Some(3), "it answers", 1).unwrap();
-    let judged = [("p0", true, grade.number), ("p1", true, grade.number + 9)];
-    assert!(log.judge_by_grades("aaaa", &judged, 1).is_err());
-    assert!(log.judged().unwrap().is_empty() && log.label_version().unwrap().is_empty());
 }

@@ -45,13 +45,10 @@ macro_rules! contract {
                 the_latest_search_that_showed_it_is_credited
                 an_answer_that_was_shown_in_part_counts_by_that_part
                 openings_go_with_their_search_and_with_the_telemetry
-                a_person_wins_over_a_model_whoever_came_last
-                grades_are_found_again_replaced_and_removed_by_model
+                what_a_model_judged_is_kept_and_not_read
                 a_purge_deletes_the_grades_that_no_judgement_needs
-                queries_with_text_are_listed_once_the_latest_first
                 what_was_shown_twice_is_opened_once_in_the_order_shown
-                a_search_looked_for_too_far_back_is_not_credited
-                a_judgement_from_a_grade_that_is_gone_is_refused_with_all_others;
+                a_search_looked_for_too_far_back_is_not_credited;
             quality:
                 trap_a_query_that_found_nothing_is_recorded_like_any_other
                 a_search_and_its_quality_are_recorded_together_or_not_at_all

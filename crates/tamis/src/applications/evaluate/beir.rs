@@ -98,11 +98,11 @@ pub fn foreign_queries(directory: &Path, split: &str, count: usize) -> Result<Ve
     Ok(answerable.take(count).map(foreign).collect())
 }
 
-pub(super) fn absolute(directory: &Path) -> Result<PathBuf, EvaluationError> {
+fn absolute(directory: &Path) -> Result<PathBuf, EvaluationError> {
     dunce::canonicalize(directory).map_err(|error| EvaluationError::path(directory, error))
 }
 
-pub(super) fn qrels_file(directory: &Path, split: &str) -> PathBuf {
+fn qrels_file(directory: &Path, split: &str) -> PathBuf {
     directory.join("qrels").join(format!("{split}.tsv"))
 }
 

@@ -3,7 +3,7 @@
 
 use super::error::ListError;
 use super::sample::{FEWEST_FOR_DEVIATION, Standing, sample_background};
-use super::{ListEntry, Reading, Reference, position};
+use super::{ListEntry, Reading, Reference};
 use std::borrow::Cow;
 use tamis_cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
 use tamis_rank::{self as rank, BackgroundEvidence, Fusion};
@@ -122,18 +122,6 @@ impl Candidates {
         let order = (!in_place).then(places);
         let values = "the score of each line".into();
         Ok(Candidates { pool, order, ranked: None, evidence: Evidence::default(), standing, values })
-    }
-
-    /// The entries in their order, best first.
-    pub fn positions(&self) -> impl Iterator<Item = usize> {
-        (0..self.pool.len()).map(|rank| position(self.order.as_deref(), rank))
-    }
-
-    /// Puts the entries in the order that a judge gave them, as ranks.
-    pub fn rearrange(&mut self, order: &[usize]) {
-        let ranked = self.ranked.as_deref().unwrap_or(self.pool.values());
-        self.ranked = Some(order.iter().map(|&rank| ranked[rank]).collect());
-        self.order = Some(order.iter().map(|&rank| position(self.order.as_deref(), rank)).collect());
     }
 }
 
@@ -313,7 +301,7 @@ mod tests {
         assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
         let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
-        assert_eq!(candidates.positions().collect::<Vec<_>>(), [2, 1, 0]);
+        assert_eq!(candidates.order.as_deref(), Some(&[2, 1, 0][..]));
         let expected = [0.875, 0.625, 0.375];
         let values = candidates.pool.values().iter();
         assert!(values.zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-12), "{candidates:?}");
@@ -329,13 +317,13 @@ mod tests {
         };
         // A row that only the words found has at most 0.30.
         let weighted = read(&TopScore::default());
-        assert!(weighted.positions().eq(0..3));
+        assert_eq!(weighted.order.as_deref(), Some(&[0, 1, 2][..]));
         near(weighted.pool.values(), &[0.63, 0.42 + 0.3 * 0.5, 0.3 * 0.99]);
         near(read(&MaxGap::default()).pool.values(), &[0.9, 0.6, 0.6]);
         // The threshold applies to raw similarities, not to fused scores.
         let admitted = read(&LanguageThreshold::default());
         assert_eq!(
-            (admitted.positions().next(), admitted.pool.admitted().map(|admitted| admitted.total())),
+            (admitted.order.map(|order| order[0]), admitted.pool.admitted().map(|admitted| admitted.total())),
             (Some(0), Some(1))
         );
         assert_eq!(

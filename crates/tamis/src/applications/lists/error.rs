@@ -44,21 +44,6 @@ pub enum ListError {
         /// The first such entry.
         position: usize,
     },
-    /// A judge for entries without text.
-    #[error("entry {}: judge reads the text, and there is none", position + 1)]
-    NoText {
-        /// The first such entry.
-        position: usize,
-    },
-    /// A judge for a method that does not use its reading.
-    #[error("judge: the method {method} does not read probabilities; use the method auto")]
-    JudgeUnread {
-        /// The method.
-        method: String,
-    },
-    /// The judge failed.
-    #[error("judge: {0}")]
-    Judge(String),
     /// A sample that does not fit the entries.
     #[error("background_sample: {0}")]
     Sample(String),

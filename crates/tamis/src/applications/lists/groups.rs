@@ -26,7 +26,7 @@ impl ListCutter<'_> {
             Some(everything) if entries.iter().all(|entry| entry.score.is_some()) => everything,
             _ => self.rule,
         };
-        let order = ListCutter { rule, judge: None, gate: false, ..*self }.decided(entries)?;
+        let order = ListCutter { rule, gate: false, ..*self }.decided(entries)?;
         let mut members: Vec<Vec<usize>> = Vec::new();
         let mut known: HashMap<usize, usize> = HashMap::new();
         for position in order.positions() {

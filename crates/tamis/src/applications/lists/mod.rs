@@ -13,8 +13,7 @@ pub use error::ListError;
 pub use groups::GroupedList;
 pub use sample::{FEWEST_FOR_DEVIATION, sample_background};
 
-use crate::config::JUDGE_DEPTH;
-use crate::search::{CutReport, JudgedPassage, TunedRule, built_in_judge};
+use crate::search::{CutReport, TunedRule};
 use candidates::Candidates;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,8 +35,6 @@ pub struct ListEntry {
     pub coverage: Option<f64>,
     /// Length of the entry in tokens.
     pub tokens: Option<usize>,
-    /// The text itself.
-    pub text: Option<String>,
 }
 
 /// The reading of a list's figures.
@@ -92,8 +89,6 @@ pub struct ListCutter<'a> {
     pub reading: Reading,
     /// The background.
     pub reference: Reference<'a>,
-    /// The query for which the built-in judge reads the texts of the first entries; `None`: no judge.
-    pub judge: Option<&'a str>,
     /// True to ask the gate first, for a rule that works with probabilities.
     pub gate: bool,
 }
@@ -112,13 +107,8 @@ pub struct DecidedList {
 impl DecidedList {
     /// The positions of the candidates in the list, from 0; best first.
     pub fn positions(&self) -> impl Iterator<Item = usize> {
-        (0..self.values.len()).map(|rank| position(self.order.as_deref(), rank))
+        (0..self.values.len()).map(|rank| self.order.as_ref().map_or(rank, |order| order[rank]))
     }
-}
-
-/// The position of the candidate at a rank; without an order, its rank.
-fn position(order: Option<&[usize]>, rank: usize) -> usize {
-    order.map_or(rank, |order| order[rank])
 }
 
 /// A decided list.
@@ -170,7 +160,7 @@ pub struct LineReport {
 impl<'a> ListCutter<'a> {
     /// A cutter with this rule and the usual settings.
     pub fn new(rule: &'a TunedRule) -> Self {
-        ListCutter { rule, reading: Reading::default(), reference: Reference::None, judge: None, gate: true }
+        ListCutter { rule, reading: Reading::default(), reference: Reference::None, gate: true }
     }
 
     /// Decides a list.
@@ -191,14 +181,11 @@ impl<'a> ListCutter<'a> {
         scores: impl IntoIterator<Item = f64>,
         tokens: Option<&[usize]>,
     ) -> Result<DecidedList, ListError> {
-        if self.judge.is_some() {
-            return Err(ListError::NoText { position: 0 });
-        }
         let rule = self.rule.rule();
         if rule.reads_sizes() && tokens.is_none() {
             return Err(ListError::NoLength { position: 0 });
         }
-        Ok(self.finished(Candidates::of_scores(scores, tokens, &self.reference, self.reading)?, None))
+        Ok(self.finished(Candidates::of_scores(scores, tokens, &self.reference, self.reading)?))
     }
 
     /// Decides a list, without the form of a report.
@@ -212,48 +199,13 @@ impl<'a> ListCutter<'a> {
         {
             return Err(ListError::NoLength { position });
         }
-        let mut candidates = Candidates::of(entries, &self.reference, rule, self.reading)?;
-        let judged = match self.judge {
-            Some(query) => Some(self.read_by_judge(query, &mut candidates, entries)?),
-            None => None,
-        };
-        Ok(self.finished(candidates, judged))
+        Ok(self.finished(Candidates::of(entries, &self.reference, rule, self.reading)?))
     }
 
-    /// Decides the candidates. `judged` is the number that a judge has read.
-    fn finished(&self, mut candidates: Candidates, judged: Option<usize>) -> DecidedList {
-        let mut cut = self.decide(&candidates);
-        if let Some(judged) = judged {
-            cut.diagnostics.insert("judged".into(), judged.into());
-        }
-        if let Some(order) = &cut.order {
-            candidates.rearrange(order);
-        }
+    fn finished(&self, candidates: Candidates) -> DecidedList {
+        let cut = self.decide(&candidates);
         let Candidates { pool, order, ranked, .. } = candidates;
         DecidedList { cut, values: ranked.unwrap_or_else(|| pool.into_values()), order }
-    }
-
-    /// Has the built-in judge read the first entries. Returns how many it read.
-    fn read_by_judge(
-        &self,
-        query: &str,
-        candidates: &mut Candidates,
-        entries: &[&ListEntry],
-    ) -> Result<usize, ListError> {
-        if !self.rule.rule().reads_relevance() {
-            return Err(ListError::JudgeUnread { method: self.rule.rule().name().to_owned() });
-        }
-        let judge = built_in_judge(JUDGE_DEPTH, None);
-        let passage = |position: usize| match &entries[position].text {
-            Some(text) => Ok(JudgedPassage::new("", text)),
-            None => Err(ListError::NoText { position }),
-        };
-        let positions = candidates.positions().take(JUDGE_DEPTH);
-        let passages = positions.map(passage).collect::<Result<Vec<_>, _>>()?;
-        let probabilities = judge.judge(query, &passages).map_err(|reason| ListError::Judge(reason.to_string()))?;
-        let judged = probabilities.iter().flatten().count();
-        candidates.pool = candidates.pool.clone().with_judgements(judge.judgements(probabilities));
-        Ok(judged)
     }
 
     /// Decides: for `auto` the gate first, then the rule.

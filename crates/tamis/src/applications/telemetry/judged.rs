@@ -14,7 +14,7 @@ use tamis_store::JudgedSearch;
 /// Bins of the reliability diagram, and of its error.
 const BINS: usize = 10;
 
-/// The judgements of a period's searches, by people and by models that graded.
+/// The judgements of a period's searches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Judgements {
     /// The number of searches with a judgement.
@@ -167,7 +167,6 @@ mod tests {
             relevant,
             in_pool: passage != "elsewhere",
             at_ms,
-            grade: None,
         };
         JudgedSearch {
             search: RecordedSearch { at_ms, kept, candidates, ..RecordedSearch::default() },

@@ -6,7 +6,6 @@ pub(super) mod evidence;
 pub(super) mod github;
 pub(super) mod import;
 pub(super) mod index;
-pub(super) mod judge;
 pub(super) mod mcp;
 pub(super) mod memory;
 mod model_names;

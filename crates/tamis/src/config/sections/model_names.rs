@@ -24,32 +24,17 @@ pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError
     }
 }
 
-/// Checks the name of a chat model, which is always at an endpoint, by the same rule of trust; `None` for `off`.
-pub(super) fn chat(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
-    one_or_off(entry, name, "provider = \"openai\"", |provider| matches!(provider, Provider::Openai(_)))
-}
-
 /// Checks the name of a reranker by the same rule of trust; `None` for `off`.
 pub(super) fn reranker(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
-    let provider = "provider = \"rerank\", \"cross-encoder\", or \"hub\" and reranker = true";
-    one_or_off(entry, name, provider, Provider::is_reranker)
-}
-
-/// Checks the name of a model of a certain kind; `None` for `off`.
-fn one_or_off(
-    entry: &Entry<'_>,
-    name: String,
-    provider: &str,
-    fits: impl Fn(&Provider) -> bool,
-) -> Result<Option<String>, ConfigError> {
     if name == "off" {
         return Ok(None);
     }
-    match entry.settings.models.get(&name).filter(|definition| fits(&definition.provider)) {
+    match entry.settings.models.get(&name).filter(|definition| definition.provider.is_reranker()) {
         Some(definition) => trusted(entry, definition, name).map(Some),
         None => {
-            let known: Vec<&str> = defined(entry, fits).chain(["off"]).collect();
+            let known: Vec<&str> = defined(entry, Provider::is_reranker).chain(["off"]).collect();
             let own = if BUILT_IN.contains(&name.as_str()) { "NAME" } else { &name };
+            let provider = "provider = \"rerank\", \"cross-encoder\", or \"hub\" and reranker = true";
             let allowed = format!("one of {}, or defined as [models.{own}] with {provider}", known.join(", "));
             Err(entry.refuse(&*name, allowed))
         }

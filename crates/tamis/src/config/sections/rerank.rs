@@ -4,10 +4,10 @@ use super::model_names;
 use crate::config::declare::{auto_or_number, integer, section, text};
 
 section! {
-    /// Settings of a reranker that is not built in.
+    /// Settings of the reranker.
     #[derive(Clone, Debug, PartialEq)]
     pub struct RerankConfig {
-        /// Reranker that judges the best entries, instead of the built-in judge: a [models.NAME] with provider rerank or cross-encoder; off: none.
+        /// Reranker that judges the best entries, under the cut auto: a [models.NAME] with provider rerank or cross-encoder; off: none.
         pub model: Option<String> = "rerank.model", text("off").check(model_names::reranker);
         /// Entries that the reranker reads, the best first.
         pub depth: usize = "rerank.depth", integer(1..=100, 20);

@@ -8,9 +8,6 @@ use crate::config::words::words;
 use serde::Serialize;
 use tamis_cut::{Guarantee, Rule, Want};
 
-/// Entries that the judge reads unless told otherwise.
-pub const JUDGE_DEPTH: usize = 16;
-
 words! {
     /// The legs that gather candidates.
     #[derive(Default, Serialize)]
@@ -23,36 +20,6 @@ words! {
         Lexical = "lexical",
         /// Vectors alone.
         Semantic = "semantic",
-    }
-}
-
-words! {
-    /// Whether the judge takes part in a search.
-    #[derive(Default, Serialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum JudgeUse {
-        /// The reranker of `rerank.model`, if there is one, reads for every query but the longest. The built-in judge never reads.
-        #[default]
-        Auto = "auto",
-        /// That reranker, else the built-in judge, reads for every query.
-        On = "on",
-        /// It never reads.
-        Off = "off",
-    }
-}
-
-impl JudgeUse {
-    /// Words of the longest query that [`Auto`](Self::Auto) has read. A cross-encoder reads the beginning of a long query, and the
-    /// beginning of a pasted report is not its question.
-    const MOST_WORDS: usize = 64;
-
-    /// Returns `true` if the judge reads for this query.
-    pub fn reads(self, query: &str) -> bool {
-        match self {
-            JudgeUse::Auto => query.split_whitespace().nth(Self::MOST_WORDS).is_none(),
-            JudgeUse::On => true,
-            JudgeUse::Off => false,
-        }
     }
 }
 
@@ -87,13 +54,6 @@ section! {
         pub learn: bool = "search.learn", flag(true);
         /// Return nothing when nothing in the corpus stands out.
         pub gate: bool = "search.gate", flag(true);
-        /// Have a judge read the best entries, under the cut auto. auto: the reranker of rerank.model, for queries of at most 64
-        /// words; on: that one or else the built-in judge, for every query.
-        pub judge: JudgeUse = "search.judge", word();
-        /// Entries that the judge reads, the best first.
-        pub judge_depth: usize = "search.judge_depth", integer(1..=100, JUDGE_DEPTH as i64);
-        /// Milliseconds after which the judge reads no further entry.
-        pub judge_ms: usize = "search.judge_ms", integer(10..=60_000, 150);
         /// Also search the namespaces that the same owner shares.
         pub sharing: bool = "search.sharing", flag(true);
         /// Most shared namespaces searched, the largest first.

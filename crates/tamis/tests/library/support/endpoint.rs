@@ -77,31 +77,11 @@ impl Request {
         self.head.to_lowercase().contains("authorization: bearer sesame\r\n")
     }
 
-    /// The first message to a chat model.
-    pub fn prompt(&self) -> &str {
-        self.body["messages"][0]["content"].as_str().expect("a prompt")
-    }
-
     /// The texts for a reranker.
     pub fn documents(&self) -> Vec<&str> {
         let documents = self.body["documents"].as_array().expect("documents");
         documents.iter().map(|text| text.as_str().expect("a text")).collect()
     }
-}
-
-/// The passage in the prompt of a judge.
-pub fn passage(prompt: &str) -> &str {
-    let (_, rest) = prompt.split_once("Passage:\n").expect("a passage");
-    rest.split_once("\nSplit this problem").expect("steps").0
-}
-
-/// The body of a chat model that says `text`.
-pub fn message(text: &str) -> String {
-    json!({
-        "choices": [{ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
-        "usage": { "prompt_tokens": 500, "completion_tokens": 20 },
-    })
-    .to_string()
 }
 
 /// The body of a reranker with these scores, the last document first.
