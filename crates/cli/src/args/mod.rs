@@ -3,6 +3,7 @@
 mod calibrate;
 mod cut;
 mod cut_goal;
+mod dashes;
 mod duplicates;
 mod eval;
 mod evidence;
@@ -233,7 +234,11 @@ pub fn description() -> clap::Command {
 /// A command line that is not allowed; or help was asked for, which is an error to the parser.
 pub fn parse() -> Result<Arguments, clap::Error> {
     let mut description = description();
-    let matches = description.try_get_matches_from_mut(crate::typed::words())?;
+    let typed = crate::typed::words();
+    let matches = description.try_get_matches_from_mut(typed).or_else(|error| match dashes::words_behind(typed) {
+        Some(words_behind) => description.try_get_matches_from_mut(words_behind).map_err(|_| error),
+        None => Err(error),
+    })?;
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut description))?;
     Ok(with_context(arguments))
 }

@@ -1,6 +1,6 @@
 //! The right command for a command line that names none: another tool's word for it, a slip, or a bare question.
 
-use super::overview;
+use super::{dashes, overview};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -47,11 +47,11 @@ const SYNONYMS: [(&str, &str); 36] = [
 /// The least likeness of two names for one to be a slip of the other.
 const LEAST_LIKENESS: f64 = 0.6;
 
-/// The message for a command line whose first word is not a command; `None` for every other error. `arguments` are those that
-/// were typed, without the program's name.
+/// The message for a command line whose first word is not a command, or with a flag that does not exist where words are; `None` for
+/// every other error. `arguments` are those that were typed, without the program's name.
 pub fn message(error: &clap::Error, description: &Command, arguments: &[String]) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
+        return dashes::message(error, description, arguments);
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let at = arguments.iter().position(|argument| argument == word)?;
@@ -97,7 +97,7 @@ fn nearest(word: &str) -> Option<&'static str> {
 }
 
 /// The text as a shell takes it in one piece.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     match text.contains(['"', '$', '`', '\\', '!']) {
         true => format!("'{}'", text.replace('\'', "'\\''")),
         false => format!("\"{text}\""),

@@ -3,6 +3,7 @@
 mod calibrate;
 mod config;
 mod cut;
+mod dashed_words;
 mod doctor;
 mod documents;
 mod errors;

@@ -413,3 +413,23 @@ fn answers_are_compressed_tagged_and_not_sent_twice() {
     let after = send(&server, "GET /v1/files", &[("If-None-Match", &before)], "");
     assert!(after.status == 200 && after.header("etag") != Some(before.as_str()), "{}", after.head);
 }
+
+#[test]
+fn options_are_words_and_exclusions_are_named() {
+    let directory = kitchen();
+    let root = directory.path();
+    let page = "# Java\n\nStart it with `java -jar app.jar`, unless it says \"no main manifest attribute\".\n";
+    std::fs::write(root.join("java.md"), page).expect("written");
+    assert!(crate::support::tamis(root).args(["index", "-q"]).status().expect("it runs").success());
+    let server = serve(root, &[]);
+    let answer = get(&server, "/v1/search?query=java+-jar+no+main+manifest+attribute").json();
+    assert_eq!(answer["results"][0]["path"], "java.md", "{answer}");
+    let answer = get(&server, "/v1/search?query=how+hot+is+the+oven+-bread").json();
+    assert!(!answer["results"].to_string().contains("oven.md"), "{answer}");
+    assert!(answer["cut"]["reason"].as_str().is_some_and(|reason| reason.contains("without \"bread\"")), "{answer}");
+    let answer = get(&server, "/v1/search?query=oven+kitchn/oven.md").json();
+    assert_eq!(
+        answer["warnings"],
+        json!(["kitchn/oven.md: no such file in the index; searched as words; the nearest is oven.md"])
+    );
+}

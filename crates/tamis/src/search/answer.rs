@@ -1,5 +1,6 @@
 //! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
+use super::syntax::WordFilter;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -205,6 +206,27 @@ impl CutReport {
         }
     }
 
+    /// Adds the words and phrases that the query excludes, and the words with a minus sign that exclude nothing.
+    pub(super) fn explain_words(&mut self, words: &WordFilter) {
+        let excluded: Vec<&str> = words.excluded().collect();
+        if !excluded.is_empty() {
+            self.diagnostics.insert("excluded".into(), excluded.into());
+            self.reason = format!("{}; {}", self.reason.trim_end_matches('.'), self.without().unwrap_or_default());
+        }
+        let options: Vec<String> = words.options().iter().map(|word| format!("\"-{word}\"")).collect();
+        if !options.is_empty() {
+            let (options, are) = (options.join(" and "), if options.len() == 1 { "is a word" } else { "are words" });
+            self.reason = format!("{}; {options} {are} here", self.reason.trim_end_matches('.'));
+        }
+    }
+
+    /// What the query excludes, as `without "draft" or "old"`.
+    fn without(&self) -> Option<String> {
+        let excluded = self.diagnostics.get("excluded")?.as_array()?;
+        let quoted: Vec<String> = excluded.iter().filter_map(|one| Some(format!("\"{}\"", one.as_str()?))).collect();
+        Some(format!("without {}", quoted.join(" or ")))
+    }
+
     /// Returns `true` if the gate refused everything. [`SearchRequest::gate`](super::SearchRequest::gate) turns it off.
     pub fn is_refused(&self) -> bool {
         self.method == "gate"
@@ -219,7 +241,10 @@ impl CutReport {
         let over_budget = self.diagnostics.contains_key("best_tokens");
         match *keep {
             0 if over_budget => format!("Nothing fits the budget: {reason}."),
-            0 if *candidates == 0 => "Nothing matches.".to_owned(),
+            0 if *candidates == 0 => {
+                let without = self.without().map(|without| format!(" {without}")).unwrap_or_default();
+                format!("Nothing matches{without}.")
+            }
             0 => {
                 // The reason of the gate begins like the sentence.
                 let reason = match reason.strip_prefix("nothing close enough") {
@@ -347,6 +372,7 @@ pub struct PoolEntry {
 
 #[cfg(test)]
 mod tests {
+    use super::super::syntax::Parsed;
     use super::*;
 
     fn report(keep: usize) -> CutReport {
@@ -387,6 +413,20 @@ mod tests {
         assert_eq!(sentence(&nearest), format!("{nothing} Nearest: heating.md (weak match)."));
         assert_eq!(report(0).sentence(0, None), "Nothing close enough: the next one is much weaker.");
         assert_eq!(CutReport { candidates: 0, ..report(0) }.sentence(0, None), "Nothing matches.");
+    }
+
+    #[test]
+    fn the_words_that_a_query_excludes_are_named() {
+        let words = Parsed::with_options("java -jar -draft -\"first try\"", |word| word == "jar").words;
+        let explained = |mut report: CutReport| {
+            report.explain_words(&words);
+            report.sentence(report.keep, None)
+        };
+        let named = "without \"draft\" or \"first try\"";
+        let tail = format!("{named}; \"-jar\" is a word here.");
+        assert_eq!(explained(report(4)), format!("Kept 4 of 150: the next one is much weaker; {tail}"));
+        assert_eq!(explained(report(0)), format!("Nothing close enough: the next one is much weaker; {tail}"));
+        assert_eq!(explained(CutReport { candidates: 0, ..report(0) }), format!("Nothing matches {named}."));
     }
 
     #[test]

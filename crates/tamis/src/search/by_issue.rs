@@ -107,6 +107,11 @@ impl FoundIssues {
         self.compared().map(|(model, _)| model.to_owned())
     }
 
+    /// Adds to a cut's reason what the query excludes.
+    pub fn explain_words(&self, cut: &mut CutReport) {
+        cut.explain_words(&self.retrieved.question.words);
+    }
+
     /// Returns the reason why a different model, or none, compared.
     pub fn fallback_reason(&self) -> Option<String> {
         self.retrieved.fallback_reason.clone()

@@ -103,7 +103,8 @@ impl Searcher<'_> {
 
         let decision = self.ended(&retrieved, &mut listed, query)?;
         clock.lap("cut");
-        let Decision { report: cut, probabilities, pool, .. } = decision;
+        let Decision { report: mut cut, probabilities, pool, .. } = decision;
+        cut.explain_words(&retrieved.question.words);
         let fusion = BY_SIMILARITY;
         let decided = Decided {
             features: Vec::new(),

@@ -114,6 +114,7 @@ impl<'a> Searcher<'a> {
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
         let decay = self.decay(&retrieved.question);
         decay.explain(&mut decided.cut, &decided.ranked);
+        decided.cut.explain_words(&retrieved.question.words);
 
         let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(decided.cut.keep);
         let order = DisplayOrder {
@@ -134,6 +135,7 @@ impl<'a> Searcher<'a> {
         let Retrieved { model, coverage, fallback_reason, pending_model, gathered, question, mut warnings, .. } =
             retrieved;
         warnings.extend(decided.warning.take());
+        warnings.extend(self.missing_paths(&question)?);
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.index.config.search.snippet_lines);

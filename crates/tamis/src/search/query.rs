@@ -24,8 +24,8 @@ pub const MAX_VARIANTS: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     /// The question. `lang:rust` in it is a preference; `path:GLOB`, `symbol:NAME` and `kind:KIND` are filters, which take the
-    /// place of those of the request; `-word` leaves out passages with a word; of a `"phrase"` only passages that hold it
-    /// remain, if there are any.
+    /// place of those of the request; `-word` and `-"some phrase"` leave out passages with a word or a phrase, where the index does
+    /// not have the word with its dash, as in `java -jar`; of a `"phrase"` only passages that hold it remain, if there are any.
     pub query: String,
     /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
     pub variants: Vec<Variant>,

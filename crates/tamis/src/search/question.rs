@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
 use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, QueryNames, RequiredTerms};
+use tamis_store::Filter;
 use tamis_text::Language;
 
 /// A question with all open choices made.
@@ -52,12 +53,13 @@ pub(super) struct Question {
 }
 
 impl Searcher<'_> {
-    /// Prepares a request.
+    /// Prepares a request among the passages of a filter.
     ///
     /// # Errors
-    /// A variant is too long, or a namespace does not exist.
-    pub(super) fn question(&self, request: &SearchRequest) -> Result<Question, Error> {
-        let parsed = Parsed::of(&request.query);
+    /// A variant is too long, a namespace does not exist, or the store fails.
+    pub(super) fn question(&self, request: &SearchRequest, filter: &Filter) -> Result<Question, Error> {
+        let scope = self.scope(request)?;
+        let parsed = self.parsed(&request.query, &scope.of_all(filter))?;
         let names = QueryNames::of(&parsed.text);
         let weighed =
             |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.index.config)?));
@@ -75,7 +77,7 @@ impl Searcher<'_> {
             words: parsed.words,
             text: parsed.text,
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
-            scope: self.scope(request)?,
+            scope,
             now_ns: request.now_ns.unwrap_or_else(clock),
             memory: request.memory,
             fast: request.fast,

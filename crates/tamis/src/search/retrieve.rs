@@ -118,7 +118,7 @@ impl<'a> Searcher<'a> {
         depth: Depth,
         clock: &mut Stopwatch,
     ) -> Result<((Retrieved, Vec<StoredPassage>), bool), Error> {
-        let question = self.question(request)?;
+        let question = self.question(request, filter)?;
         let depth = if question.words.is_empty() { depth } else { depth.at_least(FILTERED_DEPTH) };
         let (mut plan, mut vector) = self.plan(request, &question.text, &question.scope.of_all(filter))?;
         let unknown = vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0));

@@ -1,4 +1,5 @@
-//! What a query says besides its words: `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word`.
+//! What a query says besides its words: `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word`,
+//! `-"some phrase"`.
 //!
 //! Whatever has another form is a word to search for. So is everything but a language in a query of several lines or many words,
 //! which somebody pasted.
@@ -33,8 +34,19 @@ pub(super) struct Parsed {
 pub(super) struct WordFilter {
     /// The phrases between double quotation marks.
     phrases: RequiredTerms,
-    /// The words after a minus sign.
-    excluded: Vec<RequiredTerms>,
+    /// The words and phrases after a minus sign.
+    excluded: Vec<Exclusion>,
+    /// The words with a minus sign that are words of the query, since the index writes them so.
+    options: Vec<String>,
+}
+
+/// A word or a phrase that no passage may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Exclusion {
+    text: String,
+    terms: RequiredTerms,
+    /// True between quotation marks, where it can be nothing but an exclusion.
+    quoted: bool,
 }
 
 /// One operator of a query.
@@ -43,37 +55,52 @@ enum Operator {
     Path(String),
     Symbol(String),
     Kind(String),
-    Exclude(RequiredTerms),
+    Exclude(Exclusion),
 }
 
 impl Parsed {
     /// Takes the operators out of a query. The last language counts.
     pub fn of(query: &str) -> Self {
+        Parsed::with_options(query, |_| false)
+    }
+
+    /// Takes the operators out of a query. A word after a minus sign stays one with it if it is an option by `is_option`.
+    pub fn with_options(query: &str, is_option: impl Fn(&str) -> bool) -> Self {
         let mut parsed = Parsed::default();
         let mut words = Vec::new();
+        let mut exclusions = Vec::new();
         let mut quoted = false;
         let written =
             !query.trim().contains('\n') && query.split_whitespace().take(MOST_WORDS + 1).count() <= MOST_WORDS;
-        for word in query.split_whitespace() {
+        let tokens = tokens(query);
+        for (at, &token) in tokens.iter().enumerate() {
+            let marks = token.matches('"').count();
+            let operator = Operator::of(token).filter(|operator| written || matches!(operator, Operator::Language(_)));
             // Nothing between quotation marks is an operator.
-            let marks = word.matches('"').count();
-            let operator = Operator::of(word).filter(|operator| written || matches!(operator, Operator::Language(_)));
-            match operator.filter(|_| !quoted && marks == 0) {
+            match operator.filter(|operator| !quoted && (marks == 0 || matches!(operator, Operator::Exclude(_)))) {
                 Some(Operator::Language(name)) => parsed.language = Some(name),
                 Some(Operator::Path(glob)) => parsed.paths.push(glob),
                 Some(Operator::Symbol(name)) => parsed.symbols.push(name),
                 Some(Operator::Kind(name)) => parsed.kinds.push(name),
-                Some(Operator::Exclude(word)) => parsed.words.excluded.push(word),
-                None => words.push(word),
+                Some(Operator::Exclude(one)) if !one.quoted && is_option(&one.text) => {
+                    parsed.words.options.push(one.text);
+                    words.push(token);
+                }
+                Some(Operator::Exclude(one)) => {
+                    parsed.words.excluded.push(one);
+                    exclusions.push(at);
+                }
+                None => words.push(token),
             }
             quoted ^= marks % 2 == 1;
         }
         // A minus sign excludes from something.
-        if words.is_empty() && !parsed.words.excluded.is_empty() {
-            return Parsed { text: query.trim().to_owned(), ..Parsed::default() };
+        if words.is_empty() {
+            parsed.words.excluded.clear();
+            words = exclusions.into_iter().map(|at| tokens[at]).collect();
         }
         // Without an operator the text stays as written, including line ends.
-        let whole = words.len() == query.split_whitespace().count();
+        let whole = words.len() == tokens.len();
         parsed.text = if whole { query.trim().to_owned() } else { words.join(" ") };
         if written {
             parsed.words.phrases = phrases(&parsed.text);
@@ -96,9 +123,7 @@ impl Parsed {
 impl Operator {
     fn of(word: &str) -> Option<Operator> {
         if let Some(excluded) = word.strip_prefix('-') {
-            // `-n` and `--offline` are options of a command, which people ask about.
-            let is_word = excluded.chars().count() > 2 && excluded.chars().all(char::is_alphanumeric);
-            return is_word.then(|| Operator::Exclude(RequiredTerms::of(&format!("\"{excluded}\""))));
+            return Exclusion::of(excluded).map(Operator::Exclude);
         }
         let (key, value) = word.split_once(':').filter(|(_, value)| !value.is_empty() && !value.starts_with(':'))?;
         match key.to_ascii_lowercase().as_str() {
@@ -109,6 +134,43 @@ impl Operator {
             _ => None,
         }
     }
+}
+
+impl Exclusion {
+    fn of(text: &str) -> Option<Exclusion> {
+        let phrase = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        // `-n` and `--offline` are options of a command, and `-100` is a number.
+        let is_word = text.chars().count() > 2
+            && text.chars().all(char::is_alphanumeric)
+            && !text.starts_with(|first: char| first.is_ascii_digit());
+        let excluded = phrase.or_else(|| Some(text).filter(|_| is_word))?.trim();
+        let terms = RequiredTerms::of(&format!("\"{excluded}\""));
+        // A phrase that is too long is none to the terms.
+        let is_one = terms.iter().count() == 1;
+        is_one.then(|| Exclusion { text: excluded.to_owned(), terms, quoted: phrase.is_some() })
+    }
+}
+
+/// The words of a query. An excluded phrase, such as `-"first draft"`, is one.
+fn tokens(query: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let (mut rest, mut quoted) = (query.trim(), false);
+    while !rest.is_empty() {
+        let word = || rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (token, after) = rest.split_at(excluded_phrase(rest).filter(|_| !quoted).unwrap_or_else(word));
+        quoted ^= token.matches('"').count() % 2 == 1;
+        tokens.push(token);
+        rest = after.trim_start();
+    }
+    tokens
+}
+
+/// Where the excluded phrase ends with which a text begins.
+fn excluded_phrase(text: &str) -> Option<usize> {
+    const BEGINS: &str = "-\"";
+    let phrase = text.strip_prefix(BEGINS)?;
+    let end = BEGINS.len() + phrase.find('"')? + 1;
+    text[end..].chars().next().is_none_or(char::is_whitespace).then_some(end)
 }
 
 /// The phrases between double quotation marks.
@@ -126,13 +188,28 @@ impl WordFilter {
         self.phrases.is_empty() && self.excluded.is_empty()
     }
 
+    /// The words after a minus sign that would be options of a command if the index had them so.
+    pub fn possible_options(&self) -> impl Iterator<Item = &str> {
+        self.excluded.iter().filter(|one| !one.quoted).map(|one| one.text.as_str())
+    }
+
+    /// The words with a minus sign that are words of the query.
+    pub fn options(&self) -> &[String] {
+        &self.options
+    }
+
+    /// The words and phrases that no passage may hold.
+    pub fn excluded(&self) -> impl Iterator<Item = &str> {
+        self.excluded.iter().map(|one| one.text.as_str())
+    }
+
     /// Leaves the candidates that hold all phrases, if any candidate does, and none of the excluded words. `passages` are those of
     /// the candidates, in their order.
     pub fn retain(&self, candidates: &mut Vec<Candidate>, passages: &mut Vec<StoredPassage>) {
         if self.is_empty() {
             return;
         }
-        let allowed = passages.iter().map(|passage| !self.excluded.iter().any(|word| holds(word, passage)));
+        let allowed = passages.iter().map(|passage| !self.excluded.iter().any(|one| holds(&one.terms, passage)));
         let mut kept: Vec<bool> = allowed.collect();
         let quoted: Vec<bool> = passages.iter().map(|passage| holds(&self.phrases, passage)).collect();
         // An exact find joins the pool from anywhere, and must not empty it of everything else.
@@ -196,6 +273,8 @@ mod tests {
             "a-b x",
             "foo:bar x",
             "-excluded",
+            "it fell by -100 or -0.5, to -1e5",
+            "an open -\"mark",
             "the list\n-first\n-second",
             "say \"path:src and -word\" aloud",
         ] {
@@ -203,6 +282,34 @@ mod tests {
             assert_eq!(parsed.text, query);
             assert!(parsed.paths.is_empty() && parsed.kinds.is_empty() && parsed.words.excluded.is_empty(), "{query}");
         }
+    }
+
+    #[test]
+    fn a_minus_sign_excludes_a_word_or_a_phrase() {
+        for (query, text, excluded) in [
+            ("release notes -draft", "release notes", &["draft"][..]),
+            ("-draft release -\"first try\" notes", "release notes", &["draft", "first try"]),
+            ("release -\"2024\"", "release", &["2024"]),
+            ("-\"first try\"", "-\"first try\"", &[]),
+            ("path:src/** -draft", "-draft", &[]),
+            ("say \"no -\"first try\" at\" all", "say \"no -\"first try\" at\" all", &[]),
+        ] {
+            let parsed = Parsed::of(query);
+            assert_eq!((parsed.text.as_str(), parsed.words.excluded().collect::<Vec<_>>()), (text, excluded.to_vec()));
+        }
+        assert_eq!(Parsed::of("path:src/** -draft").paths, ["src/**"], "the filter stays");
+    }
+
+    #[test]
+    fn an_option_stays_a_word() {
+        let parsed = Parsed::with_options("java -jar manifest -draft", |word| word == "jar");
+        assert_eq!(parsed.text, "java -jar manifest");
+        assert_eq!(
+            (parsed.words.options(), parsed.words.excluded().collect::<Vec<_>>()),
+            (&["jar".into()][..], vec!["draft"])
+        );
+        let quoted = Parsed::with_options("java -\"jar\" manifest", |_| true);
+        assert_eq!((quoted.text.as_str(), quoted.words.options().len()), ("java manifest", 0));
     }
 
     #[test]

@@ -84,7 +84,8 @@ impl DuplicateFinder<'_> {
         )?;
         let (order, considered) = self.compared(&found, &asked, &settings)?;
         clock.lap("compare");
-        let cut = self.cut_duplicates(&found, &considered, &settings)?;
+        let mut cut = self.cut_duplicates(&found, &considered, &settings)?;
+        found.explain_words(&mut cut);
         clock.lap("cut");
         let served = IssuesServed {
             entry_point: request.entry_point.as_deref().unwrap_or(ENTRY_POINT),

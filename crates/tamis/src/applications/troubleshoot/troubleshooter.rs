@@ -115,10 +115,11 @@ impl Troubleshooter<'_> {
             (None, true) => Fallback::NoWiki,
         };
         let fallback_reason = found.fallback_reason();
-        let cut = match &within {
+        let mut cut = match &within {
             None => floor(&found, &judged, least, settings.rrf_k),
             Some(within) => cut(&found, &judged, within, least),
         };
+        found.explain_words(&mut cut);
         let collections = match fallback {
             Fallback::Wiki => vec![ISSUES.to_owned(), WIKI.to_owned()],
             _ => vec![ISSUES.to_owned()],

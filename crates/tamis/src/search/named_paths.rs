@@ -1,0 +1,214 @@
+//! Words of a query that look like paths. The search takes them as words, and says so where the index has no such file: the user
+//! may have meant to search below it.
+
+use super::question::Question;
+use super::searcher::Searcher;
+use crate::Error;
+use crate::index::is_file;
+use std::collections::BTreeSet;
+use tamis_store::Namespace;
+
+/// The most words of a query that are looked up, and the most words of a query that somebody wrote, and did not paste.
+const MOST_PATHS: usize = 3;
+const MOST_WORDS: usize = 32;
+
+/// The most files among which a path is looked for. In larger indexes nothing is said.
+const MOST_FILES: u64 = 50_000;
+
+/// The least likeness of two paths, and of their last parts, for one to be a slip of the other.
+const LEAST_LIKENESS: f64 = 0.8;
+
+/// The longest extension of a file name.
+const LONGEST_EXTENSION: usize = 8;
+
+/// A word that looks like a path.
+#[derive(Debug, PartialEq, Eq)]
+struct PathWord {
+    /// The word as written, without punctuation around it.
+    text: String,
+    /// The path in the form of the index.
+    path: String,
+    /// True if it is a path by its form. `src/net` is one where `src` is a directory, and `and/or` is not.
+    certain: bool,
+}
+
+impl Searcher<'_> {
+    /// Returns a warning for each word of a question that looks like a path and names nothing in the searched namespaces, with the
+    /// nearest path if there is one.
+    pub(super) fn missing_paths(&self, question: &Question) -> Result<Vec<String>, Error> {
+        if question.memory {
+            return Ok(Vec::new());
+        }
+        let mut words = Vec::new();
+        for word in path_words(&question.text) {
+            if !self.is_file(&word.path, &question.scope.names)? {
+                words.push(word);
+            }
+        }
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let searched = |known: &Namespace| question.scope.names.contains(&known.name);
+        let known = self.index.store.namespaces()?;
+        let files: u64 = known.iter().filter(|known| searched(known)).map(|known| known.documents).sum();
+        if files > MOST_FILES {
+            return Ok(Vec::new());
+        }
+        let mut paths = BTreeSet::new();
+        for namespace in &question.scope.names {
+            let files = self.index.store.documents(namespace)?.into_iter().filter(is_file);
+            paths.extend(files.map(|document| document.path));
+        }
+        Ok(warnings(&words, &paths))
+    }
+
+    /// Whether a path is the whole one of a file, which costs less to know than a list of all.
+    fn is_file(&self, path: &str, namespaces: &[String]) -> Result<bool, Error> {
+        for namespace in namespaces {
+            if self.index.store.document(namespace, path)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn warnings(words: &[PathWord], files: &BTreeSet<String>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for word in words {
+        let top = word.path.split('/').next().unwrap_or_default();
+        let is_path =
+            word.certain || files.iter().any(|file| file.split_once('/').is_some_and(|(first, _)| first == top));
+        if !is_path || files.iter().any(|file| is_at_or_below(file, &word.path)) {
+            continue;
+        }
+        let nearest = nearest(&word.path, files).map(|path| format!("; the nearest is {path}")).unwrap_or_default();
+        warnings.push(format!("{}: no such file in the index; searched as words{nearest}", word.text));
+    }
+    warnings
+}
+
+/// Whether a file is at a path or below it. Users write paths from where they are, so the path may begin inside.
+fn is_at_or_below(file: &str, path: &str) -> bool {
+    let whole_parts = |at: usize| {
+        let (before, after) = (&file[..at], &file[at + path.len()..]);
+        (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
+    };
+    file.match_indices(path).any(|(at, _)| whole_parts(at))
+}
+
+/// The file or directory with the most similar path.
+fn nearest<'a>(path: &str, files: &'a BTreeSet<String>) -> Option<&'a str> {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let directories = files.iter().flat_map(|file| file.match_indices('/').map(|(at, _)| &file[..at]));
+    // Others wrote the names, and a sentence would read like part of the message.
+    let candidates = directories.chain(files.iter().map(String::as_str)).filter(|path| path.chars().all(is_of_path));
+    let name = last(path);
+    let likeness = |other: &str| {
+        let of_names = strsim::jaro_winkler(&name, &last(other));
+        let of_paths = strsim::jaro_winkler(path, other);
+        // A file of the same name elsewhere has probably been moved.
+        let is_near = of_names >= LEAST_LIKENESS && of_paths >= LEAST_LIKENESS || name == last(other);
+        is_near.then_some(of_names + of_paths)
+    };
+    let likely = candidates.filter_map(|other| Some((likeness(other)?, other)));
+    likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, path)| path)
+}
+
+/// The words of a query that look like paths under a root, outside quotation marks.
+fn path_words(query: &str) -> Vec<PathWord> {
+    let is_pasted = query.contains('\n') || query.split_whitespace().take(MOST_WORDS + 1).count() > MOST_WORDS;
+    let mut quoted = false;
+    let mut found = Vec::new();
+    for word in query.split_whitespace().filter(|_| !is_pasted) {
+        let marks = word.matches('"').count();
+        found.extend(path_word(word).filter(|_| !quoted && marks == 0));
+        quoted ^= marks % 2 == 1;
+    }
+    found.truncate(MOST_PATHS);
+    found
+}
+
+fn path_word(word: &str) -> Option<PathWord> {
+    let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`']);
+    let text = text.trim_end_matches(|c| ")]}>'`,;:!?.".contains(c));
+    let path = without_lines(text);
+    let under = path.trim_start_matches("../").trim_start_matches("./");
+    let is_relative = under.len() < path.len();
+    let (first, rest) = under.split_once('/')?;
+    // `github.com/a/b` is an address, and `/etc/hosts` is of another tree.
+    let is_address = first.contains('.') && !first.starts_with('.');
+    let is_path = !first.is_empty() && !is_address && under.chars().all(is_of_path) && !under.contains("//");
+    let is_directory = under.ends_with('/') && under.contains(char::is_alphabetic);
+    let extension =
+        rest.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, extension)| extension);
+    let is_file = extension.len() <= LONGEST_EXTENSION
+        && extension.chars().all(char::is_alphanumeric)
+        && extension.starts_with(char::is_alphabetic);
+    let certain = is_relative || is_directory || is_file;
+    is_path.then(|| PathWord { text: text.to_owned(), path: under.trim_end_matches('/').to_owned(), certain })
+}
+
+/// A path without the lines after it, as in `src/main.rs:40-80` or `src/main.rs:40:7`.
+fn without_lines(text: &str) -> &str {
+    let is_lines = |lines: &str| !lines.is_empty() && lines.chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-');
+    text.split_once(':').filter(|(_, lines)| is_lines(lines)).map_or(text, |(path, _)| path)
+}
+
+fn is_of_path(c: char) -> bool {
+    c.is_alphanumeric() || "/._-+@".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(query: &str) -> Vec<String> {
+        let files =
+            ["src/network/client.rs", "src/network/server.rs", "src/main.rs", "docs/and/or.md", "a/say this/client.rs"];
+        warnings(&path_words(query), &files.map(str::to_owned).into())
+    }
+
+    #[test]
+    fn a_path_without_a_file_gets_a_warning_with_the_nearest() {
+        for (query, path, nearest) in [
+            ("retry src/netwrk/client.rs", "src/netwrk/client.rs", Some("src/network/client.rs")),
+            (
+                "retry in `src/netwrk/client.rs:40-80`, as before",
+                "src/netwrk/client.rs:40-80",
+                Some("src/network/client.rs"),
+            ),
+            ("retry src/netwrk/", "src/netwrk/", Some("src/network")),
+            ("retry src/netwrk", "src/netwrk", Some("src/network")),
+            ("retry ../net/client.rs", "../net/client.rs", Some("src/network/client.rs")),
+            ("retry lib/zebra.py", "lib/zebra.py", None),
+        ] {
+            let nearest = nearest.map(|nearest| format!("; the nearest is {nearest}")).unwrap_or_default();
+            assert_eq!(
+                of(query),
+                [format!("{path}: no such file in the index; searched as words{nearest}")],
+                "{query}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_exists_and_what_is_no_path_gets_none() {
+        for query in [
+            "retry src/network/client.rs",
+            "retry network/client.rs:7",
+            "retry ./src/network/ src/network",
+            "and/or TCP/IP 24/7 I/O read/write client/server km/h HTTP/1.1 N/A 1/2",
+            "see https://example.org/a/b.html or github.com/a/b.git",
+            "cannot open /tmp/x.toml or ~/x/y.toml",
+            "path src/**/x.rs and a\\b/c.rs",
+            "the text \"in src/netwrk/client.rs here\" is quoted",
+            "a log\nat src/netwrk/client.rs",
+            "",
+        ] {
+            assert!(of(query).is_empty(), "{query}: {:?}", of(query));
+        }
+        let many = "x/a.rs ".repeat(9);
+        assert_eq!(of(&many).len(), MOST_PATHS);
+    }
+}
