@@ -74,7 +74,7 @@ fn is_lone_macro(line: &str) -> bool {
         && line.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// The place after the next `class`, `struct` or `union`.
+/// The place after the next `class`, `struct`, `union` or `enum`.
 fn next_keyword(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while at < bytes.len() {
@@ -84,11 +84,15 @@ fn next_keyword(bytes: &[u8], from: usize) -> Option<usize> {
         }
         let start = at;
         at = word_end(bytes, at);
-        if matches!(&bytes[start..at], b"class" | b"struct" | b"union") {
+        if is_keyword(&bytes[start..at]) {
             return Some(at);
         }
     }
     None
+}
+
+fn is_keyword(word: &[u8]) -> bool {
+    matches!(word, b"class" | b"struct" | b"union" | b"enum")
 }
 
 /// The number of bytes up to the name of the class, if only macros stand in front of it.
@@ -107,6 +111,10 @@ fn macros(head: &[u8]) -> Option<usize> {
             let word = &head[start..at];
             if matches!(word, b"final" | b"sealed" | b"abstract") {
                 break;
+            }
+            // `enum class`, or the next class: the search for keywords comes to it.
+            if is_keyword(word) {
+                return None;
             }
             // The name before was a macro.
             if let Some(before) = name.replace(start) {
@@ -140,10 +148,16 @@ fn macros(head: &[u8]) -> Option<usize> {
     }
     match head.get(at)? {
         b'{' => Some(name),
-        // `for (struct entry one : all)` has bases for a stranger.
-        b':' if head.get(at + 1) != Some(&b':') && like_macros => Some(name),
+        // `for (struct entry one : all)` looks like it has bases.
+        b':' if head.get(at + 1) != Some(&b':') && (like_macros || has_access(head, at + 1)) => Some(name),
         _ => None,
     }
+}
+
+/// Returns `true` if what follows a colon is the access to a base.
+fn has_access(head: &[u8], at: usize) -> bool {
+    let start = skip_space(head, at);
+    matches!(&head[start..word_end(head, start)], b"public" | b"protected" | b"private" | b"virtual")
 }
 
 /// A name in capitals.
@@ -178,8 +192,21 @@ fn word_end(bytes: &[u8], at: usize) -> usize {
     at + bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_name(**byte)).count()
 }
 
-fn skip_space(bytes: &[u8], at: usize) -> usize {
-    at + bytes.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+/// The place after white space, comments and the lines of a preprocessor.
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let line = || rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        at += match rest {
+            [byte, ..] if byte.is_ascii_whitespace() => 1,
+            [b'/', b'/', ..] | [b'#', ..] => line(),
+            [b'/', b'*', ..] => match rest.windows(2).skip(2).position(|end| end == b"*/") {
+                Some(length) => length + 4,
+                None => rest.len(),
+            },
+            _ => return at,
+        };
+    }
 }
 
 #[cfg(test)]
@@ -197,6 +224,12 @@ mod tests {
             ("class qt_export A {", "class           A {"),
             ("union PACKED A {", "union        A {"),
             ("class VIEW A<T>::B : C {", "class      A<T>::B : C {"),
+            ("class my_export A : public B {", "class           A : public B {"),
+            ("class X_API A // of all\n  : public B {", "class       A // of all\n  : public B {"),
+            ("class X_API /* an A */ A /* final */ {", "class                  A /* final */ {"),
+            ("class X\n#ifdef Y\n  Y_OWNER\n#endif\n  A {", "class  \n        \n         \n      \n  A {"),
+            ("enum X_API A : int {", "enum       A : int {"),
+            ("enum class X_API A {", "enum class       A {"),
         ] {
             assert_eq!(blanked(text).as_deref(), Some(expected), "{text}");
         }
@@ -225,6 +258,11 @@ mod tests {
             "for (const struct entry one : all) {",
             "template <class T, class U> void f() {",
             "enum class Color : int {",
+            "enum class Color {",
+            "enum Color : int {",
+            "struct /* a",
+            "class X_API A // { }",
+            "for (struct entry one : public_ones) {",
             "class A::B : C {",
             "int a(struct A b) {",
             "class",
