@@ -10,7 +10,8 @@ const REACH: usize = 256 << 10;
 /// The role of a file in `language` at `path` with this text. [`crate::role`] alone judges by the name.
 ///
 /// A name such as `test_functions.bash`, `MockHandler.php` or `mock/timers.ts` makes a test only of a text that uses a framework
-/// for tests. A text most of whose functions are tests is a test whatever its name is.
+/// for tests. A text most of whose functions are tests is a test whatever its name is, unless the tests stand beside the code that
+/// they test.
 pub(crate) fn role_of_text(path: &str, language: Option<&str>, text: &str) -> Role {
     let by_name = crate::role(path, language);
     let head = &text[..text.floor_char_boundary(REACH)];
@@ -91,7 +92,7 @@ impl Signs {
         let Some(read) = language.and_then(reader) else { return Self::default() };
         let mut signs = Self::default();
         let mut before = "";
-        for line in text.lines() {
+        for line in without_own_tests(language, text).lines() {
             let line = line.trim();
             let (test, function) = read(line, before);
             signs.tests += usize::from(test);
@@ -107,6 +108,36 @@ impl Signs {
     fn are_most(&self) -> bool {
         self.tests >= SEVERAL && self.tests * 2 > self.functions
     }
+}
+
+/// The text up to the tests of its own code, where a language keeps these in the same file. Their number says nothing of the file.
+fn without_own_tests<'t>(language: Option<&str>, text: &'t str) -> &'t str {
+    let (mut start, mut marked) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        match language {
+            Some("rust") => {
+                if trimmed.starts_with("#[cfg(") && has_word(&trimmed.replace(['(', ',', ')'], " "), "test ") {
+                    marked = Some(start);
+                }
+                // The attribute can stand on the line of the module.
+                let item = trimmed.rsplit(']').next().unwrap_or_default().trim();
+                match marked {
+                    Some(marked) if has_word(item, "mod ") && item.ends_with('{') => return &text[..marked],
+                    _ if !item.is_empty() && !item.starts_with("//") => marked = None,
+                    _ => {}
+                }
+            }
+            // Tests stand between the functions, and only code is for others.
+            Some("zig") if trimmed.starts_with("pub fn ") => return "",
+            Some("javascript" | "jsx" | "typescript" | "tsx") if trimmed.contains("import.meta.vitest") => {
+                return &text[..start];
+            }
+            _ => {}
+        }
+        start += line.len();
+    }
+    text
 }
 
 /// Returns whether a line begins a test, and whether it begins a function. Gets the line and the one with text before it, trimmed.
@@ -250,6 +281,23 @@ mod tests {
     fn a_source_with_some_tests_stays_a_source() {
         let source = "fn a() {}\nfn b() {}\nfn c() {}\n#[test]\nfn d() {}\n#[test]\nfn e() {}\n";
         assert_eq!(told("src/a.rs", source), Role::Main);
+        let tests = "#[test]\nfn a() {}\n#[test]\nfn b() {}\n#[test]\nfn c() {}\n";
+        for module in [
+            "#[cfg(test)]\nmod tests {",
+            "#[cfg(all(test, unix))]\n#[allow(dead_code)]\npub(crate) mod checks {",
+            "#[cfg(test)] mod tests {",
+        ] {
+            assert_eq!(told("src/a.rs", &format!("fn own() {{}}\n\n{module}\n{tests}}}\n")), Role::Main, "{module}");
+        }
+        for module in ["#[cfg(test)]\nmod tests;", "mod tests {", "#[cfg(feature = \"x\")]\nmod tests {"] {
+            assert_eq!(told("src/a.rs", &format!("fn own() {{}}\n\n{module}\n{tests}")), Role::Test, "{module}");
+        }
+        let zig = "test \"a\" {\n}\ntest \"b\" {\n}\n";
+        assert_eq!(told("src/a.zig", &format!("pub fn own() void {{}}\n{zig}")), Role::Main);
+        assert_eq!(told("src/a.zig", zig), Role::Test);
+        let vitest = "describe('a', () => {\n  it('b', () => {})\n  it('c', () => {})\n})\n";
+        let own = "export function own() {}\nif (import.meta.vitest) {\n";
+        assert_eq!(told("src/a.ts", &format!("{own}{vitest}}}\n")), Role::Main);
         assert_eq!(
             told("src/framework.js", "export function it(name) {}\nexport function test(name) {}\n"),
             Role::Main

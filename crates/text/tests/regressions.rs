@@ -24,6 +24,24 @@ fn a_checkout_with_crlf_embeds_nothing_anew() {
 }
 
 #[test]
+fn tests_beside_their_code_are_tests_and_the_code_is_not() {
+    let tests =
+        (0..6).map(|n| format!("    #[test]\n    fn opens_{n}() {{\n        assert!(super::open({n}));\n    }}\n\n"));
+    let text = format!(
+        "/// Opens.\npub fn open(x: u8) -> bool {{\n    x > 0\n}}\n\n#[cfg(test)]\nmod tests {{\n{}}}\n",
+        tests.collect::<String>()
+    );
+    let document = default("src/open.rs", text.as_bytes());
+    assert_eq!(document.role, Role::Main);
+    let role = |symbol: &str| {
+        let named =
+            |passage: &&tamis_text::Passage| passage.symbol.as_deref().is_some_and(|name| name.contains(symbol));
+        document.passages.iter().find(named).map(|passage| passage.role)
+    };
+    assert_eq!((role("open"), role("tests")), (Some(Role::Main), Some(Role::Test)));
+}
+
+#[test]
 fn an_empty_file_has_no_passages() {
     for path in ["a.rs", "a.py", "a.md", "a.rst", "a.txt", "a.json", "unknown"] {
         assert_eq!(default(path, b"").passages, [], "{path}");
