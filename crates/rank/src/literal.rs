@@ -4,7 +4,8 @@
 //! a text's placeholders (`{}`, `{name}`, `%s`, `${x}`, `#{x}`, `" + x + "`) stand for any few words of the query, and everything
 //! else must be the same, word by word. Case and punctuation do not count.
 //!
-//! A run counts only if it carries most of the query's weight, and not with words that stand in every text.
+//! A run counts only if it carries most of its line's weight, and not with words that stand in every text. A line of a form, which other
+//! texts repeat, shows by the number of texts that hold it, and by its small part of a long query.
 
 use std::collections::HashMap;
 
@@ -64,13 +65,15 @@ const MOST_WINDOWS: usize = 32;
 ///
 /// let message = LiteralText::of("error: cannot open /tmp/x.toml: No such file");
 /// let weight = |_: &str| Some(3.0);
-/// let found = message.best_run("return Err(format!(\"cannot open {}: {}\", path, error));", weight).expect("a run");
-/// assert!(found.in_string && found.share > 0.8);
-/// assert_eq!(message.best_run("cannot find a file to open", weight), None);
+/// let found = message.runs("return Err(format!(\"cannot open {}: {}\", path, error));", weight);
+/// assert!(found[0].in_string && found[0].share > 0.8);
+/// assert!(message.runs("cannot find a file to open", weight).is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiteralText {
     lines: Vec<TextLine>,
+    /// The words of the query that are in no line, without those that may vary.
+    others: Vec<String>,
 }
 
 /// A line, or a part of one.
@@ -92,10 +95,14 @@ struct Word {
 /// A run of words that a text holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LiteralRun {
+    /// The number of its line, or of its part between marks or colons, from 0. Runs of equal numbers repeat the same words.
+    pub line: usize,
     /// Words that are the same, without those that fill a gap.
     pub words: usize,
     /// The share of the weight of its line, or of its part between marks or colons, with what fills its gaps, in (0, 1].
     pub share: f64,
+    /// The share of the weight of the whole query, in (0, 1].
+    pub part: f64,
     /// True if the share is one of a whole line.
     pub of_line: bool,
     /// True if it begins between quotation marks, where a program's messages are.
@@ -106,25 +113,34 @@ impl LiteralText {
     /// Reads a query. O(its length).
     pub fn of(query: &str) -> Self {
         let mut lines: Vec<TextLine> = Vec::new();
+        let mut others: Vec<String> = Vec::new();
         let mut left = MOST_WORDS;
         for line in query.lines() {
             let quoted = line.split('"').enumerate().filter(|(at, _)| at % 2 == 1).map(|(_, quoted)| (quoted, true));
             let between = line.split(": ").map(|part| (part, false)).filter(|(part, _)| part.len() < line.len());
             for (part, quoted) in std::iter::once((line, false)).chain(quoted).chain(between) {
                 let mut read = words(part, quoted);
+                let whole = part.len() == line.len();
                 let fixed = read.iter().filter(|word| !word.varies).count();
+                let rest;
                 if fixed >= FEWEST_WORDS_OF_A_TEMPLATE
                     && read.len() >= FEWEST_WORDS_OF_A_WHOLE
                     && lines.len() < MOST_LINES
                 {
-                    read.truncate(MOST_WORDS_OF_A_LINE.min(left));
+                    rest = read.split_off(MOST_WORDS_OF_A_LINE.min(left).min(read.len()));
                     left -= read.len();
-                    lines.push(TextLine { words: read, whole: part.len() == line.len() });
+                    lines.push(TextLine { words: read, whole });
+                } else {
+                    rest = read;
+                }
+                if whole {
+                    let fixed = rest.into_iter().filter(|word| !word.varies).map(|word| word.text);
+                    others.extend(fixed);
                 }
             }
         }
         lines.retain(|line| !line.words.is_empty());
-        LiteralText { lines }
+        LiteralText { lines, others }
     }
 
     /// Returns `true` if there is no line to look for.
@@ -158,16 +174,23 @@ impl LiteralText {
         found.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// The best run of a text; `None` if it has none that says something. `weight` is as in [`windows`](LiteralText::windows).
+    /// The best run of a text with each line, best first; none that say nothing. `weight` is as in [`windows`](LiteralText::windows).
     /// O(length of the text · words of the query) where its words repeat often, and nearly O(length of the text) otherwise.
-    pub fn best_run(&self, text: &str, weight: impl Fn(&str) -> Option<f64>) -> Option<LiteralRun> {
+    pub fn runs(&self, text: &str, weight: impl Fn(&str) -> Option<f64>) -> Vec<LiteralRun> {
         let pieces = pieces(text);
-        let run = |line: &TextLine| {
-            let best = Line::new(&line.words, &weight).best(&pieces)?;
-            Some(LiteralRun { of_line: line.whole, ..best })
+        let lines: Vec<Line<'_>> = self.lines.iter().map(|line| Line::new(&line.words, &weight)).collect();
+        let others: f64 = self.others.iter().map(|word| weighed(word, &weight)).sum();
+        // Parts of a line repeat its words.
+        let whole = self.lines.iter().zip(&lines).filter(|(line, _)| line.whole).map(|(_, line)| line.total);
+        let all = others + whole.sum::<f64>();
+        let run = |(at, line): (usize, &Line<'_>)| {
+            let best = line.best(&pieces)?;
+            let part = if all > 0.0 { (best.share * line.total / all).min(1.0) } else { 0.0 };
+            Some(LiteralRun { line: at, part, of_line: self.lines[at].whole, ..best })
         };
-        let runs = self.lines.iter().filter_map(run);
-        runs.max_by(|a, b| a.rank().total_cmp(&b.rank()))
+        let mut runs: Vec<LiteralRun> = lines.iter().enumerate().filter_map(run).collect();
+        runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
+        runs
     }
 }
 
@@ -275,7 +298,7 @@ impl<'a> Line<'a> {
         };
         let fewest_informative = if asks { FEWEST_INFORMATIVE_OF_A_QUESTION } else { FEWEST_INFORMATIVE };
         let says = words >= fewest && informative >= fewest_informative && weight >= LEAST_WEIGHT && share >= least;
-        says.then_some(LiteralRun { words, share, in_string, of_line: true })
+        says.then_some(LiteralRun { line: 0, words, share, part: share, in_string, of_line: true })
     }
 
     /// Returns `true` if a run can go on after a gap: with this word, and with one more unless the text ends there.
@@ -350,7 +373,7 @@ mod tests {
     }
 
     fn run(query: &str, text: &str) -> Option<LiteralRun> {
-        LiteralText::of(query).best_run(text, weight)
+        LiteralText::of(query).runs(text, weight).first().copied()
     }
 
     #[test]
@@ -402,6 +425,21 @@ mod tests {
         let found =
             run("message head is too large", "If you see: message head is too large, raise it.").expect("a run");
         assert!(!found.in_string && found.share > 0.99, "{found:?}");
+    }
+
+    #[test]
+    fn a_line_of_a_form_is_a_small_part_of_a_report() {
+        let report = "Tabs vanish after sleep\nUser Agent: Mozilla (Linux)\nThe window comes back without its tabs, and closing it \
+                      crashes the session manager until the profile is made anew.\nActual results: crash";
+        let text = "Scrolling is slow\nUser Agent: Mozilla (Linux)\nPages jump.";
+        let form = run(report, text).expect("a run");
+        assert!(form.share > 0.99 && form.part < 0.25, "{form:?}");
+        let alone = run("User Agent: Mozilla (Linux)", text).expect("a run");
+        assert!(alone.part > 0.99, "{alone:?}");
+        let same = LiteralText::of(report).runs(report, weight);
+        let whole: f64 = same.iter().filter(|run| run.of_line).map(|run| run.part).sum();
+        assert!(same.len() > 1 && whole <= 1.0 + 1e-9, "{same:?}");
+        assert!(same.iter().all(|run| same.iter().filter(|other| other.line == run.line).count() == 1));
     }
 
     #[test]

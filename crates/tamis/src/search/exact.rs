@@ -6,7 +6,7 @@ use super::question::Question;
 use super::searcher::Searcher;
 use crate::collections::CODE;
 use std::collections::HashMap;
-use tamis_rank::{AskedName, ExactFind, LiteralRun, NameFit};
+use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit};
 use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
 
@@ -25,6 +25,12 @@ const SHARE_BELOW_BEST: f64 = 0.1;
 
 /// The least share of a message's weight in a text that mentions the message and does not make it.
 const SHARE_OF_MENTION: f64 = 0.9;
+
+/// The least share of the whole query's weight in such a text. A line of a form or of a pasted report is less.
+const PART_OF_MENTION: f64 = 0.25;
+
+/// The most texts of one kind that hold a line. One that more hold belongs to a form, and says too little.
+const MOST_HOLDING: usize = MOST_EXACT;
 
 impl Searcher<'_> {
     /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
@@ -97,19 +103,28 @@ impl Searcher<'_> {
         let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
         let passages = self.index.store.passages(&ids)?;
         let compared = |passage: &StoredPassage| {
-            let run = literal.best_run(&passage.text, weight)?;
-            let made = is_code(passage) && run.in_string;
-            Some(Compared { passage: passage.passage, run, made, main: passage.role == Role::Main.as_str() })
+            let code = is_code(passage);
+            let main = passage.role == Role::Main.as_str();
+            let one =
+                move |run: LiteralRun| Compared { passage: passage.passage, run, made: code && run.in_string, main };
+            literal.runs(&passage.text, weight).into_iter().map(one).collect()
         };
-        let compared: Vec<Compared> = passages.iter().filter_map(compared).collect();
+        let compared: Vec<Vec<Compared>> = passages.iter().map(compared).collect();
+        // Texts that hold much less of a line repeat other words.
+        let holding = |one: &Compared| compared.iter().flatten().filter(|other| other.repeats(one)).count();
+        let counts = |one: &&Compared| {
+            let says = one.made || one.run.of_line && one.run.part >= PART_OF_MENTION;
+            says && holding(one) <= MOST_HOLDING
+        };
+        let compared: Vec<&Compared> = compared.iter().filter_map(|runs| runs.iter().find(counts)).collect();
         // A test repeats the whole message where the code that makes it has gaps, so each is measured by its own kind.
         let least = |made: bool, main: bool| {
-            let of_kind = compared.iter().filter(|one| (one.made, one.main) == (made, main));
+            let of_kind = compared.iter().filter(|one| one.is_of(made, main));
             let best = of_kind.map(|one| one.run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST;
             if made { best } else { best.max(SHARE_OF_MENTION) }
         };
-        let find = |one: &Compared| {
-            let counts = one.run.share >= least(one.made, one.main) && (one.made || one.run.of_line);
+        let find = |one: &&Compared| {
+            let counts = one.run.share >= least(one.made, one.main);
             counts.then_some((one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention }))
         };
         Ok(compared.iter().filter_map(find).collect())
@@ -124,6 +139,19 @@ struct Compared {
     made: bool,
     /// True if it is of the project itself, not of a test, an example or a copy.
     main: bool,
+}
+
+impl Compared {
+    fn is_of(&self, made: bool, main: bool) -> bool {
+        (self.made, self.main) == (made, main)
+    }
+
+    /// Returns `true` if it holds at least nearly as much of the line as `other`, and is a text of the same kind.
+    fn repeats(&self, other: &Compared) -> bool {
+        self.run.line == other.run.line
+            && self.is_of(other.made, other.main)
+            && self.run.share >= other.run.share - SHARE_BELOW_BEST
+    }
 }
 
 /// Notes the exact find that each candidate is.

@@ -11,6 +11,7 @@ mod duplicates;
 mod embedding_cache;
 mod entries;
 mod evidence;
+mod exact_finds;
 mod feedback;
 mod github;
 mod hook;
