@@ -27,6 +27,8 @@
 //!   [`put_first`] says which of these exact finds come before everything else.
 //! - [`entries`] groups passages into what a person counts as one result, [`EntryEvidence`] adds what the other passages and the
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
+//! - [`representative`] chooses the passage that stands for an entry, and [`is_heading_alone`] and [`is_signature_alone`] find texts that
+//!   say nothing by themselves.
 //! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
@@ -35,6 +37,7 @@
 mod adjustment;
 mod age;
 mod asked_names;
+mod bare_text;
 mod decay;
 mod definition;
 mod diversity;
@@ -48,11 +51,13 @@ mod path_names;
 mod phrasings;
 mod recency;
 mod relevance;
+mod representative;
 mod required;
 mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch};
 pub use asked_names::{AskedName, AskedNames, NameFit};
+pub use bare_text::{is_heading_alone, is_signature_alone};
 pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};
@@ -66,5 +71,6 @@ pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use recency::Recency;
 pub use relevance::{EntryFeatures, QueryFeatures, late_weight};
+pub use representative::{NAMED, Standing, representative};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
 pub use role::RolePrior;

@@ -7,10 +7,12 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::listed::{Entry, Listed};
+use super::question::Question;
+use super::representative::chosen;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tamis_rank::{EntryEvidence, PathNames, Shingles, near_copies};
+use tamis_rank::{EntryEvidence, Shingles, near_copies};
 use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
 use tamis_text::Kind;
 
@@ -69,10 +71,11 @@ impl KnownText {
     }
 }
 
-/// Groups the list into entries. The best passages of the entries come first, in the order of the entries, and all other
+/// Groups the list into entries. The passages that stand for the entries come first, in the order of the entries, and all other
 /// passages follow; the values become those of the entries. `evidence` orders the entries by what their other passages say too, and by
-/// the name of the file, if `paths` has its words; the values stay those of the best passages. A list from a single document stays as it is, since the question then is where in it.
-pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&EntryEvidence>, paths: &PathNames) {
+/// the name of the file, if the question has its words; the values stay those of the best passages. A list from a single document stays
+/// as it is, since the question then is where in it.
+pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&EntryEvidence>, question: &Question) {
     let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let alone = keys.iter().all(|key| Some(key) == keys.first());
     if keys.len() > 1 && alone {
@@ -86,7 +89,7 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
     let mut matches: HashMap<&str, f64> = HashMap::new();
     let name = |entry: &tamis_rank::Entry| {
         let path = listed.ranked[originals[entry.passages[0]]].passage.path.as_str();
-        *matches.entry(path).or_insert_with(|| paths.match_score(path))
+        *matches.entry(path).or_insert_with(|| question.paths.match_score(path))
     };
     let places: Vec<Option<usize>> = originals.iter().map(|&at| listed.ranked[at].first).collect();
     let first =
@@ -113,7 +116,18 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         grouped = scored.into_iter().map(|((entry, _), _)| entry).collect();
     }
 
-    // The best passages first, the others behind them in their order.
+    // Another passage can stand for an entry than its best, and takes the scores of that one.
+    let mut stand_in: Vec<(usize, usize)> = Vec::new();
+    for entry in grouped.iter_mut().filter(|entry| entry.passages.len() > 1) {
+        let passages: Vec<&Ranked> = entry.passages.iter().map(|&at| &listed.ranked[originals[at]]).collect();
+        let chosen = chosen(&passages, question, listed.background.unwrap_or(0.0));
+        entry.passages[..=chosen].rotate_right(1);
+        if chosen > 0 {
+            stand_in.push((originals[entry.passages[0]], originals[entry.passages[1]]));
+        }
+    }
+
+    // The passages that stand for entries first, the others behind them in their order.
     let mut order: Vec<usize> = grouped.iter().map(|entry| originals[entry.passages[0]]).collect();
     let mut places: Vec<Option<usize>> = vec![None; keys.len()];
     order.iter().enumerate().for_each(|(place, &at)| places[at] = Some(place));
@@ -143,6 +157,11 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
             ranked.added = added;
             ranked.score += added;
         }
+    }
+    for (stands, best) in stand_in {
+        let Ranked { score, value, .. } = listed.ranked[best];
+        let ranked = &mut listed.ranked[stands];
+        (ranked.score, ranked.value) = (score, value);
     }
     let mut ranked: Vec<Option<Ranked>> = std::mem::take(&mut listed.ranked).into_iter().map(Some).collect();
     listed.ranked = order.into_iter().filter_map(|at| ranked[at].take()).collect();

@@ -8,7 +8,7 @@ use tamis_store::PassageId;
 /// The pool in order, with the values that the rule reads.
 pub(super) struct Listed {
     /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others. If entries are
-    /// counted, the best passage of each comes before all other passages.
+    /// counted, the passage that stands for each comes before all other passages.
     pub ranked: Vec<Ranked>,
     /// The entries, in the order of their best passages; `None` if passages are counted.
     pub entries: Option<Vec<Entry>>,
@@ -47,7 +47,7 @@ impl Listed {
     }
 }
 
-/// The other passages of an entry, besides its best.
+/// The other passages of an entry, besides the one that stands for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Entry {
     /// Their positions among the ranked ones, best first.

@@ -38,6 +38,7 @@ mod question;
 mod rank_factors;
 mod record;
 mod replayed;
+mod representative;
 mod required;
 mod rerank;
 mod reranker_judge;

@@ -274,7 +274,7 @@ impl<'a> Searcher<'a> {
             // Memories are notes of their own, not parts of a file. Similarities are on a scale of their own.
             let adds = !memory && rule.scale() == Scale::Score;
             let evidence = adds.then_some(&self.index.config.rank_factors.entries);
-            entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question.paths);
+            entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question);
         }
         clock.lap("entries");
         let coverages: Vec<f64> =

@@ -22,6 +22,7 @@ mod memory_rank;
 mod open_refresh_search;
 mod opened;
 mod related;
+mod representatives;
 mod reranker;
 mod search;
 mod sources;

@@ -1,0 +1,64 @@
+//! The passage that stands for each entry.
+
+use super::candidate::Ranked;
+use super::question::Question;
+use tamis_rank::{NAMED, Standing, is_heading_alone, is_signature_alone, representative};
+use tamis_store::StoredPassage;
+use tamis_text::Kind;
+
+/// Returns the position, among the passages of an entry, of the one that stands for it. They come best first.
+pub(super) fn chosen(passages: &[&Ranked], question: &Question, background: f64) -> usize {
+    let standing = |ranked: &&Ranked| {
+        let passage = &ranked.passage;
+        let named = |symbol: &str| question.names.match_score(symbol) >= NAMED;
+        Standing {
+            value: ranked.value,
+            exact: ranked.first.is_some(),
+            says: !is_empty(passage),
+            head: head_of(passage, passages),
+            named: passage.symbol.as_deref().is_some_and(named),
+        }
+    };
+    let standing: Vec<Standing> = passages.iter().map(standing).collect();
+    representative(&standing, background)
+}
+
+/// Returns `true` for a passage that says nothing by itself.
+fn is_empty(passage: &StoredPassage) -> bool {
+    match passage.kind.parse() {
+        Ok(Kind::Section | Kind::Issue | Kind::PullRequest) => {
+            passage.heading.as_deref().is_some_and(|heading| is_heading_alone(&passage.text, heading))
+        }
+        Ok(Kind::Function | Kind::Method) => is_signature_alone(&passage.text),
+        _ => false,
+    }
+}
+
+/// Returns the position of the head of the definition that a passage continues: the nearest one before it with its symbol.
+fn head_of(passage: &StoredPassage, passages: &[&Ranked]) -> Option<usize> {
+    if !continues(passage) {
+        return None;
+    }
+    let same = |head: &StoredPassage| {
+        head.symbol == passage.symbol && head.kind == passage.kind && head.ordinal < passage.ordinal && !continues(head)
+    };
+    let heads = passages.iter().enumerate().filter(|(_, ranked)| same(&ranked.passage));
+    heads.max_by_key(|(_, ranked)| ranked.passage.ordinal).map(|(at, _)| at)
+}
+
+/// Returns `true` for a later part of a definition: the last line of its context is the definition's own signature.
+fn continues(passage: &StoredPassage) -> bool {
+    let name = |symbol: &str| {
+        let first = symbol.split(", ").next().unwrap_or_default();
+        first.rsplit([':', '.', '#', '/']).next().unwrap_or_default().to_owned()
+    };
+    let signature = passage.context.as_deref().and_then(|context| context.lines().last());
+    let name = passage.symbol.as_deref().map(name).filter(|name| !name.is_empty());
+    signature.zip(name).is_some_and(|(signature, name)| holds_word(signature, &name))
+}
+
+fn holds_word(text: &str, word: &str) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = text.match_indices(word);
+    places.any(|(at, _)| !text[..at].ends_with(is_of_word) && !text[at + word.len()..].starts_with(is_of_word))
+}

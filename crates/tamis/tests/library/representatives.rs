@@ -1,0 +1,61 @@
+//! The passage that an answer shows of an entry.
+
+use crate::support::{Tree, notes_tree, refresh, search};
+use tamis::cut::parse;
+use tamis::{Answer, Hit, Index, SearchRequest};
+
+fn indexed(tree: &Tree) -> Index {
+    let index = tree.open(&[("search.gate", "false")]);
+    refresh(&index);
+    index
+}
+
+fn all(index: &Index, query: &str) -> Answer {
+    let request = SearchRequest::new(query).cut(parse("fixed:k=100").expect("a rule")).limit(100);
+    search(index, SearchRequest { explain: true, ..request })
+}
+
+fn of<'a>(answer: &'a Answer, path: &str) -> &'a Hit {
+    answer.results.iter().find(|hit| hit.path == path).unwrap_or_else(|| panic!("{path}: {:?}", answer.results))
+}
+
+#[test]
+fn a_long_definition_is_shown_from_its_head() {
+    let tree = notes_tree();
+    let step = |at: usize| format!("    let stage_{at} = kiln.fire(stage_{at}, celsius({at}), minutes({at}));\n");
+    let body: String = (0..150).map(step).collect();
+    let end = "    // Glazing: the second firing melts the glaze on the pot.\n    kiln.glaze(pot)\n";
+    let text = format!(
+        "/// Burns clay.\npub fn burn_clay(kiln: &Kiln, pot: Pot) -> Pot {{\n{body}{end}}}\n\npub fn other() {{}}\n"
+    );
+    tree.write("src/kiln.rs", text.as_bytes());
+    let index = indexed(&tree);
+    let shown = |query: &str| of(&all(&index, query), "src/kiln.rs").clone();
+    for query in ["where is burn_clay defined", "burn_clay glaze"] {
+        let named = shown(query);
+        assert_eq!((named.start_line, named.symbol.as_deref()), (1, Some("burn_clay")), "{query}: {named:?}");
+    }
+    let inner = shown("the second firing melts the glaze on the pot");
+    assert!(inner.start_line > 100, "the part that says it is much better: {inner:?}");
+    let answer = all(&index, "burn_clay glaze");
+    assert!(answer.results.is_sorted_by(|a, b| a.score >= b.score), "the entry keeps its value");
+}
+
+#[test]
+fn a_heading_without_text_stands_for_no_page() {
+    let tree = notes_tree();
+    let filler = "The crane operator writes down each load, its weight and the wind, and signs the sheet at the end of the shift. ";
+    let sections: String = (1..6)
+        .map(|at| format!("### Release {at}\n\nIn release {at} the hook moved. {}\n\n", filler.repeat(60)))
+        .collect();
+    tree.write(
+        "crane.md",
+        format!("# Crane\n\n{}\n\n## Behaviour change history\n\n{sections}", filler.repeat(14)).as_bytes(),
+    );
+    let index = indexed(&tree);
+    let answer = all(&index, "behaviour change history");
+    let crane = of(&answer, "crane.md");
+    let bare = |text: &str| text.trim() == "## Behaviour change history";
+    assert!(!bare(&crane.snippet), "{crane:?}");
+    assert!(crane.passages.iter().any(|passage| bare(&passage.snippet)), "it is a passage of its own: {crane:?}");
+}
