@@ -60,7 +60,8 @@ pub fn list(directory: &Path, most: usize) -> Result<List> {
         }
     }
     let queries: Vec<Query> = lines(&directory.join("queries.jsonl"))?;
-    let unanswerable = |query: &Query| query.metadata.get("answerable").is_some_and(|flag| flag == false || flag == "UNANSWERABLE");
+    let unanswerable =
+        |query: &Query| query.metadata.get("answerable").is_some_and(|flag| flag == false || flag == "UNANSWERABLE");
     let question = |query: &Query| {
         let expect = relevant.get(query.id.as_str()).cloned().unwrap_or_default();
         let topic = if expect.is_empty() { Topic::Near } else { Topic::Answerable };

@@ -54,15 +54,18 @@ pub fn write_evidence(places: &Places<'_>, only: Option<&str>, mut output: impl 
         for (family, question) in asked.iter().filter(|(family, _)| is_meant(family)) {
             let answer = index.search(SearchRequest::new(&question.ask).limit(1000).explain())?;
             let entry = |entry: &tamis::search::PoolEntry| {
-                json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "evidence": entry.evidence })
+                let values: std::collections::BTreeMap<&str, f64> =
+                    entry.evidence.iter().map(|part| (part.name.as_str(), part.value)).collect();
+                json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "probability": entry.probability, "evidence": values })
             };
             let pool = answer.pool.unwrap_or_default();
             let found = pool.iter().map(|entry| &entry.path).collect::<std::collections::BTreeSet<_>>();
             let in_pool = question.expect.iter().filter(|path| found.contains(path)).count();
-            let entries: Vec<_> = pool.iter().filter(|entry| entry.path != question.ask).take(ENTRIES).map(entry).collect();
+            let entries: Vec<_> =
+                pool.iter().filter(|entry| entry.path != question.ask).take(ENTRIES).map(entry).collect();
             let line = json!({
                 "family": family, "list": list.name, "topic": question.topic, "ask": question.ask, "expected": question.expect.len(),
-                "in_pool": in_pool, "kept": answer.cut.keep, "method": answer.cut.method, "entries": entries,
+                "in_pool": in_pool, "kept": answer.cut.keep, "method": answer.cut.method, "late_weight": answer.cut.diagnostics.get("late_weight"), "entries": entries,
             });
             writeln!(output, "{line}")?;
         }

@@ -12,7 +12,8 @@ const WORDS: usize = 4;
 const FILES: usize = 4;
 
 /// Beginnings of subjects that say nothing of the code.
-const EMPTY: [&str; 9] = ["merge", "bump", "release", "version", "revert", "update changelog", "chore", "build(deps", "prepare"];
+const EMPTY: [&str; 9] =
+    ["merge", "bump", "release", "version", "revert", "update changelog", "chore", "build(deps", "prepare"];
 
 /// Reads the subjects of the newest commits whose changed files are all there today, at most `most`, evenly chosen.
 ///

@@ -49,12 +49,7 @@ impl IndexedTree {
         IndexedTree::within(list, place, models, RunOptions { embed_at_most: 0, ..RunOptions::WHOLE })
     }
 
-    fn within(
-        list: &List,
-        place: &Place,
-        models: &[String],
-        options: RunOptions,
-    ) -> Result<IndexedTree> {
+    fn within(list: &List, place: &Place, models: &[String], options: RunOptions) -> Result<IndexedTree> {
         let directory = TempDir::new().context("cannot make a temporary directory")?;
         let (root, notes) = match place {
             Place::Tree { root, notes } => (root.clone(), *notes),

@@ -7,8 +7,8 @@
 
 mod answers;
 pub mod collection;
-mod exact;
 mod evidence;
+mod exact;
 mod figures;
 pub mod history;
 mod index;

@@ -53,7 +53,12 @@ fn main() -> Result<()> {
     if let Some(path) = &arguments.evidence {
         let [questions, trees, collections, histories] = ["QUESTIONS", "TREES", "COLLECTIONS", "HISTORIES"]
             .map(|name| std::path::PathBuf::from(std::env::var_os(name).unwrap_or_default()));
-        let places = tamis_questions::Places { questions: &questions, trees: &trees, collections: &collections, histories: &histories };
+        let places = tamis_questions::Places {
+            questions: &questions,
+            trees: &trees,
+            collections: &collections,
+            histories: &histories,
+        };
         let output = std::io::BufWriter::new(std::fs::File::create(path)?);
         return tamis_questions::write_evidence(&places, arguments.trees_of_family.as_deref(), output);
     }

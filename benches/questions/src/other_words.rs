@@ -38,7 +38,9 @@ fn list(path: &Path, trees: &Path) -> Result<List> {
     let name = lines.first().map(|line| line.tree.clone()).unwrap_or_default();
     let root = trees.join(&name);
     let holds = |line: &Line| match (&line.quote, line.expect.first()) {
-        (Some(quote), Some(file)) => fs::read(root.join(file)).is_ok_and(|text| String::from_utf8_lossy(&text).contains(quote)),
+        (Some(quote), Some(file)) => {
+            fs::read(root.join(file)).is_ok_and(|text| String::from_utf8_lossy(&text).contains(quote))
+        }
         _ => true,
     };
     let questions = lines.iter().filter(|line| holds(line)).map(|line| Question {

@@ -28,21 +28,26 @@ pub fn questions(root: &Path) -> Result<Vec<Question>> {
                 let underlined = lines.get(at + 1).is_some_and(|next| {
                     next.len() >= line.trim().len().max(4) && next.chars().all(|c| "=-~^".contains(c))
                 });
-                let heading = line.strip_prefix("## ").or_else(|| line.strip_prefix("### ")).or(underlined.then_some(line));
-                if let Some(heading) = heading.map(|heading| heading.trim().trim_matches('`')).filter(|h| words(h) >= 3) {
+                let heading =
+                    line.strip_prefix("## ").or_else(|| line.strip_prefix("### ")).or(underlined.then_some(line));
+                if let Some(heading) = heading.map(|heading| heading.trim().trim_matches('`')).filter(|h| words(h) >= 3)
+                {
                     headings.entry(heading.to_owned()).or_default().insert(path.clone());
                 }
                 continue;
             }
             let line = line.trim();
             let comment = MARKS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim);
-            if let Some(sentence) = comment.filter(|c| (6..=16).contains(&words(c)) && c.starts_with(char::is_uppercase)) {
+            if let Some(sentence) =
+                comment.filter(|c| (6..=16).contains(&words(c)) && c.starts_with(char::is_uppercase))
+            {
                 let kept = sentence.split_whitespace().enumerate().filter(|(at, _)| at % 3 != 1).map(|(_, word)| word);
                 comments.entry(kept.collect::<Vec<_>>().join(" ")).or_default().insert(path.clone());
             }
         }
     }
-    let once = |all: BTreeMap<String, BTreeSet<String>>| all.into_iter().filter(|(_, files)| files.len() <= 2).collect();
+    let once =
+        |all: BTreeMap<String, BTreeSet<String>>| all.into_iter().filter(|(_, files)| files.len() <= 2).collect();
     let asked = [headings, comments].into_iter().flat_map(|all| taken(once(all), EACH));
     let question = |(ask, files): (String, BTreeSet<String>)| Question {
         ask,
@@ -63,7 +68,10 @@ fn texts(root: &Path, directory: &Path) -> Result<Vec<(String, String)>> {
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() && !name.starts_with('.') && !["test", "tests", "node_modules"].contains(&name.as_str()) {
             found.extend(texts(root, &path)?);
-        } else if kind.is_file() && entry.metadata()?.len() < 400_000 && let Ok(text) = fs::read_to_string(&path) {
+        } else if kind.is_file()
+            && entry.metadata()?.len() < 400_000
+            && let Ok(text) = fs::read_to_string(&path)
+        {
             let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
             if !relative.to_lowercase().contains("change") {
                 found.push((relative, text));

@@ -86,8 +86,8 @@ const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 /// then words alone do not open the gate. Past queries never move it. `docs/research/auto.md` says what was measured on public
 /// collections.
 ///
-/// A pool with [probabilities](Pool::with_probabilities) is judged by these alone: a candidate below `min_probability` is not kept, and
-/// nothing is where none reaches it.
+/// A pool with [probabilities](Pool::with_probabilities) is judged by these alone: nothing is kept where the best
+/// candidate is below `min_probability`, and no candidate below `min_each` is.
 ///
 /// ```
 /// use tamis_cut::{Evidence, Gate};
@@ -113,13 +113,15 @@ pub struct Gate {
     pub min_coverage: f64,
     /// Least share of the reference where only vectors were searched, 0 to 2.
     pub min_similarity: f64,
-    /// Least probability of a candidate, where each one's is known, 0 to 1.
+    /// Least probability of the best candidate, where each one's is known, 0 to 1.
     pub min_probability: f64,
+    /// Least probability of each further candidate, 0 to 1.
+    pub min_each: f64,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75, min_probability: 0.12 }
+        Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75, min_probability: 0.13, min_each: 0.05 }
     }
 }
 
@@ -178,9 +180,15 @@ impl Gate {
         },
         Parameter {
             name: "min_probability",
-            doc: "Least probability of a result, where each one's is known.",
+            doc: "Least probability of the best result, where each one's is known.",
             range: Range::Number { min: 0.0, max: 1.0 },
             default: || Value::Number(Gate::default().min_probability),
+        },
+        Parameter {
+            name: "min_each",
+            doc: "Least probability of each further result, where each one's is known.",
+            range: Range::Number { min: 0.0, max: 1.0 },
+            default: || Value::Number(Gate::default().min_each),
         },
     ];
 
@@ -189,7 +197,7 @@ impl Gate {
     /// # Errors
     /// [`RuleError::OutOfRange`] names the parameter, the value and the range.
     pub fn check(&self) -> Result<(), RuleError> {
-        let values = [self.min_evidence, self.min_coverage, self.min_similarity, self.min_probability];
+        let values = [self.min_evidence, self.min_coverage, self.min_similarity, self.min_probability, self.min_each];
         for (parameter, value) in Self::PARAMETERS.iter().zip(values) {
             if !parameter.range.contains(&Value::Number(value)) {
                 return Err(RuleError::OutOfRange {
@@ -209,22 +217,27 @@ impl Gate {
         if pool.is_empty() {
             return rule.cut(pool);
         }
-        if let Some(&best) = pool.probabilities().and_then(<[f64]>::first) {
-            let probabilities = pool.probabilities().unwrap_or_default();
-            let passing = probabilities.partition_point(|&probability| probability >= self.min_probability);
-            if passing == 0 {
-                let figures = [("probability", best), ("needed", self.min_probability)];
-                let diagnostics = figures.map(|(name, figure)| (name.into(), Value::Number(figure))).into();
-                let verdict = Verdict { empty: true, reason: NOTHING_LIKELY.to_owned(), diagnostics };
-                return verdict.into_cut(pool);
-            }
-            return rule.cut(&pool.clone().with_passing(passing)).with("passing", passing);
-        }
-        let verdict = self.judge(evidence);
+        let verdict = self.verdict(evidence, pool);
         if verdict.empty {
             return verdict.into_cut(pool);
         }
-        verdict.note_in(rule.cut(pool))
+        match pool.probabilities() {
+            Some(probabilities) => {
+                let passing = probabilities.partition_point(|&probability| probability >= self.min_each);
+                rule.cut(&pool.clone().with_passing(passing.max(1))).with("passing", passing)
+            }
+            None => verdict.note_in(rule.cut(pool)),
+        }
+    }
+
+    /// Judges a pool: by the probability of its best candidate where that is known, and otherwise by the evidence. O(1).
+    pub fn verdict(&self, evidence: &Evidence, pool: &Pool) -> Verdict {
+        let Some(&best) = pool.probabilities().and_then(<[f64]>::first) else { return self.judge(evidence) };
+        let empty = best < self.min_probability;
+        let reason = if empty { NOTHING_LIKELY } else { "the best match is likely enough" };
+        let figures = [("probability", best), ("needed", self.min_probability)];
+        let diagnostics = figures.map(|(name, figure)| (name.into(), Value::Number(figure))).into();
+        Verdict { empty, reason: reason.to_owned(), diagnostics }
     }
 
     /// The sum that both legs need together: less in a small corpus, and moved by the words that must be there.
@@ -367,7 +380,11 @@ mod tests {
     fn known_probabilities_decide_alone() {
         let cut = |probabilities: &[f64]| {
             let pool = Pool::scores([0.9, 0.5, 0.45]).unwrap().with_probabilities(probabilities.to_vec());
-            Gate { min_probability: 0.2, ..Gate::default() }.cut(&evidence(1.0, 0.9), &crate::Auto::default(), &pool)
+            Gate { min_probability: 0.2, min_each: 0.2, ..Gate::default() }.cut(
+                &evidence(1.0, 0.9),
+                &crate::Auto::default(),
+                &pool,
+            )
         };
         let refused = cut(&[0.19, 0.1, 0.1]);
         assert!(refused.gated && refused.keep == 0);

@@ -70,7 +70,9 @@ pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use recency::Recency;
-pub use relevance::{EntryFeatures, QueryFeatures, late_weight};
+pub use relevance::{
+    EntryFeatures, EvidencePart, FEATURES, Legs, QueryFeatures, WeighedEvidence, late_weight, probability, relevance,
+};
 pub use representative::{NAMED, Standing, representative};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
 pub use role::RolePrior;

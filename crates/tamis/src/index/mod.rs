@@ -23,8 +23,8 @@ mod walk;
 mod watch;
 
 pub(crate) use collection::Collections;
-pub(crate) use model_input::model_input;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
+pub(crate) use model_input::model_input;
 pub(crate) use read::{attributes, is_file, passages};
 pub(crate) use refresh::SPLITTER;
 pub use report::{RunReport, SourceReport, UnreadDocument};

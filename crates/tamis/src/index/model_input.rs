@@ -22,13 +22,8 @@ mod tests {
 
     #[test]
     fn a_model_reads_the_end_of_the_path_first() {
-        let model = |provider| ModelInfo {
-            id: "m".into(),
-            dimension: 1,
-            max_tokens: None,
-            provider,
-            fusion_weight: 0.5,
-        };
+        let model =
+            |provider| ModelInfo { id: "m".into(), dimension: 1, max_tokens: None, provider, fusion_weight: 0.5 };
         let read = |path: &str| model_input(&model(Provider::Local), path, "fn main() {}");
         assert_eq!(read("a/b/src/bin/main.rs"), "src/bin/main.rs\nfn main() {}");
         assert_eq!(read("bin/main.rs"), "bin/main.rs\nfn main() {}");

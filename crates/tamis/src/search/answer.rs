@@ -362,12 +362,21 @@ pub struct PoolEntry {
     /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
     /// judge did not read it.
     pub judged: Option<f64>,
-    /// The probability that it answers the query by its score alone, if a judge changed it.
-    pub probability_by_score: Option<f64>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
-    /// The evidence on it.
-    pub evidence: BTreeMap<String, f64>,
+    /// What each piece of evidence adds to the log odds that it answers the query; empty where the evidence was not weighed.
+    pub evidence: Vec<EvidencePart>,
+}
+
+/// One piece of the evidence on an entry.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EvidencePart {
+    /// What it is, such as `coverage`, the share of the query's words by their weight, or `late`, the similarity under the better model.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// What it adds to the log odds.
+    pub log_odds: f64,
 }
 
 #[cfg(test)]

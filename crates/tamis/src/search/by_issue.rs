@@ -254,14 +254,12 @@ impl Searcher<'_> {
         // The recorded values are reciprocal ranks, which descend. The store keeps a candidate's own scores beside them.
         let values: Vec<f64> = (1..=ranked.len()).map(|rank| 1.0 / (served.rrf_k + rank as f64)).collect();
         let decided = Decided {
-            features: Vec::new(),
-            query_features: Default::default(),
             cut: cut.clone(),
             mode: found.retrieved.mode,
             scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: served.rrf_k }),
             rerank: Rerank::none(&self.index.config.rank),
             probabilities: None,
-            by_scores: Vec::new(),
+            evidence: Vec::new(),
             pool: Pool::scores(values).ok()?,
             order: None,
             replaced: None,

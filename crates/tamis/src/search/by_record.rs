@@ -107,13 +107,11 @@ impl Searcher<'_> {
         cut.explain_words(&retrieved.question.words);
         let fusion = BY_SIMILARITY;
         let decided = Decided {
-            features: Vec::new(),
-            query_features: Default::default(),
             mode: retrieved.mode,
             scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
             rerank: Rerank::none(&self.index.config.rank),
             probabilities,
-            by_scores: Vec::new(),
+            evidence: Vec::new(),
             pool,
             order: None,
             replaced: None,
@@ -177,10 +175,10 @@ impl Searcher<'_> {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, by_scores: Vec::new(), pool, order: None });
+                return Ok(Decision { report: cut, probabilities: None, pool });
             }
         };
-        let grounds = Grounds { gate, reference, relevance: Default::default(), judgements: None };
+        let grounds = Grounds { gate, reference, relevance: Default::default(), probabilities: None };
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 

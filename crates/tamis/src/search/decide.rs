@@ -14,7 +14,7 @@ use crate::collections::CODE;
 use crate::config::RankFactors;
 use std::collections::{HashMap, HashSet};
 use tamis_cut::{
-    Admission, Admitted, Background, Gate, Judgements, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
+    Admission, Admitted, Background, Gate, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
     Adjustment, Decay, Evidence, ExactFind, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores,
@@ -273,12 +273,8 @@ pub(super) struct Decision {
     pub report: CutReport,
     /// The probability of relevance of each ranked candidate, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
-    /// The probability of each ranked candidate by its score alone, if a judge changed it.
-    pub by_scores: Vec<f64>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// The order that a judge gave the counted candidates, as positions in the pool.
-    pub order: Option<Vec<usize>>,
 }
 
 /// The inputs of a decision besides the rule and the candidates.
@@ -288,8 +284,8 @@ pub(super) struct Grounds<'a> {
     pub reference: Option<f64>,
     /// The model of where relevance ends.
     pub relevance: Relevance,
-    /// A judge's opinion of the first candidates.
-    pub judgements: Option<Judgements>,
+    /// The probability of each counted candidate, in the order of the list.
+    pub probabilities: Option<Vec<f64>>,
 }
 
 /// Returns the pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (from
@@ -322,7 +318,7 @@ pub(super) fn decide(
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
     let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short, .. } = listed;
-    let &Grounds { gate, reference, relevance, ref judgements } = grounds;
+    let &Grounds { gate, reference, relevance, ref probabilities } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
     let mut pool =
@@ -331,8 +327,8 @@ pub(super) fn decide(
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
-    if let Some(judgements) = judgements {
-        pool = pool.with_judgements(judgements.clone());
+    if let Some(probabilities) = probabilities {
+        pool = pool.with_probabilities(probabilities.clone());
     }
     let known = known(gathered, short, reference);
     let cut = match gate {
@@ -340,10 +336,9 @@ pub(super) fn decide(
         None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
-    let (order, by_scores) = (cut.order.clone(), cut.by_scores.clone());
     let mut report = CutReport::from(cut);
     report.explain_short(short.len());
-    Ok(Decision { report, probabilities, by_scores, pool, order })
+    Ok(Decision { report, probabilities, pool })
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their

@@ -3,12 +3,11 @@
 use super::candidate::Ranked;
 use super::searcher::Searcher;
 use std::fmt::Debug;
-use tamis_cut::Judgements;
+use tamis_rank::WeighedEvidence;
 
 /// A model that reads a query and a passage together, such as a cross-encoder.
 ///
-/// A search asks it about its first entries and decides by its probabilities together with the scores
-/// ([`Judgements`](tamis_cut::Judgements)). Give one to an index with
+/// A search asks it about its first entries, and what it says is one more piece of the evidence on them. Give one to an index with
 /// [`IndexBuilder::judge`](crate::handle::IndexBuilder::judge).
 ///
 /// ```
@@ -52,8 +51,9 @@ pub trait Judge: Debug + Send + Sync {
         20
     }
 
-    /// The weight of its order, if it compares the passages of one list better than it knows how many of them are relevant
-    /// ([`Judgements::comparing`](tamis_cut::Judgements::comparing)). `None`: its probabilities hold for every collection.
+    /// The weight of its order, if it compares the passages of one list better than it knows how many of them are relevant:
+    /// where its opinions and the evidence are both standardized within the list, its weight in relation to the evidence.
+    /// `None`: its probabilities hold for every collection.
     fn comparing(&self) -> Option<f64> {
         None
     }
@@ -64,15 +64,6 @@ pub trait Judge: Debug + Send + Sync {
     /// # Errors
     /// A short reason. The search is then decided by scores alone, with a warning.
     fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String>;
-
-    /// The judgements that its probabilities stand for, in the order of the passages.
-    fn judgements(&self, probabilities: Vec<Option<f64>>) -> Judgements {
-        let judgements = Judgements::new(probabilities);
-        match self.comparing() {
-            Some(weight) => judgements.comparing(weight),
-            None => judgements,
-        }
-    }
 }
 
 /// A passage as a judge reads it.
@@ -94,33 +85,60 @@ impl<'a> JudgedPassage<'a> {
     }
 }
 
+/// The least deviation of opinions that compare passages. Those that are all alike say nothing.
+const LEAST_DEVIATION: f64 = 1e-6;
+
+/// The log odds beyond which an opinion is no surer.
+const SUREST: f64 = 12.0;
+
 impl Searcher<'_> {
-    /// Asks a judge about the first of these entries, and notes its probabilities. The second value is a warning.
-    pub(super) fn judgements(
+    /// Asks a judge about the first entries and adds what it says to the evidence on them. Returns how many it read, and a warning.
+    pub(super) fn rerank_by(
         &self,
         judge: &dyn Judge,
         query: &str,
         entries: &mut [Ranked],
-    ) -> (Option<Judgements>, Option<String>) {
-        let depth = entries.len().min(judge.depth());
-        let first = &entries[..depth];
-        let passages: Vec<JudgedPassage<'_>> = first
-            .iter()
-            .map(|Ranked { passage, .. }| JudgedPassage {
-                path: &passage.path,
-                title: passage.title.as_deref(),
-                text: &passage.text,
-            })
-            .collect();
-        match judge.judge(query, &passages) {
-            Ok(mut probabilities) => {
-                probabilities.truncate(depth);
-                for (entry, probability) in entries[..depth].iter_mut().zip(&probabilities) {
-                    entry.judged = *probability;
-                }
-                (Some(judge.judgements(probabilities)), None)
+        evidence: &mut [WeighedEvidence],
+    ) -> (usize, Option<String>) {
+        let depth = evidence.len().min(judge.depth());
+        let passages = entries[..depth].iter().map(|Ranked { passage, .. }| JudgedPassage {
+            path: &passage.path,
+            title: passage.title.as_deref(),
+            text: &passage.text,
+        });
+        let probabilities = match judge.judge(query, &passages.collect::<Vec<_>>()) {
+            Ok(probabilities) => probabilities,
+            Err(reason) => return (0, Some(format!("decided without {}: {reason}", judge.name()))),
+        };
+        let read: Vec<(usize, f64)> =
+            probabilities.iter().take(depth).enumerate().filter_map(|(at, one)| Some((at, (*one)?))).collect();
+        let odds = |probability: f64| (probability / (1.0 - probability)).ln().clamp(-SUREST, SUREST);
+        let added: Vec<f64> = match judge.comparing() {
+            None => read.iter().map(|&(_, probability)| odds(probability)).collect(),
+            Some(weight) => {
+                let opinions = standardized(read.iter().map(|&(_, probability)| odds(probability)).collect());
+                let (_, deviation) = spread(&read.iter().map(|&(at, _)| evidence[at].log_odds).collect::<Vec<_>>());
+                opinions.into_iter().map(|opinion| weight * deviation * opinion).collect()
             }
-            Err(reason) => (None, Some(format!("decided without {}: {reason}", judge.name()))),
+        };
+        for (&(at, probability), log_odds) in read.iter().zip(added) {
+            entries[at].judged = Some(probability);
+            evidence[at] = std::mem::take(&mut evidence[at]).with("reranker", probability, log_odds);
         }
+        (read.len(), None)
     }
+}
+
+/// The mean and the standard deviation of numbers.
+fn spread(numbers: &[f64]) -> (f64, f64) {
+    let count = numbers.len().max(1) as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    (mean, (numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count).sqrt())
+}
+
+/// Numbers in standard deviations from their mean; zeros if they are all alike.
+fn standardized(numbers: Vec<f64>) -> Vec<f64> {
+    let (mean, deviation) = spread(&numbers);
+    let one = |number: f64| if deviation > LEAST_DEVIATION { (number - mean) / deviation } else { 0.0 };
+    numbers.into_iter().map(one).collect()
 }

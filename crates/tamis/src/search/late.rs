@@ -10,7 +10,7 @@ use crate::index::model_input;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use tamis_embed::{Embedder, ModelInfo, Provider, dot};
+use tamis_embed::{ModelInfo, Provider, dot};
 use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 
 /// Vectors that searches made, by model and text.

@@ -17,7 +17,6 @@ mod decide;
 mod depth;
 mod entries;
 mod exact;
-mod features;
 mod fitted_prior;
 mod gather;
 mod guarantee;
@@ -37,6 +36,7 @@ mod query;
 mod question;
 mod rank_factors;
 mod record;
+mod relevance;
 mod replayed;
 mod representative;
 mod required;
@@ -57,7 +57,7 @@ mod variants;
 
 pub use crate::error::AimError;
 pub use aim::Aim;
-pub use answer::{Answer, Copy, CutReport, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry};
+pub use answer::{Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry};
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]

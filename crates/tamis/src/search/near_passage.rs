@@ -89,7 +89,7 @@ impl Searcher<'_> {
         let threshold =
             |passage: &StoredPassage| thresholds.as_ref().map(|thresholds| thresholds.of(rerank.language_of(passage)));
         let mut listed = decide::list(&gathered, passages, rule, &steps, threshold);
-        let grounds = Grounds { gate: None, reference: None, relevance: Default::default(), judgements: None };
+        let grounds = Grounds { gate: None, reference: None, relevance: Default::default(), probabilities: None };
         let decision = decide::decide(rule, &grounds, &gathered, &mut listed)?;
         let similarity =
             |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));

@@ -1,6 +1,6 @@
 //! Turns ranked passages into the results and the pool of an answer.
 
-use super::answer::{Copy, FurtherPassage, Hit, Nearest, PoolEntry};
+use super::answer::{Copy, EvidencePart, FurtherPassage, Hit, Nearest, PoolEntry};
 use super::arrange::Placed;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
@@ -11,6 +11,7 @@ use super::question::Question;
 use super::retrieve::Decided;
 use super::snippet::{self, Snippet};
 use std::collections::HashSet;
+use tamis_rank::WeighedEvidence;
 use tamis_store::{Attribute, Highlighter, StoredPassage};
 
 /// Makes results of passages.
@@ -179,18 +180,21 @@ pub(super) fn pool_entries(
         exact: hit.candidate.exact.filter(|_| hit.first.is_some()).map(|exact| exact.name().to_owned()),
         added: hit.added,
         judged: hit.judged,
-        probability_by_score: decided.by_scores.get(at).copied(),
         probability: decided.probability(at),
-        evidence: {
-            let q = &decided.query_features;
-            let query = [("words", q.words as f64), ("corpus", q.passages as f64), ("background", decided.pool.background().map_or(0.0, |b| b.mean))];
-            let own = decided.features.get(at).map(|f| f.figures()).unwrap_or_default();
-            own.into_iter().chain(query).map(|(name, value)| (name.to_owned(), value)).collect()
-        },
+        evidence: decided.evidence.get(at).map(evidence_parts).unwrap_or_default(),
     };
     let mut pool: Vec<PoolEntry> = ranked.iter().enumerate().take(decided.counted()).map(entry).collect();
     for (placed, rank) in placed.iter().zip(1..) {
         pool[placed.position].rank = Some(rank);
     }
     pool
+}
+
+fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
+    let part = |part: &tamis_rank::EvidencePart| EvidencePart {
+        name: part.name.to_owned(),
+        value: part.value,
+        log_odds: part.log_odds,
+    };
+    evidence.parts.iter().map(part).collect()
 }

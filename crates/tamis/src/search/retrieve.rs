@@ -14,6 +14,7 @@ use super::listed::{Entry, Listed};
 use super::query::SearchRequest;
 use super::question::Question;
 use super::rank_factors::lean_of;
+use super::relevance::Weighed;
 use super::required::look_for;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
@@ -29,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::{Pool, Relevance, Rule, Scale, TextKind, TopScore};
 use tamis_embed::{Embedder, ModelInfo};
-use tamis_rank::Fusion;
+use tamis_rank::{Fusion, WeighedEvidence};
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
 
 /// Candidates of each leg where words of the query leave some out.
@@ -79,18 +80,16 @@ pub(super) struct Decided {
     pub rerank: Rerank,
     /// The probability of relevance of each of `ranked`, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
-    /// Their probabilities by their scores alone, if a judge changed them.
-    pub by_scores: Vec<f64>,
+    /// The evidence on each counted candidate, if it was weighed.
+    pub evidence: Vec<WeighedEvidence>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// The order that a judge gave the counted candidates, as positions in the pool.
+    /// The order that the evidence gave the counted candidates, as positions in the pool.
     pub order: Option<Vec<usize>>,
     /// The reason why a different rule, or fewer legs, decided.
     pub replaced: Option<String>,
     /// A warning for the user about the thresholds in use.
     pub warning: Option<String>,
-    pub features: Vec<tamis_rank::EntryFeatures>,
-    pub query_features: tamis_rank::QueryFeatures,
 }
 
 impl<'a> Searcher<'a> {
@@ -277,17 +276,11 @@ impl<'a> Searcher<'a> {
             entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question);
         }
         clock.lap("entries");
-        let coverages: Vec<f64> =
-            listed.ranked.iter().take(3).filter_map(|ranked| ranked.candidate.coverage).collect();
-        let is_late = !rule.counts_passages() && !memory && rule.scale() == Scale::Score && retrieved.mode.semantic() && !retrieved.question.fast;
-        let late_weight = if is_late { tamis_rank::late_weight(&coverages) } else { 0.0 };
-        let undecided = if late_weight > 0.0 || std::env::var_os("LATE").is_some() { self.read_late(retrieved, &mut listed)? } else { None };
-        clock.lap("late");
-        let (query_features, features) = super::features::features(retrieved, &listed);
-
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let mut scoring = scoring_of(scoring, retrieved.text_kind);
-        let judge = retrieved.question.judge.as_deref().filter(|_| rule.reads_relevance());
+        // The model of relevance weighs entries of any text but memories. A rule on a scale of its own orders by that.
+        let weighs = !memory && !rule.counts_passages() && rule.scale() == Scale::Score;
+        let judge = retrieved.question.judge.as_deref().filter(|_| weighs);
         if let Some(judge) = judge {
             scoring = scoring.with("judge", judge.name());
         }
@@ -298,38 +291,35 @@ impl<'a> Searcher<'a> {
         let by_labels = || self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
         let relevance = relevance.unwrap_or_else(by_labels);
         clock.lap("relevance");
-        let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
-        let (judgements, unjudged) = match judge {
-            Some(judge) => self.judgements(judge, &retrieved.question.text, &mut listed.ranked[..counted]),
-            None => (None, None),
-        };
-        clock.lap("judge");
-        let judged_by = judgements.as_ref().and(judge).map(|judge| judge.name().to_owned());
+        let weighed = if weighs { Some(self.weigh(retrieved, &mut listed, judge)?) } else { None };
+        clock.lap("weigh");
         let reference = model.and_then(models::reference);
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, judgements };
+        let probabilities = weighed.as_ref().map(|weighed| weighed.probabilities.clone());
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, probabilities };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: mut cut, probabilities, by_scores, pool, order } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool } = decision;
+        let probabilities = probabilities.or(grounds.probabilities);
         if let Some(gate) = waived_gate {
             let known = decide::known(&retrieved.gathered, &listed.short, grounds.reference);
-            cut.explain_waived(&gate.judge(&known));
+            cut.explain_waived(&gate.verdict(&known, &pool));
         }
-        if let Some(order) = &order {
-            listed.reorder(order);
+        let Weighed { evidence, order, late_weight, reranked, warning: unread, .. } = weighed.unwrap_or_default();
+        if late_weight > 0.0 {
+            cut.diagnostics.insert("late_weight".into(), late_weight.into());
         }
         if let Some(lean) = lean {
             cut.diagnostics.insert("lean".into(), lean.name().into());
         }
-        if let Some(name) = judged_by {
-            let judged = listed.ranked.iter().filter(|entry| entry.judged.is_some()).count();
-            cut.diagnostics.insert("judge".into(), name.into());
-            cut.diagnostics.insert("judged".into(), judged.into());
+        if let Some(judge) = judge.filter(|_| reranked > 0) {
+            cut.diagnostics.insert("judge".into(), judge.name().into());
+            cut.diagnostics.insert("judged".into(), reranked.into());
         }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
-        let warning = joined(thresholds.or(measured).and_then(|thresholds| thresholds.warning), unjudged);
+        let warning = joined(thresholds.or(measured).and_then(|thresholds| thresholds.warning), unread);
         let Listed { ranked, entries, .. } = listed;
         entries::explain(&mut cut, &ranked, entries.as_deref());
         Ok(Decided {
@@ -341,13 +331,11 @@ impl<'a> Searcher<'a> {
             scoring,
             rerank,
             probabilities,
-            by_scores,
+            evidence,
             pool,
-            order,
+            order: Some(order).filter(|order| !order.is_empty()),
             replaced,
-            warning: joined(warning, undecided),
-            features,
-            query_features,
+            warning,
         })
     }
 
@@ -479,7 +467,7 @@ impl Decided {
         self.probabilities.as_ref().and_then(|probabilities| probabilities.get(place).copied())
     }
 
-    /// Returns the position in the pool of the candidate at this place, which a judge may have moved.
+    /// Returns the position in the pool of the candidate at this place, which the evidence may have moved.
     pub fn place_in_pool(&self, place: usize) -> usize {
         self.order.as_ref().and_then(|order| order.get(place).copied()).unwrap_or(place)
     }

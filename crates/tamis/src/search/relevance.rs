@@ -1,0 +1,135 @@
+//! Weighs the evidence on each entry: the model of relevance orders the list, and gives each entry the probability that a cut reads.
+
+use super::candidate::Ranked;
+use super::judge::Judge;
+use super::listed::Listed;
+use super::retrieve::Retrieved;
+use super::searcher::Searcher;
+use crate::Error;
+use crate::config::Mode;
+use crate::models;
+use tamis_rank::{EntryFeatures, Legs, QueryFeatures, WeighedEvidence, late_weight, relevance};
+use tamis_store::Background;
+
+/// The role of ordinary text.
+const MAIN: &str = "main";
+
+/// Standard deviations above the mean of the background that replace the reference of a model that was not measured.
+const REFERENCE_DEVIATIONS: f64 = 4.5;
+
+/// What the model of relevance made of a list.
+#[derive(Debug, Default)]
+pub(super) struct Weighed {
+    /// The evidence on each entry, in the order that it gives.
+    pub evidence: Vec<WeighedEvidence>,
+    /// The probability of each, which does not ascend.
+    pub probabilities: Vec<f64>,
+    /// The entries as positions in the order before.
+    pub order: Vec<usize>,
+    /// The weight of late vectors, 0 to 1.
+    pub late_weight: f64,
+    /// The number of entries that a reranker read.
+    pub reranked: usize,
+    /// The reasons why a model that should have taken part did not.
+    pub warning: Option<String>,
+}
+
+impl Searcher<'_> {
+    /// Weighs the evidence on the entries of a list, and puts them in its order. `judge` reads the first ones, if there is one.
+    pub(super) fn weigh(
+        &self,
+        retrieved: &Retrieved,
+        listed: &mut Listed,
+        judge: Option<&dyn Judge>,
+    ) -> Result<Weighed, Error> {
+        let first: Vec<f64> = listed.ranked.iter().take(3).filter_map(|ranked| ranked.candidate.coverage).collect();
+        let reads = retrieved.mode == Mode::Hybrid && !retrieved.question.fast;
+        let late_weight = if reads { late_weight(&first) } else { 0.0 };
+        let unread = if late_weight > 0.0 { self.read_late(retrieved, listed)? } else { None };
+        let (query, entries) = features(retrieved, listed);
+        let mut evidence = relevance(&query, &entries, legs(retrieved.mode), late_weight);
+        let (reranked, unjudged) = match judge {
+            Some(judge) => self.rerank_by(judge, &retrieved.question.text, &mut listed.ranked, &mut evidence),
+            None => (0, None),
+        };
+        // Exact finds come first whatever else is found, in their order, and are at least as probable as what follows.
+        let find = |at: usize| {
+            let further = listed.entries.as_ref().map_or(&[][..], |entries| &entries[at].further);
+            let all = further.iter().copied().chain([at]).filter_map(|at| listed.ranked[at].first);
+            all.min().unwrap_or(usize::MAX)
+        };
+        let finds: Vec<usize> = (0..evidence.len()).map(find).collect();
+        let mut order: Vec<usize> = (0..evidence.len()).collect();
+        order.sort_by(|&a, &b| {
+            finds[a].cmp(&finds[b]).then(evidence[b].log_odds.total_cmp(&evidence[a].log_odds)).then(a.cmp(&b))
+        });
+        let mut least = 0.0_f64;
+        let mut probabilities: Vec<f64> = order
+            .iter()
+            .rev()
+            .map(|&at| {
+                let own = evidence[at].probability();
+                least = least.max(own);
+                if finds[at] < usize::MAX { least } else { own }
+            })
+            .collect();
+        probabilities.reverse();
+        listed.reorder(&order);
+        let mut taken: Vec<Option<WeighedEvidence>> = evidence.into_iter().map(Some).collect();
+        let evidence = order.iter().filter_map(|&at| taken[at].take()).collect();
+        let warning = super::retrieve::joined(unread, unjudged);
+        Ok(Weighed { evidence, probabilities, order, late_weight, reranked, warning })
+    }
+}
+
+fn legs(mode: Mode) -> Legs {
+    match mode {
+        Mode::Hybrid => Legs::Both,
+        Mode::Lexical => Legs::Words,
+        Mode::Semantic => Legs::Meaning,
+    }
+}
+
+/// Returns the evidence on the entries of a list, in its order.
+fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<EntryFeatures>) {
+    let background = retrieved.gathered.semantic.as_ref();
+    let spread = |b: &Background| f64::from(b.mean) + REFERENCE_DEVIATIONS * f64::from(b.deviation);
+    let measured = retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
+    let reference = measured.or(background.map(spread)).filter(|&reference| reference > 0.0);
+    let similarity = |ranked: &Ranked| {
+        let known = ranked.candidate.similarity.zip(reference);
+        known.map_or(0.0, |(similarity, reference)| similarity / reference)
+    };
+    let coverage = |ranked: &Ranked| ranked.candidate.coverage.unwrap_or(0.0);
+    let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
+    let entries = &listed.ranked[..counted];
+    let best = entries.iter().map(|ranked| ranked.score).filter(|score| score.is_finite()).fold(0.0, f64::max);
+    // Reciprocal ranks have no background.
+    let low = listed.background.filter(|&background| background < best).unwrap_or(0.0);
+    let scaled = |score: f64| if best > low && score.is_finite() { (score - low) / (best - low) } else { 0.0 };
+    let entry = |(rank, ranked): (usize, &Ranked)| {
+        let further = listed.entries.as_ref().map_or(&[][..], |entries| &entries[rank].further);
+        let all = || further.iter().map(|&at| &listed.ranked[at]).chain([ranked]);
+        EntryFeatures {
+            similarity: similarity(ranked),
+            similarity_max: all().map(similarity).fold(f64::NEG_INFINITY, f64::max),
+            coverage: coverage(ranked),
+            coverage_max: all().map(coverage).fold(0.0, f64::max),
+            rank,
+            normalized_score: scaled(ranked.score),
+            is_main: ranked.passage.role == MAIN,
+            exact: all().any(|ranked| ranked.first.is_some()),
+            name: retrieved.question.paths.match_score(&ranked.passage.path),
+            required: ranked.candidate.required.unwrap_or(0.0),
+            characters: ranked.passage.text.len(),
+            late: ranked.late,
+        }
+    };
+    let terms = retrieved.gathered.lexical.iter().flat_map(|statistics| &statistics.terms);
+    let query = QueryFeatures {
+        words: terms.filter(|term| !term.compound).count(),
+        passages: retrieved.coverage.passages,
+        reads_required: entries.iter().any(|ranked| ranked.candidate.required.is_some()),
+    };
+    (query, entries.iter().enumerate().map(entry).collect())
+}
