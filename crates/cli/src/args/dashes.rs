@@ -72,10 +72,12 @@ pub fn message(error: &clap::Error, description: &Command, arguments: &[String])
     ))
 }
 
-/// Whether an argument is this flag, with a value or further letters.
+/// Whether an argument is this flag with a value, or has its letter among others.
 fn is_spelled(argument: &str, flag: &str) -> bool {
-    let rest = argument.strip_prefix(flag);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('=') || is_short(flag))
+    if is_short(flag) {
+        return is_short(argument) && argument.contains(flag.trim_start_matches('-'));
+    }
+    argument.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
 fn is_short(argument: &str) -> bool {
@@ -110,7 +112,9 @@ impl Flags<'_> {
                 words.extend(left.by_ref());
             } else if let Some(has_value_next) = self.has_value_next(argument) {
                 flags.push(argument);
-                flags.extend(left.next().filter(|_| has_value_next));
+                if has_value_next {
+                    flags.extend(left.next());
+                }
             } else {
                 words.push(argument);
             }
