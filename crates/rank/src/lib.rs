@@ -27,8 +27,8 @@
 //!   [`put_first`] says which of these exact finds come before everything else.
 //! - [`entries`] groups passages into what a person counts as one result, [`EntryEvidence`] adds what the other passages and the
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
-//! - [`representative`] chooses the passage that stands for an entry, and [`is_heading_alone`] and [`is_signature_alone`] find texts that
-//!   say nothing by themselves.
+//! - [`representative`] chooses the passage that stands for an entry, and [`is_empty_comment`] and its like find texts that say nothing
+//!   by themselves.
 //! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
@@ -41,6 +41,7 @@ mod bare_text;
 mod decay;
 mod definition;
 mod diversity;
+mod empty_comment;
 mod entries;
 mod exact;
 mod fusion;
@@ -61,6 +62,7 @@ pub use bare_text::{is_heading_alone, is_signature_alone};
 pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};
+pub use empty_comment::is_empty_comment;
 pub use entries::{Entry, EntryEvidence, entries, entry_value};
 pub use exact::{ExactFind, MOST_EXACT, put_first};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};

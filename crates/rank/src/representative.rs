@@ -14,8 +14,8 @@ pub struct Standing {
     pub value: f64,
     /// True for an exact find.
     pub exact: bool,
-    /// False for a text that says nothing by itself; see [`is_heading_alone`](crate::is_heading_alone) and
-    /// [`is_signature_alone`](crate::is_signature_alone).
+    /// False for a text that says nothing by itself; see [`is_heading_alone`](crate::is_heading_alone),
+    /// [`is_signature_alone`](crate::is_signature_alone) and [`is_empty_comment`](crate::is_empty_comment).
     pub says: bool,
     /// The position in the entry of the head of the definition that it continues; `None` for a head and for other text.
     pub head: Option<usize>,

@@ -8,7 +8,7 @@ use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::listed::{Entry, Listed};
 use super::question::Question;
-use super::representative::chosen;
+use super::representative::{chosen, is_mute};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -143,7 +143,10 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
     for (number, entry) in grouped.iter().enumerate() {
         let of_entry = || entry.passages.iter().map(|&at| originals[at]);
         of_entry().for_each(|at| entry_of[at] = number);
-        entries.push(Entry { further: of_entry().skip(1).map(place).collect(), copies: Vec::new() });
+        let mute = |at: &usize| is_mute(&listed.ranked[*at].passage, question);
+        let shown = of_entry().take(1).any(|at| !mute(&at));
+        let mutes = of_entry().skip(1).filter(|at| shown && mute(at)).map(place).collect();
+        entries.push(Entry { further: of_entry().skip(1).map(place).collect(), mutes, copies: Vec::new() });
     }
     for (copy, original) in copied.iter().enumerate().filter_map(|(copy, original)| Some((copy, (*original)?))) {
         entries[entry_of[original]].copies.push((place(original), place(copy)));
@@ -249,8 +252,8 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
 }
 
 /// Returns the positions of the other relevant passages of each of the first `keep` entries, best first: those whose own value is
-/// at least `line`, the value of the last kept entry. The best passages take their share of a token budget first; a further
-/// passage that does not fit into the rest is skipped.
+/// at least `line`, the value of the last kept entry, without comments that say nothing. The best passages take their share of a token
+/// budget first; a further passage that does not fit into the rest is skipped.
 pub(super) fn further_kept(
     ranked: &[Ranked],
     entries: &[Entry],
@@ -264,7 +267,7 @@ pub(super) fn further_kept(
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (number, entry) in entries.iter().enumerate().take(keep) {
         let reaches = |&&at: &&usize| ranked[at].value.is_finite() && ranked[at].value >= line;
-        let reaching = entry.further.iter().filter(reaches);
+        let reaching = entry.further.iter().filter(reaches).filter(|at| !entry.mutes.contains(at));
         found.extend(reaching.map(|&at| (number, at)));
     }
     found.sort_by(|a, b| ranked[b.1].value.total_cmp(&ranked[a.1].value).then(a.1.cmp(&b.1)));

@@ -52,6 +52,8 @@ impl Listed {
 pub(super) struct Entry {
     /// Their positions among the ranked ones, best first.
     pub further: Vec<usize>,
+    /// Those of them that no answer shows: comments that say nothing.
+    pub mutes: Vec<usize>,
     /// Near-copies of its passages in other documents: the position of its own passage, and that of the copy.
     pub copies: Vec<(usize, usize)>,
 }

@@ -1,10 +1,10 @@
-//! The passage that stands for each entry.
+//! The passage that stands for each entry, and the comments that no answer shows.
 
 use super::candidate::Ranked;
 use super::question::Question;
-use tamis_rank::{NAMED, Standing, is_heading_alone, is_signature_alone, representative};
+use tamis_rank::{NAMED, Standing, is_empty_comment, is_heading_alone, is_signature_alone, representative};
 use tamis_store::StoredPassage;
-use tamis_text::Kind;
+use tamis_text::{Kind, Role};
 
 /// Returns the position, among the passages of an entry, of the one that stands for it. They come best first.
 pub(super) fn chosen(passages: &[&Ranked], question: &Question, background: f64) -> usize {
@@ -13,8 +13,8 @@ pub(super) fn chosen(passages: &[&Ranked], question: &Question, background: f64)
         let named = |symbol: &str| question.names.match_score(symbol) >= NAMED;
         Standing {
             value: ranked.value,
-            exact: ranked.first.is_some(),
-            says: !is_empty(passage),
+            exact: ranked.first.is_some() && !is_mute(passage, question),
+            says: !is_empty(passage, question),
             head: head_of(passage, passages),
             named: passage.symbol.as_deref().is_some_and(named),
         }
@@ -23,9 +23,21 @@ pub(super) fn chosen(passages: &[&Ranked], question: &Question, background: f64)
     representative(&standing, background)
 }
 
+/// Returns `true` for a comment that says nothing, or that a program or a form wrote.
+pub(super) fn is_mute(passage: &StoredPassage, question: &Question) -> bool {
+    let by_nobody = [Role::Bot.as_str(), Role::Template.as_str()].contains(&passage.role.as_str());
+    let title = passage.title.as_deref().or(passage.heading.as_deref()).unwrap_or_default();
+    is_comment(passage) && (by_nobody || is_empty_comment(&passage.text, title, &question.text))
+}
+
+fn is_comment(passage: &StoredPassage) -> bool {
+    [Kind::Comment.as_str(), Kind::Review.as_str()].contains(&passage.kind.as_str())
+}
+
 /// Returns `true` for a passage that says nothing by itself.
-fn is_empty(passage: &StoredPassage) -> bool {
+fn is_empty(passage: &StoredPassage, question: &Question) -> bool {
     match passage.kind.parse() {
+        Ok(Kind::Comment | Kind::Review) => is_mute(passage, question),
         Ok(Kind::Section | Kind::Issue | Kind::PullRequest) => {
             passage.heading.as_deref().is_some_and(|heading| is_heading_alone(&passage.text, heading))
         }

@@ -1,8 +1,10 @@
 //! The passage that an answer shows of an entry.
 
+use crate::support::issues::{closed, put, said};
 use crate::support::{Tree, notes_tree, refresh, search};
 use tamis::cut::parse;
 use tamis::{Answer, Hit, Index, SearchRequest};
+use tamis_text::{Issue, IssueComment};
 
 fn indexed(tree: &Tree) -> Index {
     let index = tree.open(&[("search.gate", "false")]);
@@ -58,4 +60,33 @@ fn a_heading_without_text_stands_for_no_page() {
     let bare = |text: &str| text.trim() == "## Behaviour change history";
     assert!(!bare(&crane.snippet), "{crane:?}");
     assert!(crane.passages.iter().any(|passage| bare(&passage.snippet)), "it is a passage of its own: {crane:?}");
+}
+
+#[test]
+fn an_issue_shows_no_comment_that_says_nothing() {
+    let tree = Tree::new(&[]);
+    let index = indexed(&tree);
+    let answer = "The driver of the network card sleeps too long. Load it with power saving off, then the interface is up at once.";
+    let by_bot = IssueComment {
+        bot: true,
+        ..said("helper[bot]", "The network interface stays down after resume: this was closed.")
+    };
+    let empty = ["+1", "same here", "Any update on this?", "Closing in favour of #12", "duplicate of #3"];
+    let mut comments: Vec<IssueComment> = empty.iter().map(|text| said("bob", text)).collect();
+    comments.extend([by_bot, said("ada", answer)]);
+    let issue = Issue {
+        comments,
+        ..closed(7, "Network interface stays down after resume", "It needs a restart by hand. Nothing is in the log.")
+    };
+    let others =
+        (20..40).map(|at| closed(at, &format!("Button {at} has no label"), "Screen readers say nothing of it."));
+    put(&index, &others.chain([issue]).collect::<Vec<_>>());
+    let found = all(&index, "network interface stays down after resume");
+    let hit = of(&found, "issue:7");
+    let shown: Vec<&str> = std::iter::once(hit.snippet.as_str())
+        .chain(hit.passages.iter().map(|passage| passage.snippet.as_str()))
+        .collect();
+    assert!(shown.iter().any(|text| text.contains("driver of the network card")), "{shown:?}");
+    assert_eq!(shown.len(), 2, "the body and the answer: {shown:?}");
+    assert!(hit.kind == "issue" || hit.snippet.contains("driver"), "{hit:?}");
 }
