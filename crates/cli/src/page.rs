@@ -74,14 +74,25 @@ pub fn shortened_start(text: &str, columns: usize) -> Cow<'_, str> {
     if measure_text_width(text) <= columns {
         return Cow::Borrowed(text);
     }
-    let mut start = text.len();
-    for (at, _) in text.char_indices().rev() {
-        if measure_text_width(&text[at..]) >= columns {
-            break;
-        }
-        start = at;
+    Cow::Owned(format!("…{}", end_of(text, columns.saturating_sub(1))))
+}
+
+/// The same from within: a title tells most at its ends.
+pub fn shortened_middle(text: &str, columns: usize) -> Cow<'_, str> {
+    if measure_text_width(text) <= columns {
+        return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("…{}", &text[start..]))
+    let room = columns.saturating_sub(1);
+    let end = end_of(text, room / 2);
+    let beginning = console::truncate_str(text, room - measure_text_width(end), "");
+    Cow::Owned(format!("{beginning}…{end}"))
+}
+
+/// The longest end of a text in at most so many columns.
+fn end_of(text: &str, columns: usize) -> &str {
+    let starts = text.char_indices().rev().map(|(at, _)| at);
+    let within = starts.take_while(|&at| measure_text_width(&text[at..]) <= columns);
+    within.last().map_or("", |start| &text[start..])
 }
 
 #[cfg(test)]

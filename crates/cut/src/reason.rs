@@ -13,7 +13,7 @@ pub(crate) const NOTHING_LIKELY: &str = "nothing is clearly relevant";
 pub(crate) const ALL_EQUAL: &str = "all score the same";
 
 /// Added where a rule had to estimate the background from the list itself.
-pub(crate) const BY_LIST_ALONE: &str = " (judged by this list alone)";
+pub(crate) const BY_LIST_ALONE: &str = "; judged by this list alone";
 
 /// The reason of a rule that needs at least two candidates.
 pub(crate) fn too_few(count: usize) -> &'static str {
@@ -33,6 +33,19 @@ pub(crate) fn percent(share: f64) -> String {
         100.0 if share < 1.0 => "over 99%".to_string(),
         _ => format!("{rounded}%"),
     }
+}
+
+/// A whole number with commas between thousands.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A number with three decimals at most, or in scientific notation where that would hide it.
@@ -56,6 +69,13 @@ mod tests {
             [(0.0, "0%"), (0.004, "less than 1%"), (0.654, "65%"), (0.999, "over 99%"), (1.0, "100%"), (1.26, "100%")]
         {
             assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        for (number, text) in [(0, "0"), (999, "999"), (4000, "4,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
         }
     }
 

@@ -70,7 +70,7 @@ pub fn check_kinds(py: Python<'_>, has_scores: bool, has_legs: bool, distance: b
 /// `scores` come best first (`sort=True` sorts them); a higher one is better unless `distance` is true. In their place,
 /// `similarity` and `bm25` are fused and ordered; an entry that one of the two did not find has None there. `background` is the
 /// mean score of irrelevant results, or a sample of them (`background()`): with a sample, the method "auto" first asks if
-/// anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "some" or "all".
+/// anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "best" or "all".
 ///
 /// `method` is one of `methods()`, whose parameters are further keyword arguments: `cut(scores, "kneedle", sensitivity=2)`.
 /// Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`.

@@ -26,6 +26,8 @@ pub struct Search {
     budget_tokens: Option<usize>,
     gate: Option<bool>,
     fast: bool,
+    all: bool,
+    strict: bool,
     passages: bool,
     variants: Vec<String>,
     prefer_language: Option<String>,
@@ -50,7 +52,8 @@ pub struct Search {
 impl Search {
     /// The library's request. It asks for the whole pool, of which the scores draw the curve of an answer.
     pub fn request(self, query: String, config: &Config, caller: SearchCaller) -> Result<SearchRequest, Error> {
-        let cut = self.cut.as_deref().map(|cut| config.cut(cut)).transpose();
+        let uncut = self.cut.as_deref() == Some("off");
+        let cut = self.cut.as_deref().filter(|_| !uncut).map(|cut| config.cut(cut)).transpose();
         let refused = |name, value: &str, reason: String| Error::Argument {
             name,
             value: format!("{value:?}"),
@@ -75,6 +78,8 @@ impl Search {
             guarantee: self.guarantee.as_ref().map(promised).transpose()?,
             gate: self.gate,
             fast: self.fast,
+            all: self.all || uncut,
+            strict: self.strict,
             mode: self.mode.as_deref().map(str::parse).transpose()?,
             languages: languages(&self.languages)?,
             language_hint: self.prefer_language.as_deref().map(preferred).transpose()?,

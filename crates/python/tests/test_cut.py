@@ -70,7 +70,7 @@ def test_parameters_go_with_those_of_a_specification():
         ({"method": "knedle"}, "method", 'did you mean "kneedle"?'),
         ({"method": "otsu", "target_recall": 0.9}, "target_recall", "otsu has no parameter"),
         ({"target_recall": 2}, "target_recall", "a number from 0 to 0.999 and is 2"),
-        ({"want": "many"}, "want", "one of auto, one, some, all"),
+        ({"want": "many"}, "want", "one of auto, one, best, all"),
         ({"fusion_weight": 1.5}, "fusion_weight", "a number from 0 to 1"),
         ({"background": "low"}, "background", "a finite number"),
         ({"background": math.nan}, "background", "a finite number"),
@@ -154,7 +154,7 @@ def test_whole_numbers_and_other_numbers_count():
 
 def test_wants_set_the_amount():
     scores = [1.0 - 0.05 * at for at in range(20)]
-    counts = [tamis.cut(scores, want=want).count for want in ("one", "some", "all")]
+    counts = [tamis.cut(scores, want=want).count for want in ("one", "best", "all")]
     assert counts == sorted(counts) and counts[0] < counts[2]
     assert "wanted: all" in tamis.cut(scores, want="all").reason
 

@@ -1,12 +1,14 @@
 //! What a search found, as the answer of a tool.
 
-use crate::page::{Entry, Listing, PageInfo};
+use crate::cursor::Cursor;
+use crate::page::{Entry, Listing, PageInfo, json_length, paginated};
+use crate::reply::Reply;
 use crate::text::{clean, fenced, line, name, rounded, short};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::search::FurtherPassage;
+use tamis::search::{FurtherPassage, percent};
 use tamis::{Answer, CutReport, Hit};
 
 /// The result of a search.
@@ -20,8 +22,17 @@ pub(crate) struct Found {
     pub results: Vec<Passage>,
     /// Number of relevant results, and the reason for it.
     pub cut: Cut,
+    /// The next files, issues, sessions and so on, which are less likely to be relevant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<Nearest>,
+    /// Words of the query that no passage has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_words: Vec<String>,
     /// Number of passages searched.
     pub searched: u64,
+    /// True if the text names namespaces.
+    #[serde(skip)]
+    pub shows_namespace: bool,
     #[serde(flatten)]
     pub page: PageInfo,
 }
@@ -43,12 +54,56 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The cut of an answer that shows so many results. The nearest candidate of an empty one stays out: others wrote its
-    /// name, and an agent has no use for a weak match.
-    pub fn of(cut: &CutReport, shown: usize) -> Self {
-        let cut = CutReport { reason: name(&cut.reason), ..cut.clone() };
-        let sentence = cut.sentence(shown, None);
-        Cut { keep: cut.keep, candidates: cut.candidates, method: cut.method, reason: cut.reason, sentence }
+    /// The cut of an answer with this sentence.
+    pub fn of(cut: CutReport, sentence: &str) -> Self {
+        let CutReport { keep, candidates, method, reason, .. } = cut;
+        Cut { keep, candidates, method, reason: name(&reason), sentence: name(sentence) }
+    }
+}
+
+/// A result below the line, by its best passage.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Nearest {
+    /// Identifier, for `get` and `related`.
+    id: String,
+    /// Repository or project of the passage.
+    namespace: String,
+    /// Path of the document.
+    path: String,
+    /// First line, from 1.
+    start_line: u32,
+    /// Symbol, or else heading.
+    name: Option<String>,
+    /// Probability of relevance, from 0 to 1.
+    probability: Option<f64>,
+}
+
+/// The results below the line take no more than this part of an answer.
+const NEAREST_PART: usize = 8;
+
+impl Nearest {
+    fn of(nearest: &tamis::search::Nearest) -> Self {
+        Nearest {
+            id: nearest.id.clone(),
+            namespace: nearest.namespace.clone(),
+            path: clean(&nearest.path),
+            start_line: nearest.start_line,
+            name: nearest.name().map(|text| short(&name(text), FURTHER_NAME).into_owned()),
+            probability: nearest.probability.map(rounded),
+        }
+    }
+
+    /// Returns the result as a line of text.
+    fn line(&self, shows_namespace: bool) -> String {
+        let namespace = if shows_namespace { format!("{}:", name(&self.namespace)) } else { String::new() };
+        let mut line = format!("{namespace}{}:{}", name(&self.path), self.start_line);
+        if let Some(name) = &self.name {
+            let _ = write!(line, " {name}");
+        }
+        if let Some(probability) = self.probability {
+            let _ = write!(line, " {}", percent(probability));
+        }
+        line + "\n"
     }
 }
 
@@ -132,6 +187,8 @@ pub(crate) struct Passage {
     pub attributes: BTreeMap<String, Vec<String>>,
     /// Score that determined the rank.
     pub score: f64,
+    /// Probability of relevance, from 0 to 1, if the cut gives one.
+    pub probability: Option<f64>,
     /// Cosine similarity to the query, from -1 to 1.
     pub similarity: Option<f64>,
     /// BM25 score of the query's words.
@@ -179,6 +236,7 @@ impl Passage {
             dated_at: hit.dated_at,
             attributes: bounded(hit.attributes),
             score: rounded(hit.score),
+            probability: hit.probability.map(rounded),
             similarity: hit.similarity.map(rounded),
             bm25: hit.bm25.map(rounded),
             snippet: clean(&hit.snippet),
@@ -291,14 +349,16 @@ impl Found {
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
-        let cut = Cut::of(&answer.cut, answer.shown());
         warnings.extend(answer.warnings);
         if answer.index.passages == 0 {
             warnings.push("no indexed passage passes the filters; remove some of them".to_owned());
         }
         Found {
             query: name(&answer.query),
-            cut,
+            cut: Cut::of(answer.cut, &answer.summary),
+            nearest: answer.nearest.iter().map(Nearest::of).collect(),
+            missing_words: answer.missing_words.iter().map(|word| name(word)).collect(),
+            shows_namespace,
             query_id: answer.query_id,
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
@@ -306,15 +366,40 @@ impl Found {
         }
     }
 
-    /// The sentence about the cut, and the identifier of the search.
-    pub fn tail(&self) -> String {
+    /// Leaves the results below the line to the first page, and there as many as fit into their part of `max_chars`.
+    fn fit_nearest(&mut self, cursor: &Cursor, max_chars: usize) {
+        let most = if cursor.start == 0 { max_chars / NEAREST_PART } else { 0 };
+        while !self.nearest.is_empty() && json_length(&self.nearest).max(self.below().chars().count()) > most {
+            self.nearest.pop();
+        }
+    }
+
+    /// The results below the line, as text.
+    fn below(&self) -> String {
+        self.nearest.iter().map(|nearest| nearest.line(self.shows_namespace)).collect()
+    }
+
+    /// The results below the line, the sentence about all results, and the identifier of the search. An empty answer begins with
+    /// the sentence.
+    fn tail(&self) -> String {
         let query = self.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-        let see = if self.cut.method == "gate" { " Set no_gate to see the nearest." } else { "" };
-        format!("{}{see}{query}\n", self.cut.sentence)
+        let sentence = format!("{}{query}\n", self.cut.sentence);
+        match (self.nearest.is_empty(), self.results.is_empty()) {
+            (true, _) => sentence,
+            (false, true) => format!("{sentence}Nearest:\n{}", fenced(&self.below())),
+            (false, false) => format!("Less likely:\n{}{sentence}", fenced(&self.below())),
+        }
+    }
+
+    /// The page of the answer at a cursor.
+    pub fn reply(mut self, cursor: &Cursor, max_chars: usize) -> Reply<Found> {
+        self.fit_nearest(cursor, max_chars);
+        let (tail, names) = (self.tail(), self.names());
+        paginated(self, &tail, cursor, &names, max_chars)
     }
 
     /// Fingerprint of the results.
-    pub fn names(&self) -> String {
+    fn names(&self) -> String {
         crate::cursor::fingerprint(self.results.iter().map(|passage| passage.id.as_str()))
     }
 }

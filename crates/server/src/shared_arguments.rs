@@ -12,7 +12,7 @@ use tamis::text::{LANGUAGES, Language};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Want {
     One,
-    Some,
+    Best,
     All,
 }
 
@@ -21,7 +21,7 @@ impl Want {
     pub fn meant(self) -> tamis::cut::Want {
         match self {
             Want::One => tamis::cut::Want::One,
-            Want::Some => tamis::cut::Want::Some,
+            Want::Best => tamis::cut::Want::Best,
             Want::All => tamis::cut::Want::All,
         }
     }

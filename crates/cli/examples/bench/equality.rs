@@ -260,7 +260,7 @@ fn compare(
     let unjudged =
         |query: &TestQuery| TestQuery { kind: QueryKind::Foreign, judged: Default::default(), ..query.clone() };
     let asked: Vec<TestQuery> = own.iter().chain(&foreign).map(unjudged).collect();
-    let cut = options.config(None, "")?.search.cut;
+    let cut = options.config(None, "")?.search.cut.ok_or("search.cut is off")?;
     let cuts = vec![NamedCut { name: cut.to_string(), rule: cut }];
     let measurement = Measurement { cuts, ..Measurement::default() };
     let url = database.url();

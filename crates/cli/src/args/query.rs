@@ -46,12 +46,23 @@ pub struct QueryArguments {
     #[command(flatten)]
     pub metadata: MetadataArguments,
 
-    /// Choose where relevance ends (the methods are listed below)
+    /// Choose where relevance ends (the methods are listed below), or off: list the first results
     #[arg(long, value_name = "METHOD[:PARAM=VALUE,…]", help_heading = "Cut", hide_short_help = true)]
     pub cut: Option<String>,
     #[command(flatten)]
     pub goal: CutGoalArguments,
-    /// Show what comes nearest even if nothing seems to be on topic
+    /// List the first results as they are ranked, without a cut or a gate; short for --cut off
+    #[arg(
+        long,
+        conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"],
+        help_heading = "Cut",
+        hide_short_help = true
+    )]
+    pub all: bool,
+    /// Leave out the less likely results below the line
+    #[arg(long, help_heading = "Cut", hide_short_help = true)]
+    pub strict: bool,
+    /// Keep the best even if nothing seems to be on topic
     #[arg(long, help_heading = "Cut", hide_short_help = true)]
     pub no_gate: bool,
     /// Answer without the reranker, whatever rerank.model says

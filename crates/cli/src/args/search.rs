@@ -55,7 +55,7 @@ pub struct SearchArguments {
     pub passages: bool,
 
     /// Keep this promise, calibrated on judged queries, in place of the cut's own choice: recall=0.9
-    #[arg(long, value_name = "PROMISE", help_heading = "Cut", hide_short_help = true)]
+    #[arg(long, value_name = "PROMISE", conflicts_with = "all", help_heading = "Cut", hide_short_help = true)]
     pub guarantee: Option<String>,
 
     /// Ask the same in other words too: intent:…, paths:… (likely files) or code:… (its shape); repeatable

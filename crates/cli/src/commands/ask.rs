@@ -34,6 +34,8 @@ pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> 
         metadata: arguments.metadata.filter(),
         explain: arguments.output.explain,
         aim: arguments.goal.aim(),
+        all: arguments.all,
+        strict: arguments.strict,
         gate: arguments.no_gate.then_some(false),
         fast: arguments.fast,
         entry_point: Some("cli".into()),
@@ -130,7 +132,7 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
     }
     let pool = answer.pool.iter_mut().flatten();
     pool.for_each(|entry| entry.path = directory.display_path(&entry.namespace, &entry.path));
-    if let Some(nearest) = &mut answer.nearest {
+    for nearest in &mut answer.nearest {
         nearest.path = directory.display_path(&nearest.namespace, &nearest.path);
     }
     if form.files {
@@ -148,8 +150,7 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
         return Ok(());
     }
     let mut out = output.paged();
-    answer::hits(&mut out, &answer)?;
-    writeln!(out, "{}", answer::summary(&answer))?;
+    answer::whole(&mut out, &answer)?;
     if form.explain {
         explain::explanation(&mut out, &answer)?;
     }

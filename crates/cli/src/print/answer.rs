@@ -3,16 +3,69 @@
 use super::further::further;
 use super::passage_text::{highlighted, origin_of};
 use super::text::{label, visible};
-use crate::page::{Page, shortened};
+use crate::page::{Page, shortened, shortened_middle, shortened_start};
+use console::measure_text_width;
 use owo_colors::OwoColorize;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use tamis::search::Nearest;
+use tamis::search::{Nearest, percent};
 use tamis::{Answer, Hit};
 
 /// The most characters of a line if the terminal sets no limit; longer lines are data or generated code.
 const LONGEST_LINE: usize = 240;
+
+/// Writes an answer: its results, the entries below the line, and the sentence about them. An empty answer begins with the sentence.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn whole(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
+    let summary = summary(answer);
+    if answer.results.is_empty() {
+        writeln!(out, "{summary}")?;
+        return nearest(out, answer, "Nearest:");
+    }
+    hits(out, answer)?;
+    if !answer.nearest.is_empty() {
+        nearest(out, answer, "Less likely:")?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{summary}")
+}
+
+/// Writes the entries below the line under a heading, one line each.
+fn nearest(out: &mut dyn Page, answer: &Answer, heading: &str) -> io::Result<()> {
+    if answer.nearest.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", heading.dimmed())?;
+    let columns = out.columns_after(BELOW_INDENTATION, LONGEST_LINE);
+    for one in &answer.nearest {
+        let namespace = (answer.index.namespaces.len() > 1).then_some(one.namespace.as_str());
+        writeln!(out, "{:BELOW_INDENTATION$}{}", "", below(one, namespace, columns).dimmed())?;
+    }
+    Ok(())
+}
+
+/// Columns before an entry below the line.
+const BELOW_INDENTATION: usize = 2;
+
+/// Fewest columns of a name in which it says something.
+const SHORTEST_NAME: usize = 8;
+
+/// An entry below the line in so many columns: place, name and probability.
+fn below(one: &Nearest, namespace: Option<&str>, columns: usize) -> String {
+    let namespace = namespace.map(|namespace| format!("{} ", label(namespace))).unwrap_or_default();
+    let place = format!("{namespace}{}:{}", label(&one.path), one.start_line);
+    let likely = one.probability.map(|probability| format!("  {}", percent(probability))).unwrap_or_default();
+    let room = columns.saturating_sub(measure_text_width(&likely));
+    let place = shortened_start(&place, room);
+    let left = room.saturating_sub(measure_text_width(&place) + 2);
+    match one.name().filter(|_| left >= SHORTEST_NAME) {
+        Some(name) => format!("{place}  {}{likely}", shortened_middle(&label(name), left)),
+        None => format!("{place}{likely}"),
+    }
+}
 
 /// Writes every result: place, symbol, kind, heading, the lines that answer best, and in short its other passages and
 /// near-copies.
@@ -99,26 +152,15 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
     Ok(())
 }
 
-/// The line on how much is kept and why, with the identifier to judge the answer by.
+/// The sentence on how much is relevant and why, with the identifier to judge the answer by.
 pub fn summary(answer: &Answer) -> String {
     if answer.index.passages == 0 {
         return "Nothing to search: no indexed passage passes the filters.".into();
     }
-    // Others wrote the names.
-    let nearest = answer.nearest.as_ref().map(|nearest| Nearest {
-        path: label(&nearest.path).into_owned(),
-        title: nearest.title.as_deref().map(|title| label(title).into_owned()),
-        symbol: nearest.symbol.as_deref().map(|symbol| label(symbol).into_owned()),
-        ..nearest.clone()
-    });
-    let sentence = answer.cut.sentence(answer.shown(), nearest.as_ref());
-    let mut sentence = visible(&sentence).into_owned();
-    if nearest.is_some() && answer.cut.is_refused() {
-        sentence.push_str(" See it with --no-gate.");
-    }
+    let sentence = visible(&answer.summary);
     match &answer.query_id {
         Some(id) => format!("{sentence} [query {id}]"),
-        None => sentence,
+        None => sentence.into_owned(),
     }
 }
 
@@ -148,7 +190,7 @@ pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<(
 mod tests {
     use super::super::{plain, plain_in};
     use super::*;
-    use crate::print::samples::{answer, hit};
+    use crate::print::samples::{answer, hit, nearest as nearest_entry};
     use std::ops::Range;
 
     #[test]
@@ -228,33 +270,50 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_says_how_many_and_why() {
-        let mut answer = answer();
-        answer.cut.reason = "the next one is much weaker".into();
-        (answer.cut.candidates, answer.cut.keep) = (150, 7);
-        answer.index.passages = 5000;
-        answer.results = vec![hit("a", 1, 2)];
-        assert_eq!(summary(&answer), "Kept 7 of 150, the first 1 shown: the next one is much weaker.");
-        answer.query_id = Some("7k2m9qrt".into());
-        assert!(summary(&answer).ends_with("much weaker. [query 7k2m9qrt]"), "{}", summary(&answer));
-        answer.cut.keep = 0;
-        answer.nearest = Some(Nearest {
-            id: "0123456789ab".into(),
-            namespace: "house".into(),
-            path: "heat\u{1b}[2Jing.md".into(),
-            start_line: 3,
-            title: Some("Heating > Boiler".into()),
-            symbol: None,
-        });
-        assert_eq!(
-            summary(&answer),
-            "Nothing close enough: the next one is much weaker. Nearest: heat␛[2Jing.md, “Boiler” (weak match). [query 7k2m9qrt]"
-        );
-        assert!(!summary(&answer).contains("--no-gate"), "the gate did not decide");
-        answer.cut.method = "gate".into();
-        assert!(summary(&answer).contains("(weak match). See it with --no-gate. [query"), "{}", summary(&answer));
-        answer.index.passages = 0;
-        assert!(summary(&answer).contains("filters"));
+    fn less_likely_entries_stand_below_the_line() {
+        let mut first = hit("src/lock.rs", 8, 12);
+        first.snippet = "fn take() {}".into();
+        let mut second = nearest_entry("src/queue.rs", 40);
+        second.symbol = Some("Queue::take".into());
+        second.probability = Some(0.12);
+        let mut third = nearest_entry("docs/locks and queues/heat\u{1b}[2Jing.md", 7);
+        third.title = Some("Guide > What to do when a lock is never released, step by step".into());
+        third.probability = Some(0.004);
+        let found = Answer {
+            results: vec![first],
+            nearest: vec![second, third, nearest_entry("c.md", 1)],
+            summary: "1 of 97 looks relevant (92%); the next has 12%.".into(),
+            query_id: Some("7k2m9qrt".into()),
+            ..answer()
+        };
+        insta::assert_snapshot!(plain_in(80, |out| whole(out, &found)), @r"
+        src/lock.rs:8-12  (function)
+           8 │ fn take() {}
+
+        Less likely:
+          src/queue.rs:40  Queue::take  12%
+          docs/locks and queues/heat␛[2Jing.md:7  What to do when …ed, step by step  <1%
+          c.md:1
+
+        1 of 97 looks relevant (92%); the next has 12%. [query 7k2m9qrt]
+        ");
+        let narrow = plain_in(30, |out| nearest(out, &found, "Less likely:"));
+        assert!(narrow.lines().count() == 4 && narrow.lines().all(|line| line.chars().count() <= 30), "{narrow}");
+    }
+
+    #[test]
+    fn an_empty_answer_begins_with_its_sentence() {
+        let mut found = answer();
+        found.summary = r#"Nothing clearly relevant: no passage has "Mongolia"."#.into();
+        found.nearest = vec![nearest_entry("a.md", 3)];
+        found.index.namespaces.push("other".into());
+        insta::assert_snapshot!(plain(|out| whole(out, &found)), @r#"
+        Nothing clearly relevant: no passage has "Mongolia".
+        Nearest:
+          sample a.md:3
+        "#);
+        found.index.passages = 0;
+        assert!(summary(&found).contains("filters"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub fn ranked(out: &mut dyn Page, found: &RankedEvidence) -> io::Result<()> {
     if !found.fragments.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "{}", visible(&found.cut.sentence(found.fragments.len(), None)))?;
+    writeln!(out, "{}", visible(&found.cut.sentence(found.fragments.len(), &[])))?;
     if !found.stands_out && !found.fragments.is_empty() {
         let reason = found.stands_out_reason.trim_end_matches('.');
         writeln!(out, "{} {}.", "No fragment stands out for the claim:".yellow(), visible(reason))?;
@@ -57,7 +57,7 @@ pub fn matches(out: &mut dyn Page, found: &VectorMatches) -> io::Result<()> {
     if !found.matches.is_empty() {
         writeln!(out)?;
     }
-    let sentence = found.cut.sentence(found.matches.len(), None);
+    let sentence = found.cut.sentence(found.matches.len(), &[]);
     writeln!(out, "{} ({} compared)", visible(&sentence), counted(found.total_searched, "passage"))
 }
 

@@ -3,7 +3,7 @@
 use crate::page::Page;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use tamis::search::{Copy, FurtherPassage, IndexReport, PoolEntry};
+use tamis::search::{Copy, FurtherPassage, IndexReport, Nearest, PoolEntry};
 use tamis::{Answer, CutReport, Hit};
 
 /// A page of a terminal.
@@ -86,6 +86,21 @@ pub fn copy(path: &str) -> Copy {
     Copy { id: "0011223344556677".into(), namespace: "sample".into(), path: path.into(), start_line: 8, end_line: 12 }
 }
 
+/// An entry below the line with nothing but its place.
+pub fn nearest(path: &str, start_line: u32) -> Nearest {
+    Nearest {
+        id: "8899aabbccddeeff".into(),
+        namespace: "sample".into(),
+        path: path.into(),
+        start_line,
+        end_line: start_line + 4,
+        title: None,
+        symbol: None,
+        kind: "function".into(),
+        probability: None,
+    }
+}
+
 /// An answer without results.
 pub fn answer() -> Answer {
     Answer {
@@ -107,8 +122,11 @@ pub fn answer() -> Answer {
             dropped: 0,
             dropped_non_finite: 0,
             diagnostics: BTreeMap::new(),
+            probabilities: Vec::new(),
         },
-        nearest: None,
+        summary: "Nothing matches.".into(),
+        nearest: Vec::new(),
+        missing_words: Vec::new(),
         timings_ms: BTreeMap::new(),
         index: IndexReport { passages: 1, embedded: 1, stale: Some(0), namespaces: vec!["sample".into()] },
         pool: None,

@@ -15,7 +15,7 @@ fn the_relevant_lines_come_out_as_they_came_in() {
     let (code, out, err) = filtered(&[], SCORES);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out, "{\"score\": 0.91, \"id\": 1}\n{\"score\":0.90,\"id\":2}\r\n");
-    assert!(err.starts_with("tamis: Kept 2 of 5: "), "{err}");
+    assert!(err.starts_with("tamis: 2 of 5 look relevant ("), "{err}");
     assert_eq!(filtered(&["--quiet"], SCORES).2, "");
     let (_, out, _) = filtered(&["--method", "fixed:k=100"], SCORES);
     assert_eq!(out, SCORES, "all of them, to the missing end of the last line");
@@ -57,10 +57,10 @@ fn one_malformed_line_is_named_and_nothing_is_written() {
 fn nothing_kept_is_status_1_and_so_is_nothing_given() {
     let (code, out, err) = filtered(&["--background", "0.95"], SCORES);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains("Nothing close enough."), "{err}");
+    assert!(err.contains("Nothing clearly relevant"), "{err}");
     assert_eq!(filtered(&[], "").0, 1);
     let (code, _, err) = filtered(&["--method", "background", "--background", "0.95"], SCORES);
-    assert!(code == 1 && err.contains("Nothing close enough: "), "{err}");
+    assert!(code == 1 && err.contains("Nothing clearly relevant: "), "{err}");
 }
 
 #[test]

@@ -230,12 +230,22 @@ fn search_gives_what_is_relevant_and_says_why_it_stops() {
         text.starts_with("1. [") && text.contains("\ndocs/bread.md:") && text.contains("Heat the oven to 240 degrees"),
         "{text}"
     );
-    assert!(text.contains("Kept ") && text.contains("[query "), "{text}");
+    assert!(
+        text.contains("relevant (") && text.contains("\nLess likely:\n```\n") && text.contains("[query "),
+        "{text}"
+    );
     assert!(data.get("pool").is_none() && data.get("timings_ms").is_none());
 
     let (data, text) = client.good("search", json!({ "query": "zeppelin hydrogen accounting", "paths": ["src/**"] }));
     assert_eq!(data["results"], json!([]), "{text}");
-    assert!(text.starts_with("Nothing close enough") && text.contains("Set no_gate to see the nearest."), "{text}");
+    assert!(text.starts_with("Nothing clearly relevant: ") && text.contains("\nNearest:\n```\nsrc/"), "{text}");
+    let paths = data["nearest"].as_array().expect("the nearest").iter().map(|one| one["path"].as_str());
+    assert!(
+        (1..=3).contains(&paths.len()) && paths.clone().all(|path| path.is_some_and(|path| path.starts_with("src/")))
+    );
+    let strict = json!({ "query": "zeppelin hydrogen accounting", "paths": ["src/**"], "strict": true });
+    let (data, text) = client.good("search", strict);
+    assert!(data.get("nearest").is_none() && !text.contains("Nearest:"), "{text}");
     let asked = json!({ "query": "zeppelin hydrogen accounting", "paths": ["src/**"], "no_gate": true });
     let (data, text) = client.good("search", asked);
     assert_ne!(data["results"], json!([]), "{text}");
@@ -544,7 +554,7 @@ fn evidence_is_asked_by_meaning_and_by_views() {
     let (data, text) =
         client.good("vector_search", json!({ "query": "zeppelin hydrogen accounting", "min_similarity": 0.99 }));
     assert_eq!(data["results"], json!([]));
-    assert!(text.starts_with("Nothing close enough"), "{text}");
+    assert!(text.starts_with("Nothing clearly relevant"), "{text}");
     let id = client.good("get", json!({ "id": "claim:c1" })).0["path"].clone();
     assert_eq!(id, "claim:c1");
 

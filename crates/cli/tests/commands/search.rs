@@ -13,7 +13,10 @@ fn the_first_search_indexes_and_finds() {
     assert!(out.starts_with("docs/bread.md:"), "{out}");
     assert!(out.contains("│ Heat the oven to 240 degrees"), "{out}");
     let summary = out.lines().last().expect("a summary");
-    assert!(summary.starts_with("Kept ") && summary.contains("[query "), "{summary}");
+    assert!(
+        summary.contains("relevant (") && summary.contains("%); the next has ") && summary.contains("[query "),
+        "{summary}"
+    );
     assert!(tree.root().join(".tamis/.gitignore").is_file(), "the index ignores itself");
 }
 
@@ -33,7 +36,7 @@ fn nothing_found_is_status_1_and_one_clear_line() {
     let tree = Tree::indexed();
     let (code, out, err) = run(tree.tamis(&["search", "--mode", "lexical", "zeppelin"]));
     assert_eq!(code, 1, "{err}");
-    assert!(out.starts_with("Nothing matches."), "{out}");
+    assert!(out.starts_with("Nothing matches: no passage has \"zeppelin\"."), "{out}");
     assert_eq!(out.lines().count(), 1);
 }
 
@@ -43,7 +46,9 @@ fn what_the_gate_refuses_is_named_and_shown_on_request() {
     let query = "who won the football world cup of zeppelins";
     let (code, out, err) = run(tree.tamis(&["search", query]));
     assert_eq!(code, 1, "{err}");
-    assert!(out.contains(" Nearest: ") && out.contains(" (weak match). See it with --no-gate."), "{out}");
+    assert!(out.starts_with("Nothing clearly relevant: ") && out.contains("\nNearest:\n  "), "{out}");
+    assert!(out.contains("no passage has \"won\", \"football\" or \"world\"."), "{out}");
+    assert_eq!(out.lines().count(), 5, "three of the nearest: {out}");
     let (code, shown, err) = run(tree.tamis(&["search", "--no-gate", query]));
     assert_eq!(code, 0, "{err}");
     let summary = shown.lines().last().expect("a summary");
@@ -51,7 +56,7 @@ fn what_the_gate_refuses_is_named_and_shown_on_request() {
     let answer = tree.json(&["search", "--json", "--no-gate", query]);
     assert_eq!(answer["cut"]["diagnostics"]["gate"], "off", "{answer}");
     let refused = tree.json(&["search", "--json", query]);
-    assert_eq!(refused["nearest"]["path"], answer["results"][0]["path"], "what was named is what is shown");
+    assert_eq!(refused["nearest"][0]["path"], answer["results"][0]["path"], "what was named is what is shown");
     // On topic the gate changes nothing, and so nothing is said of it.
     let (_, on_topic, _) = run(tree.tamis(&["search", "--no-gate", OVEN]));
     assert!(!on_topic.contains("the gate is off"), "{on_topic}");
@@ -62,7 +67,19 @@ fn the_json_answer_has_every_field_of_the_contract() {
     let tree = Tree::indexed();
     let answer = tree.json(&["search", "--json", OVEN]);
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
-    for key in ["query", "mode_used", "fallback_reason", "model", "results", "cut", "nearest", "timings_ms", "index"] {
+    for key in [
+        "query",
+        "mode_used",
+        "fallback_reason",
+        "model",
+        "results",
+        "cut",
+        "summary",
+        "nearest",
+        "missing_words",
+        "timings_ms",
+        "index",
+    ] {
         assert!(keys(&answer).contains(&key.to_owned()), "{key}");
     }
     assert_eq!(answer["query"], OVEN);
@@ -111,6 +128,47 @@ fn json_lines_are_the_results_and_a_filter_reads_them() {
     let whole = tree.json(&[&arguments[..], &["--json"]].concat());
     assert_eq!(lines, whole["results"].as_array().expect("results")[..]);
     assert!(err.contains("tamis: Kept "), "the summary goes to standard error: {err}");
+}
+
+#[test]
+fn below_the_line_stands_what_is_less_likely() {
+    let tree = Tree::indexed();
+    let (code, out, err) = run(tree.tamis(&["search", OVEN]));
+    assert_eq!(code, 0, "{err}");
+    let (above, below) = out.split_once("\n\nLess likely:\n").expect("a lower part");
+    assert!(above.starts_with("docs/bread.md:"), "{out}");
+    let (lines, summary) = below.trim_end().split_once("\n\n").expect("the summary stands by itself");
+    assert!((1..=5).contains(&lines.lines().count()) && lines.lines().all(|line| line.ends_with('%')), "{out}");
+    let (_, strict, _) = run(tree.tamis(&["search", "--strict", OVEN]));
+    let sentence = |text: &str| text.split(" [query ").next().unwrap_or_default().to_owned();
+    assert_eq!(sentence(&strict), sentence(&format!("{above}\n\n{summary}")));
+    for form in ["--files", "--jsonl", "--vimgrep"] {
+        let out = run(tree.tamis(&["search", form, OVEN])).1;
+        assert_eq!(out, run(tree.tamis(&["search", form, "--strict", OVEN])).1, "{form}");
+    }
+}
+
+#[test]
+fn all_lists_the_first_and_goes_with_no_cut() {
+    let tree = Tree::indexed();
+    let query = "who won the football world cup of zeppelins";
+    let (code, out, err) = run(tree.tamis(&["search", "--all", "-n", "3", query]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("\nThe first 3 of ") && !out.contains("Less likely"), "{out}");
+    let paths = |cut: &[&str]| run(tree.tamis(&[&["search", "--files", "-n", "3"], cut, &[query]].concat())).1;
+    assert_eq!(paths(&["--all"]).lines().count(), 3);
+    assert_eq!(paths(&["--all"]), paths(&["--cut", "off"]));
+    for other in [
+        &["--cut", "otsu"][..],
+        &["--want", "one"],
+        &["--min-precision", "0.5"],
+        &["--target-recall", "0.5"],
+        &["--budget-tokens", "50"],
+        &["--guarantee", "recall=0.9"],
+    ] {
+        let (code, _, err) = run(tree.tamis(&[&["search", "--all"], other, &[query]].concat()));
+        assert!(code == 2 && err.contains("'--all'") && err.contains(other[0]), "{err}");
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn fragments_are_ranked_and_linked_and_claims_compared() {
     let tree = graph();
     let (code, out, error) = run(tree.tamis(&["evidence", "rank", "c1"]));
     assert_eq!(code, 0, "{error}");
-    assert!(out.contains("  f1  page p1  [supports]\n") && out.contains("Kept "), "{out}");
+    assert!(out.contains("  f1  page p1  [supports]\n") && out.contains(" look relevant ("), "{out}");
     let ranked = tree.json(&["evidence", "rank", "c1", "--cut", "fixed:k=3", "--link", "--json"]);
     assert_eq!((ranked["linked"].as_u64(), ranked["fragments"].as_array().map(Vec::len)), (Some(1), Some(3)));
     let chain = tree.json(&["view", "v_evidence_chain", "--param", "relation=neutral", "--json"]);
@@ -86,7 +86,10 @@ fn fragments_are_ranked_and_linked_and_claims_compared() {
     );
     let (code, out, _) =
         run(tree.tamis(&["evidence", "search", "folic acid", "--min-similarity", "1", "--target", "fragments"]));
-    assert!(code == 1 && out.starts_with("Nothing close enough: ") && out.contains("(3 passages compared)"), "{out}");
+    assert!(
+        code == 1 && out.starts_with("Nothing clearly relevant: ") && out.contains("(3 passages compared)"),
+        "{out}"
+    );
     let (code, _, error) = run(tree.tamis(&["evidence", "search", "x", "--top-k", "51"]));
     assert!(code == 2 && error.contains("--top-k") && error.contains("1 to 50"), "{error}");
 }

@@ -108,7 +108,7 @@ class Index:
         limit: int | None = None,
         *,
         cut: str | None = None,
-        want: Literal["auto", "one", "some", "all"] | None = None,
+        want: Literal["auto", "one", "best", "all"] | None = None,
         mode: Literal["hybrid", "lexical", "semantic"] | None = None,
         strictness: float | None = None,
         target_recall: float | None = None,

@@ -2,7 +2,7 @@
 
 use crate::hits::Found;
 use crate::labels::note_shown;
-use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
+use crate::page::{DEFAULT_MAX_CHARS, PageArguments};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::moment;
 use crate::tool::{Call, Need, Tool};
@@ -21,9 +21,15 @@ pub(crate) struct Arguments {
     /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// Return the nearest memories even when none seems to be on topic.
+    /// Keep the best memories even when none seems to be on topic.
     #[serde(default)]
     no_gate: bool,
+    /// List the first `limit` memories, relevant or not.
+    #[serde(default)]
+    all: bool,
+    /// Leave out the less likely ones, which come in a line each.
+    #[serde(default)]
+    strict: bool,
     /// Only memories since then, such as 2026-01-31, 7d or yesterday (default: any time).
     since: Option<String>,
     /// Only memories before then, in the same forms (default: any time).
@@ -57,6 +63,8 @@ impl Tool for MemorySearch {
         let request = SearchRequest {
             limit: arguments.limit,
             gate: arguments.no_gate.then_some(false),
+            all: arguments.all,
+            strict: arguments.strict,
             metadata: MetadataFilter {
                 authors: arguments.author.into_iter().collect(),
                 topics: arguments.topic.into_iter().collect(),
@@ -72,8 +80,8 @@ impl Tool for MemorySearch {
         };
         request.check()?;
         let found = Found::of(call.index.search(&request)?, call.warnings());
-        let (tail, names, all) = (found.tail(), found.names(), found.results.len());
-        let reply = paginated(found, &tail, &call.cursor, &names, arguments.page.max_chars);
+        let all = found.results.len();
+        let reply = found.reply(&call.cursor, arguments.page.max_chars);
         note_shown(call, &reply, all);
         Ok(reply)
     }

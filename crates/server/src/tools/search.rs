@@ -2,7 +2,7 @@
 
 use crate::hits::Found;
 use crate::labels::note_shown;
-use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
+use crate::page::{DEFAULT_MAX_CHARS, PageArguments};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::{Want, languages, moment};
 use crate::tool::{Call, Tool};
@@ -26,9 +26,15 @@ pub(crate) struct Arguments {
     passages: bool,
     /// Results to aim for (default: chosen for the query).
     want: Option<Want>,
-    /// Return the nearest even if nothing is on topic.
+    /// Keep the best even if nothing is on topic.
     #[serde(default)]
     no_gate: bool,
+    /// List the first `limit`, relevant or not.
+    #[serde(default)]
+    all: bool,
+    /// Leave out the less likely ones.
+    #[serde(default)]
+    strict: bool,
     /// Of code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
@@ -71,8 +77,8 @@ impl Tool for Search {
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search";
     const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns only relevant \
-        results, each a file, issue or session with its best passages, and says why there are no more: an empty answer means \
-        that nothing is relevant. Use grep for exact text.";
+        results, each a file, issue or session with its best passages, and below them the next, less likely ones in a line each: \
+        without results, nothing is clearly relevant. Use grep for exact text.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Found;
@@ -87,6 +93,8 @@ impl Tool for Search {
             passages: arguments.passages,
             want: arguments.want.map(Want::meant),
             gate: arguments.no_gate.then_some(false),
+            all: arguments.all,
+            strict: arguments.strict,
             collections: arguments.collections,
             languages: languages(&arguments.languages)?,
             paths: arguments.paths,
@@ -103,8 +111,8 @@ impl Tool for Search {
         };
         request.check()?;
         let found = Found::of(call.index.search(&request)?, call.warnings());
-        let (tail, names, all) = (found.tail(), found.names(), found.results.len());
-        let reply = paginated(found, &tail, &call.cursor, &names, arguments.page.max_chars);
+        let all = found.results.len();
+        let reply = found.reply(&call.cursor, arguments.page.max_chars);
         note_shown(call, &reply, all);
         Ok(reply)
     }

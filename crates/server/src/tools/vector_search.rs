@@ -132,7 +132,8 @@ impl Tool for VectorSearch {
             ..VectorSearchRequest::new(arguments.query)
         })?;
         let results: Vec<Match> = found.matches.into_iter().map(matched).collect();
-        let cut = Cut::of(&found.cut, results.len());
+        let sentence = found.cut.sentence(results.len(), &[]);
+        let cut = Cut::of(found.cut, &sentence);
         let warnings = call.warnings().into_iter().chain(found.fallback_reason).chain(found.warnings).collect();
         let names = fingerprint(results.iter().map(|one| one.id.as_str()));
         let tail = format!(

@@ -19,7 +19,7 @@ fn index(root: &Path) -> Arc<Index> {
     let mut config = Config::built_in();
     config.index.models = vec!["static".into()];
     config.search.gate = false;
-    config.search.cut = config.cut("fixed:k=5").expect("a cut");
+    config.search.cut = Some(config.cut("fixed:k=5").expect("a cut"));
     let index = Index::at(Location::at(root, None), config).expect("opens");
     index.refresh().expect("indexed");
     Arc::new(index)

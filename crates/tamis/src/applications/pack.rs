@@ -87,7 +87,7 @@ impl Index {
             return Err(Error::argument("budget_tokens", budget.to_string(), "50 to 1000000"));
         }
         let limit = request.search.limit.unwrap_or(MOST_ENTRIES);
-        let answer = self.search(&SearchRequest { limit: Some(limit), ..request.search.clone() })?;
+        let answer = self.search(&SearchRequest { limit: Some(limit), strict: true, ..request.search.clone() })?;
         let several = answer.index.namespaces.len() > 1;
         let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
         let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));
@@ -123,7 +123,7 @@ impl Index {
             }
         }
         let sections = sections(&chosen);
-        let nothing = answer.cut.sentence(answer.shown(), answer.nearest.as_ref());
+        let nothing = answer.summary;
         let text = match answer.results.is_empty() {
             true => format!("{nothing}\n"),
             false => rendered(&sections, &left_out, budget, several),

@@ -4,7 +4,6 @@ use super::syntax::WordFilter;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 use tamis_cut::{Cut, Verdict};
 
 /// The result of a search, with its cut and the reason for it.
@@ -32,8 +31,13 @@ pub struct Answer {
     pub results: Vec<Hit>,
     /// The number of relevant entries, and the reason. Rules that are defined on passages count passages.
     pub cut: CutReport,
-    /// The best candidate of an empty answer; null if there are results, or no candidates.
-    pub nearest: Option<Nearest>,
+    /// The answer in one sentence: how many entries look relevant, with their probabilities, and what ends the list.
+    pub summary: String,
+    /// The entries just below the line, best first: at most five, or three where nothing is relevant. Empty if the cut left nothing
+    /// out, or with the option `strict`.
+    pub nearest: Vec<Nearest>,
+    /// The words of the query that no searched passage has, as written; at most three.
+    pub missing_words: Vec<String>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
     /// The searched part of the index.
@@ -181,7 +185,17 @@ pub struct CutReport {
     pub dropped_non_finite: usize,
     /// The method's own numbers.
     pub diagnostics: BTreeMap<String, serde_json::Value>,
+    /// The probability of each candidate, where there is one, in the order of the ranking. `results` and `nearest` have them in the
+    /// JSON form.
+    #[serde(skip)]
+    pub probabilities: Vec<f64>,
 }
+
+/// The name of the cut of a search without one.
+pub(super) const OFF: &str = "off";
+
+/// Number of probabilities in a sentence.
+const NAMED_PROBABILITIES: usize = 5;
 
 impl CutReport {
     /// Adds to the reason what the gate would have decided, which was turned off.
@@ -227,40 +241,92 @@ impl CutReport {
         Some(format!("without {}", quoted.join(" or ")))
     }
 
-    /// Returns `true` if the gate refused everything. [`SearchRequest::gate`](super::SearchRequest::gate) turns it off.
-    pub fn is_refused(&self) -> bool {
-        self.method == "gate"
-    }
-
-    /// Returns the cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
-    /// its `nearest` candidate too.
-    pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {
-        let CutReport { keep, candidates, .. } = self;
+    /// Returns the answer in one sentence, for one that shows the first `shown` of what is kept: how much is relevant, with the
+    /// probabilities where there are some, and otherwise the reason of the cut. An empty answer names the `missing_words` too.
+    pub fn sentence(&self, shown: usize, missing_words: &[String]) -> String {
+        let CutReport { keep, candidates, .. } = *self;
         let reason = self.reason.trim_end_matches('.');
         // A cut reports the size of its best candidate if that alone exceeds the budget.
         let over_budget = self.diagnostics.contains_key("best_tokens");
-        match *keep {
+        match keep {
             0 if over_budget => format!("Nothing fits the budget: {reason}."),
-            0 if *candidates == 0 => {
-                let without = self.without().map(|without| format!(" {without}")).unwrap_or_default();
-                format!("Nothing matches{without}.")
+            0 => self.empty_sentence(missing_words),
+            _ if self.method == OFF && shown < candidates => {
+                format!("The first {shown} of {candidates}, without a cut.")
             }
-            0 => {
-                // The reason of the gate begins like the sentence.
-                let reason = match reason.strip_prefix("nothing close enough") {
-                    Some(rest) => rest.to_owned(),
-                    None => format!(": {reason}"),
-                };
-                let nearest = nearest.map(|nearest| format!(" Nearest: {nearest} (weak match).")).unwrap_or_default();
-                format!("Nothing close enough{reason}.{nearest}")
-            }
-            keep if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
-            keep => format!("Kept {keep} of {candidates}: {reason}."),
+            _ if self.method == OFF => format!("All {candidates}, without a cut."),
+            _ if !self.probabilities.is_empty() => self.likely_sentence(shown),
+            _ if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
+            _ => format!("Kept {keep} of {candidates}: {reason}."),
+        }
+    }
+
+    /// Returns the sentence of an answer without results.
+    fn empty_sentence(&self, missing_words: &[String]) -> String {
+        let without = self.without().filter(|_| self.candidates == 0).map(|without| format!(" {without}"));
+        let begin = match self.candidates {
+            0 => format!("Nothing matches{}", without.unwrap_or_default()),
+            _ => "Nothing clearly relevant".to_owned(),
+        };
+        let nearest = self.probabilities.first().map(|&nearest| format!("the nearest has {}", percent(nearest)));
+        let remarks = Some(self.remarks()).filter(|remarks| self.candidates > 0 && !remarks.is_empty());
+        let missing = match missing_words {
+            [] => None,
+            [one] => Some(format!("no passage has \"{one}\"")),
+            [first @ .., last] => Some(format!("no passage has \"{}\" or \"{last}\"", first.join("\", \""))),
+        };
+        let why = nearest.into_iter().chain(remarks.map(str::to_owned)).chain(missing).collect::<Vec<_>>().join("; ");
+        if why.is_empty() { format!("{begin}.") } else { format!("{begin}: {why}.") }
+    }
+
+    /// Returns the sentence of an answer whose candidates have probabilities.
+    fn likely_sentence(&self, shown: usize) -> String {
+        let CutReport { keep, candidates, .. } = *self;
+        let look = if keep == 1 { "looks" } else { "look" };
+        let mut sentence = match keep == candidates && keep > 1 {
+            true => format!("All {keep} {look} relevant"),
+            false => format!("{keep} of {candidates} {look} relevant"),
+        };
+        if shown < keep {
+            sentence.push_str(&format!(", the first {shown} shown"));
+        }
+        let kept = self.probabilities.iter().take(shown.min(keep));
+        let mut named: Vec<String> = kept.map(|&probability| percent(probability)).collect();
+        if named.len() > NAMED_PROBABILITIES {
+            named.truncate(NAMED_PROBABILITIES);
+            named.push("…".to_owned());
+        }
+        sentence.push_str(&format!(" ({})", named.join(", ")));
+        if let Some(&next) = self.probabilities.get(keep).filter(|_| shown >= keep) {
+            sentence.push_str(&format!("; the next has {}", percent(next)));
+        }
+        match self.remarks() {
+            "" => sentence + ".",
+            remarks => format!("{sentence}; {remarks}."),
+        }
+    }
+
+    /// Returns the part of the reason that says more than the probabilities do. Its first clause may only compare them.
+    fn remarks(&self) -> &str {
+        let reason = self.reason.trim_end_matches('.');
+        let compares = ["the next is ", "nothing else was found", "nothing close enough", "nothing is clearly relevant"];
+        match compares.iter().any(|clause| reason.starts_with(clause)) {
+            true => reason.split_once("; ").map_or("", |(_, remarks)| remarks),
+            false => reason,
         }
     }
 }
 
-/// The candidate that came closest to a query that nothing answers.
+/// A share as a whole percentage. Only an exact zero reads 0%, and only an exact one reads 100%.
+pub fn percent(share: f64) -> String {
+    match (share * 100.0).round() {
+        0.0 if share > 0.0 => "<1%".into(),
+        100.0 if share < 1.0 => ">99%".into(),
+        rounded => format!("{rounded}%"),
+    }
+}
+
+/// An entry below the line, by its best passage.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Nearest {
     /// The passage's identifier, which `tamis get` takes.
@@ -271,20 +337,23 @@ pub struct Nearest {
     pub path: String,
     /// First line, from 1.
     pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
     /// Title of the document, or the path of headings above the passage.
     pub title: Option<String>,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
+    /// Kind of passage: `function`, `type`, `section`, …
+    pub kind: String,
+    /// The probability that it answers the query by all evidence, if the cut gives one.
+    pub probability: Option<f64>,
 }
 
-impl fmt::Display for Nearest {
-    /// Formats the path with the symbol, or with the heading right above the passage: `heating.md, “Boiler”`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Nearest {
+    /// Returns the symbol, or else the heading right above the passage.
+    pub fn name(&self) -> Option<&str> {
         let heading = || self.title.as_deref().and_then(|title| title.rsplit(" > ").next());
-        match self.symbol.as_deref().or_else(heading).filter(|name| !name.is_empty()) {
-            Some(name) => write!(f, "{}, “{name}”", self.path),
-            None => f.write_str(&self.path),
-        }
+        self.symbol.as_deref().or_else(heading).filter(|name| !name.is_empty())
     }
 }
 
@@ -300,6 +369,7 @@ impl From<Cut> for CutReport {
             dropped: cut.dropped,
             dropped_non_finite: cut.dropped_non_finite,
             diagnostics: cut.diagnostics.into_iter().map(|(name, value)| (name.into_owned(), json(value))).collect(),
+            probabilities: cut.probabilities,
         }
     }
 }
@@ -394,34 +464,75 @@ mod tests {
             dropped: 150 - keep,
             dropped_non_finite: 0,
             diagnostics: BTreeMap::new(),
+            probabilities: Vec::new(),
+        }
+    }
+
+    fn likely(keep: usize, candidates: usize, probabilities: &[f64]) -> CutReport {
+        CutReport { candidates, probabilities: probabilities.to_vec(), reason: LESS.into(), ..report(keep) }
+    }
+
+    const LESS: &str = "the next is much less likely";
+
+    #[test]
+    fn without_probabilities_the_reason_speaks() {
+        assert_eq!(report(4).sentence(4, &[]), "Kept 4 of 150: the next one is much weaker.");
+        assert_eq!(report(12).sentence(10, &[]), "Kept 12 of 150, the first 10 shown: the next one is much weaker.");
+    }
+
+    #[test]
+    fn probabilities_say_how_much_looks_relevant() {
+        for (cut, shown, expected) in [
+            (likely(3, 97, &[0.92, 0.71, 0.4, 0.12]), 3, "3 of 97 look relevant (92%, 71%, 40%); the next has 12%."),
+            (likely(1, 97, &[0.92, 0.12]), 1, "1 of 97 looks relevant (92%); the next has 12%."),
+            (likely(4, 4, &[0.9, 0.8, 0.7, 0.6]), 4, "All 4 look relevant (90%, 80%, 70%, 60%)."),
+            (likely(1, 1, &[0.9]), 1, "1 of 1 looks relevant (90%)."),
+            (
+                likely(12, 97, &[0.999; 97]),
+                10,
+                "12 of 97 look relevant, the first 10 shown (>99%, >99%, >99%, >99%, >99%, …).",
+            ),
+        ] {
+            assert_eq!(cut.sentence(shown, &[]), expected);
         }
     }
 
     #[test]
-    fn a_sentence_says_how_much_is_kept_and_why() {
-        assert_eq!(report(4).sentence(4, None), "Kept 4 of 150: the next one is much weaker.");
-        assert_eq!(report(12).sentence(10, None), "Kept 12 of 150, the first 10 shown: the next one is much weaker.");
+    fn what_else_decided_is_added() {
+        let cut = |reason: &str| CutReport { reason: reason.into(), ..likely(1, 97, &[0.92, 0.62]) };
+        for (reason, remarks) in [
+            ("the next is less likely; wanted: one", "; wanted: one"),
+            ("more would exceed the budget of 4,000 tokens", "; more would exceed the budget of 4,000 tokens"),
+        ] {
+            let expected = format!("1 of 97 looks relevant (92%); the next has 62%{remarks}.");
+            assert_eq!(cut(reason).sentence(1, &[]), expected);
+        }
     }
 
     #[test]
-    fn an_empty_answer_names_the_nearest_candidate() {
-        let mut nearest = Nearest {
-            id: "0123456789ab".into(),
-            namespace: "house".into(),
-            path: "heating.md".into(),
-            start_line: 3,
-            title: Some("Heating > Boiler".into()),
-            symbol: None,
-        };
-        let gated = CutReport { reason: "nothing close enough in words or meaning".into(), ..report(0) };
-        let nothing = "Nothing close enough in words or meaning.";
-        assert_eq!(gated.sentence(0, None), nothing);
-        let sentence = |nearest: &Nearest| gated.sentence(0, Some(nearest));
-        assert_eq!(sentence(&nearest), format!("{nothing} Nearest: heating.md, “Boiler” (weak match)."));
-        nearest.title = None;
-        assert_eq!(sentence(&nearest), format!("{nothing} Nearest: heating.md (weak match)."));
-        assert_eq!(report(0).sentence(0, None), "Nothing close enough: the next one is much weaker.");
-        assert_eq!(CutReport { candidates: 0, ..report(0) }.sentence(0, None), "Nothing matches.");
+    fn an_empty_answer_names_the_missing_words() {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let empty = CutReport { reason: "nothing close enough in words or meaning".into(), ..likely(0, 97, &[0.09]) };
+        let nothing = "Nothing clearly relevant: the nearest has 9%";
+        assert_eq!(empty.sentence(0, &[]), format!("{nothing}."));
+        for (missing, expected) in [
+            (words(&["Mongolia"]), r#"no passage has "Mongolia""#),
+            (words(&["Mongolia", "yurts"]), r#"no passage has "Mongolia" or "yurts""#),
+            (words(&["a1", "b2", "c3"]), r#"no passage has "a1", "b2" or "c3""#),
+        ] {
+            assert_eq!(empty.sentence(0, &missing), format!("{nothing}; {expected}."));
+        }
+        let unknown = CutReport { probabilities: Vec::new(), ..empty.clone() };
+        assert_eq!(unknown.sentence(0, &[]), "Nothing clearly relevant.");
+        let weak = CutReport { reason: "the best is below 0.5".into(), ..unknown.clone() };
+        assert_eq!(weak.sentence(0, &[]), "Nothing clearly relevant: the best is below 0.5.");
+        let none = CutReport { candidates: 0, ..unknown };
+        assert_eq!(none.sentence(0, &words(&["zeppelin"])), r#"Nothing matches: no passage has "zeppelin"."#);
+    }
+
+    #[test]
+    fn percentages_are_whole_and_never_rounded_to_certainty() {
+        assert_eq!([0.0, 0.001, 0.146, 0.999, 1.0].map(percent), ["0%", "<1%", "15%", ">99%", "100%"]);
     }
 
     #[test]
@@ -429,12 +540,12 @@ mod tests {
         let words = Parsed::with_options("java -jar -draft -\"first try\"", |word| word == "jar").words;
         let explained = |mut report: CutReport| {
             report.explain_words(&words);
-            report.sentence(report.keep, None)
+            report.sentence(report.keep, &[])
         };
         let named = "without \"draft\" or \"first try\"";
         let tail = format!("{named}; \"-jar\" is a word here.");
         assert_eq!(explained(report(4)), format!("Kept 4 of 150: the next one is much weaker; {tail}"));
-        assert_eq!(explained(report(0)), format!("Nothing close enough: the next one is much weaker; {tail}"));
+        assert_eq!(explained(report(0)), format!("Nothing clearly relevant: the next one is much weaker; {tail}"));
         assert_eq!(explained(CutReport { candidates: 0, ..report(0) }), format!("Nothing matches {named}."));
     }
 
@@ -442,6 +553,13 @@ mod tests {
     fn a_budget_below_the_best_candidate_says_so() {
         let mut cut = report(0);
         cut.diagnostics.insert("best_tokens".into(), 90.into());
-        assert!(cut.sentence(0, None).starts_with("Nothing fits the budget: "), "{}", cut.sentence(0, None));
+        assert!(cut.sentence(0, &[]).starts_with("Nothing fits the budget: "), "{}", cut.sentence(0, &[]));
+    }
+
+    #[test]
+    fn without_a_cut_nothing_is_said_to_be_relevant() {
+        let cut = CutReport { method: OFF.into(), ..likely(97, 97, &[0.9; 97]) };
+        assert_eq!(cut.sentence(10, &[]), "The first 10 of 97, without a cut.");
+        assert_eq!(cut.sentence(97, &[]), "All 97, without a cut.");
     }
 }

@@ -25,6 +25,7 @@ mod judged_queries;
 mod late;
 mod listed;
 mod metadata;
+mod missing_words;
 mod mode;
 mod named_paths;
 mod near_passage;
@@ -57,7 +58,7 @@ mod variants;
 
 pub use crate::error::AimError;
 pub use aim::Aim;
-pub use answer::{Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry};
+pub use answer::{Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, percent};
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
@@ -78,5 +79,6 @@ pub(crate) use searcher::Searcher;
 pub(crate) use stopwatch::Stopwatch;
 pub use thresholds::{ThresholdSource, Thresholds};
 pub(crate) use thresholds::{Under, resolve};
+pub(crate) use tuned_rule::EVERYTHING;
 pub use tuned_rule::TunedRule;
 pub use variants::{Variant, VariantKind};

@@ -1,9 +1,10 @@
 //! One search, from the request to the answer.
 
-use super::answer::{Answer, IndexReport};
+use super::answer::{Answer, IndexReport, OFF};
 use super::arrange::{DisplayOrder, Placed};
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::missing_words::missing_words;
 use super::present::{Shown, nearest, pool_entries};
 use super::quality_row::Served;
 use super::query::SearchRequest;
@@ -63,7 +64,8 @@ impl Index {
         observer: &dyn Observer,
     ) -> Result<Answer, Error> {
         // A guarantee for searches does not cover memories, whose scores are different.
-        let configured = self.config.search.guarantee.filter(|_| !request.memory);
+        let cuts = !request.memory && !request.is_uncut(&self.config);
+        let configured = self.config.search.guarantee.filter(|_| cuts);
         self.searcher().search_under(request, request.guarantee.or(configured), freshness, observer)
     }
 
@@ -109,6 +111,11 @@ impl<'a> Searcher<'a> {
             decided.cut = self.guaranteed(guarantee, recorded, &decided.cut)?;
             clock.lap("guarantee");
         }
+        if request.is_uncut(&self.index.config) {
+            decided.cut.method = OFF.to_owned();
+            decided.cut.reason = "there is no cut".to_owned();
+        }
+        decided.cut.probabilities = (0..decided.counted()).map_while(|place| decided.probability(place)).collect();
         asked.explain(&mut decided.cut);
         self.explain_learning(rule, &mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
@@ -148,7 +155,10 @@ impl<'a> Searcher<'a> {
         let mut results = shown.results(&decided, listed, further, known);
         self.add_urls(&documents, &mut results)?;
         let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
-        let nearest = ranked.first().filter(|_| cut.keep == 0).map(nearest);
+        let nearest = if request.strict { Vec::new() } else { nearest(&decided) };
+        let statistics = gathered.lexical.as_ref();
+        let missing_words = statistics.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
+        let summary = cut.sentence(placed.len(), &missing_words);
         clock.lap("present");
         step()?;
 
@@ -186,7 +196,9 @@ impl<'a> Searcher<'a> {
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
             cut: decided.cut,
+            summary,
             nearest,
+            missing_words,
             timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
             index: IndexReport {
                 passages: coverage.passages,

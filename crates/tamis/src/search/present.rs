@@ -133,17 +133,31 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
     .collect()
 }
 
-/// Returns the best candidate of an answer without results.
-pub(super) fn nearest(hit: &Ranked) -> Nearest {
-    let passage = &hit.passage;
-    Nearest {
-        id: passage.id.clone(),
-        namespace: passage.namespace.clone(),
-        path: passage.path.clone(),
-        start_line: passage.start_line,
-        title: title(passage),
-        symbol: passage.symbol.clone(),
-    }
+/// Most entries below the line, with results above it and without.
+const BELOW: usize = 5;
+const BELOW_NOTHING: usize = 3;
+
+/// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
+pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
+    let Decided { ranked, cut, .. } = decided;
+    let most = if cut.keep == 0 { BELOW_NOTHING } else { BELOW };
+    let counted = &ranked[..decided.counted()];
+    let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
+    let below = counted.iter().enumerate().skip(cut.keep);
+    let once = below.filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
+    once.take(most)
+        .map(|(place, Ranked { passage, .. })| Nearest {
+            id: passage.id.clone(),
+            namespace: passage.namespace.clone(),
+            path: passage.path.clone(),
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            title: title(passage),
+            symbol: passage.symbol.clone(),
+            kind: passage.kind.clone(),
+            probability: decided.probability(place),
+        })
+        .collect()
 }
 
 /// Returns every candidate that the cut counted, for an explanation.

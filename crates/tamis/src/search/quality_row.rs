@@ -136,6 +136,7 @@ mod tests {
             dropped: candidates - keep,
             dropped_non_finite: 0,
             diagnostics: BTreeMap::new(),
+            probabilities: Vec::new(),
         }
     }
 

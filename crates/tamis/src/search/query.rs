@@ -35,6 +35,11 @@ pub struct SearchRequest {
     pub passages: bool,
     /// The cut. `None`: `search.cut`, or `memory.cut` for memories.
     pub cut: Option<Box<dyn Rule>>,
+    /// Lists the first entries as they are ranked, without a cut, a gate or a lower part. It excludes `cut`, `want`, `aim` and
+    /// `guarantee`.
+    pub all: bool,
+    /// Leaves out the entries below the line ([`Answer::nearest`](super::Answer::nearest)).
+    pub strict: bool,
     /// The number of results wanted, which sets the strictness of a cut that has one. `None`: `search.want`.
     pub want: Option<Want>,
     /// The aims of the cut, which override its own parameters.
@@ -128,6 +133,20 @@ impl SearchRequest {
         self
     }
 
+    /// Lists the first entries as they are ranked, without a cut or a gate.
+    #[must_use]
+    pub fn all(mut self) -> Self {
+        self.all = true;
+        self
+    }
+
+    /// Leaves out the entries below the line.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
     /// Sets the number of results wanted: one answer, some, or all.
     #[must_use]
     pub fn want(mut self, want: Want) -> Self {
@@ -149,7 +168,7 @@ impl SearchRequest {
         self
     }
 
-    /// Lets the gate hold everything back where nothing stands out, or never: `gate(false)` shows what comes nearest.
+    /// Lets the gate hold everything back where nothing stands out, or never.
     #[must_use]
     pub fn gate(mut self, gate: bool) -> Self {
         self.gate = Some(gate);
@@ -222,8 +241,8 @@ impl SearchRequest {
     /// Checks the values that the types do not restrict.
     ///
     /// # Errors
-    /// An empty query, too many variants, an unknown language, kind or state, or a limit or a diversity out of range. The message
-    /// lists the allowed values.
+    /// An empty query, too many variants, an unknown language, kind or state, a limit or a diversity out of range, or `all` together
+    /// with a cut or an aim. The message lists the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         if Parsed::of(&self.query).text.is_empty() {
             return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));
@@ -246,6 +265,10 @@ impl SearchRequest {
         }
         if let Some(diversity) = self.diversity.filter(|diversity| !(0.0..=1.0).contains(diversity)) {
             return Err(Error::argument("diversity", diversity.to_string(), "0 to 1"));
+        }
+        let cut = self.cut.is_some() || self.want.is_some() || self.guarantee.is_some() || self.aim != Aim::default();
+        if self.all && cut {
+            return Err(Error::argument("all", "true", "used without a cut, want, guarantee or an aim of the cut"));
         }
         self.metadata.check()?;
         match self.limit {

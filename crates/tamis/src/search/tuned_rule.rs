@@ -79,12 +79,17 @@ impl TunedRule {
 }
 
 /// The rule for a search without a cut.
-const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
+pub(crate) const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
 
 impl SearchRequest {
     /// Returns `true` if the search has neither a cut nor a gate.
     pub(super) fn is_uncut(&self, config: &Config) -> bool {
-        self.memory && self.cut.is_none() && config.memory.cut.is_none()
+        self.all || self.cut.is_none() && self.configured(config).is_none()
+    }
+
+    /// Returns the configuration's cut; `None` if it is off.
+    fn configured<'c>(&self, config: &'c Config) -> Option<&'c dyn Rule> {
+        if self.memory { config.memory.cut.as_deref() } else { config.search.cut.as_deref() }
     }
 
     /// Returns the rule that decides this search: the request's cut, or else the configuration's, with the request's aims and the
@@ -93,12 +98,11 @@ impl SearchRequest {
     /// # Errors
     /// The cut lacks an aim, or a value is out of range.
     pub fn asked(&self, config: &Config) -> Result<TunedRule, AimError> {
-        let rule: &dyn Rule = match (self.cut.as_deref(), self.memory, config.memory.cut.as_deref()) {
-            (Some(rule), _, _) | (None, true, Some(rule)) => rule,
-            (None, true, None) => &EVERYTHING,
-            (None, false, _) => config.search.cut.as_ref(),
-        };
-        TunedRule::new(rule, self.want.unwrap_or(config.search.want), &self.aim)
+        let configured = if self.all { None } else { self.configured(config) };
+        let rule: &dyn Rule = self.cut.as_deref().or(configured).unwrap_or(&EVERYTHING);
+        // Without a cut there is nothing that a configured strictness could set.
+        let configured = if self.is_uncut(config) { Want::Auto } else { config.search.want };
+        TunedRule::new(rule, self.want.unwrap_or(configured), &self.aim)
     }
 }
 
@@ -139,7 +143,7 @@ mod tests {
             TunedRule::new(parse(rule).expect("a rule").as_ref(), want, &Aim::default()).expect("taken").note(method)
         };
         assert_eq!(note("auto", Want::All, "auto").as_deref(), Some("wanted: all"));
-        assert_eq!(note("autocut", Want::Some, "autocut").as_deref(), Some("wanted: some (jumps=2)"));
+        assert_eq!(note("autocut", Want::Best, "autocut").as_deref(), Some("wanted: best (jumps=2)"));
         let otsu = "want=one has no effect on the cut otsu";
         assert_eq!(note("otsu", Want::One, "otsu").as_deref(), Some(otsu));
         let gate = "want=one has no effect here";
@@ -153,7 +157,10 @@ mod tests {
         let mut request = SearchRequest::new("x");
         assert!(request.asked(&config).expect("no aim").rule().to_string().starts_with("auto:want=all,"));
         request.want = Some(Want::Auto);
-        assert_eq!(request.asked(&config).expect("no aim").rule().to_string(), config.search.cut.to_string());
+        assert_eq!(
+            request.asked(&config).expect("no aim").rule().to_string(),
+            config.search.cut.as_ref().expect("a rule").to_string()
+        );
         request.cut = Some(parse("auto").expect("a rule"));
         request.aim.strictness = Some(3.0);
         assert!(request.asked(&config).expect("auto has it").rule().to_string().contains("strictness=3"));

@@ -54,7 +54,7 @@ fn decided(answer: &Answer) -> String {
     for hit in &answer.results {
         text += &format!("{}:{}-{} {:.4}\n", hit.path, hit.start_line, hit.end_line, rounded(hit.score));
     }
-    let nearest = answer.nearest.as_ref().map(|nearest| (&nearest.path, nearest.start_line));
+    let nearest: Vec<_> = answer.nearest.iter().map(|nearest| (&nearest.path, nearest.start_line)).collect();
     text + &format!("{} {:?} {nearest:?}", answer.cut.method, answer.model)
 }
 

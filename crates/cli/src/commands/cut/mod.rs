@@ -45,7 +45,7 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
         true => output.json(&report)?,
         false => write(&input, &kept, output)?,
     }
-    output.note(&report.cut.sentence(shown, None));
+    output.note(&report.cut.sentence(shown, &[]));
     if arguments.explain {
         output.note(&format!("  method = {}", report.cut.method));
         for (name, value) in &report.cut.diagnostics {

@@ -4,19 +4,11 @@ use crate::page;
 use crate::print::text::{count, visible};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+pub use tamis::search::percent;
 use tamis::telemetry::{Bucket, Day};
 
 /// The most columns of a sparkline.
 pub const MOST_GROUPS: usize = 42;
-
-/// A share as a whole percentage. Only an exact zero reads 0%, and only an exact one reads 100%.
-pub fn percent(share: f64) -> String {
-    match (share * 100.0).round() {
-        0.0 if share > 0.0 => "<1%".into(),
-        100.0 if share < 1.0 => ">99%".into(),
-        whole => format!("{whole}%"),
-    }
-}
 
 /// A number of candidates, with one decimal if it has any.
 pub fn plain(value: f64) -> String {
@@ -67,8 +59,6 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
-        let percentages = [0.0, 0.001, 0.146, 0.999, 1.0].map(percent);
-        assert_eq!(percentages, ["0%", "<1%", "15%", ">99%", "100%"]);
         assert_eq!((plain(3.0), plain(3.26), plain(2000.01)), ("3".into(), "3.3".into(), "2,000".into()));
         assert_eq!(shortened("a\nb c", 9), "a b c");
         assert_eq!(shortened("where are retries handled", 10), "where are…");

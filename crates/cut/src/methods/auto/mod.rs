@@ -189,7 +189,7 @@ impl Auto {
             Some(tokens) => {
                 format!("the best match has {tokens} tokens and the budget is {}; raise the budget", self.budget_tokens)
             }
-            None => explain(table, keep, probabilities, aim),
+            None => explain(keep, probabilities, aim),
         };
         Choice { keep, reason, best_tokens }
     }

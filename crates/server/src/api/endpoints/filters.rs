@@ -62,7 +62,8 @@ pub(crate) struct QueryParameters {
     /// Only what is dated before, in the same forms.
     #[schemars(length(min = 1, max = 100))]
     until: Option<String>,
-    /// Where relevance ends: a cut method with its parameters, METHOD[:PARAM=VALUE,…] (default: as configured).
+    /// Where relevance ends: a cut method with its parameters, METHOD[:PARAM=VALUE,…], or `off`
+    /// to list the first results (default: as configured).
     #[schemars(length(min = 1, max = 1000))]
     cut: Option<String>,
     /// Keep the one answer, some good ones, or all on the topic (default: search.want).
@@ -79,9 +80,15 @@ pub(crate) struct QueryParameters {
     /// Keep no more than this many tokens of text; for the cut auto.
     #[schemars(range(min = 0, max = 1_000_000))]
     budget_tokens: Option<usize>,
-    /// Show what comes nearest even if nothing seems to be on topic.
+    /// Keep the best even if nothing seems to be on topic.
     #[serde(default)]
     no_gate: bool,
+    /// List the first results as they are ranked, without a cut or a gate; the same as the cut `off`.
+    #[serde(default)]
+    all: bool,
+    /// Leave out the less likely results below the line.
+    #[serde(default)]
+    strict: bool,
     /// Answer without the reranker, whatever rerank.model says.
     #[serde(default)]
     fast: bool,
@@ -107,7 +114,7 @@ enum Mode {
 pub(crate) enum HowMuch {
     Auto,
     One,
-    Some,
+    Best,
     All,
 }
 
@@ -116,7 +123,7 @@ impl HowMuch {
         match self {
             HowMuch::Auto => Want::Auto,
             HowMuch::One => Want::One,
-            HowMuch::Some => Want::Some,
+            HowMuch::Best => Want::Best,
             HowMuch::All => Want::All,
         }
     }
@@ -125,11 +132,8 @@ impl HowMuch {
 /// The entry point that recorded searches name.
 pub(super) const ENTRY_POINT: &str = "http";
 
-/// The word for a recall without a cut.
+/// The word for a search without a cut.
 const OFF: &str = "off";
-
-/// A cut that keeps everything.
-const EVERYTHING: &str = "fixed:k=1000000";
 
 impl QueryParameters {
     /// The request of a caller, made by `new` from the words of the query.
@@ -156,6 +160,8 @@ impl QueryParameters {
                 budget_tokens: self.budget_tokens,
             },
             gate: self.no_gate.then_some(false),
+            all: self.all || self.cut.as_deref() == Some(OFF),
+            strict: self.strict,
             fast: self.fast,
             explain: self.explain,
             snippet_lines: self.context.map(|around| 2 * around + 1),
@@ -163,11 +169,8 @@ impl QueryParameters {
             caller: Some(call.session),
             ..new(self.query)
         };
-        if let Some(cut) = &self.cut {
-            // Only a recall can be without a cut.
-            let is_off = request.memory && cut == OFF;
-            request.cut = Some(rule(call, if is_off { EVERYTHING } else { cut })?);
-            request.gate = request.gate.or(is_off.then_some(false));
+        if let Some(cut) = self.cut.as_deref().filter(|cut| *cut != OFF) {
+            request.cut = Some(rule(call, cut)?);
         }
         Ok(request)
     }

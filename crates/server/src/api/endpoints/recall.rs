@@ -13,7 +13,7 @@ impl Endpoint for Recall {
     const PATH: &'static str = "/v1/recall";
     const VERBS: Verbs = Verbs::GetOrPost;
     const SUMMARY: &'static str = "Search notes and conversations";
-    const DESCRIPTION: &'static str = "As `tamis recall --json`, with the settings of `[memory]`. The cut `off` keeps everything.";
+    const DESCRIPTION: &'static str = "As `tamis recall --json`, with the settings of `[memory]`. The cut `off` lists the first results.";
     type Parameters = QueryParameters;
     type Answer = Answer;
 

@@ -54,8 +54,8 @@ impl Endpoint for Search {
     const PATH: &'static str = "/v1/search";
     const VERBS: Verbs = Verbs::GetOrPost;
     const SUMMARY: &'static str = "Search by words and meaning, and end where relevance ends";
-    const DESCRIPTION: &'static str = "As `tamis search --json`. The answer can be empty: `cut.reason` says why, and `nearest` names the \
-        best candidate. The model and `rank.recency` are those of the server's configuration.";
+    const DESCRIPTION: &'static str = "As `tamis search --json`. `results` are relevant and can be none, `nearest` are the \
+        next, less likely ones, and `summary` says so in a sentence. The model and `rank.recency` are those of the server's configuration.";
     type Parameters = Parameters;
     type Answer = Answer;
 

@@ -8,7 +8,7 @@ use super::symbols::{Documents, Symbols, filter, groups, similarities};
 use crate::Error;
 use crate::config::{CalibratedConfig, Source, threshold_language};
 use crate::progress::{Observer, Stage};
-use crate::search::{Thresholds, Under};
+use crate::search::{EVERYTHING, Thresholds, Under};
 use jiff::{Timestamp, Unit};
 use tamis_embed::ModelInfo;
 use tamis_eval::Random;
@@ -201,7 +201,7 @@ impl Calibrator<'_> {
 
     /// What thresholds change in answers under the configured cut.
     fn effect(&self) -> String {
-        let rule = &*self.index.config.search.cut;
+        let rule = self.index.config.search.cut.as_deref().unwrap_or(&EVERYTHING);
         let name = rule.name();
         if rule.heeds_measured_thresholds() {
             format!(

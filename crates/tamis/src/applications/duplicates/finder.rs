@@ -6,7 +6,9 @@ use super::likeness::{Weights, likeness, mean_similarity, nearness, words};
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::config::DuplicatesConfig;
-use crate::search::{CutReport, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Stopwatch};
+use crate::search::{
+    CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Stopwatch,
+};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_cut::{Background, Pool};
@@ -184,6 +186,7 @@ impl DuplicateFinder<'_> {
             dropped: considered.len(),
             dropped_non_finite: 0,
             diagnostics: [("threshold_on".to_owned(), "likeness".into())].into(),
+            probabilities: Vec::new(),
         };
         let best = match best {
             None if found.searched() == 0 => return Ok(nothing("there is no other issue to compare with".to_owned())),
@@ -210,7 +213,7 @@ impl DuplicateFinder<'_> {
             let background = Background { mean: likeness(mean, 0.0, settings.words_weight), deviation: 0.0, count };
             pool = pool.with_background(background).map_err(|error| wrong(&error))?;
         }
-        let mut cut = CutReport::from(self.index.config.search.cut.cut(&pool));
+        let mut cut = CutReport::from(self.index.config.search.cut.as_deref().unwrap_or(&EVERYTHING).cut(&pool));
         let nearest =
             format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
         // Issues below the floor are only shown so that a person has a few to compare.

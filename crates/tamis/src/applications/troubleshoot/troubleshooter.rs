@@ -384,6 +384,7 @@ fn floor(found: &FoundIssues, judged: &[Considered], floor: f64, rrf_k: f64) -> 
         dropped: judged.len() - keep,
         dropped_non_finite: 0,
         diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(rrf_k))].into(),
+        probabilities: Vec::new(),
     }
 }
 

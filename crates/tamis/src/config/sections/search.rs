@@ -1,6 +1,6 @@
 //! `[search]`: gathering candidates, fusing them and cutting the list.
 
-use super::cuts::cut;
+use super::cuts::cut_or_off;
 use super::model_names;
 use super::rank::VariantConfig;
 use crate::config::declare::{auto_or_number, choice, flag, integer, section, text, word};
@@ -41,8 +41,9 @@ section! {
     pub struct SearchConfig {
         /// Most results shown. Does not change which passages are relevant.
         pub top_k: usize = "search.top_k", integer(1..=100, 10);
-        /// The rule that decides where relevance ends: METHOD or METHOD:PARAM=VALUE,….
-        pub cut: Box<dyn Rule> = "search.cut", cut("auto");
+        /// The rule that decides where relevance ends: METHOD or METHOD:PARAM=VALUE,…; off: list the
+        /// first results as they are ranked, without the gate.
+        pub cut: Option<Box<dyn Rule>> = "search.cut", cut_or_off("auto");
         /// Strictness of cuts that have one; auto: the cut's own choice.
         pub want: Want = "search.want", choice(Want::NAMES, "auto").map(|word| word.parse().unwrap_or_default());
         /// Guarantee calibrated on judged queries, such as recall=0.9, that replaces the cut's own choice; off: none.

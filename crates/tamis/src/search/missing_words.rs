@@ -1,0 +1,63 @@
+//! The words of a query that nothing searched has: the plainest reason for an empty answer.
+
+use tamis_store::TermStatistics;
+
+/// Most words named.
+const NAMED: usize = 3;
+
+/// Returns the words of `query`, as written, that no passage of the searched namespaces has in any form. `terms` are the query's in
+/// the lexical index, without function words; parts of an identifier are not words of their own.
+pub(super) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String> {
+    let is_missing = |word: &str| {
+        let word = word.to_lowercase();
+        terms.iter().any(|term| term.document_frequency == 0 && !term.compound && term.term == word)
+    };
+    let mut missing: Vec<String> = Vec::new();
+    for word in query.split(ends_word).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())) {
+        let is_known = || missing.iter().any(|known| known.to_lowercase() == word.to_lowercase());
+        if is_missing(word) && !is_known() {
+            missing.push(word.to_owned());
+            if missing.len() == NAMED {
+                break;
+            }
+        }
+    }
+    missing
+}
+
+/// Returns `true` for whatever ends a word of a sentence. Characters that join the parts of a name do not.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "'\"’‘“”`()[]{}<>,;!?".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(term: &str, document_frequency: u64, compound: bool) -> TermStatistics {
+        TermStatistics { term: term.into(), document_frequency, idf: 1.0, compound }
+    }
+
+    #[test]
+    fn missing_words_are_named_as_written() {
+        let terms = [term("capital", 3, false), term("mongolia", 0, false), term("ulaanbaatar", 0, false)];
+        assert_eq!(
+            missing_words("Is Mongolia's capital (Ulaanbaatar) in MONGOLIA?", &terms),
+            ["Mongolia", "Ulaanbaatar"]
+        );
+        assert!(missing_words("the capital", &terms).is_empty());
+    }
+
+    #[test]
+    fn parts_of_a_name_are_no_words() {
+        let terms = [term("open_index", 0, true), term("open", 0, false), term("index", 0, false)];
+        assert!(missing_words("open_index Store::open", &terms).is_empty());
+        assert_eq!(missing_words("open_index, then open.", &terms), ["open"]);
+    }
+
+    #[test]
+    fn three_are_enough() {
+        let terms = ["aa", "bb", "cc", "dd"].map(|word| term(word, 0, false));
+        assert_eq!(missing_words("aa bb cc dd", &terms), ["aa", "bb", "cc"]);
+    }
+}
