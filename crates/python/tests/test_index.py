@@ -48,7 +48,10 @@ def test_a_search_finds_and_says_why(index):
 
 def test_a_foreign_question_comes_back_empty(index):
     answer = index.search("quarterly earnings of shipping companies")
-    assert len(answer) == 0 and answer.cut.method == "gate" and answer.nearest is not None
+    assert len(answer) == 0 and answer.cut.method == "gate" and 1 <= len(answer.nearest) <= 3
+    assert answer.summary.startswith("Nothing clearly relevant") and "earnings" in answer.missing_words
+    assert index.search("quarterly earnings of shipping companies", strict=True).nearest == []
+    assert len(index.search("quarterly earnings of shipping companies", limit=2, all=True)) == 2
 
 
 def test_the_answer_is_that_of_the_command(index):
@@ -76,6 +79,7 @@ def test_arguments_narrow_a_search(index):
         ({"cut": "knedle"}, "method"),
         ({"cut": "otsu", "target_recall": 0.9}, "target_recall"),
         ({"want": "many"}, "want"),
+        ({"all": True, "want": "one"}, "all"),
         ({"mode": "psychic"}, "mode"),
         ({"languages": ["klingon"]}, "languages"),
         ({"states": ["done"]}, "state"),
@@ -203,5 +207,5 @@ def test_a_database_holds_an_index_too(tmp_path, monkeypatch):
 
 def test_an_answer_draws_its_curve(index):
     html = index.search("how hot should the oven be for bread")._repr_html_()
-    assert "<svg" in html and "oven.md" in html and "Kept" in html
+    assert "<svg" in html and "oven.md" in html and "relevant" in html
     assert "<svg" in index.search("quarterly earnings of shipping companies")._repr_html_()

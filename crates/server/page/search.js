@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { documentAddress } from "./document.js";
-import { count, element, fill, marked, say, submit } from "./elements.js";
+import { element, fill, marked, say, submit } from "./elements.js";
 import { placeOf, scores } from "./scores.js";
 
 /** Filters: the name of the parameter, the label, and an example. */
@@ -61,24 +61,19 @@ export async function show(view, parameters, rights, signal) {
 }
 
 function present(answer, found, query, rights) {
-  const kept = found.results.length;
-  const total = found.cut.candidates;
-  const sentence = kept === 0
-    ? `Nothing is relevant: ${found.cut.reason}.`
-    : `Kept ${kept.toLocaleString("en")} of ${count(total, "candidate")}: ${found.cut.reason}.`;
-  say(sentence);
+  say(found.summary);
   const list = element("ol", { class: "results" });
   const more = portions(list, found.results, (hit) => result(hit, found, query, rights));
   const moved = element("div", { class: "moved" });
   const pool = (found.pool ?? []).filter((one) => Number.isFinite(one.score));
   fill(answer,
     element("div", { class: "column" },
-      element("p", { class: "reason" }, sentence),
+      element("p", { class: "reason" }, found.summary),
       (found.warnings ?? []).map((warning) => element("p", { class: "warning" }, warning)),
       found.fallback_reason ? element("p", { class: "warning" }, `Answered with less than asked for: ${found.fallback_reason}.`) : null,
       list,
       more,
-      kept === 0 && found.nearest ? nearest(found, pool, query) : null,
+      found.nearest.length > 0 ? below(found, query) : null,
       moved),
     pool.length > 0 ? element("aside", { class: "scores", "aria-label": "Scores" }, scores(found, pool, list, moved, query)) : null);
 }
@@ -108,8 +103,7 @@ function result(hit, found, query, rights) {
     " ", element("code", {}, marked(passage.snippet.trim(), query)))));
   return element("li", {},
     element("h2", {}, element("a", { href: address, class: "hit" }, hit.symbol ?? hit.title ?? place)),
-    element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "",
-      hit.probability === null || hit.probability === undefined ? "" : ` · ${Math.round(hit.probability * 100)}% likely`),
+    element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "", likely(hit)),
     element("pre", { tabindex: 0 }, element("code", {}, marked(hit.snippet, query))),
     further,
     hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null,
@@ -135,15 +129,17 @@ function judging(hit, queryId, query) {
   return element("p", { class: "judging" }, buttons);
 }
 
-/** The nearest things of an empty answer, with what they lack. */
-function nearest(found, pool, query) {
-  const figures = found.cut.diagnostics;
-  const lacks = Number.isFinite(figures.evidence) && Number.isFinite(figures.needed)
-    ? ` Their evidence is ${figures.evidence.toFixed(2)}, and ${figures.needed.toFixed(2)} is needed: the share of the question's words that `
-      + "one passage has, plus the similarity of meaning."
-    : "";
-  return element("section", { class: "nearest" },
-    element("h2", {}, "What came nearest"),
-    element("p", {}, `These were not enough.${lacks}`),
-    element("ul", {}, pool.slice(0, 5).map((one) => element("li", {}, placeOf(one, query)))));
+/** The entries below the line, a line each. */
+function below(found, query) {
+  return element("section", { class: "below" },
+    element("h2", {}, found.results.length > 0 ? "Less likely" : "Nearest"),
+    element("ol", {}, found.nearest.map((one) => element("li", {}, placeOf(one, query), likely(one)))));
+}
+
+/** The probability of an entry, where there is one. */
+function likely(one) {
+  if (one.probability === null || one.probability === undefined) return "";
+  const percent = Math.round(one.probability * 100);
+  const shown = percent === 0 && one.probability > 0 ? "<1" : percent === 100 && one.probability < 1 ? ">99" : percent;
+  return ` · ${shown}% likely`;
 }

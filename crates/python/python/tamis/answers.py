@@ -88,7 +88,7 @@ class IndexReport(Convertible):
 
 @dataclass(frozen=True)
 class Nearest(Convertible):
-    """The candidate that came closest to a query that nothing answers."""
+    """An entry below the line, by its best passage."""
 
     id: str
     """The passage's identifier, which `tamis get` takes."""
@@ -98,10 +98,16 @@ class Nearest(Convertible):
     """Path of the document under the root, with forward slashes."""
     start_line: int
     """First line, from 1."""
+    end_line: int
+    """Last line, included."""
     title: str | None
     """Title of the document, or the path of headings above the passage."""
     symbol: str | None
     """Qualified name of the symbol."""
+    kind: str
+    """Kind of passage: `function`, `type`, `section`, …"""
+    probability: float | None
+    """The probability that it answers the query by all evidence, if the cut gives one."""
 
 
 @dataclass(frozen=True)
@@ -286,8 +292,13 @@ class Answer(Convertible):
     relevant ones below. With `passages`, every relevant passage is a result."""
     cut: CutReport
     """The number of relevant entries, and the reason. Rules that are defined on passages count passages."""
-    nearest: Nearest | None
-    """The best candidate of an empty answer; None if there are results, or no candidates."""
+    summary: str
+    """The answer in one sentence: how many entries look relevant, with their probabilities, and what ends the list."""
+    nearest: list[Nearest]
+    """The entries just below the line, best first: at most five, or three where nothing is relevant. Empty if the cut left
+    nothing out, or with the option `strict`."""
+    missing_words: list[str]
+    """The words of the query that no searched passage has, as written; at most three."""
     timings_ms: dict[str, float]
     """Milliseconds by stage, and `total`; empty for a caller who may not read every namespace."""
     index: IndexReport

@@ -117,6 +117,8 @@ class Index:
         guarantee: str | None = None,
         gate: bool | None = None,
         fast: bool = False,
+        all: bool = False,
+        strict: bool = False,
         passages: bool = False,
         variants: Iterable[str] = (),
         prefer_language: str | None = None,
@@ -139,9 +141,10 @@ class Index:
         explain: bool = False,
         refresh: bool | None = None,
     ) -> Answer:
-        """Find the relevant results, which can be none.
+        """Find the relevant results, which can be none, and the next ones below the line.
 
-        The arguments are the flags of `tamis search`. `limit` only shortens what the cut has decided. Each of `labels` is a label,
+        The arguments are the flags of `tamis search`. `limit` only shortens what the cut has decided. `all` lists the first
+        results without a cut, and `strict` leaves out what is below the line. Each of `labels` is a label,
         or several of which one is enough. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
         first; by default the configuration decides, and an index in a database is searched as it is.
         """
@@ -157,6 +160,8 @@ class Index:
             "guarantee": guarantee,
             "gate": gate,
             "fast": fast,
+            "all": all,
+            "strict": strict,
             "passages": passages,
             "variants": _words("variants", variants),
             "prefer_language": prefer_language,
