@@ -46,6 +46,7 @@ Before a release:
                 `bench postgres` and `bench equality` a database beside a directory,
                 `bench rivals` other search tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
+  fit           fit the weights of the model of relevance to questions with known answers
   agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   failover      kill the primary of three PostgreSQL servers under load (needs python3 with pip; --help lists flags)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
@@ -76,6 +77,7 @@ fn main() -> Result<()> {
         "postgres" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
         "python" => python::run(rest, std::env::var("TAMIS_TEST_POSTGRES").ok().as_deref()),
         "questions" => questions::run(rest),
+        "fit" => questions::fit(rest),
         "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
         "site" => site::run(rest),

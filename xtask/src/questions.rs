@@ -15,3 +15,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
     command.extend(arguments.iter().map(String::as_str));
     cargo(&command)
 }
+
+/// Fits the model of relevance with these arguments, by the same program.
+///
+/// # Errors
+/// As [`run`].
+pub fn fit(arguments: &[String]) -> Result<()> {
+    let all: Vec<String> = std::iter::once("fit".to_owned()).chain(arguments.iter().cloned()).collect();
+    run(&all)
+}

@@ -4,6 +4,7 @@ use crate::list::{Question, Topic};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::time::Instant;
 use tamis::{Index, SearchRequest};
 
 /// More than any cut keeps of a pool, so that every kept result is seen.
@@ -16,6 +17,14 @@ pub struct Answered {
     pub rank: Option<usize>,
     /// Whether an expected document was kept.
     pub expected_kept: bool,
+    /// Whether an expected document is visible: kept, or among the less likely ones below the line.
+    pub visible: bool,
+    /// The probability of each entry that was kept, and whether it was expected.
+    pub probabilities: Vec<(f64, bool)>,
+    /// The probability of the best entry; 0 without one.
+    pub best: f64,
+    /// Milliseconds until the answer.
+    pub milliseconds: f64,
     /// The identifiers of the results that were kept.
     pub kept: BTreeSet<String>,
     /// The number of documents among them.
@@ -35,7 +44,9 @@ impl Answered {
     /// The search fails, or falls back to another model or to one leg.
     pub fn to(question: &Question, index: &Index) -> Result<Answered> {
         let request = SearchRequest::new(&question.ask).limit(ALL).explain();
+        let started = Instant::now();
         let answer = index.search(request)?;
+        let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
         ensure!(answer.fallback_reason.is_none(), "{:?}: {:?}", question.ask, answer.fallback_reason);
         let mut ranked: Vec<&str> = Vec::new();
         for entry in answer.pool.iter().flatten() {
@@ -45,7 +56,14 @@ impl Answered {
         }
         let expected = |path: &str| question.expect.iter().any(|expected| expected == path);
         let documents: BTreeSet<&str> = answer.results.iter().map(|hit| hit.path.as_str()).collect();
+        let kept = answer.pool.iter().flatten().filter(|entry| entry.kept);
+        let probability = |entry: &tamis::search::PoolEntry| Some((entry.probability?, expected(&entry.path)));
         Ok(Answered {
+            visible: documents.iter().any(|path| expected(path))
+                || answer.nearest.iter().any(|one| expected(&one.path)),
+            probabilities: kept.filter_map(probability).collect(),
+            best: answer.pool.iter().flatten().next().and_then(|best| best.probability).unwrap_or(0.0),
+            milliseconds,
             rank: ranked.iter().position(|path| expected(path)).map(|at| at + 1),
             expected_kept: documents.iter().any(|path| expected(path)),
             documents: documents.len(),

@@ -3,7 +3,7 @@
 use crate::list::{List, Question, Source, Topic};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use tamis::TextDocument;
@@ -65,7 +65,8 @@ pub fn list(directory: &Path, most: usize) -> Result<List> {
     let question = |query: &Query| {
         let expect = relevant.get(query.id.as_str()).cloned().unwrap_or_default();
         let topic = if expect.is_empty() { Topic::Near } else { Topic::Answerable };
-        Question { ask: query.text.clone(), topic, expect }
+        let itself = documents.contains(&query.id).then(|| query.id.clone()).filter(|_| names_itself);
+        Question { ask: query.text.clone(), topic, expect, itself }
     };
     let answerable: Vec<Question> =
         queries.iter().filter(|query| relevant.contains_key(query.id.as_str())).map(question).collect();

@@ -3,13 +3,15 @@
 use crate::exact::exact_questions;
 use crate::index::IndexedTree;
 use crate::list::{List, Question, Source};
+use crate::model::Model;
 use crate::place::Place;
 use crate::{collection, history, other_words, own_words};
 use anyhow::{Context, Result};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tamis::SearchRequest;
 
@@ -19,28 +21,37 @@ const ENTRIES: usize = 60;
 /// Questions of each kind that are taken of a collection and of a history.
 const EACH: usize = 100;
 
-/// The places of the questions besides the lists of this project.
-pub struct Places<'a> {
-    pub questions: &'a Path,
-    pub trees: &'a Path,
-    pub collections: &'a Path,
-    pub histories: &'a Path,
+/// The places of the questions besides the lists of this project. What is not there is skipped.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Lists of questions, one JSON object a line.
+    pub questions: PathBuf,
+    /// The trees that they ask.
+    pub trees: PathBuf,
+    /// Judged collections in the BEIR layout.
+    pub collections: PathBuf,
+    /// Checkouts of repositories with their history.
+    pub histories: PathBuf,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        let root = crate::place::root();
+        let [questions, trees, collections, histories] =
+            ["../shared/questions", "target/trees", "../shared/data", "target/histories"].map(|path| root.join(path));
+        Places { questions, trees, collections, histories }
+    }
 }
 
 /// Asks all questions and writes the evidence, one question a line.
 ///
 /// # Errors
 /// A tree cannot be indexed or searched, or the output cannot be written.
-pub fn write_evidence(places: &Places<'_>, only: Option<&str>, mut output: impl Write) -> Result<()> {
-    let is_meant = |family: &str| only.is_none_or(|only| only == family);
-    let models = ["static".to_owned(), "minilm".to_owned()];
+pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
     let mut ask = |list: &List, place: &Place, families: [Option<&str>; 3]| -> Result<()> {
-        if !families.iter().flatten().any(|family| is_meant(family)) {
-            return Ok(());
-        }
         let started = Instant::now();
-        let tree = IndexedTree::with_first_model(list, place, &models)?;
-        let index = tree.open("static")?;
+        let tree = IndexedTree::new(list, place, Model::Late)?;
+        let index = tree.open()?;
         let mut asked: Vec<(&str, Question)> = Vec::new();
         let [own, exact, words] = families;
         asked.extend(own.into_iter().flat_map(|family| list.questions.iter().cloned().map(move |q| (family, q))));
@@ -51,12 +62,12 @@ pub fn write_evidence(places: &Places<'_>, only: Option<&str>, mut output: impl 
         if let Some(family) = words {
             asked.extend(own_words::questions(tree.root())?.into_iter().map(|question| (family, question)));
         }
-        for (family, question) in asked.iter().filter(|(family, _)| is_meant(family)) {
+        for (family, question) in &asked {
             let answer = index.search(SearchRequest::new(&question.ask).limit(1000).explain())?;
             let entry = |entry: &tamis::search::PoolEntry| {
-                let values: std::collections::BTreeMap<&str, f64> =
+                let values: BTreeMap<&str, f64> =
                     entry.evidence.iter().map(|part| (part.name.as_str(), part.value)).collect();
-                json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "probability": entry.probability, "evidence": values })
+                json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "evidence": values })
             };
             let pool = answer.pool.unwrap_or_default();
             let found = pool.iter().map(|entry| &entry.path).collect::<std::collections::BTreeSet<_>>();
@@ -81,15 +92,19 @@ pub fn write_evidence(places: &Places<'_>, only: Option<&str>, mut output: impl 
         let is_code = matches!(list.source, Source::Crate { .. });
         ask(&list, &place, [Some("lists"), is_code.then_some("exact"), is_code.then_some("own words")])?;
     }
-    for list in other_words::lists(places.questions, places.trees)? {
-        let place = Place::Tree { root: places.trees.join(&list.name), notes: false };
+    for list in other_words::lists(&places.questions, &places.trees)? {
+        let place = other_words::place(&list);
+        if let Place::Missing(reason) = &place {
+            eprintln!("{}: skipped: {reason}", list.name);
+            continue;
+        }
         ask(&list, &place, [Some("other words"), None, Some("own words")])?;
     }
-    for directory in directories(places.histories)? {
+    for directory in directories(&places.histories)? {
         let list = history::list(&directory, EACH)?;
         ask(&list, &Place::Tree { root: directory, notes: false }, [Some("commits"), None, None])?;
     }
-    for directory in directories(places.collections)? {
+    for directory in directories(&places.collections)? {
         if directory.join("corpus.jsonl").is_file() {
             let list = collection::list(&directory, EACH)?;
             ask(&list, &Place::Collection(directory), [Some("collections"), None, None])?;
@@ -99,7 +114,7 @@ pub fn write_evidence(places: &Places<'_>, only: Option<&str>, mut output: impl 
 }
 
 /// The directories in a directory, by name; none if it does not exist.
-fn directories(directory: &Path) -> Result<Vec<std::path::PathBuf>> {
+fn directories(directory: &Path) -> Result<Vec<PathBuf>> {
     if !directory.is_dir() {
         eprintln!("{}: skipped: there is no such directory", directory.display());
         return Ok(Vec::new());

@@ -6,7 +6,7 @@
 
 use crate::answers::Answered;
 use crate::index::IndexedTree;
-use crate::list::{Question, Topic};
+use crate::list::Question;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -62,8 +62,8 @@ pub type ByForm = BTreeMap<&'static str, Served>;
 ///
 /// # Errors
 /// The tree cannot be read, or a search fails.
-pub fn ask_exactly(tree: &IndexedTree, model: &str, missed: &mut Vec<String>) -> Result<ByForm> {
-    let index = tree.open(model)?;
+pub fn ask_exactly(tree: &IndexedTree, missed: &mut Vec<String>) -> Result<ByForm> {
+    let index = tree.open()?;
     let mut served = ByForm::new();
     for (form, question) in exact_questions(tree, &index)? {
         let answer = Answered::to(&question, &index)?;
@@ -88,8 +88,7 @@ pub fn ask_exactly(tree: &IndexedTree, model: &str, missed: &mut Vec<String>) ->
 pub fn exact_questions(tree: &IndexedTree, index: &Index) -> Result<Vec<(&'static str, Question)>> {
     let mut questions = Vec::new();
     let mut ask = |form: &'static str, ask: String, expect: &BTreeSet<String>| {
-        let expect = expect.iter().cloned().collect();
-        questions.push((form, Question { ask, topic: Topic::Answerable, expect }));
+        questions.push((form, Question::answered_by(ask, expect.iter().cloned().collect())));
     };
     let (names, qualified) = names(index)?;
     for (name, files) in taken(names, NAMES) {

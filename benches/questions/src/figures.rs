@@ -14,14 +14,16 @@ pub struct Figures {
     pub first: f64,
     /// Share of them with an expected document among the first ten of the pool.
     pub first_ten: f64,
-    /// Share of them with an expected document kept.
+    /// Share of them with an expected document kept: above the line.
     pub expected_kept: f64,
+    /// Share of them with an expected document above the line, or among the few below it.
+    pub visible: f64,
+    /// Mean number of results kept for them.
+    pub kept_mean: f64,
     /// Median number of results kept for them.
     pub kept_median: usize,
     /// The number of results that nine tenths of them do not exceed.
     pub kept_90: usize,
-    /// Median number of documents kept for them.
-    pub documents_median: usize,
     /// Share of them with an empty answer.
     pub wrongly_empty: f64,
     /// Questions on a neighbouring subject that the tree does not answer.
@@ -32,6 +34,12 @@ pub struct Figures {
     pub far: usize,
     /// Share of them with an answer that is not empty.
     pub far_answered: f64,
+    /// Expected calibration error of the probabilities shown, in ten bins: the mean difference between what is said and what is so.
+    pub calibration_error: f64,
+    /// The probability of the best entry that a tenth, a half and nine tenths of the answerable questions do not exceed.
+    pub best: [f64; 3],
+    /// Mean milliseconds until an answer.
+    pub milliseconds: f64,
 }
 
 /// How far answers moved after one number of other questions.
@@ -66,16 +74,42 @@ impl Figures {
             first: share(&answerable, within(1)),
             first_ten: share(&answerable, within(10)),
             expected_kept: share(&answerable, |answer| answer.expected_kept),
+            visible: share(&answerable, |answer| answer.visible),
+            kept_mean: kept.iter().sum::<usize>() as f64 / kept.len().max(1) as f64,
             kept_median: quantile(&kept, 50),
             kept_90: quantile(&kept, 90),
-            documents_median: quantile(&sorted(&answerable, |answer| answer.documents), 50),
             wrongly_empty: share(&answerable, Answered::is_empty),
             near: near.len(),
             near_answered: share(&near, |answer| !answer.is_empty()),
             far: far.len(),
             far_answered: share(&far, |answer| !answer.is_empty()),
+            calibration_error: calibration_error(
+                [&answerable, &near, &far].into_iter().flatten().flat_map(|answer| &answer.probabilities),
+            ),
+            best: [10, 50, 90].map(|percent| {
+                let promille = quantile(&sorted(&answerable, |answer| (1000.0 * answer.best) as usize), percent);
+                promille as f64 / 1000.0
+            }),
+            milliseconds: {
+                let all = [&answerable, &near, &far].into_iter().flatten();
+                let count = answerable.len() + near.len() + far.len();
+                all.map(|answer| answer.milliseconds).sum::<f64>() / count.max(1) as f64
+            },
         }
     }
+}
+
+/// The mean difference, over bins of a tenth weighed by their size, between the mean probability and the share that was right.
+fn calibration_error<'a>(shown: impl Iterator<Item = &'a (f64, bool)>) -> f64 {
+    let mut bins = [(0.0, 0.0); 10];
+    let mut count = 0.0;
+    for &(probability, right) in shown {
+        let (said, so) = &mut bins[((10.0 * probability) as usize).min(9)];
+        *said += probability;
+        *so += f64::from(u8::from(right));
+        count += 1.0;
+    }
+    bins.iter().map(|(said, so): &(f64, f64)| (said - so).abs()).sum::<f64>() / f64::max(count, 1.0)
 }
 
 impl Drift {
@@ -131,6 +165,10 @@ mod tests {
             expected_kept,
             kept: kept.iter().map(|&id| id.to_owned()).collect(),
             documents: kept.len(),
+            visible: expected_kept,
+            probabilities: kept.iter().map(|_| (0.5, expected_kept)).collect(),
+            best: 0.5,
+            milliseconds: 2.0,
             first: None,
             method: "auto".into(),
             reason: String::new(),
@@ -138,7 +176,7 @@ mod tests {
     }
 
     fn series(topic: Topic, answers: Vec<Answered>) -> Series {
-        Series { question: Question { ask: "how".into(), topic, expect: vec!["a.md".into()] }, answers }
+        Series { question: Question { topic, ..Question::answered_by("how", vec!["a.md".into()]) }, answers }
     }
 
     fn list(questions: Vec<Series>) -> Measured {
@@ -160,6 +198,9 @@ mod tests {
         assert_eq!((figures.answerable, figures.near, figures.far), (3, 1, 1));
         assert_eq!((figures.first, figures.first_ten, figures.expected_kept), (third, 2.0 / 3.0, third));
         assert_eq!((figures.kept_median, figures.kept_90, figures.wrongly_empty), (2, 3, third));
+        assert_eq!((figures.visible, figures.kept_mean, figures.milliseconds), (third, 5.0 / 3.0, 2.0));
+        // Two of six results are right, and all say one half.
+        assert!((figures.calibration_error - (0.5 - third)).abs() < 1e-9 && figures.best == [0.5; 3], "{figures:?}");
         assert_eq!((figures.near_answered, figures.far_answered), (1.0, 0.0));
         let missed: Vec<Option<usize>> = list.misses(0).iter().map(|(_, _, answer)| answer.rank).collect();
         assert_eq!(missed, [Some(4), None, None]);

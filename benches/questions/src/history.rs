@@ -1,6 +1,6 @@
 //! Questions that the history of a repository asks: each commit's subject, answered by the files that it changed.
 
-use crate::list::{List, Question, Source, Topic};
+use crate::list::{List, Question, Source};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -40,7 +40,7 @@ pub fn list(checkout: &Path, most: usize) -> Result<List> {
         let there = (1..=FILES).contains(&files.len()) && files.iter().all(|file| checkout.join(file).is_file());
         let lists = |file: &String| file.to_lowercase().contains("change") || file.ends_with(".lock");
         if says && there && !files.iter().any(lists) && !questions.iter().any(|known| known.ask == subject) {
-            questions.push(Question { ask: subject.to_owned(), topic: Topic::Answerable, expect: files });
+            questions.push(Question::answered_by(subject, files));
         }
     }
     let name = checkout.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,6 +1,7 @@
 //! The index of a tree, and what it recorded of past searches.
 
 use crate::list::List;
+use crate::model::Model;
 use crate::place::Place;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -21,7 +22,7 @@ pub struct IndexedTree {
     directory: TempDir,
     root: PathBuf,
     notes: bool,
-    models: Vec<String>,
+    model: Model,
     /// The number of its passages.
     pub passages: u64,
     /// The number of its documents.
@@ -33,23 +34,13 @@ pub struct IndexedTree {
 pub struct Log(Vec<(String, Vec<u8>)>);
 
 impl IndexedTree {
-    /// Indexes a tree with these models.
+    /// Indexes a tree as a model requires.
     ///
     /// # Errors
     /// The tree is missing, or cannot be indexed completely.
-    pub fn new(list: &List, place: &Place, models: &[String]) -> Result<IndexedTree> {
-        IndexedTree::within(list, place, models, RunOptions::WHOLE)
-    }
-
-    /// Indexes a tree with the first of these models. Searches read with the last one what they need.
-    ///
-    /// # Errors
-    /// As [`IndexedTree::new`].
-    pub fn with_first_model(list: &List, place: &Place, models: &[String]) -> Result<IndexedTree> {
-        IndexedTree::within(list, place, models, RunOptions { embed_at_most: 0, ..RunOptions::WHOLE })
-    }
-
-    fn within(list: &List, place: &Place, models: &[String], options: RunOptions) -> Result<IndexedTree> {
+    pub fn new(list: &List, place: &Place, model: Model) -> Result<IndexedTree> {
+        let embed_at_most = if model == Model::MiniLm { u64::MAX } else { 0 };
+        let options = RunOptions { embed_at_most, ..RunOptions::WHOLE };
         let directory = TempDir::new().context("cannot make a temporary directory")?;
         let (root, notes) = match place {
             Place::Tree { root, notes } => (root.clone(), *notes),
@@ -57,9 +48,9 @@ impl IndexedTree {
             Place::Issues(_) | Place::Collection(_) => (directory.path().join("tree"), false),
             Place::Missing(reason) => bail!("{}: {reason}", list.name),
         };
-        let mut tree = IndexedTree { directory, root, notes, models: models.to_vec(), passages: 0, documents: 0 };
+        let mut tree = IndexedTree { directory, root, notes, model, passages: 0, documents: 0 };
         fs::create_dir_all(tree.root.as_path())?;
-        let index = tree.open(models.last().context("no model to index with")?)?;
+        let index = tree.open()?;
         let report = if let Place::Issues(file) = place {
             let import = IssueImport::read(&[ImportInput::file(file)?], None)?;
             let summary = index.imports().issues(&import, &())?;
@@ -80,22 +71,21 @@ impl IndexedTree {
             report
         };
         ensure!(report.unusable.is_empty(), "{}: a model failed: {:?}", list.name, report.unusable);
-        let pending = |model: &String| report.pending.get(model).is_some_and(|&count| count > 0);
-        let needed = if options.embed_at_most == 0 { 1 } else { models.len() };
-        ensure!(!models.iter().take(needed).any(pending), "{}: passages without vectors", list.name);
+        let pending = report.pending.get("minilm").copied().unwrap_or_default();
+        ensure!(model != Model::MiniLm || pending == 0, "{}: {pending} passages without vectors", list.name);
         Ok(tree)
     }
 
-    /// Opens the index to search it with `model`, under the built-in configuration.
+    /// Opens the index, under the built-in configuration but for the models.
     ///
     /// # Errors
     /// The index cannot be opened.
-    pub fn open(&self, model: &str) -> Result<Index> {
-        let mut flags = vec![("index.models", self.models.join(",")), ("search.model", model.to_owned())];
+    pub fn open(&self) -> Result<Index> {
+        let mut flags = self.model.settings().to_vec();
         if self.notes {
-            flags.push(("index.notes", "*.md".to_owned()));
+            flags.push(("index.notes", "*.md"));
         }
-        let flag = |(key, value): (&str, String)| (key.to_owned(), value, "questions".to_owned());
+        let flag = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned(), "questions".to_owned());
         let cache = crate::place::root().join(CACHE);
         let origins = Origins {
             flags: flags.into_iter().map(flag).collect(),
@@ -131,6 +121,12 @@ impl IndexedTree {
             fs::write(self.index_directory().join(name), content)?;
         }
         Ok(())
+    }
+
+    /// The model that it is searched with.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        self.model
     }
 
     /// The directory whose files are indexed.

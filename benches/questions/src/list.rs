@@ -59,6 +59,16 @@ pub struct Question {
     pub topic: Topic,
     /// The documents with an answer; any one will do. Empty if nothing answers it.
     pub expect: Vec<String>,
+    /// The document that the question is itself, which is no answer to it.
+    #[serde(skip)]
+    pub itself: Option<String>,
+}
+
+impl Question {
+    /// A question that any of these documents answers.
+    pub fn answered_by(ask: impl Into<String>, expect: Vec<String>) -> Self {
+        Question { ask: ask.into(), topic: Topic::Answerable, expect, itself: None }
+    }
 }
 
 /// Whether a tree answers a question.
@@ -147,10 +157,10 @@ impl List {
         let mut questions = Vec::new();
         for Answerable { ask, expect } in file.answerable {
             ensure!(!expect.is_empty(), "{}: {ask:?} expects nothing; move it to [unanswerable]", path.display());
-            questions.push(Question { ask, topic: Topic::Answerable, expect });
+            questions.push(Question::answered_by(ask, expect));
         }
         for (topic, asks) in [(Topic::Near, file.unanswerable.near), (Topic::Far, file.unanswerable.far)] {
-            questions.extend(asks.into_iter().map(|ask| Question { ask, topic, expect: Vec::new() }));
+            questions.extend(asks.into_iter().map(|ask| Question { ask, topic, expect: Vec::new(), itself: None }));
         }
         Ok(List { name: file.name, about: file.about, source, questions })
     }

@@ -2,39 +2,46 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
 use std::time::Instant;
 use tamis_questions::{
-    Drift, Figures, IndexedTree, List, Measured, PASTS, Place, Source, ask_exactly, drifts, exact_table, foreign,
-    measure, misses, overview, place,
+    Drift, Figures, IndexedTree, List, Measured, Model, PASTS, Place, Places, Source, ask_exactly, drifts, exact_table,
+    fit, foreign, measure, misses, other_words, overview, place, write_evidence,
 };
 
 const USAGE: &str = "\
 Usage: cargo xtask questions [OPTIONS]
+       cargo xtask fit [OPTIONS]
 
 Asks lists of questions with known answers, and prints how they were served: on an index that recorded nothing, and after
-200 other questions.
+200 other questions. `fit` fits the model of relevance to the evidence on their answers, and writes its weights.
 
   --tree NAME    only this list; may be repeated (default: all)
-  --model NAME   static or minilm; may be repeated (default: both)
+  --model NAME   static, late (the better model reads the best passages of each search) or minilm (it has read all); may be
+                 repeated (default: static and late)
+  --questions DIR, --trees DIR      lists kept elsewhere, and the trees that they ask (skipped where absent)
+  --collections DIR, --histories DIR   for fit: judged collections, and checkouts with their history
+  --evidence FILE                   for fit: write the evidence to a file, or read it if there is one
   --cold         skip the questions after others
   --exact        ask for the names and messages of the trees of source code instead
   --misses       list every question that was not served
   --json         print everything, each answer included, as JSON
 ";
 
-/// The models that a release has.
-const MODELS: [&str; 2] = ["static", "minilm"];
-
 #[derive(Default)]
 struct Arguments {
+    fit: bool,
     trees: Vec<String>,
-    models: Vec<String>,
+    models: Vec<Model>,
+    places: Places,
+    evidence: Option<PathBuf>,
     cold: bool,
     exact: bool,
     misses: bool,
     json: bool,
-    evidence: Option<String>,
-    trees_of_family: Option<String>,
 }
 
 fn main() -> Result<()> {
@@ -42,53 +49,84 @@ fn main() -> Result<()> {
         print!("{USAGE}");
         return Ok(());
     };
-    let lists = List::all()?;
+    let mut lists = List::all()?;
     place::locked(&lists)?;
+    if arguments.fit {
+        return fit_weights(&arguments);
+    }
+    lists.extend(other_words::lists(&arguments.places.questions, &arguments.places.trees)?);
     let names: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
     for tree in &arguments.trees {
         ensure!(names.contains(&tree.as_str()), "--tree {tree}: there is no such list; there are {}", names.join(", "));
     }
     let pasts = if arguments.cold { &PASTS[..1] } else { &PASTS[..] };
     let chosen = |list: &&List| arguments.trees.is_empty() || arguments.trees.contains(&list.name);
-    if let Some(path) = &arguments.evidence {
-        let [questions, trees, collections, histories] = ["QUESTIONS", "TREES", "COLLECTIONS", "HISTORIES"]
-            .map(|name| std::path::PathBuf::from(std::env::var_os(name).unwrap_or_default()));
-        let places = tamis_questions::Places {
-            questions: &questions,
-            trees: &trees,
-            collections: &collections,
-            histories: &histories,
-        };
-        let output = std::io::BufWriter::new(std::fs::File::create(path)?);
-        return tamis_questions::write_evidence(&places, arguments.trees_of_family.as_deref(), output);
-    }
     if arguments.exact {
         return exact(&arguments, &lists.iter().filter(chosen).collect::<Vec<_>>());
     }
-    let mut measured = Vec::new();
+    let own: BTreeSet<String> = List::all()?.into_iter().map(|list| list.name).collect();
+    let (mut measured, mut skipped) = (Vec::new(), 0);
     for list in lists.iter().filter(chosen) {
-        let place = Place::of(list)?;
+        let place = if own.contains(&list.name) { Place::of(list)? } else { other_words::place(list) };
         if let Place::Missing(reason) = &place {
             eprintln!("{}: skipped: {reason}", list.name);
+            skipped += 1;
             continue;
         }
-        let started = Instant::now();
-        let tree = IndexedTree::new(list, &place, &arguments.models)?;
-        eprintln!("{}: indexed {} passages in {:.0?}", list.name, tree.passages, started.elapsed());
-        for model in &arguments.models {
+        for &model in &arguments.models {
             let started = Instant::now();
+            let tree = IndexedTree::new(list, &place, model)?;
             let other = foreign(&lists, &list.name);
-            measured.push(measure(list, &tree, model, &other, pasts)?);
-            eprintln!("{}: asked with {model} in {:.0?}", list.name, started.elapsed());
+            measured.push((own.contains(&list.name), measure(list, &tree, &other, pasts)?));
+            eprintln!(
+                "{}: {} passages asked with {} in {:.0?}",
+                list.name,
+                tree.passages,
+                model.name(),
+                started.elapsed()
+            );
         }
     }
+    if skipped > 0 {
+        eprintln!("{skipped} lists skipped, whose trees are not here");
+    }
     ensure!(!measured.is_empty(), "no tree was found");
-    if arguments.json { print_json(&arguments, &measured) } else { print_tables(&arguments, &measured) }
+    for (is_own, name) in [(true, "lists of this project"), (false, "lists kept elsewhere")] {
+        let of: Vec<Measured> = measured.iter().filter(|(own, _)| *own == is_own).map(|(_, one)| one.clone()).collect();
+        if of.is_empty() {
+            continue;
+        }
+        if !arguments.json {
+            println!("{name}\n");
+        }
+        if arguments.json { print_json(&arguments, &of)? } else { print_tables(&arguments, &of)? }
+    }
+    Ok(())
+}
+
+/// Fits the model of relevance, prints how it does on what was left out, and writes its weights.
+fn fit_weights(arguments: &Arguments) -> Result<()> {
+    let path = match &arguments.evidence {
+        Some(path) => path.clone(),
+        None => place::root().join("target/evidence.jsonl"),
+    };
+    if arguments.evidence.is_none() || !path.exists() {
+        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        write_evidence(&arguments.places, BufWriter::new(file))?;
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let evidence = fit::read(&text)?;
+    println!("lists left out\n\n{}", fit::left_out(&evidence, false));
+    println!("families left out\n\n{}", fit::left_out(&evidence, true));
+    let weights = place::root().join("crates/rank/src/relevance/weights.rs");
+    fs::write(&weights, fit::source(&evidence)?).with_context(|| format!("cannot write {}", weights.display()))?;
+    println!("wrote {}", weights.display());
+    Ok(())
 }
 
 /// Asks for what the trees of source code define and say.
 fn exact(arguments: &Arguments, lists: &[&List]) -> Result<()> {
-    for model in &arguments.models {
+    for &model in &arguments.models {
         let (mut served, mut missed) = (Vec::new(), Vec::new());
         for list in lists.iter().filter(|list| matches!(list.source, Source::Crate { .. })) {
             let place = Place::of(list)?;
@@ -96,10 +134,10 @@ fn exact(arguments: &Arguments, lists: &[&List]) -> Result<()> {
                 eprintln!("{}: skipped: {reason}", list.name);
                 continue;
             }
-            let tree = IndexedTree::new(list, &place, std::slice::from_ref(model))?;
-            served.push(ask_exactly(&tree, model, &mut missed)?);
+            let tree = IndexedTree::new(list, &place, model)?;
+            served.push(ask_exactly(&tree, &mut missed)?);
         }
-        println!("{model}, names and messages of the trees themselves\n\n{}", exact_table(&served));
+        println!("{}, names and messages of the trees themselves\n\n{}", model.name(), exact_table(&served));
         if arguments.misses {
             println!("Not first\n\n{}", missed.join("\n"));
         }
@@ -113,23 +151,23 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
         let mut value = || given.next().with_context(|| format!("{argument} needs a name\n\n{USAGE}"));
         match argument.as_str() {
             "--tree" => arguments.trees.push(value()?),
-            "--model" => {
-                let model = value()?;
-                ensure!(MODELS.contains(&model.as_str()), "--model {model}: expected {}", MODELS.join(" or "));
-                arguments.models.push(model);
-            }
+            "fit" if arguments.trees.is_empty() => arguments.fit = true,
+            "--model" => arguments.models.push(value()?.parse()?),
+            "--questions" => arguments.places.questions = value()?.into(),
+            "--trees" => arguments.places.trees = value()?.into(),
+            "--collections" => arguments.places.collections = value()?.into(),
+            "--histories" => arguments.places.histories = value()?.into(),
+            "--evidence" => arguments.evidence = Some(value()?.into()),
             "--cold" => arguments.cold = true,
             "--exact" => arguments.exact = true,
             "--misses" => arguments.misses = true,
             "--json" => arguments.json = true,
-            "--evidence" => arguments.evidence = Some(value()?),
-            "--family" => arguments.trees_of_family = Some(value()?),
             "--help" | "-h" => return Ok(None),
             other => bail!("{other}: unknown argument\n\n{USAGE}"),
         }
     }
     if arguments.models.is_empty() {
-        arguments.models = MODELS.map(str::to_owned).to_vec();
+        arguments.models = vec![Model::Static, Model::Late];
     }
     arguments.models.dedup();
     Ok(Some(arguments))
@@ -140,7 +178,7 @@ fn of_model<'a>(measured: &'a [Measured], model: &str) -> Vec<&'a Measured> {
 }
 
 fn print_tables(arguments: &Arguments, measured: &[Measured]) -> Result<()> {
-    for model in &arguments.models {
+    for model in arguments.models.iter().map(|model| model.name()) {
         let lists = of_model(measured, model);
         println!("{model}, on an index that recorded nothing\n\n{}", overview(&lists, 0));
         if !arguments.cold {
@@ -159,7 +197,7 @@ fn print_tables(arguments: &Arguments, measured: &[Measured]) -> Result<()> {
 fn print_json(arguments: &Arguments, measured: &[Measured]) -> Result<()> {
     let last = measured.first().map_or(0, |list| list.pasts.len() - 1);
     let summary = |lists: &[&Measured]| json!({ "cold": Figures::of(lists, 0), "used": Figures::of(lists, last), "drift": Drift::of(lists) });
-    let models = arguments.models.iter().map(|model| {
+    let models = arguments.models.iter().map(|model| model.name()).map(|model| {
         let lists = of_model(measured, model);
         let trees = lists.iter().map(|list| json!({ "figures": summary(&[list]), "measured": list }));
         let trees: Vec<_> = trees.collect();

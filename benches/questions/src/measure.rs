@@ -50,13 +50,7 @@ pub fn foreign(lists: &[List], tree: &str) -> Vec<Question> {
 ///
 /// # Errors
 /// A search fails, or there are too few other questions.
-pub fn measure(
-    list: &List,
-    tree: &IndexedTree,
-    model: &str,
-    foreign: &[Question],
-    pasts: &[usize],
-) -> Result<Measured> {
+pub fn measure(list: &List, tree: &IndexedTree, foreign: &[Question], pasts: &[usize]) -> Result<Measured> {
     let mut questions: Vec<Series> =
         list.questions.iter().map(|question| Series { question: question.clone(), answers: Vec::new() }).collect();
     for half in 0..2 {
@@ -68,7 +62,7 @@ pub fn measure(
         for &past in pasts {
             if past > asked {
                 tree.set_log(&log)?;
-                let index = tree.open(model)?;
+                let index = tree.open()?;
                 for other in &others[asked..past] {
                     Answered::to(other, &index)?;
                 }
@@ -77,12 +71,19 @@ pub fn measure(
             }
             for series in questions.iter_mut().skip(half).step_by(2) {
                 tree.set_log(&log)?;
-                series.answers.push(Answered::to(&series.question, &tree.open(model)?)?);
+                series.answers.push(Answered::to(&series.question, &tree.open()?)?);
             }
         }
     }
     let (documents, passages) = (tree.documents, tree.passages);
-    Ok(Measured { tree: list.name.clone(), model: model.into(), documents, passages, pasts: pasts.into(), questions })
+    Ok(Measured {
+        tree: list.name.clone(),
+        model: tree.model().name().into(),
+        documents,
+        passages,
+        pasts: pasts.into(),
+        questions,
+    })
 }
 
 /// Takes from both in turn, and goes on with the one that is left.

@@ -1,6 +1,7 @@
 //! Lists of questions kept elsewhere, one JSON object a line, to trees that were fetched beforehand.
 
 use crate::list::{List, Question, Source, Topic};
+use crate::place::Place;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::fs;
@@ -29,6 +30,15 @@ pub fn lists(directory: &Path, trees: &Path) -> Result<Vec<List>> {
     files.iter().map(|path| list(path, trees)).collect()
 }
 
+/// Returns where the tree of a list is.
+#[must_use]
+pub fn place(list: &List) -> Place {
+    match &list.source {
+        Source::Directory { path, .. } if path.is_dir() => Place::Tree { root: path.clone(), notes: false },
+        _ => Place::Missing("its tree is not here".to_owned()),
+    }
+}
+
 fn list(path: &Path, trees: &Path) -> Result<List> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let parse = |line: &str| -> Result<Line> {
@@ -47,7 +57,11 @@ fn list(path: &Path, trees: &Path) -> Result<List> {
         ask: line.ask.clone(),
         topic: line.kind,
         expect: line.expect.clone(),
+        itself: None,
     });
-    let questions = questions.collect();
+    let questions: Vec<Question> = questions.collect();
+    if root.is_dir() && questions.len() < lines.len() {
+        eprintln!("{name}: {} questions left out, whose quotes are gone", lines.len() - questions.len());
+    }
     Ok(List { about: name.clone(), source: Source::Directory { path: root, notes: false }, name, questions })
 }

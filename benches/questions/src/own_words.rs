@@ -1,7 +1,7 @@
 //! Questions in a tree's own words: headings of its pages, and the first sentences of its comments with words left out.
 
 use crate::exact::taken;
-use crate::list::{Question, Topic};
+use crate::list::Question;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -49,11 +49,7 @@ pub fn questions(root: &Path) -> Result<Vec<Question>> {
     let once =
         |all: BTreeMap<String, BTreeSet<String>>| all.into_iter().filter(|(_, files)| files.len() <= 2).collect();
     let asked = [headings, comments].into_iter().flat_map(|all| taken(once(all), EACH));
-    let question = |(ask, files): (String, BTreeSet<String>)| Question {
-        ask,
-        topic: Topic::Answerable,
-        expect: files.into_iter().collect(),
-    };
+    let question = |(ask, files): (String, BTreeSet<String>)| Question::answered_by(ask, files.into_iter().collect());
     Ok(asked.map(question).collect())
 }
 

@@ -8,29 +8,43 @@ use std::fmt::Write;
 /// Returns a table with a row for each list and one for all, after the number of other questions at place `past`.
 #[must_use]
 pub fn overview(lists: &[&Measured], past: usize) -> String {
-    let mut table = format!(
-        "{:<16}{:>9}{:>8}{:>8}{:>10}{:>8}{:>6}{:>11}{:>8}{:>8}{:>7}\n",
-        "tree", "passages", "first", "top 10", "expected", "kept", "90%", "documents", "wrongly", "near", "far"
-    );
-    let second = ["", "", "", "", "kept", "median", "", "median", "empty", "answered", "answ."];
-    let [a, b, c, d, e, f, g, h, i, j, k] = second;
-    let _ = writeln!(table, "{a:<16}{b:>9}{c:>8}{d:>8}{e:>10}{f:>8}{g:>6}{h:>11}{i:>8}{j:>9}{k:>6}");
+    let mut table = String::new();
+    let heads = [
+        [
+            "tree", "passages", "first", "top 10", "above", "visible", "wrongly", "near", "far", "kept", "kept",
+            "kept", "error", "ms",
+        ],
+        ["", "", "", "", "line", "", "empty", "answ.", "answ.", "mean", "median", "90%", "", ""],
+    ];
+    for head in heads {
+        line(&mut table, &head.map(str::to_owned));
+    }
     for list in lists {
         row(&mut table, &list.tree, list.passages, &Figures::of(&[list], past));
     }
-    row(&mut table, "all", lists.iter().map(|list| list.passages).sum(), &Figures::of(lists, past));
+    let all = Figures::of(lists, past);
+    row(&mut table, "all", lists.iter().map(|list| list.passages).sum(), &all);
+    let [low, middle, high] = all.best.map(percent);
+    let _ =
+        writeln!(table, "the best entry's probability: {low}, {middle} and {high} at a tenth, a half and nine tenths");
     table
 }
 
 fn row(table: &mut String, name: &str, passages: u64, figures: &Figures) {
-    let Figures { first, first_ten, expected_kept, wrongly_empty, near_answered, far_answered, .. } = figures;
-    let Figures { kept_median, kept_90, documents_median, .. } = figures;
-    let [first, ten, kept, empty, near, far] =
-        [first, first_ten, expected_kept, wrongly_empty, near_answered, far_answered].map(|share| percent(*share));
-    let _ = writeln!(
-        table,
-        "{name:<16}{passages:>9}{first:>8}{ten:>8}{kept:>10}{kept_median:>8}{kept_90:>6}{documents_median:>11}{empty:>8}{near:>9}{far:>6}",
-    );
+    let Figures { first, first_ten, expected_kept, visible, wrongly_empty, near_answered, far_answered, .. } = *figures;
+    let shares = [first, first_ten, expected_kept, visible, wrongly_empty, near_answered, far_answered].map(percent);
+    let kept = [format!("{:.1}", figures.kept_mean), figures.kept_median.to_string(), figures.kept_90.to_string()];
+    let rest = [format!("{:.3}", figures.calibration_error), format!("{:.0}", figures.milliseconds)];
+    let cells: Vec<String> =
+        [name.to_owned(), passages.to_string()].into_iter().chain(shares).chain(kept).chain(rest).collect();
+    line(table, &cells);
+}
+
+fn line(table: &mut String, cells: &[String]) {
+    let width = |at: usize| [9, 8][usize::from(at > 1)];
+    let (name, rest) = cells.split_first().expect("a name");
+    let rest: String = rest.iter().enumerate().map(|(at, cell)| format!("{cell:>1$}", width(at + 1))).collect();
+    let _ = writeln!(table, "{name:<16}{rest}");
 }
 
 /// Returns a table of how far the answers moved, with a row for each number of other questions.

@@ -1,6 +1,6 @@
 //! A small part of `cargo xtask questions`, so that a change for the worse is noticed before whole trees are measured.
 
-use tamis_questions::{Drift, Figures, IndexedTree, List, Measured, PASTS, Place, foreign, measure, place};
+use tamis_questions::{Drift, Figures, IndexedTree, List, Measured, Model, PASTS, Place, foreign, measure, place};
 
 /// Small trees, two of which come with this project.
 const TREES: [&str; 3] = ["guides", "notes", "ureq"];
@@ -13,8 +13,8 @@ fn measured(lists: &[List], name: &str, pasts: &[usize]) -> Option<Measured> {
         println!("skipped: {name}: {reason}");
         return None;
     }
-    let tree = IndexedTree::new(list, &place, &["static".to_owned()]).expect("indexed");
-    Some(measure(list, &tree, "static", &foreign(lists, name), pasts).expect("asked"))
+    let tree = IndexedTree::new(list, &place, Model::Static).expect("indexed");
+    Some(measure(list, &tree, &foreign(lists, name), pasts).expect("asked"))
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_tree_of_guides_is_served() {
     assert_eq!((figures.answerable, figures.near, figures.far), (15, 3, 2));
     assert!(figures.first_ten >= 0.8, "{figures:?}");
     assert!(figures.expected_kept >= 0.4, "{figures:?}");
-    assert!(figures.documents_median <= 10, "{figures:?}");
+    assert!(figures.kept_mean <= 8.0, "{figures:?}");
     assert!(figures.wrongly_empty <= 0.4, "{figures:?}");
     assert!(figures.far_answered <= 0.5, "{figures:?}");
 }

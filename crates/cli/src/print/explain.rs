@@ -18,6 +18,20 @@ const BEST: usize = 3;
 /// Longer cells are shortened.
 const LONGEST_CELL: usize = 48;
 
+/// The evidence on an entry in a few columns: the head of each, and the beginnings of the names that it sums, in log odds.
+const EVIDENCE: [(&str, &[&str]); 4] = [
+    (">words", &["coverage", "words", "required", "exact"]),
+    (">meaning", &["similarity", "late"]),
+    (">place", &["rank", "score"]),
+    (">other", &["other_role", "length", "name", "corpus"]),
+];
+
+/// What the evidence of these names adds to the log odds that an entry answers the query.
+fn log_odds(entry: &PoolEntry, names: &[&str]) -> f64 {
+    let is_meant = |name: &str| names.iter().any(|start| name.starts_with(start));
+    entry.evidence.iter().filter(|part| is_meant(&part.name)).map(|part| part.log_odds).sum()
+}
+
 /// Writes the whole explanation; only figures if the answer has no pool.
 ///
 /// # Errors
@@ -54,10 +68,13 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     let exact = pool.iter().any(|entry| entry.exact.is_some());
     let added = pool.iter().any(|entry| entry.added != 0.0);
     let copied = pool.iter().any(|entry| entry.copies > 0);
+    let weighed = pool.iter().any(|entry| !entry.evidence.is_empty());
     let judged = pool.iter().any(|entry| entry.judged.is_some());
     let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
-    if judged {
-        heads.extend([">by score", ">by judge", ">probability"]);
+    if weighed {
+        heads.extend(EVIDENCE.map(|(head, _)| head));
+        heads.extend(judged.then_some(">reranker"));
+        heads.push(">probability");
     }
     heads.extend(moved.then_some(">distance ×"));
     heads.extend(aged.then_some(">days old"));
@@ -84,8 +101,10 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
             maybe(entry.similarity),
             maybe(entry.coverage),
         ];
-        if judged {
-            row.extend([entry.probability_by_score, entry.judged, entry.probability].map(maybe));
+        if weighed {
+            row.extend(EVIDENCE.map(|(_, names)| number(log_odds(entry, names))));
+            row.extend(judged.then(|| number(log_odds(entry, &["reranker"]))));
+            row.push(maybe(entry.probability));
         }
         row.extend(moved.then(|| number(entry.distance_factor)));
         row.extend(aged.then(|| entry.age_days.map_or_else(|| "?".into(), |days| format!("{days:.0}"))));

@@ -155,7 +155,7 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         exact: None,
         added: 0.0,
         judged: None,
-        probability_by_score: None,
+        evidence: Vec::new(),
         probability: None,
     }
 }

@@ -21,6 +21,7 @@ __all__ = [
     "EmbeddingCacheStatus",
     "EvidenceSummary",
     "Excerpt",
+    "EvidencePart",
     "FurtherPassage",
     "GrepAnswer",
     "GrepFile",
@@ -111,6 +112,19 @@ class Nearest(Convertible):
 
 
 @dataclass(frozen=True)
+class EvidencePart(Convertible):
+    """One piece of the evidence on an entry."""
+
+    name: str
+    """What it is, such as `coverage`, the share of the query's words by their weight, or `late`, the similarity under
+    the better model."""
+    value: float
+    """Its value."""
+    log_odds: float
+    """What it adds to the log odds."""
+
+
+@dataclass(frozen=True)
 class PoolEntry(Convertible):
     """One candidate of the pool, for explanations: an entry with the figures of its best passage, or a passage if
     passages are counted."""
@@ -157,10 +171,11 @@ class PoolEntry(Convertible):
     judged: float | None
     """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
     if the judge did not read it."""
-    probability_by_score: float | None
-    """The probability that it answers the query by its score alone, if a judge changed it."""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
+    evidence: list[EvidencePart]
+    """What each piece of evidence adds to the log odds that it answers the query; empty where the evidence was not
+    weighed."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ pub fn relevance(
     let weigh = |values: [f64; FEATURES.len()]| {
         let part = |(at, &value): (usize, &f64)| {
             let log_odds = mix(at) * value;
-            (log_odds != 0.0).then_some(EvidencePart { name: FEATURES[at], value, log_odds })
+            (value != 0.0).then_some(EvidencePart { name: FEATURES[at], value, log_odds })
         };
         let parts: Vec<EvidencePart> = values.iter().enumerate().filter_map(part).collect();
         WeighedEvidence { log_odds: bias + parts.iter().map(|part| part.log_odds).sum::<f64>(), parts }

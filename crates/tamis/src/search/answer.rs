@@ -309,7 +309,8 @@ impl CutReport {
     /// Returns the part of the reason that says more than the probabilities do. Its first clause may only compare them.
     fn remarks(&self) -> &str {
         let reason = self.reason.trim_end_matches('.');
-        let compares = ["the next is ", "nothing else was found", "nothing close enough", "nothing is clearly relevant"];
+        let compares =
+            ["the next is ", "nothing else was found", "nothing close enough", "nothing is clearly relevant"];
         match compares.iter().any(|clause| reason.starts_with(clause)) {
             true => reason.split_once("; ").map_or("", |(_, remarks)| remarks),
             false => reason,

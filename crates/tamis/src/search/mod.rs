@@ -58,7 +58,9 @@ mod variants;
 
 pub use crate::error::AimError;
 pub use aim::Aim;
-pub use answer::{Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, percent};
+pub use answer::{
+    Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, percent,
+};
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]

@@ -43,7 +43,7 @@ declare! {
     /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. O(n · w), w the
     /// number of undecided candidates: well under a millisecond for 200.
     pub struct Auto = "auto" on Score, "keeps what is expected to serve best, by probabilities of relevance" {
-        /// The amount wanted: `one` answer, `some`, `all` on the topic, or `auto`: by the kind of text and what was judged.
+        /// The amount wanted: `one` answer, the `best`, `all` on the topic, or `auto`: by the kind of text and what was judged.
         pub want: Want = Want::Auto, Range::Choice(Want::NAMES);
         /// Weight of precision relative to recall: F_β with β = 1 / strictness.
         pub strictness: f64 = 1.0, Range::Number { min: 0.1, max: 10.0 };
