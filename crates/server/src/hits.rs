@@ -76,6 +76,9 @@ pub(crate) struct Nearest {
     name: Option<String>,
     /// Probability of relevance, from 0 to 1.
     probability: Option<f64>,
+    /// The same as a percentage.
+    #[serde(skip)]
+    percent: Option<String>,
 }
 
 /// The results below the line take no more than this part of an answer.
@@ -90,6 +93,7 @@ impl Nearest {
             start_line: nearest.start_line,
             name: nearest.name().map(|text| short(&name(text), FURTHER_NAME).into_owned()),
             probability: nearest.probability.map(rounded),
+            percent: nearest.probability.map(percent),
         }
     }
 
@@ -100,8 +104,8 @@ impl Nearest {
         if let Some(name) = &self.name {
             let _ = write!(line, " {name}");
         }
-        if let Some(probability) = self.probability {
-            let _ = write!(line, " {}", percent(probability));
+        if let Some(percent) = &self.percent {
+            let _ = write!(line, " {percent}");
         }
         line + "\n"
     }

@@ -213,6 +213,28 @@ fn writing_routes_are_off_until_they_are_allowed() {
 }
 
 #[test]
+fn every_search_says_what_is_less_likely() {
+    let directory = kitchen();
+    let server = serve(directory.path(), &[]);
+    let search = |parameters: &str| get(&server, &format!("/v1/search?query={parameters}")).json();
+    let nearest = |answer: &Value| answer["nearest"].as_array().map(Vec::len);
+    let found = search("how+hot+should+the+oven+be");
+    assert!(nearest(&found).is_some_and(|count| (1..=5).contains(&count)), "{found}");
+    assert!(found["nearest"][0]["probability"].is_number() && found["nearest"][0]["path"].is_string(), "{found}");
+    assert!(found["summary"].as_str().is_some_and(|summary| summary.contains("; the next has ")), "{found}");
+    let empty = search("who+won+the+football+world+cup");
+    assert_eq!(empty["results"], json!([]), "{empty}");
+    assert!(nearest(&empty).is_some_and(|count| (1..=3).contains(&count)), "{empty}");
+    assert_eq!(empty["missing_words"], json!(["won", "football", "world"]));
+    assert_eq!(nearest(&search("how+hot+should+the+oven+be&strict")), Some(0));
+    let all = search("who+won+the+football+world+cup&all&limit=2");
+    assert_eq!((all["results"].as_array().map(Vec::len), nearest(&all)), (Some(2), Some(0)), "{all}");
+    assert_eq!(search("who+won+the+football+world+cup&cut=off&limit=2")["results"], all["results"]);
+    let refused = get(&server, "/v1/search?query=oven&all&want=one");
+    assert!(refused.status == 400 && refused.text().contains("all = true"), "{}", refused.text());
+}
+
+#[test]
 fn figures_of_past_queries_and_of_the_index() {
     let directory = kitchen();
     let root = directory.path();

@@ -84,7 +84,7 @@ fn a_session_and_a_cursor_of_one_server_go_on_at_another() {
     let session = opened.header("mcp-session-id").expect("a session").to_owned();
     let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(send(&other, Some(&session), "POST", &initialized).status, 202, "{}", other.log());
-    let query = json!({ "query": "the tide near the mill", "no_gate": true, "limit": 50, "max_chars": 1000 });
+    let query = json!({ "query": "the tide near the mill", "all": true, "limit": 50, "max_chars": 1000 });
     let page = |server: &Server, query: &Value| {
         let reply = send(server, Some(&session), "POST", &call("search", query.clone()));
         let data =

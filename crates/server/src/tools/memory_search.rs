@@ -21,9 +21,6 @@ pub(crate) struct Arguments {
     /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// Keep the best memories even when none seems to be on topic.
-    #[serde(default)]
-    no_gate: bool,
     /// List the first `limit` memories, relevant or not.
     #[serde(default)]
     all: bool,
@@ -62,7 +59,6 @@ impl Tool for MemorySearch {
         let at = |name: &str, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
         let request = SearchRequest {
             limit: arguments.limit,
-            gate: arguments.no_gate.then_some(false),
             all: arguments.all,
             strict: arguments.strict,
             metadata: MetadataFilter {

@@ -26,9 +26,6 @@ pub(crate) struct Arguments {
     passages: bool,
     /// Results to aim for (default: chosen for the query).
     want: Option<Want>,
-    /// Keep the best even if nothing is on topic.
-    #[serde(default)]
-    no_gate: bool,
     /// List the first `limit`, relevant or not.
     #[serde(default)]
     all: bool,
@@ -92,7 +89,6 @@ impl Tool for Search {
             limit: arguments.limit,
             passages: arguments.passages,
             want: arguments.want.map(Want::meant),
-            gate: arguments.no_gate.then_some(false),
             all: arguments.all,
             strict: arguments.strict,
             collections: arguments.collections,

@@ -102,6 +102,7 @@ async fn trap_a_namespace_that_a_caller_may_not_read_looks_missing() {
             for value in values.values().filter_map(Value::as_str) {
                 answer_text = answer_text.replace(value, "");
                 answer_text = answer_text.replace(value.rsplit_once(':').map_or(value, |(path, _)| path), "");
+                answer_text = without_missing_words(answer_text, value);
             }
         }
         for secret in ["narwhal", "sealed", query_id.as_str()] {
@@ -147,6 +148,13 @@ async fn a_caller_that_may_read_nothing_learns_nothing() {
     }
     let listed = nobody.list_resources(None).await.expect("a list");
     assert!(listed.resources.is_empty());
+}
+
+/// The answer without the caller's own words as an answer names those that nothing has: between quotation marks.
+fn without_missing_words(answer: String, query: &str) -> String {
+    query
+        .split_whitespace()
+        .fold(answer, |answer, word| answer.replace(&format!("\\\"{word}\\\""), "").replace(&format!("\"{word}\""), ""))
 }
 
 /// A server over HTTP with the tokens of one who may read `open`, of one who may read nothing and of one who may read everything.
@@ -234,6 +242,7 @@ async fn trap_no_route_answers_for_a_namespace_that_the_token_does_not_open() {
         "GET /v1/search?query=song&paths=**&collections=code&no_gate&explain",
         "GET /v1/search?query=narwhal&no_gate&cut=fixed:k=9&explain&passages",
         "GET /v1/search?query=narwhal&symbols=sing_narwhal&no_gate",
+        "GET /v1/search?query=narwhal&all&limit=100",
         "GET /v1/search?query=narwhal&guarantee=recall=0.9",
         "GET /v1/recall?query=narwhal&no_gate",
         "GET /v1/recall?query=narwhal&namespaces=sealed",
@@ -331,6 +340,7 @@ async fn trap_no_route_answers_for_a_namespace_that_the_token_does_not_open() {
         own.extend(own.clone().iter().filter_map(|word| Some(word.rsplit_once(':')?.0.to_owned())));
         own.sort_by_key(|word| std::cmp::Reverse(word.len()));
         own.iter().filter(|word| word.len() > 3).for_each(|word| said = said.replace(word.as_str(), ""));
+        said = own.iter().fold(said, |said, own| without_missing_words(said, own));
         for secret in ["narwhal", "sealed", query_id.as_str(), root.to_str().expect("UTF-8")] {
             assert!(!said.contains(&secret.to_lowercase()), "{line} {sent} reveals {secret}: {status} {body}");
         }
