@@ -7,7 +7,7 @@ import { connect, text } from "./libraries.mjs";
 // A call and the sentence before it. `data`: whether to show the answer as data too.
 const CALLS = [
   { tool: "search", says: "Relevant files, issues, sessions and notes, and the reason why there are no more. Each comes with its best passage, up to two more that are\nrelevant, and where else the same is said. `passages` set to true lists every relevant passage by itself.", args: { query: "when is a failed job tried again" } },
-  { tool: "search", says: "When nothing is relevant, the answer is empty and says why.", args: { query: "who won the football world cup" }, data: true },
+  { tool: "search", says: "When nothing is relevant, the answer has no results, says why, and names the three nearest.", args: { query: "who won the football world cup" }, data: true },
   { tool: "search", says: "A wrong argument gets a message that helps to correct the call.", args: { query: "backoff", qeury: "backoff" } },
   { tool: "get", says: "The full text of a result.", args: { id: "src/retry.rs:8-15" } },
   { tool: "related", says: "Similar passages, the definitions that a passage uses, and the code that uses it.", args: { id: "src/retry.rs:12", limit: 2 } },
