@@ -60,12 +60,16 @@ pub fn list(directory: &Path, most: usize) -> Result<List> {
         }
     }
     let queries: Vec<Query> = lines(&directory.join("queries.jsonl"))?;
+    let known: BTreeSet<String> = documents(directory)?.into_iter().map(|document| document.id).collect();
+    // Where both are numbered, equal numbers mean different things.
+    let names_itself = queries.iter().all(|query| known.contains(&query.id))
+        && queries.iter().any(|query| query.id.parse::<u64>().is_err());
     let unanswerable =
         |query: &Query| query.metadata.get("answerable").is_some_and(|flag| flag == false || flag == "UNANSWERABLE");
     let question = |query: &Query| {
         let expect = relevant.get(query.id.as_str()).cloned().unwrap_or_default();
         let topic = if expect.is_empty() { Topic::Near } else { Topic::Answerable };
-        let itself = documents.contains(&query.id).then(|| query.id.clone()).filter(|_| names_itself);
+        let itself = names_itself.then(|| query.id.clone());
         Question { ask: query.text.clone(), topic, expect, itself }
     };
     let answerable: Vec<Question> =

@@ -41,9 +41,10 @@ fn row(table: &mut String, name: &str, passages: u64, figures: &Figures) {
 }
 
 fn line(table: &mut String, cells: &[String]) {
-    let width = |at: usize| [9, 8][usize::from(at > 1)];
+    let width = |at: usize| if at == 0 { 9 } else { 8 };
     let (name, rest) = cells.split_first().expect("a name");
-    let rest: String = rest.iter().enumerate().map(|(at, cell)| format!("{cell:>1$}", width(at + 1))).collect();
+    let cell = |(at, cell): (usize, &String)| format!("{cell:>width$}", width = width(at));
+    let rest: String = rest.iter().enumerate().map(cell).collect();
     let _ = writeln!(table, "{name:<16}{rest}");
 }
 
