@@ -185,7 +185,7 @@ fn without_a_cut_everything_comes_up_to_the_limit_and_no_gate_is_asked() {
     let tree = Tree::new(&[]);
     let index = noted(&tree, &[("memory.cut", "off"), ("memory.diversity", "off")], MONTH);
     let answer = recall(&index, "quantum chromodynamics lattice");
-    assert_eq!((answer.cut.method.as_str(), answer.cut.keep, answer.results.len()), ("fixed", 9, 9));
+    assert_eq!((answer.cut.method.as_str(), answer.cut.keep, answer.results.len()), ("off", 9, 9));
     let scores: Vec<f64> = answer.results.iter().map(|hit| hit.score).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
     let few = search(&index, SearchRequest { limit: Some(3), ..SearchRequest::memory("quantum lattice") });
