@@ -7,13 +7,16 @@ const WIDTH = 320, HEIGHT = 160, EDGE = 8;
 /** Bars that are drawn. Of more entries, each bar has several and the height of the best of them. */
 const MOST_BARS = 640;
 
+/** What orders an entry: its probability, or its score where the cut gives none. */
+export const heightOf = (one) => one.probability ?? one.score;
+
 /**
  * Draws the curve. `pool` has the entries with their scores, `kept` is the number that the cut kept, and `background` the score of a
  * passage that has nothing to do with the query, or null. `pointed(place)` is called for the entry pointed at, and `moved(kept)` for
  * another number of kept entries.
  */
 export function curve({ pool, kept, background, pointed, moved }) {
-  const scores = pool.map((one) => one.score);
+  const scores = pool.map(heightOf);
   const floor = Math.min(background ?? scores.at(-1), scores.at(-1));
   const top = Math.max(scores[0], floor + 1e-9);
   const step = (WIDTH - 2 * EDGE) / pool.length;

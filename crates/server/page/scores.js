@@ -1,7 +1,7 @@
 // The scores beside the results: what a bar stands for, and what another cut would bring or take.
 
 import * as api from "./api.js";
-import { curve } from "./curve.js";
+import { curve, heightOf } from "./curve.js";
 import { documentAddress } from "./document.js";
 import { count, element, fill, marked } from "./elements.js";
 
@@ -17,7 +17,10 @@ export function placeOf(one, query) {
 /** The curve of a search with its legend. `list` has the results drawn so far, and `moved` takes what would come. */
 export function scores(found, pool, list, moved, query) {
   const kept = found.cut.keep;
-  const background = found.cut.diagnostics.background_mean ?? null;
+  const likely = pool.every((one) => one.probability != null);
+  // Probabilities have no background.
+  const background = likely ? 0 : found.cut.diagnostics.background_mean ?? null;
+  const figure = (one) => likely ? `${Math.round(100 * one.probability)}%` : heightOf(one).toFixed(3);
   const pointed = element("p", { class: "pointed place" }, "Point at a bar to see its passage. Move the line to see what would come and go.");
   const texts = new Map();
   let latest = null;
@@ -26,7 +29,7 @@ export function scores(found, pool, list, moved, query) {
     if (place === null) return;
     const one = pool[place];
     const at = `${one.namespace}:${one.path}:${one.start_line}`;
-    const describe = (text) => fill(pointed, element("strong", {}, `${place + 1}. `), placeOf(one, query), ` ${one.score.toFixed(3)}`,
+    const describe = (text) => fill(pointed, element("strong", {}, `${place + 1}. `), placeOf(one, query), ` ${figure(one)}`,
       text ? element("code", {}, marked(text, query)) : null);
     describe(texts.get(at));
     if (texts.has(at)) return;
@@ -54,10 +57,10 @@ export function scores(found, pool, list, moved, query) {
       rest > 0 ? element("p", { class: "place" }, `and ${rest.toLocaleString("en")} more`) : null);
   };
   return [
-    element("h2", {}, "Scores"),
+    element("h2", {}, likely ? "Probabilities" : "Scores"),
     curve({ pool, kept, background, pointed: point, moved: move }),
     element("p", { class: "legend" }, element("span", { class: "kept" }, "kept"), " ", element("span", { class: "dropped" }, "left out"),
-      background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
+      likely || background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
     pointed,
   ];
 }

@@ -41,9 +41,13 @@ pub fn explanation(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     if !pool.is_empty() {
         writeln!(out, "\n{}", "Candidates around the cut".bold())?;
         around(out, pool, answer.cut.keep)?;
-        writeln!(out, "\n{}", "Scores, best first".bold())?;
-        let scores: Vec<f64> = pool.iter().map(|entry| entry.score).collect();
-        plot(out, &Curve { scores: &scores, keep: answer.cut.keep, threshold: threshold(answer) })?;
+        // The probabilities order the list where there are some.
+        let probabilities: Option<Vec<f64>> = pool.iter().map(|entry| entry.probability).collect();
+        let head = if probabilities.is_some() { "Probabilities, best first" } else { "Scores, best first" };
+        writeln!(out, "\n{}", head.bold())?;
+        let threshold = threshold(answer).filter(|_| probabilities.is_none());
+        let scores = probabilities.unwrap_or_else(|| pool.iter().map(|entry| entry.score).collect());
+        plot(out, &Curve { scores: &scores, keep: answer.cut.keep, threshold })?;
     }
     writeln!(out, "\n{}", "Figures".bold())?;
     figures(out, answer)

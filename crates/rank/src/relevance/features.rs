@@ -112,7 +112,7 @@ pub(super) fn values(
     let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
     let best =
         |of: fn(&EntryFeatures) -> f64| entries.iter().map(of).filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let (words, corpus) = ((query.words as f64).ln_1p(), (query.passages as f64).ln_1p());
+    let (words, corpus) = ((query.words as f64).ln_1p(), (query.passages.max(SMALL_CORPUS) as f64).ln_1p());
     let similarity_best = best(|entry| entry.similarity_max);
     let coverage_best = best(|entry| entry.coverage_max);
     let required_best = if query.reads_required { best(|entry| entry.required) } else { 0.0 };
@@ -165,6 +165,9 @@ pub(super) fn values(
     };
     entries.iter().map(entry).collect()
 }
+
+/// A corpus of fewer passages counts as one of so many: the model was fitted to few smaller ones.
+const SMALL_CORPUS: u64 = 300;
 
 /// The largest value of any evidence. Scores of a store that goes wrong must not decide.
 const LARGEST: f64 = 50.0;

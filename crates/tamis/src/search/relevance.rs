@@ -8,14 +8,18 @@ use super::searcher::Searcher;
 use crate::Error;
 use crate::config::Mode;
 use crate::models;
+use std::collections::HashMap;
 use tamis_rank::{EntryFeatures, Legs, QueryFeatures, WeighedEvidence, late_weight, relevance};
-use tamis_store::Background;
+use tamis_store::{Background, PassageId};
 
 /// The role of ordinary text.
 const MAIN: &str = "main";
 
 /// Standard deviations above the mean of the background that replace the reference of a model that was not measured.
 const REFERENCE_DEVIATIONS: f64 = 4.5;
+
+/// The log odds of an entry that falls short of the threshold of its language: it is never kept.
+const IMPOSSIBLE: f64 = -40.0;
 
 /// What the model of relevance made of a list.
 #[derive(Debug, Default)]
@@ -47,7 +51,14 @@ impl Searcher<'_> {
         let late_weight = if reads { late_weight(&first) } else { 0.0 };
         let unread = if late_weight > 0.0 { self.read_late(retrieved, listed)? } else { None };
         let (query, entries) = features(retrieved, listed);
+        let is_read = entries.iter().any(|entry| entry.late.is_some());
+        let late_weight = if is_read { late_weight } else { 0.0 };
         let mut evidence = relevance(&query, &entries, legs(retrieved.mode), late_weight);
+        for (weighed, ranked) in evidence.iter_mut().zip(&listed.ranked) {
+            if listed.short.contains(&ranked.candidate.passage) {
+                *weighed = std::mem::take(weighed).with("below_language_threshold", 1.0, IMPOSSIBLE);
+            }
+        }
         let (reranked, unjudged) = match judge {
             Some(judge) => self.rerank_by(judge, &retrieved.question.text, &mut listed.ranked, &mut evidence),
             None => (0, None),
@@ -96,11 +107,21 @@ fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<Entry
     let spread = |b: &Background| f64::from(b.mean) + REFERENCE_DEVIATIONS * f64::from(b.deviation);
     let measured = retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
     let reference = measured.or(background.map(spread)).filter(|&reference| reference > 0.0);
+    // Of several phrasings, the one that fits a passage best speaks for it.
+    let mut phrased: HashMap<PassageId, (f64, f64)> = HashMap::new();
+    for (weight, candidate) in
+        retrieved.gathered.phrased.iter().flat_map(|p| p.candidates.iter().map(|c| (p.weight, c)))
+    {
+        let (similarity, coverage) = phrased.entry(candidate.passage).or_default();
+        *similarity = similarity.max(weight * candidate.similarity.unwrap_or(0.0));
+        *coverage = coverage.max(weight * candidate.coverage.unwrap_or(0.0));
+    }
+    let best_phrased = |ranked: &Ranked| phrased.get(&ranked.candidate.passage).copied().unwrap_or_default();
     let similarity = |ranked: &Ranked| {
-        let known = ranked.candidate.similarity.zip(reference);
-        known.map_or(0.0, |(similarity, reference)| similarity / reference)
+        let similarity = ranked.candidate.similarity.map(|own| own.max(best_phrased(ranked).0));
+        similarity.zip(reference).map_or(0.0, |(similarity, reference)| similarity / reference)
     };
-    let coverage = |ranked: &Ranked| ranked.candidate.coverage.unwrap_or(0.0);
+    let coverage = |ranked: &Ranked| ranked.candidate.coverage.unwrap_or(0.0).max(best_phrased(ranked).1);
     let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
     let entries = &listed.ranked[..counted];
     let best = entries.iter().map(|ranked| ranked.score).filter(|score| score.is_finite()).fold(0.0, f64::max);

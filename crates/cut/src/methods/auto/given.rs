@@ -7,6 +7,9 @@ use crate::pool::Pool;
 #[derive(Debug, Clone, PartialEq)]
 struct Given(Vec<f64>);
 
+/// A candidate with no greater probability is never kept.
+const IMPOSSIBLE: f64 = 1e-9;
+
 /// The number of first candidates that passed the gate.
 struct Passing(usize);
 
@@ -30,9 +33,10 @@ impl Pool {
         self.with(Passing(passing))
     }
 
-    /// The number of first candidates that may be kept.
+    /// The number of first candidates that may be kept: those that passed the gate, or without one those that are possible at all.
     pub(crate) fn passing(&self) -> usize {
-        self.get::<Passing>().map_or(self.len(), |passing| passing.0.min(self.len()))
+        let possible = self.probabilities().map_or(self.len(), |all| all.partition_point(|&one| one > IMPOSSIBLE));
+        self.get::<Passing>().map_or(possible, |passing| passing.0.min(possible))
     }
 
     /// The probabilities that the caller gave.

@@ -1,0 +1,116 @@
+//! Late vectors: the better model reads the best passages of the first entries while somebody waits.
+
+use crate::support::{Tree, paths, search};
+use std::sync::{Arc, Mutex};
+use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, StaticModel};
+use tamis::{Index, RunOptions, SearchRequest};
+
+/// Knows one thing: texts of boilers are about warmth. It keeps what it reads.
+#[derive(Debug)]
+struct Warmth {
+    info: ModelInfo,
+    read: Mutex<Vec<String>>,
+}
+
+impl Warmth {
+    fn new() -> Arc<Warmth> {
+        let info = ModelInfo {
+            id: "warmth".into(),
+            dimension: 2,
+            max_tokens: None,
+            provider: Provider::Local,
+            fusion_weight: 0.5,
+        };
+        Arc::new(Warmth { info, read: Mutex::default() })
+    }
+
+    fn taken(&self) -> Vec<String> {
+        std::mem::take(&mut self.read.lock().expect("no panic"))
+    }
+}
+
+impl Embedder for Warmth {
+    fn model(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.read.lock().expect("no panic").extend(texts.iter().map(|&text| text.to_owned()));
+        let vector = |text: &&str| if text.contains("boiler") { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
+        Ok(texts.iter().map(vector).collect())
+    }
+
+    fn embed_query(&self, _: &str) -> Result<Vec<f32>, EmbedError> {
+        Ok(vec![1.0, 0.0])
+    }
+}
+
+const QUESTION: &str = "why is it so cold in the rooms upstairs";
+
+/// Thirty pages about rooms, and one about the boiler that shares no word with the question.
+fn tree() -> Tree {
+    let tree = Tree::new(&[]);
+    for number in 0..30 {
+        let text =
+            format!("# Room {number}\n\nThe rooms on floor {number} have windows, and curtains number {number}.\n");
+        tree.write(&format!("house/plans/floors/room{number}.md"), text.as_bytes());
+    }
+    tree.write(
+        "house/plans/floors/heating.md",
+        b"# Heating\n\nBleed the radiators, then press the button of the boiler in rooms.\n",
+    );
+    tree
+}
+
+fn open(tree: &Tree, model: &Arc<Warmth>, settings: &[(&str, &str)]) -> Index {
+    let builder = settings.iter().fold(Index::builder(tree.root()), |builder, (key, value)| builder.set(*key, *value));
+    let quick = Arc::new(StaticModel::built_in());
+    let index = builder.embedder("quick", quick).embedder("warmth", model.clone()).open().expect("opened");
+    index.refresh_with(RunOptions { embed_at_most: 0, ..RunOptions::WHOLE }, &()).expect("indexed");
+    index
+}
+
+#[test]
+fn the_first_entries_are_read_once_and_meaning_orders_them() {
+    let (tree, model) = (tree(), Warmth::new());
+    let index = open(&tree, &model, &[]);
+    assert!(model.taken().is_empty(), "nobody waited for it");
+    let answer = search(&index, SearchRequest::new(QUESTION).explain());
+    let read = model.taken();
+    assert!((1..=24).contains(&read.len()), "{}", read.len());
+    assert!(read.iter().all(|text| text.starts_with("plans/floors/") && text.contains(".md\n")), "{read:?}");
+    let pool = answer.pool.as_ref().expect("a pool");
+    assert_eq!(pool[0].path, "house/plans/floors/heating.md", "{:?}", &pool[..3]);
+    assert!(pool[0].evidence.iter().any(|part| part.name == "late"), "{:?}", pool[0].evidence);
+    // The index keeps the vectors, also for another handle.
+    let again = search(&index, SearchRequest::new(QUESTION).explain());
+    drop(index);
+    let anew = search(&open(&tree, &model, &[]), SearchRequest::new(QUESTION).explain());
+    assert!(model.taken().is_empty(), "it reads nothing twice");
+    assert_eq!([paths(&again), paths(&anew)], [paths(&answer), paths(&answer)]);
+}
+
+#[test]
+fn words_that_answer_need_no_late_vectors_and_neither_do_hurried_searches() {
+    let (tree, model) = (tree(), Warmth::new());
+    let index = open(&tree, &model, &[]);
+    let words = "bleed the radiators then press the button of the boiler";
+    assert_eq!(paths(&search(&index, SearchRequest::new(words)))[0], "house/plans/floors/heating.md");
+    let fast = SearchRequest { fast: true, ..SearchRequest::new(QUESTION) };
+    search(&index, fast);
+    search(&open(&tree, &model, &[("search.late", "0")]), SearchRequest::new(QUESTION));
+    assert!(model.taken().is_empty(), "nothing was to be read");
+    search(&open(&tree, &model, &[("search.late", "5")]), SearchRequest::new(QUESTION));
+    assert_eq!(model.taken().len(), 5);
+}
+
+#[test]
+fn a_better_model_that_has_read_everything_is_asked_for_no_passage() {
+    let (tree, model) = (tree(), Warmth::new());
+    let index = Index::builder(tree.root()).embedder("warmth", model.clone()).open().expect("opened");
+    index.refresh().expect("indexed");
+    assert_eq!(model.taken().len(), 31);
+    let answer = search(&index, SearchRequest::new(QUESTION).explain());
+    assert!(model.taken().is_empty() && answer.model.as_deref() == Some("warmth"));
+    assert_eq!(answer.pool.expect("a pool")[0].path, "house/plans/floors/heating.md");
+}
