@@ -103,14 +103,14 @@ function result(hit, found, query, rights) {
     " ", element("code", {}, marked(passage.snippet.trim(), query)))));
   return element("li", {},
     element("h2", {}, element("a", { href: address, class: "hit" }, hit.symbol ?? hit.title ?? place)),
-    element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "", likely(hit)),
+    element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "", said(hit) || likely(hit)),
     element("pre", { tabindex: 0 }, element("code", {}, marked(hit.snippet, query))),
     further,
     hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null,
     rights.may_judge && found.query_id ? judging(hit, found.query_id, query) : null);
 }
 
-/** One click says whether a result answers the question; later cuts learn from it. */
+/** One click says whether a result answers the question; the same question obeys it from then on. */
 function judging(hit, queryId, query) {
   const subject = JSON.stringify([query, hit.id]);
   const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(judgements.get(subject) === (at === 0))));
@@ -133,7 +133,13 @@ function judging(hit, queryId, query) {
 function below(found, query) {
   return element("section", { class: "below" },
     element("h2", {}, found.results.length > 0 ? "Less likely" : "Nearest"),
-    element("ol", {}, found.nearest.map((one) => element("li", {}, placeOf(one, query), likely(one)))));
+    element("ol", {}, found.nearest.map((one) => element("li", {}, placeOf(one, query), said(one) || likely(one)))));
+}
+
+/** What people said of an entry for this question, if they said something. */
+function said(one) {
+  if (one.judged_relevant === null || one.judged_relevant === undefined) return "";
+  return one.judged_relevant ? " · judged relevant" : " · judged not relevant";
 }
 
 /** The probability of an entry, where there is one. */

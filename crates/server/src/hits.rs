@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::search::{FurtherPassage, percent};
+use tamis::search::{FurtherPassage, judged, percent};
 use tamis::{Answer, CutReport, Hit};
 
 /// The result of a search.
@@ -79,6 +79,9 @@ pub(crate) struct Nearest {
     /// The same as a percentage.
     #[serde(skip)]
     percent: Option<String>,
+    /// True if people judged it relevant for this question, false if they judged it not relevant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged_relevant: Option<bool>,
 }
 
 /// The results below the line take no more than this part of an answer.
@@ -94,6 +97,7 @@ impl Nearest {
             name: nearest.name().map(|text| short(&name(text), FURTHER_NAME).into_owned()),
             probability: nearest.probability.map(rounded),
             percent: nearest.probability.map(percent),
+            judged_relevant: nearest.judged_relevant,
         }
     }
 
@@ -104,7 +108,10 @@ impl Nearest {
         if let Some(name) = &self.name {
             let _ = write!(line, " {name}");
         }
-        if let Some(percent) = &self.percent {
+        // A judgement says more than the probability that follows from it.
+        if let Some(relevant) = self.judged_relevant {
+            let _ = write!(line, ", {}", judged(relevant));
+        } else if let Some(percent) = &self.percent {
             let _ = write!(line, " {percent}");
         }
         line + "\n"
@@ -193,6 +200,9 @@ pub(crate) struct Passage {
     pub score: f64,
     /// Probability of relevance, from 0 to 1, if the cut gives one.
     pub probability: Option<f64>,
+    /// True if people judged it relevant for this question, false if they judged it not relevant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_relevant: Option<bool>,
     /// Cosine similarity to the query, from -1 to 1.
     pub similarity: Option<f64>,
     /// BM25 score of the query's words.
@@ -241,6 +251,7 @@ impl Passage {
             attributes: bounded(hit.attributes),
             score: rounded(hit.score),
             probability: hit.probability.map(rounded),
+            judged_relevant: hit.judged_relevant,
             similarity: hit.similarity.map(rounded),
             bm25: hit.bm25.map(rounded),
             snippet: clean(&hit.snippet),
@@ -291,6 +302,9 @@ impl Passage {
         }
         if let Some(url) = &self.url {
             let _ = write!(words, ", {url}");
+        }
+        if let Some(relevant) = self.judged_relevant {
+            let _ = write!(words, ", {}", judged(relevant));
         }
         if self.snippet_line != self.start_line {
             let _ = write!(words, ", from line {}", self.snippet_line);

@@ -9,7 +9,7 @@ use owo_colors::OwoColorize;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use tamis::search::{Nearest, percent};
+use tamis::search::{Nearest, judged, percent};
 use tamis::{Answer, Hit};
 
 /// The most characters of a line if the terminal sets no limit; longer lines are data or generated code.
@@ -53,11 +53,13 @@ const BELOW_INDENTATION: usize = 2;
 /// Fewest columns of a name in which it says something.
 const SHORTEST_NAME: usize = 8;
 
-/// An entry below the line in so many columns: place, name and probability.
+/// An entry below the line in so many columns: place, name, and the probability or what people said of it.
 fn below(one: &Nearest, namespace: Option<&str>, columns: usize) -> String {
     let namespace = namespace.map(|namespace| format!("{} ", label(namespace))).unwrap_or_default();
     let place = format!("{namespace}{}:{}", label(&one.path), one.start_line);
-    let likely = one.probability.map(|probability| format!("  {}", percent(probability))).unwrap_or_default();
+    // A judgement says more than the probability that follows from it.
+    let said = one.judged_relevant.map(|relevant| judged(relevant).to_owned());
+    let likely = said.or(one.probability.map(percent)).map(|likely| format!("  {likely}")).unwrap_or_default();
     let room = columns.saturating_sub(measure_text_width(&likely));
     let place = shortened_start(&place, room);
     let left = room.saturating_sub(measure_text_width(&place) + 2);
@@ -125,12 +127,13 @@ fn state(hit: &Hit) -> Option<&str> {
     telling.or(states.first()).map(String::as_str)
 }
 
-/// The kind of a passage, with its author and day where these say something.
+/// The kind of a passage, with its author and day where these say something, and what people said of it.
 fn origin(hit: &Hit) -> String {
     // The history of a tree shows the dates of its files better.
     let shows_day = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
     let dated_at = hit.dated_at.as_deref().filter(|_| shows_day);
-    format!("({})", origin_of(&hit.kind, hit.author.as_deref(), dated_at))
+    let said = hit.judged_relevant.map(|relevant| format!("  {}", judged(relevant))).unwrap_or_default();
+    format!("({}){said}", origin_of(&hit.kind, hit.author.as_deref(), dated_at))
 }
 
 fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {

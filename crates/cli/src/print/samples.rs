@@ -54,6 +54,7 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
         similarity: Some(0.61),
         score: 0.8,
         judged: None,
+        judged_relevant: None,
         probability: None,
         snippet: String::new(),
         snippet_line: start_line,
@@ -98,6 +99,7 @@ pub fn nearest(path: &str, start_line: u32) -> Nearest {
         symbol: None,
         kind: "function".into(),
         probability: None,
+        judged_relevant: None,
     }
 }
 
@@ -155,7 +157,7 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         exact: None,
         added: 0.0,
         judged: None,
-        evidence: Vec::new(),
         probability: None,
+        evidence: Vec::new(),
     }
 }

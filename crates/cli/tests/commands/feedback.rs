@@ -83,6 +83,32 @@ fn from_an_answer_to_a_promise() {
 }
 
 #[test]
+fn the_same_question_obeys_what_was_judged() {
+    let tree = Tree::indexed();
+    let question = "how hot should the oven be";
+    let found = tree.json(&["search", "--json", question]);
+    let id = found["query_id"].as_str().expect("recorded");
+    let first = found["results"][0]["path"].as_str().expect("found").to_owned();
+    assert_eq!(found["results"][0]["judged_relevant"], Value::Null);
+    assert_eq!(run(tree.tamis(&["feedback", id, "1", "--relevant"])).0, 0);
+    let (_, out, _) = run(tree.tamis(&["search", question]));
+    let line = out.lines().next().expect("a result");
+    assert!(line.starts_with(&first) && line.contains("judged relevant"), "{out}");
+    assert_eq!(tree.json(&["search", "--json", question])["results"][0]["judged_relevant"], true);
+
+    assert_eq!(run(tree.tamis(&["feedback", id, "1", "--not"])).0, 0);
+    let (_, out, _) = run(tree.tamis(&["search", question]));
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains(&first)).collect();
+    assert!(lines.len() == 1 && lines[0].starts_with("  "), "below the line: {out}");
+    assert!(lines[0].ends_with("Oven  judged not relevant"), "{out}");
+    let (_, out, _) = run(tree.tamis(&["search", "--explain", question]));
+    assert!(out.contains("judged not relevant"), "{out}");
+    // Another question knows nothing of it.
+    let (_, out, _) = run(tree.tamis(&["search", "oven how hot"]));
+    assert!(out.starts_with(&first) && !out.contains("judged"), "{out}");
+}
+
+#[test]
 fn a_promise_in_the_configuration_holds_and_can_be_turned_off() {
     let (tree, judged) = museum();
     tree.tamis(&["feedback", "--import", &judged.to_string_lossy()]).assert().success();

@@ -469,6 +469,15 @@ fn answers_are_judged() {
     let (data, text) = client.good("feedback", judged);
     assert_eq!((&data["judged"][0]["id"], &data["judged"][0]["relevant"]), (&id, &json!(true)));
     assert!(text.starts_with("Recorded: 1 result of search"), "{text}");
+    let (again, text) = client.good("search", json!({ "query": "how hot should the oven be" }));
+    assert_eq!((&again["results"][0]["id"], &again["results"][0]["judged_relevant"]), (&id, &json!(true)));
+    assert!(text.contains(", judged relevant"), "{text}");
+    client.good("feedback", json!({ "query_id": found["query_id"], "ids": [id], "relevant": false }));
+    let (again, text) = client.good("search", json!({ "query": "how hot should the oven be" }));
+    let below =
+        again["nearest"].as_array().expect("a list").iter().find(|one| one["id"] == id).expect("below the line");
+    assert_eq!(below["judged_relevant"], false);
+    assert!(text.contains("Oven, judged not relevant"), "{text}");
     for (arguments, said) in [
         (json!({ "query_id": "nonesuch", "ids": ["1"], "relevant": true }), "nonesuch"),
         (json!({ "query_id": found["query_id"], "ids": [], "relevant": true }), "a list of 1 to 100 entries"),

@@ -109,6 +109,9 @@ class Nearest(Convertible):
     """Kind of passage: `function`, `type`, `section`, …"""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
+    judged_relevant: bool | None
+    """True if people said of it, for this question, that it answers; False if they said that it does not; None if they
+    said nothing."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +266,9 @@ class Hit(Convertible):
     judged: float | None
     """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
     if the judge did not read it."""
+    judged_relevant: bool | None
+    """True if people said of it, for this question, that it answers; False if they said that it does not; None if they
+    said nothing."""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
     snippet: str

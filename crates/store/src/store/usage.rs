@@ -74,6 +74,10 @@ pub trait UsageLog: Send + Sync {
     /// Returns every judged search, earliest first, with the judgements that count.
     fn judged(&self) -> Result<Vec<JudgedSearch>>;
 
+    /// Returns the judged searches of one query under one namespace label, earliest first, with the judgements that count.
+    /// Without any it reads no search.
+    fn judged_as(&self, query_hash: &[u8; 32], namespace: &str) -> Result<Vec<JudgedSearch>>;
+
     /// Returns the judgements that count for a search; empty if the search does not exist.
     fn judgements(&self, id: &str) -> Result<Vec<Judgement>>;
 

@@ -257,6 +257,10 @@ impl UsageLog for EmbeddedUsageLog {
         self.with(|connection| read::judged(connection))
     }
 
+    fn judged_as(&self, query_hash: &[u8; 32], namespace: &str) -> Result<Vec<JudgedSearch>> {
+        self.with(|connection| read::judged_as(connection, query_hash, namespace))
+    }
+
     fn judgements(&self, id: &str) -> Result<Vec<Judgement>> {
         self.with(|connection| read::judgements_of(connection, id))
     }

@@ -1,6 +1,6 @@
 //! Reading searches and judgements back.
 
-use rusqlite::{Connection, Row, types};
+use rusqlite::{Connection, Row, params, types};
 
 use super::rules::{at_most, period};
 use super::{candidate_blob, schema};
@@ -77,8 +77,25 @@ pub(super) fn search_ids(
 }
 
 pub(super) fn judged(connection: &Connection) -> rusqlite::Result<Vec<JudgedSearch>> {
+    judged_where(connection, "judged = 1 ORDER BY number", [])
+}
+
+pub(super) fn judged_as(
+    connection: &Connection,
+    query_hash: &[u8; 32],
+    namespace: &str,
+) -> rusqlite::Result<Vec<JudgedSearch>> {
+    let condition = "judged = 1 AND query_hash = ?1 AND namespace = ?2 ORDER BY number";
+    judged_where(connection, condition, params![query_hash.as_slice(), namespace])
+}
+
+fn judged_where(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<JudgedSearch>> {
     let mut judged = Vec::new();
-    for (number, search) in searches_where(connection, "judged = 1 ORDER BY number", [])? {
+    for (number, search) in searches_where(connection, condition, values)? {
         let judgements = judgements(connection, number)?;
         if !judgements.is_empty() {
             judged.push(JudgedSearch { search, judgements });

@@ -104,6 +104,8 @@ pub struct Hit {
     /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
     /// judge did not read it.
     pub judged: Option<f64>,
+    /// True if people said of it, for this question, that it answers; false if they said that it does not; null if they said nothing.
+    pub judged_relevant: Option<bool>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
     /// The lines of the passage that answer best.
@@ -327,6 +329,11 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A judgement of a result in words.
+pub fn judged(relevant: bool) -> &'static str {
+    if relevant { "judged relevant" } else { "judged not relevant" }
+}
+
 /// An entry below the line, by its best passage.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Nearest {
@@ -348,6 +355,8 @@ pub struct Nearest {
     pub kind: String,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
+    /// True if people said of it, for this question, that it answers; false if they said that it does not; null if they said nothing.
+    pub judged_relevant: Option<bool>,
 }
 
 impl Nearest {

@@ -303,6 +303,7 @@ impl FoundIssue {
             first: None,
             late: None,
             judged: None,
+            judged_relevant: None,
         }
     }
 }

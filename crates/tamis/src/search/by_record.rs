@@ -254,6 +254,7 @@ fn listed(
             first: None,
             late: None,
             judged: None,
+            judged_relevant: None,
         };
         places.contains_key(&ranked.passage.document).then_some(ranked)
     });

@@ -55,4 +55,7 @@ pub(super) struct Ranked {
     pub late: Option<f64>,
     /// The probability that a judge gave it, if one read it.
     pub judged: Option<f64>,
+    /// True if people said for this question that it answers, false if they said that it does not. For a passage that stands for
+    /// an entry, this is said of the entry.
+    pub judged_relevant: Option<bool>,
 }

@@ -177,6 +177,7 @@ pub(super) fn list(
             first: places[position],
             late: None,
             judged: None,
+            judged_relevant: None,
         })
     });
     let ranked: Vec<Ranked> = ranked.collect();

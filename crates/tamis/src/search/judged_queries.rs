@@ -20,7 +20,7 @@ pub(super) const OPENED_QUERIES: usize = 50;
 /// judged query.
 pub(super) const OPENED_WEIGHT: f64 = 0.3;
 
-/// A query: its last search, and the labels from all of its searches.
+/// A query: its last search that no judgement had moved, and the labels from all of its searches.
 pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
     /// The weight in learning: 1 for a judged query, [`OPENED_WEIGHT`] if results were only opened.
@@ -44,8 +44,14 @@ pub(super) fn judged_queries(
             others += 1;
         }
     }
-    let mut queries: Vec<JudgedQuery> =
-        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches)).collect();
+    let mut first: HashMap<[u8; 32], i64> = HashMap::new();
+    for judged in judged {
+        let times = judged.judgements.iter().map(|judgement| judgement.at_ms);
+        let earliest = first.entry(judged.search.query_hash).or_insert(i64::MAX);
+        *earliest = times.fold(*earliest, i64::min);
+    }
+    let queries = by_query.iter().filter_map(|(hash, searches)| JudgedQuery::of(searches, *first.get(hash)?));
+    let mut queries: Vec<JudgedQuery> = queries.collect();
     queries.sort_by_key(|query| query.search.at_ms);
     (queries, others)
 }
@@ -77,9 +83,13 @@ pub(super) fn labelled_queries<'a>(
 }
 
 impl<'a> JudgedQuery<'a> {
-    /// Creates a query from all of its judged searches, the earliest first.
-    fn of(searches: &[&'a JudgedSearch]) -> Option<Self> {
-        let search = &searches.last()?.search;
+    /// Creates a query from all of its judged searches, the earliest first. `first_ms` is the time of its first judgement. A later
+    /// answer obeys that, so it says nothing about other queries; an import never does.
+    fn of(searches: &[&'a JudgedSearch], first_ms: i64) -> Option<Self> {
+        let unmoved = |judged: &&&JudgedSearch| {
+            judged.search.at_ms <= first_ms || judged.search.entry_point == IMPORTED_JUDGEMENTS
+        };
+        let search = &searches.iter().rev().find(unmoved).or(searches.first())?.search;
         let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
         said.sort_by_key(|judgement| judgement.at_ms);
         let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
@@ -199,6 +209,24 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_obeys_earlier_judgements_says_nothing_about_other_queries() {
+        let at = |at_ms: i64, entry_point: &str| {
+            let mut judged = said(1, &[("p0", true)]);
+            (judged.search.at_ms, judged.judgements[0].at_ms) = (at_ms, at_ms + 5);
+            judged.search.entry_point = entry_point.into();
+            judged
+        };
+        let taken = |log: &[JudgedSearch]| judged_queries(log, |_| true).0[0].search.at_ms;
+        assert_eq!(taken(&[at(10, "cli")]), 10);
+        assert_eq!(taken(&[at(10, "cli"), at(12, "cli"), at(20, "cli")]), 12, "nobody had judged by then");
+        assert_eq!(taken(&[at(10, "cli"), at(20, IMPORTED_JUDGEMENTS), at(30, "mcp")]), 20);
+        // Judgements under other settings count too.
+        let log = [at(10, "other"), at(20, "cli"), at(30, "cli")];
+        let (queries, others) = judged_queries(&log, |search| search.entry_point == "cli");
+        assert_eq!((queries[0].search.at_ms, others), (20, 1), "the earliest where all were moved");
+    }
+
+    #[test]
     fn searches_of_one_query_count_as_one_and_opened_once_is_opened() {
         let log = [opened(1, &[0, 1, 2], &["p2"]), opened(1, &[0, 1, 2], &["p0"])];
         let queries = labelled_queries(&[], &log, |_| true);
@@ -264,7 +292,7 @@ mod entry_tests {
     fn any_passage_makes_its_entry_relevant_and_none_makes_it_irrelevant() {
         let relevant = |said: &[(&str, bool)]| {
             let judged = judged(said);
-            let query = JudgedQuery::of(&[&judged]).expect("a query");
+            let query = JudgedQuery::of(&[&judged], 0).expect("a query");
             (query.relevant(3).collect::<Vec<_>>(), query.missed(3), query.missed(1))
         };
         assert_eq!(relevant(&[("p4", true)]), (vec![None, None, Some(true)], 0, 1));

@@ -21,6 +21,7 @@ mod fitted_prior;
 mod gather;
 mod guarantee;
 mod judge;
+mod judged_passages;
 mod judged_queries;
 mod late;
 mod listed;
@@ -59,7 +60,7 @@ mod variants;
 pub use crate::error::AimError;
 pub use aim::Aim;
 pub use answer::{
-    Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, percent,
+    Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};

@@ -73,6 +73,7 @@ impl Shown<'_> {
             similarity: hit.candidate.similarity,
             score,
             judged: hit.judged,
+            judged_relevant: hit.judged_relevant,
             probability: None,
             snippet: snippet.text,
             snippet_line: snippet.start_line,
@@ -137,6 +138,9 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
 const BELOW: usize = 5;
 const BELOW_NOTHING: usize = 3;
 
+/// Most of them that people judged not relevant, and that others would crowd out.
+const BELOW_REFUSED: usize = 2;
+
 /// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
 pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
     let Decided { ranked, cut, .. } = decided;
@@ -145,8 +149,14 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
     let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
     let below = counted.iter().enumerate().skip(cut.keep);
     let once = below.filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
-    once.take(most)
-        .map(|(place, Ranked { passage, .. })| Nearest {
+    let (refused, others): (Vec<_>, Vec<_>) = once.partition(|(_, hit)| hit.judged_relevant == Some(false));
+    // Those that people refused come last. Each shows that it was found, and can be judged anew.
+    let room = most - refused.len().min(BELOW_REFUSED);
+    let others = others.into_iter().take(room);
+    let taken = others.len();
+    others
+        .chain(refused.into_iter().take(most - taken))
+        .map(|(place, Ranked { passage, judged_relevant, .. })| Nearest {
             id: passage.id.clone(),
             namespace: passage.namespace.clone(),
             path: passage.path.clone(),
@@ -156,6 +166,7 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
             symbol: passage.symbol.clone(),
             kind: passage.kind.clone(),
             probability: decided.probability(place),
+            judged_relevant: *judged_relevant,
         })
         .collect()
 }

@@ -1,6 +1,7 @@
 //! A request prepared for the search: its words, its language hint and its namespaces.
 
 use super::judge::Judge;
+use super::judged_passages::JudgedPassages;
 use super::query::SearchRequest;
 use super::scope::Scope;
 use super::searcher::Searcher;
@@ -50,6 +51,8 @@ pub(super) struct Question {
     pub waived_gate: Option<Gate>,
     /// The judge that reads the first entries, if the search has one.
     pub judge: Option<Arc<dyn Judge>>,
+    /// What people said of its passages.
+    pub judged: JudgedPassages,
 }
 
 impl Searcher<'_> {
@@ -66,6 +69,7 @@ impl Searcher<'_> {
         let (gate, waived_gate) = self.gates(request);
         let reads = !request.fast && !request.memory;
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
+        let judged = self.judged_passages(request, &scope, &parsed.text);
         Ok(Question {
             hint: request.hint(&parsed),
             lean: Lean::of(&parsed.text, &names),
@@ -84,6 +88,7 @@ impl Searcher<'_> {
             gate,
             waived_gate,
             judge: self.index.judge.clone().filter(|_| reads),
+            judged,
         })
     }
 

@@ -63,16 +63,25 @@ impl Searcher<'_> {
             Some(judge) => self.rerank_by(judge, &retrieved.question.text, &mut listed.ranked, &mut evidence),
             None => (0, None),
         };
-        // Exact finds come first whatever else is found, in their order, and are at least as probable as what follows.
+        retrieved.question.judged.weigh(listed, &mut evidence);
+        let judged: Vec<Option<bool>> =
+            listed.ranked.iter().take(evidence.len()).map(|ranked| ranked.judged_relevant).collect();
+        // What people judged relevant comes first, and what they refused comes last. Between them, exact finds come first whatever
+        // else is found, in their order, and are at least as probable as what follows.
         let find = |at: usize| {
+            if judged[at] == Some(false) {
+                return usize::MAX;
+            }
             let further = listed.entries.as_ref().map_or(&[][..], |entries| &entries[at].further);
             let all = further.iter().copied().chain([at]).filter_map(|at| listed.ranked[at].first);
             all.min().unwrap_or(usize::MAX)
         };
         let finds: Vec<usize> = (0..evidence.len()).map(find).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
+        let group = |at: usize| judged[at].map_or(1, |relevant| if relevant { 0 } else { 2 });
         order.sort_by(|&a, &b| {
-            finds[a].cmp(&finds[b]).then(evidence[b].log_odds.total_cmp(&evidence[a].log_odds)).then(a.cmp(&b))
+            let by_odds = || evidence[b].log_odds.total_cmp(&evidence[a].log_odds);
+            group(a).cmp(&group(b)).then(finds[a].cmp(&finds[b])).then_with(by_odds).then(a.cmp(&b))
         });
         let mut least = 0.0_f64;
         let mut probabilities: Vec<f64> = order
@@ -81,7 +90,7 @@ impl Searcher<'_> {
             .map(|&at| {
                 let own = evidence[at].probability();
                 least = least.max(own);
-                if finds[at] < usize::MAX { least } else { own }
+                if finds[at] < usize::MAX || judged[at].is_some() { least } else { own }
             })
             .collect();
         probabilities.reverse();

@@ -288,7 +288,11 @@ impl<'a> Searcher<'a> {
             scoring = scoring.counting_entries();
         }
         let namespace = scope.label(&self.index.namespace);
-        let by_labels = || self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
+        // Where the evidence is weighed, nothing reads where relevance ends in a list of scores.
+        let by_labels = || match weighs {
+            true => Relevance::of(retrieved.text_kind),
+            false => self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring),
+        };
         let relevance = relevance.unwrap_or_else(by_labels);
         clock.lap("relevance");
         let weighed = if weighs { Some(self.weigh(retrieved, &mut listed, judge)?) } else { None };
@@ -314,6 +318,13 @@ impl<'a> Searcher<'a> {
         if let Some(judge) = judge.filter(|_| reranked > 0) {
             cut.diagnostics.insert("judge".into(), judge.name().into());
             cut.diagnostics.insert("judged".into(), reranked.into());
+        }
+        for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
+            let counted = &listed.ranked[..listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len)];
+            let judged = counted.iter().filter(|ranked| ranked.judged_relevant == Some(relevant)).count();
+            if judged > 0 {
+                cut.diagnostics.insert(name.into(), judged.into());
+            }
         }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =

@@ -7,6 +7,7 @@ use super::decide::known;
 use super::depth::Depth;
 use super::entries::{KnownText, KnownTexts};
 use super::gather::Gathered;
+use super::judged_passages::JudgedPassages;
 use super::query::SearchRequest;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
@@ -74,6 +75,8 @@ impl<'a> Searcher<'a> {
         if let Some((model, reason)) = retrieved.unusable.pop() {
             return Err(Error::Model { model, reason });
         }
+        // What was said of a query must not help to measure it.
+        retrieved.question.judged = JudgedPassages::default();
         if let Some(without) = without {
             passages.retain(|passage| passage.path != without);
             let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();

@@ -18,6 +18,7 @@ mod hook;
 mod hub;
 mod import;
 mod index;
+mod judged;
 mod late;
 mod line;
 mod memory_rank;

@@ -92,6 +92,10 @@ impl UsageLog for Connections {
         searches::judged(self)
     }
 
+    fn judged_as(&self, query_hash: &[u8; 32], namespace: &str) -> Result<Vec<JudgedSearch>> {
+        searches::judged_as(self, query_hash, namespace)
+    }
+
     fn judgements(&self, id: &str) -> Result<Vec<Judgement>> {
         judgements::of_search(self, id)
     }

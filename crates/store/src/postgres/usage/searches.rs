@@ -79,8 +79,21 @@ pub(super) fn recent(connections: &Connections, limit: usize) -> Result<Vec<Sear
 }
 
 pub(super) fn judged(connections: &Connections) -> Result<Vec<JudgedSearch>> {
+    judged_where(connections, "judged", &[])
+}
+
+pub(super) fn judged_as(
+    connections: &Connections,
+    query_hash: &[u8; 32],
+    namespace: &str,
+) -> Result<Vec<JudgedSearch>> {
+    let condition = "judged AND query_hash = $1 AND namespace = $2";
+    judged_where(connections, condition, &[&query_hash.as_slice(), &stored(namespace)])
+}
+
+fn judged_where(connections: &Connections, condition: &str, values: Values<'_>) -> Result<Vec<JudgedSearch>> {
     connections.read(async |transaction| {
-        let found = found(connections, transaction, "judged ORDER BY number", &[]).await?;
+        let found = found(connections, transaction, &format!("{condition} ORDER BY number"), values).await?;
         let searches = found.iter().map(|found| (found.number, stored(&found.search.namespace).into_owned()));
         let mut judged = judgements::of_searches(transaction, searches).await?;
         let searches = found

@@ -39,7 +39,8 @@ macro_rules! contract {
                 damaged_evidence_is_an_error_and_not_a_panic
                 threads_share_one_log
                 a_scoring_key_of_no_known_form_is_damage_and_names_itself
-                judgements_are_those_of_a_simple_model;
+                judgements_are_those_of_a_simple_model
+                the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace;
             labels:
                 only_what_was_shown_to_the_same_caller_counts_as_opened
                 the_latest_search_that_showed_it_is_credited

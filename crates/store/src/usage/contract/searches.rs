@@ -69,6 +69,32 @@ pub fn judging_nothing_is_no_judgement(test: &dyn TestLog) {
     assert!(!log.judgements("aaaa").unwrap()[0].relevant, "the last one counts");
 }
 
+pub fn the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace(test: &dyn TestLog) {
+    let log = test.log();
+    let other = |id: &str, query: u8, namespace: &str| RecordedSearch {
+        query_hash: [query; 32],
+        namespace: namespace.into(),
+        ..search(id, &["p1", "p2"])
+    };
+    assert_eq!(log.judged_as(&[1; 32], "here").unwrap(), []);
+    let searches = [("a", 1, "here"), ("b", 1, "here"), ("c", 1, "there"), ("d", 2, "here"), ("e", 1, "here")];
+    for (id, query, namespace) in searches {
+        log.record(&other(id, query, namespace)).unwrap();
+        if id != "e" {
+            log.judge(id, &[("p1", true), ("p1", false)], 1).unwrap();
+        }
+    }
+    let look = |log: &dyn UsageLog| {
+        let judged = log.judged_as(&[1; 32], "here").unwrap();
+        assert_eq!(judged.iter().map(|one| one.search.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(judged[0].search, other("a", 1, "here"));
+        assert_eq!(judged[0].judgements, log.judgements("a").unwrap());
+        assert_eq!(log.judged_as(&[1; 32], "nowhere").unwrap(), []);
+    };
+    look(log);
+    test.look_from_elsewhere(&look);
+}
+
 /// A search with these candidates.
 pub(crate) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
     let candidate = |(at, passage): (usize, &&str)| RecordedCandidate {
