@@ -1,5 +1,5 @@
-//! The model of where relevance ends in an index: built in, and fitted to the labelled queries. Queries without a label move
-//! nothing.
+//! The model of where relevance ends in a list of scores: built in, and fitted to the labelled queries. Queries without a label move
+//! nothing. Searches of memories and replays read it; all other searches weigh the evidence on each entry.
 
 use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, OPENED_QUERIES, labelled_queries, normalized_scores};
 use super::searcher::Searcher;

@@ -288,7 +288,7 @@ impl<'a> Searcher<'a> {
             scoring = scoring.counting_entries();
         }
         let namespace = scope.label(&self.index.namespace);
-        // Where the evidence is weighed, nothing reads where relevance ends in a list of scores.
+        // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
         let by_labels = || match weighs {
             true => Relevance::of(retrieved.text_kind),
             false => self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring),

@@ -230,6 +230,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_judged_does_not_help_to_measure() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let index = index(directory.path());
+        let rule = tamis_cut::parse("auto").expect("a rule");
+        let measured = || {
+            let found = index.searcher().candidates("oven by the tide", 20, None).expect("found");
+            let ordered = found.decide(&*rule, None).expect("decided");
+            let documents: Vec<String> = ordered.passages.into_iter().map(|passage| passage.document).collect();
+            (ordered.cut.keep, ordered.probabilities, documents)
+        };
+        let before = measured();
+        let answer = index.search("oven by the tide").expect("searched");
+        let id = answer.query_id.as_deref().expect("recorded");
+        index.feedback().judge(id, &["1"], crate::feedback::Label::NotRelevant).expect("judged");
+        let again = index.search("oven by the tide").expect("searched");
+        assert!(again.results.iter().all(|hit| hit.id != answer.results[0].id), "a search obeys");
+        assert_eq!(measured(), before);
+    }
+
+    #[test]
     fn the_querys_own_document_can_be_left_out() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let index = index(directory.path());
