@@ -51,8 +51,8 @@ struct Table {
 const TABLES: [Table; 4] = [
     Table { name: "LATE", about: "Words, meaning, and the late vectors of the first entries.", leaves_out: &[] },
     Table { name: "SCORES", about: "Words and meaning.", leaves_out: &["late"] },
-    Table { name: "WORDS", about: "Words alone.", leaves_out: &["late", "similarity"] },
-    Table { name: "MEANING", about: "Meaning alone.", leaves_out: &["late", "coverage", "required", "words", "exact"] },
+    Table { name: "WORDS", about: "Words alone.", leaves_out: &["late", "similarity", "shortfall"] },
+    Table { name: "MEANING", about: "Meaning alone.", leaves_out: &["late", "coverage", "required", "words", "exact", "shortfall"] },
 ];
 
 /// The bias and the weight of each feature.
@@ -82,7 +82,7 @@ pub fn source(all: &[Evidence]) -> Result<String> {
         let Table { name, about, .. } = table;
         let _ = write!(
             source,
-            "\n/// {about}\npub(super) const {name}: Weights = Weights {{\n    bias: {bias:.4},\n    features: [\n"
+            "\n/// {about}\n#[rustfmt::skip]\npub(super) const {name}: Weights = Weights {{\n    bias: {bias:.4},\n    features: [\n"
         );
         for (feature, weight) in FEATURES.iter().zip(weights) {
             let _ = writeln!(source, "        {weight:.4}, // {feature}");

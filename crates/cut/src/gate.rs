@@ -224,7 +224,7 @@ impl Gate {
         match pool.probabilities() {
             Some(probabilities) => {
                 let passing = probabilities.partition_point(|&probability| probability >= self.min_each);
-                rule.cut(&pool.clone().with_passing(passing.max(1))).with("passing", passing)
+                verdict.note_in(rule.cut(&pool.clone().with_passing(passing.max(1)))).with("passing", passing)
             }
             None => verdict.note_in(rule.cut(pool)),
         }

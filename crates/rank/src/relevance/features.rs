@@ -41,7 +41,7 @@ pub struct EntryFeatures {
 }
 
 /// The names of the evidence that the model reads, in the order of its weights.
-pub const FEATURES: [&str; 29] = [
+pub const FEATURES: [&str; 30] = [
     "similarity",
     "similarity_max",
     "coverage",
@@ -62,6 +62,7 @@ pub const FEATURES: [&str; 29] = [
     "coverage_best",
     "coverage_best_by_words",
     "similarity_by_words",
+    "shortfall",
     "late",
     "late_relative",
     "late_deviation",
@@ -141,6 +142,7 @@ pub(super) fn values(
             coverage_best,
             coverage_best * words,
             similarity * words,
+            (ENOUGH - coverage_max - similarity_max.max(0.0)).max(0.0),
         ];
         let of_late = late.map_or([0.0; 9], |list| {
             let known = entry.late.filter(|late| late.is_finite());
@@ -165,6 +167,9 @@ pub(super) fn values(
     };
     entries.iter().map(entry).collect()
 }
+
+/// The sum of coverage and similarity that an entry with an answer mostly has. What lacks it counts by how much it lacks.
+const ENOUGH: f64 = 0.8;
 
 /// A corpus of fewer passages counts as one of so many: the model was fitted to few smaller ones.
 const SMALL_CORPUS: u64 = 300;

@@ -84,10 +84,6 @@ impl<'a> Searcher<'a> {
         }
         let known = |passage: &StoredPassage| (passage.passage, KnownText::of(&passage.text));
         retrieved.texts = KnownTexts::new(passages.iter().map(known).collect());
-        // No rule reads a text, what tells copies apart is known of each, and every decision copies the passages. A judge reads.
-        if retrieved.question.judge.is_none() {
-            passages.iter_mut().for_each(|passage| passage.text = String::new());
-        }
         Ok(Candidates { searcher: *self, retrieved, passages })
     }
 }

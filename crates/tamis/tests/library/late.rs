@@ -47,10 +47,10 @@ impl Embedder for Warmth {
 
 const QUESTION: &str = "why is it so cold in the rooms upstairs";
 
-/// Thirty pages about rooms, and one about the boiler that shares no word with the question.
+/// Fifteen pages about rooms, and one about the boiler that shares no word with the question.
 fn tree() -> Tree {
     let tree = Tree::new(&[]);
-    for number in 0..30 {
+    for number in 0..15 {
         let text =
             format!("# Room {number}\n\nThe rooms on floor {number} have windows, and curtains number {number}.\n");
         tree.write(&format!("house/plans/floors/room{number}.md"), text.as_bytes());
@@ -63,7 +63,8 @@ fn tree() -> Tree {
 }
 
 fn open(tree: &Tree, model: &Arc<Warmth>, settings: &[(&str, &str)]) -> Index {
-    let builder = settings.iter().fold(Index::builder(tree.root()), |builder, (key, value)| builder.set(*key, *value));
+    let builder = Index::builder(tree.root()).set("index.embedding_cache_mb", "0");
+    let builder = settings.iter().fold(builder, |builder, (key, value)| builder.set(*key, *value));
     let quick = Arc::new(StaticModel::built_in());
     let index = builder.embedder("quick", quick).embedder("warmth", model.clone()).open().expect("opened");
     index.refresh_with(RunOptions { embed_at_most: 0, ..RunOptions::WHOLE }, &()).expect("indexed");
@@ -107,9 +108,10 @@ fn words_that_answer_need_no_late_vectors_and_neither_do_hurried_searches() {
 #[test]
 fn a_better_model_that_has_read_everything_is_asked_for_no_passage() {
     let (tree, model) = (tree(), Warmth::new());
-    let index = Index::builder(tree.root()).embedder("warmth", model.clone()).open().expect("opened");
+    let builder = Index::builder(tree.root()).set("index.embedding_cache_mb", "0");
+    let index = builder.embedder("warmth", model.clone()).open().expect("opened");
     index.refresh().expect("indexed");
-    assert_eq!(model.taken().len(), 31);
+    assert_eq!(model.taken().len(), 16);
     let answer = search(&index, SearchRequest::new(QUESTION).explain());
     assert!(model.taken().is_empty() && answer.model.as_deref() == Some("warmth"));
     assert_eq!(answer.pool.expect("a pool")[0].path, "house/plans/floors/heating.md");

@@ -136,7 +136,7 @@ fn a_perfect_hit_by_meaning_alone_is_kept_under_every_cut() {
 fn the_gate_asks_less_of_memories_than_of_other_searches() {
     let tree = Tree::new(&[]);
     // What the gate asks of other searches is raised, since among so few notes it asks little of any.
-    let strict = [("telemetry", "off"), ("gate.min_evidence", "2")];
+    let strict = [("telemetry", "off"), ("gate.min_evidence", "2"), ("gate.min_probability", "1")];
     let query = "boats anchored near docks";
     let index = noted(&tree, &[&strict[..], &[("memory.min_evidence", "auto")]].concat(), MONTH);
     assert_eq!(recall(&index, query).cut.method, "gate");

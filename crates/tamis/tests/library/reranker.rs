@@ -88,10 +88,10 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
 }
 
 #[test]
-fn without_a_calibration_it_compares_and_only_a_cut_that_reads_probabilities_asks_it() {
+fn without_a_calibration_it_compares_and_a_cut_on_a_scale_of_its_own_does_not_ask_it() {
     let (tree, endpoint) = (tree(), for_shops());
     let index = index(&tree, &endpoint.url, &[]);
-    let cut = Some(index.config().cut("fixed:k=2").expect("a cut"));
+    let cut = Some(index.config().cut("max_gap").expect("a cut"));
     let other = search(&index, SearchRequest { cut, ..SearchRequest::new(QUERY) });
     assert!(!other.cut.diagnostics.contains_key("judge") && endpoint.calls() == 0);
     let answer = ask(&index);

@@ -3,6 +3,7 @@
 use crate::support::{Tree, ask, notes, notes_tree, paths, refresh, search};
 use rayon::prelude::*;
 use tamis::config::{Config, Origins};
+use tamis::search::PoolEntry;
 use tamis::{Mode, SearchRequest};
 
 #[test]
@@ -114,9 +115,9 @@ fn trap_settings_reach_the_result() {
     // A cut that counts passages has so many of each leg; others look deeper for a hundred files.
     write(&format!("{base}cut = \"max_gap\"\npool = 25\n"));
     assert!(answer("harbour tide").cut.candidates <= 50);
-    write("[gate]\nmin_evidence = 2.0\n[index]\nmodels = [\"static\"]\n");
+    write("[gate]\nmin_probability = 1.0\n[index]\nmodels = [\"static\"]\n");
     assert_eq!(answer("harbour xylophone").cut.method, "gate");
-    write("[gate]\nmin_evidence = 0.0\n[index]\nmodels = [\"static\"]\n");
+    write("[gate]\nmin_probability = 0.0\n[index]\nmodels = [\"static\"]\n");
     assert_eq!(answer("harbour xylophone").cut.method, "auto");
 }
 
@@ -292,7 +293,7 @@ fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
     assert!(kept.iter().all(|&keep| keep == kept[0]), "{kept:?}");
 }
 
-/// The gate learns which share of the query's identifiers, quotations and numbers the best candidate holds, and a replay too.
+/// The share of the query's identifiers, quotations and numbers that an entry holds is part of the evidence on it.
 #[test]
 fn the_terms_that_an_answer_must_hold_are_looked_for() {
     let mut files = notes();
@@ -311,9 +312,10 @@ fn the_terms_that_an_answer_must_hold_are_looked_for() {
         ("bread at 240 degrees on a stone", Some(0.0)),
         ("bake the bread", None),
     ] {
-        let answer = ask(&index, query);
-        let figure = |name: &str| answer.cut.diagnostics.get(name).and_then(|value| value.as_f64());
-        assert_eq!(figure("gate_required").or(figure("required")), share, "{query}: {:?}", answer.cut);
+        let pool = search(&index, SearchRequest::new(query).explain()).pool.expect("explained");
+        let part = |entry: &PoolEntry| Some(entry.evidence.iter().find(|part| part.name == "required")?.value);
+        let best = pool.iter().filter_map(part).reduce(f64::max);
+        assert_eq!(best, share.filter(|&share| share > 0.0), "{query}");
     }
 }
 

@@ -281,7 +281,7 @@ fn evidence(cut: &CutReport) -> Option<f64> {
         let value = cut.diagnostics.get(&format!("gate_{name}"));
         value.or_else(|| cut.diagnostics.get(name))?.as_f64()
     };
-    let (found, needed) = (figure("evidence")?, figure("needed")?);
+    let (found, needed) = (figure("evidence").or(figure("probability"))?, figure("needed")?);
     Some(found / needed).filter(|ratio| ratio.is_finite())
 }
 
