@@ -52,7 +52,11 @@ const TABLES: [Table; 4] = [
     Table { name: "LATE", about: "Words, meaning, and the late vectors of the first entries.", leaves_out: &[] },
     Table { name: "SCORES", about: "Words and meaning.", leaves_out: &["late"] },
     Table { name: "WORDS", about: "Words alone.", leaves_out: &["late", "similarity", "shortfall"] },
-    Table { name: "MEANING", about: "Meaning alone.", leaves_out: &["late", "coverage", "required", "words", "exact", "shortfall"] },
+    Table {
+        name: "MEANING",
+        about: "Meaning alone.",
+        leaves_out: &["late", "coverage", "required", "words", "exact", "shortfall"],
+    },
 ];
 
 /// The bias and the weight of each feature.

@@ -213,7 +213,7 @@ mod tests {
             assert!(cosine >= 0.999, "{cosine} for {text:?}");
             cosines.push(cosine);
         }
-        assert!(cosines.len() > 60);
+        assert!(cosines.len() > 30, "{}", cosines.len());
         println!("lowest {:?}", cosines.iter().copied().reduce(f32::min));
     }
 

@@ -51,7 +51,7 @@ fn silence_is_a_status_of_its_own_with_its_reason() {
     let off_topic = ["troubleshoot", "--title", "Quarterly harvest of seaweed", "--body", "How much kelp is there?"];
     let (code, out, _) = run(tree.tamis(&off_topic));
     assert_eq!(code, 1);
-    assert!(out.starts_with("Nothing similar was solved: nothing close enough"), "{out}");
+    assert!(out.starts_with("Nothing similar was solved: nothing is clearly relevant"), "{out}");
     let (code, by_floor, _) = run(tree.tamis(&[&off_topic[..], &["--keep-by", "floor"]].concat()));
     assert_eq!(code, 1);
     assert!(

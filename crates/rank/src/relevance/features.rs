@@ -113,7 +113,8 @@ pub(super) fn values(
     let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
     let best =
         |of: fn(&EntryFeatures) -> f64| entries.iter().map(of).filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let (words, corpus) = ((query.words as f64).ln_1p(), (query.passages.max(SMALL_CORPUS) as f64).ln_1p());
+    let (words, corpus) =
+        ((query.words as f64).ln_1p(), (query.passages.clamp(SMALL_CORPUS, LARGE_CORPUS) as f64).ln_1p());
     let similarity_best = best(|entry| entry.similarity_max);
     let coverage_best = best(|entry| entry.coverage_max);
     let required_best = if query.reads_required { best(|entry| entry.required) } else { 0.0 };
@@ -171,8 +172,9 @@ pub(super) fn values(
 /// The sum of coverage and similarity that an entry with an answer mostly has. What lacks it counts by how much it lacks.
 const ENOUGH: f64 = 0.8;
 
-/// A corpus of fewer passages counts as one of so many: the model was fitted to few smaller ones.
+/// Corpora beyond these sizes count as ones of these: the model was fitted to few of them.
 const SMALL_CORPUS: u64 = 300;
+const LARGE_CORPUS: u64 = 5_000;
 
 /// The largest value of any evidence. Scores of a store that goes wrong must not decide.
 const LARGEST: f64 = 50.0;

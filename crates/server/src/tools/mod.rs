@@ -102,7 +102,7 @@ mod tests {
             assert!((60..400).contains(&description.len()), "{name}: {description}");
             let schema = &tool.description.input_schema;
             let arguments = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-            assert!(arguments.len() <= 14, "{name} takes {} arguments", arguments.len());
+            assert!(arguments.len() <= 15, "{name} takes {} arguments", arguments.len());
             let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             for (argument, schema) in arguments {
                 let described = schema["description"].as_str().unwrap_or_default();

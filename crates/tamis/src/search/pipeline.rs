@@ -115,7 +115,10 @@ impl<'a> Searcher<'a> {
             decided.cut.method = OFF.to_owned();
             decided.cut.reason = "there is no cut".to_owned();
         }
-        decided.cut.probabilities = (0..decided.counted()).map_while(|place| decided.probability(place)).collect();
+        // Other rules have reasons of their own.
+        if !decided.cut.probabilities.is_empty() || decided.cut.keep == 0 {
+            decided.cut.probabilities = (0..decided.counted()).map_while(|place| decided.probability(place)).collect();
+        }
         asked.explain(&mut decided.cut);
         // Elsewhere the evidence is weighed, which labels of other queries do not move.
         if request.memory {

@@ -35,8 +35,13 @@ impl Pool {
 
     /// The number of first candidates that may be kept: those that passed the gate, or without one those that are possible at all.
     pub(crate) fn passing(&self) -> usize {
-        let possible = self.probabilities().map_or(self.len(), |all| all.partition_point(|&one| one > IMPOSSIBLE));
+        let possible = self.possible();
         self.get::<Passing>().map_or(possible, |passing| passing.0.min(possible))
+    }
+
+    /// The number of first candidates that are possible at all.
+    pub(crate) fn possible(&self) -> usize {
+        self.probabilities().map_or(self.len(), |all| all.partition_point(|&one| one > IMPOSSIBLE))
     }
 
     /// The probabilities that the caller gave.

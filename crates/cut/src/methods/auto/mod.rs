@@ -160,7 +160,8 @@ struct Choice {
 impl Auto {
     /// Decides by probabilities that the caller gave.
     fn by_probabilities(&self, pool: &Pool, probabilities: &[f64]) -> Cut {
-        let passing = pool.passing().min(DEEPEST);
+        // A recall is wanted whatever each candidate's chance.
+        let passing = if self.target_recall > 0.0 { pool.possible() } else { pool.passing() }.min(DEEPEST);
         let scenario = [given::scenario(&probabilities[..probabilities.len().min(DEEPEST)])];
         let beta = self.want.beta() / self.strictness.clamp(0.1, 10.0);
         let table = expectations(&scenario, &scenario[0].probabilities, beta, Needed::All);
