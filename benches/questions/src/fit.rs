@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use tamis::cut::{Auto, Gate, Pool};
 use tamis::rank::FEATURES;
 
 /// Weights of the families. A collection is a family of its own.
@@ -123,8 +124,19 @@ pub fn left_out(all: &[Evidence], by_family: bool) -> String {
         }
     }
     let mut table = format!(
-        "{:<20}{:>10}{:>8}{:>8}{:>8}{:>22}\n",
-        "family", "questions", "first", "MRR", "error", "the best: 10, 50, 90%"
+        "{:<20}{:>10}{:>8}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>18}\n",
+        "family",
+        "questions",
+        "first",
+        "MRR",
+        "above",
+        "visible",
+        "kept",
+        "empty",
+        "near",
+        "far",
+        "error",
+        "best: 10, 50, 90%"
     );
     for (family, questions) in &predicted {
         let _ = writeln!(table, "{family:<20}{}", Left::of(questions));
@@ -133,50 +145,96 @@ pub fn left_out(all: &[Evidence], by_family: bool) -> String {
 }
 
 /// How a model does on a family.
+#[derive(Default)]
 struct Left {
     questions: usize,
     first: f64,
     reciprocal_rank: f64,
+    above: f64,
+    visible: f64,
+    kept: f64,
+    empty: f64,
+    near: Option<f64>,
+    far: Option<f64>,
     error: f64,
     best: [f64; 3],
 }
 
+/// Entries below the line that an answer shows, where something is above it and where nothing is.
+const BELOW: usize = 5;
+const NEAREST: usize = 3;
+
 impl Left {
     fn of(questions: &[(&Evidence, Vec<f64>)]) -> Left {
-        let (mut first, mut reciprocal, mut best, mut bins) = (0.0, 0.0, Vec::new(), [(0.0, 0.0); 10]);
-        let mut shown = 0.0;
+        let mut left = Left { questions: questions.len(), ..Left::default() };
+        let (mut best, mut bins, mut shown) = (Vec::new(), [(0.0, 0.0); 10], 0.0);
+        let mut answered: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (evidence, probabilities) in questions {
             let mut order: Vec<usize> = (0..probabilities.len()).collect();
             order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]).then(a.cmp(&b)));
-            for &at in order.iter().filter(|&&at| probabilities[at] >= 0.05).take(10) {
+            let keep = kept(order.iter().map(|&at| probabilities[at]).collect());
+            for &at in &order[..keep] {
                 let bin: &mut (f64, f64) = &mut bins[((10.0 * probabilities[at]) as usize).min(9)];
                 bin.0 += probabilities[at];
                 bin.1 += f64::from(u8::from(evidence.entries[at].relevant));
                 shown += 1.0;
             }
             if evidence.topic != "answerable" {
+                let (all, some) = answered.entry(evidence.topic.as_str()).or_default();
+                *all += 1.0;
+                *some += f64::from(u8::from(keep > 0));
                 continue;
             }
             best.push(order.first().map_or(0.0, |&at| probabilities[at]));
+            left.kept += keep as f64;
+            left.empty += f64::from(u8::from(keep == 0));
             if let Some(place) = order.iter().position(|&at| evidence.entries[at].relevant) {
-                first += f64::from(u8::from(place == 0));
-                reciprocal += 1.0 / (place + 1) as f64;
+                let counts = |holds: bool| f64::from(u8::from(holds));
+                left.first += counts(place == 0);
+                left.reciprocal_rank += 1.0 / (place + 1) as f64;
+                left.above += counts(place < keep);
+                left.visible += counts(place < if keep == 0 { NEAREST } else { keep + BELOW });
             }
         }
         best.sort_by(f64::total_cmp);
-        let quantile = |percent: usize| best.get(best.len() * percent / 100).copied().unwrap_or(0.0);
         let count = best.len().max(1) as f64;
-        let error = bins.iter().map(|(said, so)| (said - so).abs()).sum::<f64>() / f64::max(shown, 1.0);
-        let best = [10, 50, 90].map(quantile);
-        Left { questions: questions.len(), first: first / count, reciprocal_rank: reciprocal / count, error, best }
+        let Left { first, reciprocal_rank, above, visible, kept, empty, .. } = &mut left;
+        [first, reciprocal_rank, above, visible, kept, empty].into_iter().for_each(|sum| *sum /= count);
+        let share = |topic: &str| answered.get(topic).map(|(all, some)| some / all);
+        (left.near, left.far) = (share("near"), share("far"));
+        left.error = bins.iter().map(|(said, so): &(f64, f64)| (said - so).abs()).sum::<f64>() / f64::max(shown, 1.0);
+        left.best = [10, 50, 90].map(|percent| best.get(best.len() * percent / 100).copied().unwrap_or(0.0));
+        left
     }
+}
+
+/// The number of entries of these probabilities, best first, that a search keeps.
+fn kept(probabilities: Vec<f64>) -> usize {
+    let Ok(pool) = Pool::scores(vec![0.0; probabilities.len()]) else { return 0 };
+    let pool = pool.with_probabilities(probabilities);
+    Gate::default().cut(&tamis::cut::Evidence::default(), &Auto::default(), &pool).keep
 }
 
 impl std::fmt::Display for Left {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Left { questions, first, reciprocal_rank, error, best: [low, middle, high] } = self;
-        let best = format!("{low:.2} {middle:.2} {high:.2}");
-        write!(f, "{questions:>10}{first:>8.3}{reciprocal_rank:>8.3}{error:>8.3}{best:>22}")
+        let Left {
+            questions,
+            first,
+            reciprocal_rank,
+            above,
+            visible,
+            kept,
+            empty,
+            error,
+            best: [low, middle, high],
+            ..
+        } = self;
+        let share = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.2}"));
+        let (near, far, best) = (share(self.near), share(self.far), format!("{low:.2} {middle:.2} {high:.2}"));
+        write!(
+            f,
+            "{questions:>10}{first:>8.3}{reciprocal_rank:>8.3}{above:>8.2}{visible:>9.2}{kept:>8.1}{empty:>8.2}{near:>8}{far:>8}{error:>8.3}{best:>18}"
+        )
     }
 }
 

@@ -61,7 +61,7 @@ fn silence_is_a_status_of_its_own_with_its_reason() {
     );
     let (code, out, error) = run(tree.tamis(&[&off_topic[..], &["--markdown"]].concat()));
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(error.contains("nothing close enough"), "{error}");
+    assert!(error.contains("nothing is clearly relevant"), "{error}");
     let found = tree.json(&[&off_topic[..], &["--json"]].concat());
     assert_eq!((&found["matches"], &found["wiki"], &found["fallback"]), (&json!([]), &json!([]), &json!("no_wiki")));
 }
