@@ -29,6 +29,7 @@
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
 //! - [`representative`] chooses the passage that stands for an entry, and [`is_empty_comment`] and its like find texts that say nothing
 //!   by themselves.
+//! - [`relevance()`] weighs all evidence on an entry and says how likely it answers the query.
 //! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!

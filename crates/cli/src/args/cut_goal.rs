@@ -10,7 +10,7 @@ use tamis::search::{Aim, AimError};
 /// The aims of a cut.
 #[derive(Debug, Args)]
 pub struct CutGoalArguments {
-    /// Keep the one answer, some good ones, or all on the topic
+    /// Keep the one answer, the best ones, or all on the topic
     #[arg(long, value_name = "HOW MUCH", value_parser = PossibleValuesParser::new(Want::NAMES), help_heading = "Cut", hide_short_help = true)]
     pub want: Option<String>,
     /// Count precision this many times as much as recall, 0.1 to 10; for the cut auto

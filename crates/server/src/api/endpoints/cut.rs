@@ -24,7 +24,7 @@ pub(crate) struct Parameters {
     #[schemars(length(min = 1, max = 1000))]
     #[serde(default = "method")]
     method: String,
-    /// Keep the one answer, some good ones, or all on the topic.
+    /// Keep the one answer, the best ones, or all on the topic.
     want: Option<HowMuch>,
     /// Count precision this many times as much as recall; for the method auto.
     #[schemars(range(min = 0.1, max = 10.0))]

@@ -66,7 +66,7 @@ pub(crate) struct QueryParameters {
     /// to list the first results (default: as configured).
     #[schemars(length(min = 1, max = 1000))]
     cut: Option<String>,
-    /// Keep the one answer, some good ones, or all on the topic (default: search.want).
+    /// Keep the one answer, the best ones, or all on the topic (default: search.want).
     want: Option<HowMuch>,
     /// Count precision this many times as much as recall; for the cut auto.
     #[schemars(range(min = 0.1, max = 10.0))]
