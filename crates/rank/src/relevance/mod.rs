@@ -83,10 +83,20 @@ pub fn probability(log_odds: f64) -> f64 {
 /// use tamis_rank::{EntryFeatures, Legs, QueryFeatures, relevance};
 ///
 /// let query = QueryFeatures { words: 4, passages: 2_000, reads_required: false };
-/// let near = EntryFeatures { similarity: 1.2, coverage: 0.7, normalized_score: 1.0, ..EntryFeatures::default() };
-/// let far = EntryFeatures { similarity: 0.3, coverage: 0.1, rank: 1, normalized_score: 0.2, ..EntryFeatures::default() };
+/// let entry = |similarity, coverage, rank| EntryFeatures {
+///     similarity,
+///     similarity_max: similarity,
+///     coverage,
+///     coverage_max: coverage,
+///     rank,
+///     normalized_score: 1.0 / (1.0 + rank as f64),
+///     is_main: true,
+///     characters: 600,
+///     ..EntryFeatures::default()
+/// };
+/// let (near, far) = (entry(1.2, 0.7, 0), entry(0.3, 0.1, 1));
 /// let weighed = relevance(&query, &[near, far], Legs::Both, 0.0);
-/// assert!(weighed[0].probability() > 0.5 && weighed[1].probability() < 0.1);
+/// assert!(weighed[0].probability() > 0.3 && weighed[1].probability() < 0.1);
 /// ```
 pub fn relevance(
     query: &QueryFeatures,
