@@ -174,7 +174,7 @@ def test_threads_share_an_index(index):
     found, threads = [], []
     for _ in range(4):
         thread = threading.Thread(
-            target=lambda: found.append(index.search("boiler water", refresh=False).results[0].path)
+            target=lambda: found.append(index.search("bleed the radiators", refresh=False).results[0].path)
         )
         threads.append(thread)
         thread.start()
