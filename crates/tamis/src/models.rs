@@ -94,13 +94,14 @@ impl Models {
         Ok((model, vector))
     }
 
-    /// Returns the vectors of passages. `hurried` gives a remote model little time, since somebody waits for the answer.
+    /// Returns the vectors of passages. `hurried`: somebody waits for the answer, so a remote model gets
+    /// little time, and the built-in transformer is loaded as for a query.
     ///
     /// # Errors
     /// As [`Models::get`].
     pub fn embed_passages(&self, name: &str, texts: &[&str], hurried: bool) -> Result<Vec<Vec<f32>>, Error> {
-        let purpose = if hurried && self.is_remote(name) { Purpose::Query } else { Purpose::Passages };
-        let model = self.loaded(name, purpose)?;
+        // Preparing the transformer takes longer than a few passages.
+        let model = if hurried { self.get(name)? } else { self.loaded(name, Purpose::Passages)? };
         self.attempt(name, || model.embed_passages(texts))
     }
 
