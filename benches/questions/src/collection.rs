@@ -3,7 +3,7 @@
 use crate::list::{List, Question, Source, Topic};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tamis::TextDocument;
@@ -60,16 +60,21 @@ pub fn list(directory: &Path, most: usize) -> Result<List> {
         }
     }
     let queries: Vec<Query> = lines(&directory.join("queries.jsonl"))?;
-    let known: BTreeSet<String> = documents(directory)?.into_iter().map(|document| document.id).collect();
-    // Where both are numbered, equal numbers mean different things.
-    let names_itself = queries.iter().all(|query| known.contains(&query.id))
-        && queries.iter().any(|query| query.id.parse::<u64>().is_err());
+    let known: BTreeMap<String, TextDocument> =
+        documents(directory)?.into_iter().map(|document| (document.id.clone(), document)).collect();
+    // Equal identifiers alone say nothing: where both are numbered, they mean different things.
+    let is_itself = |query: &Query| {
+        let first = query.text.lines().next().unwrap_or_default();
+        let same =
+            |document: &TextDocument| document.title.as_deref() == Some(first) || document.text.starts_with(first);
+        !first.is_empty() && known.get(&query.id).is_some_and(same)
+    };
     let unanswerable =
         |query: &Query| query.metadata.get("answerable").is_some_and(|flag| flag == false || flag == "UNANSWERABLE");
     let question = |query: &Query| {
         let expect = relevant.get(query.id.as_str()).cloned().unwrap_or_default();
         let topic = if expect.is_empty() { Topic::Near } else { Topic::Answerable };
-        let itself = names_itself.then(|| query.id.clone());
+        let itself = is_itself(query).then(|| query.id.clone());
         Question { ask: query.text.clone(), topic, expect, itself }
     };
     let answerable: Vec<Question> =
@@ -97,4 +102,28 @@ fn lines<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<Vec<T>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let parse = |line: &str| serde_json::from_str(line).with_context(|| format!("{}: {line}", path.display()));
     text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_no_answer_to_itself_and_equal_numbers_say_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).expect("written");
+        fs::create_dir(directory.path().join("qrels")).expect("made");
+        write(
+            "corpus.jsonl",
+            "{\"_id\": \"1\", \"title\": \"The pump leaks\", \"text\": \"Since Monday.\"}\n{\"_id\": \"2\", \"text\": \"A valve\"}\n",
+        );
+        write(
+            "queries.jsonl",
+            "{\"_id\": \"1\", \"text\": \"The pump leaks\\nSince Monday.\"}\n{\"_id\": \"2\", \"text\": \"pumps\"}\n",
+        );
+        write("qrels/test.tsv", "query-id\tcorpus-id\tscore\n1\t2\t1\n2\t1\t1\n");
+        let list = list(directory.path(), 9).expect("a list");
+        let itself: Vec<Option<&str>> = list.questions.iter().map(|question| question.itself.as_deref()).collect();
+        assert_eq!(itself, [Some("1"), None]);
+    }
 }

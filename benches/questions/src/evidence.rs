@@ -70,13 +70,13 @@ pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
                 json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "evidence": values })
             };
             let pool = answer.pool.unwrap_or_default();
-            let found = pool.iter().map(|entry| &entry.path).collect::<std::collections::BTreeSet<_>>();
-            let in_pool = question.expect.iter().filter(|path| found.contains(path)).count();
-            let entries: Vec<_> =
-                pool.iter().filter(|entry| entry.path != question.ask).take(ENTRIES).map(entry).collect();
+            // A report that asks for its duplicates is no answer to itself.
+            let others = pool.iter().filter(|entry| Some(&entry.path) != question.itself.as_ref());
+            let entries: Vec<_> = others.take(ENTRIES).map(entry).collect();
+            let late_weight = answer.cut.diagnostics.get("late_weight");
             let line = json!({
-                "family": family, "list": list.name, "topic": question.topic, "ask": question.ask, "expected": question.expect.len(),
-                "in_pool": in_pool, "kept": answer.cut.keep, "method": answer.cut.method, "late_weight": answer.cut.diagnostics.get("late_weight"), "entries": entries,
+                "family": family, "list": list.name, "topic": question.topic, "ask": question.ask,
+                "late_weight": late_weight, "entries": entries,
             });
             writeln!(output, "{line}")?;
         }

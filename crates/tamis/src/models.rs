@@ -330,10 +330,15 @@ const REFERENCE_DEVIATIONS: f64 = 4.5;
 /// Returns the similarity below which an issue and a problem are on different subjects under a model; 0 if nothing is known
 /// of the model.
 pub(crate) fn least_similarity(model: &ModelInfo, background: Option<&Background>) -> f64 {
+    (LEAST_SHARE * typical_similarity(model, background).unwrap_or(0.0)).clamp(0.0, 1.0)
+}
+
+/// Returns the similarity of a passage on a query's subject under a model: the [`reference`], or else an estimate from the query's
+/// background.
+pub(crate) fn typical_similarity(model: &ModelInfo, background: Option<&Background>) -> Option<f64> {
     let spread =
         |background: &Background| f64::from(background.mean) + REFERENCE_DEVIATIONS * f64::from(background.deviation);
-    let reference = reference(model).or(background.map(spread)).filter(|reference| reference.is_finite());
-    (LEAST_SHARE * reference.unwrap_or(0.0)).clamp(0.0, 1.0)
+    reference(model).or(background.map(spread)).filter(|similarity| similarity.is_finite())
 }
 
 /// Returns the typical similarity of a passage on a query's subject under a model, if it was measured: on seven public test

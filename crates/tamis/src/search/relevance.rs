@@ -9,14 +9,12 @@ use crate::Error;
 use crate::config::Mode;
 use crate::models;
 use std::collections::HashMap;
+use tamis_embed::Embedder;
 use tamis_rank::{EntryFeatures, Legs, QueryFeatures, WeighedEvidence, late_weight, relevance};
-use tamis_store::{Background, PassageId};
+use tamis_store::PassageId;
 
 /// The role of ordinary text.
 const MAIN: &str = "main";
-
-/// Standard deviations above the mean of the background that replace the reference of a model that was not measured.
-const REFERENCE_DEVIATIONS: f64 = 4.5;
 
 /// The log odds of an entry that falls short of the threshold of its language: it is never kept.
 const IMPOSSIBLE: f64 = -40.0;
@@ -113,9 +111,8 @@ fn legs(mode: Mode) -> Legs {
 /// Returns the evidence on the entries of a list, in its order.
 fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<EntryFeatures>) {
     let background = retrieved.gathered.semantic.as_ref();
-    let spread = |b: &Background| f64::from(b.mean) + REFERENCE_DEVIATIONS * f64::from(b.deviation);
-    let measured = retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-    let reference = measured.or(background.map(spread)).filter(|&reference| reference > 0.0);
+    let typical = |model: &dyn Embedder| models::typical_similarity(model.model(), background);
+    let reference = retrieved.model.as_deref().and_then(typical).filter(|&reference| reference > 0.0);
     // Of several phrasings, the one that fits a passage best speaks for it.
     let mut phrased: HashMap<PassageId, (f64, f64)> = HashMap::new();
     for (weight, candidate) in
