@@ -19,8 +19,10 @@ pub fn ranked(out: &mut dyn Page, found: &RankedEvidence) -> io::Result<()> {
     if !found.fragments.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "{}", visible(&found.cut.sentence(found.fragments.len(), &[])))?;
-    if !found.stands_out && !found.fragments.is_empty() {
+    // The cut knows only how the fragments compare with each other.
+    if found.stands_out || found.fragments.is_empty() {
+        writeln!(out, "{}", visible(&found.cut.sentence(found.fragments.len(), &[])))?;
+    } else {
         let reason = found.stands_out_reason.trim_end_matches('.');
         writeln!(out, "{} {}.", "No fragment stands out for the claim:".yellow(), visible(reason))?;
     }

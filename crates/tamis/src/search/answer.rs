@@ -199,6 +199,9 @@ pub(super) const OFF: &str = "off";
 /// Number of probabilities in a sentence.
 const NAMED_PROBABILITIES: usize = 5;
 
+/// The probability from which an answer's best entry looks relevant. One with less may be.
+const LIKELY: f64 = 0.5;
+
 impl CutReport {
     /// Adds to the reason what the gate would have decided, which was turned off.
     pub(super) fn explain_waived(&mut self, verdict: &Verdict) {
@@ -244,7 +247,8 @@ impl CutReport {
     }
 
     /// Returns the answer in one sentence, for one that shows the first `shown` of what is kept: how much is relevant, with the
-    /// probabilities where there are some, and otherwise the reason of the cut. An empty answer names the `missing_words` too.
+    /// probabilities where there are some, and otherwise the reason of the cut. An answer that is empty or unlikely names the
+    /// `missing_words` too.
     pub fn sentence(&self, shown: usize, missing_words: &[String]) -> String {
         let CutReport { keep, candidates, .. } = *self;
         let reason = self.reason.trim_end_matches('.');
@@ -257,7 +261,7 @@ impl CutReport {
                 format!("The first {shown} of {candidates}, without a cut.")
             }
             _ if self.method == OFF => format!("All {candidates}, without a cut."),
-            _ if !self.probabilities.is_empty() => self.likely_sentence(shown),
+            _ if !self.probabilities.is_empty() => self.likely_sentence(shown, missing_words),
             _ if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
             _ => format!("Kept {keep} of {candidates}: {reason}."),
         }
@@ -272,19 +276,24 @@ impl CutReport {
         };
         let nearest = self.probabilities.first().map(|&nearest| format!("the nearest has {}", percent(nearest)));
         let remarks = Some(self.remarks()).filter(|remarks| self.candidates > 0 && !remarks.is_empty());
-        let missing = match missing_words {
-            [] => None,
-            [one] => Some(format!("no passage has \"{one}\"")),
-            [first @ .., last] => Some(format!("no passage has \"{}\" or \"{last}\"", first.join("\", \""))),
-        };
-        let why = nearest.into_iter().chain(remarks.map(str::to_owned)).chain(missing).collect::<Vec<_>>().join("; ");
+        let why = nearest
+            .into_iter()
+            .chain(remarks.map(str::to_owned))
+            .chain(missing(missing_words))
+            .collect::<Vec<_>>()
+            .join("; ");
         if why.is_empty() { format!("{begin}.") } else { format!("{begin}: {why}.") }
     }
 
     /// Returns the sentence of an answer whose candidates have probabilities.
-    fn likely_sentence(&self, shown: usize) -> String {
+    fn likely_sentence(&self, shown: usize, missing_words: &[String]) -> String {
         let CutReport { keep, candidates, .. } = *self;
-        let look = if keep == 1 { "looks" } else { "look" };
+        let unlikely = self.probabilities.first().is_none_or(|&best| best < LIKELY);
+        let look = match (unlikely, keep) {
+            (true, _) => "may be",
+            (false, 1) => "looks",
+            (false, _) => "look",
+        };
         let mut sentence = match keep == candidates && keep > 1 {
             true => format!("All {keep} {look} relevant"),
             false => format!("{keep} of {candidates} {look} relevant"),
@@ -302,10 +311,11 @@ impl CutReport {
         if let Some(&next) = self.probabilities.get(keep).filter(|_| shown >= keep) {
             sentence.push_str(&format!("; the next has {}", percent(next)));
         }
-        match self.remarks() {
-            "" => sentence + ".",
-            remarks => format!("{sentence}; {remarks}."),
+        let remarks = Some(self.remarks().to_owned()).filter(|remarks| !remarks.is_empty());
+        for remark in remarks.into_iter().chain(missing(missing_words).filter(|_| unlikely)) {
+            sentence.push_str(&format!("; {remark}"));
         }
+        sentence + "."
     }
 
     /// Returns the part of the reason that says more than the probabilities do. Its first clause may only compare them.
@@ -317,6 +327,15 @@ impl CutReport {
             true => reason.split_once("; ").map_or("", |(_, remarks)| remarks),
             false => reason,
         }
+    }
+}
+
+/// Returns the clause that names words which no passage has.
+fn missing(words: &[String]) -> Option<String> {
+    match words {
+        [] => None,
+        [one] => Some(format!("no passage has \"{one}\"")),
+        [first @ .., last] => Some(format!("no passage has \"{}\" or \"{last}\"", first.join("\", \""))),
     }
 }
 
@@ -494,6 +513,7 @@ mod tests {
     fn probabilities_say_how_much_looks_relevant() {
         for (cut, shown, expected) in [
             (likely(3, 97, &[0.92, 0.71, 0.4, 0.12]), 3, "3 of 97 look relevant (92%, 71%, 40%); the next has 12%."),
+            (likely(2, 97, &[0.22, 0.18, 0.04]), 2, "2 of 97 may be relevant (22%, 18%); the next has 4%."),
             (likely(1, 97, &[0.92, 0.12]), 1, "1 of 97 looks relevant (92%); the next has 12%."),
             (likely(4, 4, &[0.9, 0.8, 0.7, 0.6]), 4, "All 4 look relevant (90%, 80%, 70%, 60%)."),
             (likely(1, 1, &[0.9]), 1, "1 of 1 looks relevant (90%)."),
@@ -520,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_answer_names_the_missing_words() {
+    fn an_empty_or_unlikely_answer_names_the_missing_words() {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let empty = CutReport { reason: "nothing close enough in words or meaning".into(), ..likely(0, 97, &[0.09]) };
         let nothing = "Nothing clearly relevant: the nearest has 9%";
@@ -532,6 +552,11 @@ mod tests {
         ] {
             assert_eq!(empty.sentence(0, &missing), format!("{nothing}; {expected}."));
         }
+        let telegram = words(&["telegram"]);
+        let unlikely = likely(1, 97, &[0.22, 0.04]).sentence(1, &telegram);
+        assert_eq!(unlikely, r#"1 of 97 may be relevant (22%); the next has 4%; no passage has "telegram"."#);
+        let sure = likely(1, 97, &[0.92, 0.04]).sentence(1, &telegram);
+        assert_eq!(sure, "1 of 97 looks relevant (92%); the next has 4%.");
         let unknown = CutReport { probabilities: Vec::new(), ..empty.clone() };
         assert_eq!(unknown.sentence(0, &[]), "Nothing clearly relevant.");
         let weak = CutReport { reason: "the best is below 0.5".into(), ..unknown.clone() };
