@@ -1,4 +1,4 @@
-//! Headings and signatures without what belongs below them.
+//! Headings, signatures and preambles without what belongs below them.
 
 /// The longest text that is looked at, in bytes. Longer ones say something.
 const LONGEST: usize = 300;
@@ -48,6 +48,57 @@ pub fn is_signature_alone(text: &str) -> bool {
     signature.or_else(stub).is_some_and(|signature| !has_body(&signature.replace("'_", "").replace("&'", "&")))
 }
 
+/// Returns `true` if code only names what it needs from elsewhere, or is the guard of a header: `#include <stdio.h>`, `use std::fs;`.
+/// O(length).
+///
+/// ```
+/// use tamis_rank::is_preamble_alone;
+///
+/// assert!(is_preamble_alone("#ifndef QUEUE_H\n#define QUEUE_H\n#include <stdio.h>"));
+/// assert!(is_preamble_alone("from queue import (\n    Job,\n    retry,\n)\nimport os"));
+/// assert!(!is_preamble_alone("#define MOST_RETRIES 5"));
+/// assert!(!is_preamble_alone("//! Retries jobs.\nuse std::fs;"));
+/// ```
+pub fn is_preamble_alone(code: &str) -> bool {
+    let (mut open, mut any) = (0_usize, false);
+    for line in code.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if open == 0 && !is_preamble(line) {
+            return false;
+        }
+        any = true;
+        open = (open + line.matches(['(', '{']).count()).saturating_sub(line.matches([')', '}']).count());
+    }
+    any
+}
+
+/// Returns `true` for the first line of a statement that names what a file needs from elsewhere.
+fn is_preamble(line: &str) -> bool {
+    const BEGINNINGS: [&str; 17] = [
+        "#include",
+        "#import",
+        "#ifndef ",
+        "#ifdef ",
+        "#if ",
+        "#endif",
+        "#pragma once",
+        "import ",
+        "use ",
+        "extern crate ",
+        "package ",
+        "using ",
+        "require ",
+        "require(",
+        "require_relative ",
+        "'use strict'",
+        "\"use strict\"",
+    ];
+    let is_guard = || line.starts_with("#define ") && line.split_whitespace().count() == 2;
+    let is_python = || line.starts_with("from ") && line.contains(" import");
+    let is_node =
+        || ["const ", "let ", "var "].iter().any(|start| line.starts_with(start)) && line.contains("= require(");
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) || is_guard() || is_python() || is_node()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +117,23 @@ mod tests {
         }
         for text in ["# Guide\n\nInstall it.", "#define X", "", "Installed\n======", "#!/bin/sh"] {
             assert!(!is_heading_alone(text, "Guide > Install"), "{text}");
+        }
+    }
+
+    #[test]
+    fn preambles_hold_nothing_but_what_comes_from_elsewhere() {
+        for code in [
+            "#include <assert.h>\n\n#include \"compile.h\"",
+            "import fs from 'fs'\nconst path = require('path')",
+            "use std::{\n    fs,\n    io,\n};",
+            "from a import b",
+        ] {
+            assert!(is_preamble_alone(code), "{code}");
+        }
+        for code in
+            ["", "#include <a.h>\nint a;", "use std::fs;\nfn main() {}", "#define A 1", "from = 3", "// a\nimport b"]
+        {
+            assert!(!is_preamble_alone(code), "{code}");
         }
     }
 
@@ -99,6 +167,7 @@ mod tests {
         fn any_text_is_judged(text in "\\PC{0,80}", other in "[#a-c >\n=(){};.]{0,30}") {
             is_heading_alone(&other, &text);
             is_signature_alone(&text);
+            is_preamble_alone(&text);
             is_signature_alone(&other);
             let is_line = !other.trim().is_empty() && !other.contains('\n');
             prop_assert!(!is_line || is_heading_alone(&other, &other), "a heading is its own");

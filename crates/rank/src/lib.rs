@@ -59,7 +59,7 @@ mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch};
 pub use asked_names::{AskedName, AskedNames, NameFit};
-pub use bare_text::{is_heading_alone, is_signature_alone};
+pub use bare_text::{is_heading_alone, is_preamble_alone, is_signature_alone};
 pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};

@@ -15,7 +15,8 @@ pub struct Standing {
     /// True for an exact find.
     pub exact: bool,
     /// False for a text that says nothing by itself; see [`is_heading_alone`](crate::is_heading_alone),
-    /// [`is_signature_alone`](crate::is_signature_alone) and [`is_empty_comment`](crate::is_empty_comment).
+    /// [`is_signature_alone`](crate::is_signature_alone), [`is_preamble_alone`](crate::is_preamble_alone) and
+    /// [`is_empty_comment`](crate::is_empty_comment).
     pub says: bool,
     /// The position in the entry of the head of the definition that it continues; `None` for a head and for other text.
     pub head: Option<usize>,

@@ -2,7 +2,9 @@
 
 use super::candidate::Ranked;
 use super::question::Question;
-use tamis_rank::{NAMED, Standing, is_empty_comment, is_heading_alone, is_signature_alone, representative};
+use tamis_rank::{
+    NAMED, Standing, is_empty_comment, is_heading_alone, is_preamble_alone, is_signature_alone, representative,
+};
 use tamis_store::StoredPassage;
 use tamis_text::{Kind, Role};
 
@@ -42,6 +44,7 @@ fn is_empty(passage: &StoredPassage, question: &Question) -> bool {
             passage.heading.as_deref().is_some_and(|heading| is_heading_alone(&passage.text, heading))
         }
         Ok(Kind::Function | Kind::Method) => is_signature_alone(&passage.text),
+        Ok(Kind::Module | Kind::Constant) => is_preamble_alone(&passage.text),
         _ => false,
     }
 }
