@@ -29,7 +29,8 @@
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
 //! - [`representative`] chooses the passage that stands for an entry, and [`is_empty_comment`] and its like find texts that say nothing
 //!   by themselves.
-//! - [`relevance()`] weighs all evidence on an entry and says how likely it answers the query.
+//! - [`relevance()`] weighs all evidence on an entry and says how likely it answers the query, and [`Shift`] learns from judgements how
+//!   the odds of one collection differ.
 //! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
@@ -74,7 +75,8 @@ pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use recency::Recency;
 pub use relevance::{
-    EntryFeatures, EvidencePart, FEATURES, Legs, QueryFeatures, WeighedEvidence, late_weight, probability, relevance,
+    EntryFeatures, EvidencePart, FEATURES, JudgedEntry, Legs, QueryFeatures, Shift, WeighedEvidence, late_weight,
+    probability, relevance,
 };
 pub use representative::{NAMED, Standing, representative};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};

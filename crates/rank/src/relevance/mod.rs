@@ -10,9 +10,11 @@
 //! collections. `docs/research/relevance.md` has what was measured with whole families and trees left out.
 
 mod features;
+mod shift;
 mod weights;
 
 pub use features::{EntryFeatures, FEATURES, QueryFeatures};
+pub use shift::{JudgedEntry, Shift};
 
 use features::{LateStatistics, values};
 use weights::{LATE, MEANING, SCORES, WORDS};
