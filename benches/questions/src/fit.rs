@@ -4,12 +4,14 @@
 //! list, the first entries of a list count more than the deep ones, and each family of questions has its weight: the mixture decides what the model is
 //! good at.
 
+mod judging;
+
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tamis::cut::{Auto, Gate, Pool};
-use tamis::rank::FEATURES;
+use tamis::rank::{FEATURES, probability};
 
 /// Weights of the families. A collection is a family of its own.
 const FAMILIES: [(&str, f64); 5] =
@@ -97,9 +99,11 @@ pub fn source(all: &[Evidence]) -> Result<String> {
     Ok(source)
 }
 
-/// Returns a table of how a fitted model does on lists (`by_family`: on whole families) that it was not fitted to.
-#[must_use]
-pub fn left_out(all: &[Evidence], by_family: bool) -> String {
+/// The log odds that a model gave to the entries of each question.
+type Predicted<'e> = Vec<(&'e Evidence, Vec<f64>)>;
+
+/// Predicts all questions by models that were not fitted to their lists (`by_family`: to their whole families).
+fn predicted(all: &[Evidence], by_family: bool) -> Predicted<'_> {
     let group = |evidence: &Evidence| match by_family {
         true => family(evidence).to_owned(),
         // All questions to one tree are left out together.
@@ -108,20 +112,32 @@ pub fn left_out(all: &[Evidence], by_family: bool) -> String {
         }
     };
     let groups: BTreeSet<String> = all.iter().map(group).collect();
-    let mut predicted: BTreeMap<&str, Vec<(&Evidence, Vec<f64>)>> = BTreeMap::new();
+    let mut predicted = Vec::new();
     for left in &groups {
         let rest: Vec<&Evidence> = all.iter().filter(|evidence| group(evidence) != *left).collect();
         let (late, scores) = (fit(&rest, &TABLES[0]), fit(&rest, &TABLES[1]));
         for evidence in all.iter().filter(|evidence| group(evidence) == *left) {
             let weight = evidence.late_weight.unwrap_or(0.0);
-            let probability = |entry: &Entry| {
+            let log_odds = |entry: &Entry| {
                 let values = values(entry);
                 let odds = |(bias, weights): &Weights| bias + dot(weights, &values);
-                1.0 / (1.0 + (-(weight * odds(&late) + (1.0 - weight) * odds(&scores))).exp())
+                weight * odds(&late) + (1.0 - weight) * odds(&scores)
             };
-            let probabilities = evidence.entries.iter().map(probability).collect();
-            predicted.entry(family(evidence)).or_default().push((evidence, probabilities));
+            predicted.push((evidence, evidence.entries.iter().map(log_odds).collect()));
         }
+    }
+    predicted
+}
+
+/// Returns tables of how a fitted model does on lists (`by_family`: on whole families) that it was not fitted to, and of what judgements
+/// of some of their answers change in the others.
+#[must_use]
+pub fn left_out(all: &[Evidence], by_family: bool) -> String {
+    let all = predicted(all, by_family);
+    let mut predicted: BTreeMap<&str, Vec<(&Evidence, Vec<f64>)>> = BTreeMap::new();
+    for (evidence, log_odds) in &all {
+        let probabilities = log_odds.iter().copied().map(probability).collect();
+        predicted.entry(family(evidence)).or_default().push((evidence, probabilities));
     }
     let mut table = format!(
         "{:<20}{:>10}{:>8}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>18}\n",
@@ -141,7 +157,7 @@ pub fn left_out(all: &[Evidence], by_family: bool) -> String {
     for (family, questions) in &predicted {
         let _ = writeln!(table, "{family:<20}{}", Left::of(questions));
     }
-    table
+    table + "\n" + &judging::table(&all)
 }
 
 /// How a model does on a family.
