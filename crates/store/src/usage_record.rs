@@ -123,7 +123,7 @@ pub struct RecordedCandidate {
     /// The value that the cut read at this rank, never increasing along the counted candidates. For the other passages of an
     /// entry, their own value.
     pub score: Option<f32>,
-    /// Probability of relevance, if the cut gave one.
+    /// Probability of relevance by the evidence alone, before judgements and exact finds moved it, if there is one.
     pub probability: Option<f32>,
     /// Position of the best passage of its entry among the candidates; `None` in records older than entries.
     pub entry: Option<u32>,

@@ -26,6 +26,9 @@ const EVIDENCE: [(&str, &[&str]); 4] = [
     (">other", &["other_role", "length", "name", "corpus"]),
 ];
 
+/// What people judged, of the entry or of the answers to other questions.
+const JUDGEMENTS: &[&str] = &["judge"];
+
 /// What the evidence of these names adds to the log odds that an entry answers the query.
 fn log_odds(entry: &PoolEntry, names: &[&str]) -> f64 {
     let is_meant = |name: &str| names.iter().any(|start| name.starts_with(start));
@@ -73,11 +76,13 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     let added = pool.iter().any(|entry| entry.added != 0.0);
     let copied = pool.iter().any(|entry| entry.copies > 0);
     let weighed = pool.iter().any(|entry| !entry.evidence.is_empty());
-    let judged = pool.iter().any(|entry| entry.judged.is_some());
+    let read = pool.iter().any(|entry| entry.judged.is_some());
+    let judged = pool.iter().any(|entry| log_odds(entry, JUDGEMENTS) != 0.0);
     let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
     if weighed {
         heads.extend(EVIDENCE.map(|(head, _)| head));
-        heads.extend(judged.then_some(">reranker"));
+        heads.extend(read.then_some(">reranker"));
+        heads.extend(judged.then_some(">judgements"));
         heads.push(">probability");
     }
     heads.extend(moved.then_some(">distance ×"));
@@ -107,7 +112,8 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
         ];
         if weighed {
             row.extend(EVIDENCE.map(|(_, names)| number(log_odds(entry, names))));
-            row.extend(judged.then(|| number(log_odds(entry, &["reranker"]))));
+            row.extend(read.then(|| number(log_odds(entry, &["reranker"]))));
+            row.extend(judged.then(|| number(log_odds(entry, JUDGEMENTS))));
             row.push(maybe(entry.probability));
         }
         row.extend(moved.then(|| number(entry.distance_factor)));

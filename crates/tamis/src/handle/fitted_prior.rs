@@ -1,7 +1,9 @@
-//! The last fitted relevance prior, kept so that searches under the same conditions do not fit it again.
+//! What was last fitted to labels, kept so that searches do not fit it again until the labels change.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 use tamis_cut::Relevance;
+use tamis_rank::Shift;
 use tamis_store::{LabelVersion, ScoringKey};
 
 /// The last fitted relevance and the key of its fit.
@@ -16,4 +18,27 @@ pub(crate) struct PriorKey {
     pub model: Option<String>,
     pub mode: String,
     pub scoring: ScoringKey,
+}
+
+/// The last shifts of the model of relevance.
+#[derive(Debug, Default)]
+pub(crate) struct FittedShifts(pub Mutex<Option<Shifts>>);
+
+/// The shifts of the model of relevance that judgements justify.
+#[derive(Debug)]
+pub(crate) struct Shifts {
+    /// The judgements that they rest on, as a [`LabelVersion`] has them.
+    pub judgements: (i64, i64),
+    /// Each by the searches that it holds for.
+    pub by_key: HashMap<ShiftKey, Shift>,
+}
+
+/// The searches whose judgements speak for each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ShiftKey {
+    pub namespace: String,
+    pub model: Option<String>,
+    pub mode: String,
+    /// The judge that read the first entries, if one did.
+    pub judge: Option<String>,
 }

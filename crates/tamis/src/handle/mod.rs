@@ -11,7 +11,7 @@ mod source;
 mod usage_log;
 
 pub use builder::IndexBuilder;
-pub(crate) use fitted_prior::{FittedPrior, PriorKey};
+pub(crate) use fitted_prior::{FittedPrior, FittedShifts, PriorKey, ShiftKey, Shifts};
 #[cfg(feature = "evidence")]
 pub(crate) use opening::{holds_plain_files, open_writable};
 pub(crate) use source::{Registry, SOURCES_PROPERTY};
@@ -59,6 +59,7 @@ pub struct Index {
     pub(crate) models: Models,
     pub(crate) usage: UsageLogFile,
     pub(crate) fitted: FittedPrior,
+    pub(crate) shifts: FittedShifts,
     pub(crate) registry: Registry,
     /// Reads the first entries of each search, if there is one.
     pub(crate) judge: Option<Arc<dyn Judge>>,
@@ -100,6 +101,7 @@ impl Index {
             models,
             usage,
             fitted: FittedPrior::default(),
+            shifts: FittedShifts::default(),
             registry,
             judge,
             obstacle,

@@ -13,7 +13,7 @@ use tamis_rank::WeighedEvidence;
 use tamis_store::{JudgedSearch, RecordedSearch};
 
 /// The name of this evidence.
-const JUDGED: &str = "judged";
+pub(super) const JUDGED: &str = "judged";
 
 /// What a judgement adds to the log odds: more than all other evidence together, which rarely reaches 10.
 const LOG_ODDS: f64 = 25.0;
@@ -87,12 +87,17 @@ fn stood_for_entry(search: &RecordedSearch, passage: &str) -> bool {
         .any(|(place, candidate)| candidate.passage == passage && candidate.entry.is_none_or(|entry| entry == place))
 }
 
+impl SearchRequest {
+    /// Returns `true` for searches whose judgements are imported. Imported again, they rest on the same answers as the first time.
+    pub(super) fn imports_judgements(&self) -> bool {
+        self.entry_point.as_deref() == Some(IMPORTED_JUDGEMENTS)
+    }
+}
+
 impl Searcher<'_> {
     /// Returns what people said of the passages of a question. Nothing was said if the log cannot be read or nothing is recorded.
     pub(super) fn judged_passages(&self, request: &SearchRequest, scope: &Scope, text: &str) -> JudgedPassages {
-        // Judgements that are imported again rest on the same answers as the first time.
-        let imports = request.entry_point.as_deref() == Some(IMPORTED_JUDGEMENTS);
-        if request.memory || imports || !self.index.config.telemetry.record {
+        if request.memory || request.imports_judgements() || !self.index.config.telemetry.record {
             return JudgedPassages::default();
         }
         let hash = blake3::hash(text.as_bytes());

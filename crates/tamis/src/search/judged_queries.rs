@@ -23,6 +23,8 @@ pub(super) const OPENED_WEIGHT: f64 = 0.3;
 /// A query: its last search that no judgement had moved, and the labels from all of its searches.
 pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
+    /// True if that search obeyed earlier judgements all the same, since all of them did.
+    pub is_moved: bool,
     /// The weight in learning: 1 for a judged query, [`OPENED_WEIGHT`] if results were only opened.
     pub weight: f64,
     /// True if a passage is relevant. The last judgement counts.
@@ -89,11 +91,12 @@ impl<'a> JudgedQuery<'a> {
         let unmoved = |judged: &&&JudgedSearch| {
             judged.search.at_ms <= first_ms || judged.search.entry_point == IMPORTED_JUDGEMENTS
         };
-        let search = &searches.iter().rev().find(unmoved).or(searches.first())?.search;
+        let found = searches.iter().rev().find(unmoved);
+        let search = &found.or(searches.first())?.search;
         let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
         said.sort_by_key(|judgement| judgement.at_ms);
         let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-        Some(JudgedQuery { search, weight: 1.0, said })
+        Some(JudgedQuery { search, is_moved: found.is_none(), weight: 1.0, said })
     }
 
     /// Creates a query from all of its searches with opened results, the earliest first. An opened result is relevant. A result
@@ -112,7 +115,7 @@ impl<'a> JudgedQuery<'a> {
                 *said.entry(*passage).or_insert(false) |= is_opened(passage);
             }
         }
-        (!said.is_empty()).then_some(JudgedQuery { search, weight: OPENED_WEIGHT, said })
+        (!said.is_empty()).then_some(JudgedQuery { search, is_moved: false, weight: OPENED_WEIGHT, said })
     }
 
     /// Returns the labels of the first `count` candidates, best first. A label of any passage counts for its entry.

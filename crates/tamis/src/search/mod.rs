@@ -49,6 +49,7 @@ mod reusable_pool;
 mod scope;
 mod searcher;
 mod shared;
+mod shift;
 mod snippet;
 mod stopwatch;
 mod syntax;

@@ -120,10 +120,7 @@ impl<'a> Searcher<'a> {
             decided.cut.probabilities = (0..decided.counted()).map_while(|place| decided.probability(place)).collect();
         }
         asked.explain(&mut decided.cut);
-        // Elsewhere the evidence is weighed, which labels of other queries do not move.
-        if request.memory {
-            self.explain_learning(rule, &mut decided.cut);
-        }
+        self.explain_learning(rule, &mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
         let decay = self.decay(&retrieved.question);
         decay.explain(&mut decided.cut, &decided.ranked);

@@ -53,6 +53,8 @@ pub(super) struct Question {
     pub judge: Option<Arc<dyn Judge>>,
     /// What people said of its passages.
     pub judged: JudgedPassages,
+    /// True if judgements of other questions move the odds of its entries.
+    pub learns: bool,
 }
 
 impl Searcher<'_> {
@@ -89,6 +91,7 @@ impl Searcher<'_> {
             waived_gate,
             judge: self.index.judge.clone().filter(|_| reads),
             judged,
+            learns: self.learns() && !request.memory && !request.imports_judgements(),
         })
     }
 

@@ -39,7 +39,7 @@ impl Searcher<'_> {
                 true => pool.values().get(decided.place_in_pool(at)).copied(),
                 false => Some(ranked.value).filter(|value| value.is_finite()),
             }),
-            probability: single(decided.probability(at)),
+            probability: single(decided.probability_by_evidence(at)),
             entry: Some(entries[at]),
         };
         let semantic = retrieved.gathered.semantic.as_ref();

@@ -5,6 +5,7 @@ use super::judge::Judge;
 use super::listed::Listed;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
+use super::shift::shift_all;
 use crate::Error;
 use crate::config::Mode;
 use crate::models;
@@ -32,6 +33,8 @@ pub(super) struct Weighed {
     pub late_weight: f64,
     /// The number of entries that a reranker read.
     pub reranked: usize,
+    /// The number of judgements of other answers that moved the odds.
+    pub labels: usize,
     /// The reasons why a model that should have taken part did not.
     pub warning: Option<String>,
 }
@@ -61,6 +64,9 @@ impl Searcher<'_> {
             Some(judge) => self.rerank_by(judge, &retrieved.question.text, &mut listed.ranked, &mut evidence),
             None => (0, None),
         };
+        let best = evidence.iter().map(|weighed| weighed.log_odds).fold(f64::NEG_INFINITY, f64::max);
+        let shift = self.shift(retrieved).for_list(best, self.index.config.gate.min_probability);
+        shift_all(&mut evidence, &shift);
         retrieved.question.judged.weigh(listed, &mut evidence);
         let judged: Vec<Option<bool>> =
             listed.ranked.iter().take(evidence.len()).map(|ranked| ranked.judged_relevant).collect();
@@ -96,7 +102,7 @@ impl Searcher<'_> {
         let mut taken: Vec<Option<WeighedEvidence>> = evidence.into_iter().map(Some).collect();
         let evidence = order.iter().filter_map(|&at| taken[at].take()).collect();
         let warning = super::retrieve::joined(unread, unjudged);
-        Ok(Weighed { evidence, probabilities, order, late_weight, reranked, warning })
+        Ok(Weighed { evidence, probabilities, order, late_weight, reranked, labels: shift.labels(), warning })
     }
 }
 

@@ -19,6 +19,7 @@ use super::required::look_for;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
 use super::shared::gather_within;
+use super::shift::{self, JUDGE, JUDGEMENTS};
 use super::stopwatch::Stopwatch;
 use super::text_kind::{scoring_of, text_kind};
 use super::thresholds::Thresholds;
@@ -282,7 +283,7 @@ impl<'a> Searcher<'a> {
         let weighs = !memory && !rule.counts_passages() && rule.scale() == Scale::Score;
         let judge = retrieved.question.judge.as_deref().filter(|_| weighs);
         if let Some(judge) = judge {
-            scoring = scoring.with("judge", judge.name());
+            scoring = scoring.with(JUDGE, judge.name());
         }
         if listed.entries.is_some() {
             scoring = scoring.counting_entries();
@@ -308,7 +309,11 @@ impl<'a> Searcher<'a> {
             let known = decide::known(&retrieved.gathered, &listed.short, grounds.reference);
             cut.explain_waived(&gate.verdict(&known, &pool));
         }
-        let Weighed { evidence, order, late_weight, reranked, warning: unread, .. } = weighed.unwrap_or_default();
+        let Weighed { evidence, order, late_weight, reranked, labels, warning: unread, .. } =
+            weighed.unwrap_or_default();
+        if labels > 0 {
+            cut.diagnostics.insert(JUDGEMENTS.into(), labels.into());
+        }
         if late_weight > 0.0 {
             cut.diagnostics.insert("late_weight".into(), late_weight.into());
         }
@@ -476,6 +481,11 @@ impl Decided {
     /// Returns the probability of the candidate at this place, if the rule gives one.
     pub fn probability(&self, place: usize) -> Option<f64> {
         self.probabilities.as_ref().and_then(|probabilities| probabilities.get(place).copied())
+    }
+
+    /// Returns the probability of the candidate at this place by the evidence alone, before judgements and exact finds moved it.
+    pub fn probability_by_evidence(&self, place: usize) -> Option<f64> {
+        self.evidence.get(place).map(shift::probability_by_evidence).or_else(|| self.probability(place))
     }
 
     /// Returns the position in the pool of the candidate at this place, which the evidence may have moved.

@@ -75,8 +75,9 @@ impl<'a> Searcher<'a> {
         if let Some((model, reason)) = retrieved.unusable.pop() {
             return Err(Error::Model { model, reason });
         }
-        // What was said of a query must not help to measure it.
+        // What was said of a query must not help to measure it, and neither must what it taught.
         retrieved.question.judged = JudgedPassages::default();
+        retrieved.question.learns = false;
         if let Some(without) = without {
             passages.retain(|passage| passage.path != without);
             let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();
@@ -185,6 +186,7 @@ fn best(
 #[cfg(test)]
 mod tests {
     use crate::config::{Config, Origins};
+    use crate::feedback::Label;
     use crate::handle::Index;
     use crate::{Location, RunOptions, TextDocument};
 
@@ -239,9 +241,19 @@ mod tests {
         let before = measured();
         let answer = index.search("oven by the tide").expect("searched");
         let id = answer.query_id.as_deref().expect("recorded");
-        index.feedback().judge(id, &["1"], crate::feedback::Label::NotRelevant).expect("judged");
+        index.feedback().judge(id, &["1"], Label::NotRelevant).expect("judged");
         let again = index.search("oven by the tide").expect("searched");
         assert!(again.results.iter().all(|hit| hit.id != answer.results[0].id), "a search obeys");
+        assert_eq!(measured(), before);
+        // Nor does what other answers taught.
+        for (number, text) in ["oven", "tide", "the oven", "a tide", "ovens", "tides"].into_iter().enumerate() {
+            let answer = index.search(text).expect("searched");
+            let ids: Vec<&str> = answer.results.iter().map(|hit| hit.id.as_str()).collect();
+            let label = if number == 0 { Label::Relevant } else { Label::NotRelevant };
+            index.feedback().judge(answer.query_id.as_deref().expect("recorded"), &ids, label).expect("judged");
+        }
+        let taught = index.search("the tide").expect("searched");
+        assert!(taught.cut.diagnostics.contains_key("judgements"), "a search learns");
         assert_eq!(measured(), before);
     }
 

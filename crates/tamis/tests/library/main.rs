@@ -20,6 +20,7 @@ mod import;
 mod index;
 mod judged;
 mod late;
+mod learned_odds;
 mod line;
 mod memory_rank;
 mod open_refresh_search;

@@ -25,7 +25,7 @@ pub struct Judgements {
     pub not_relevant: u64,
     /// The days on which something was judged, or a search was asked that somebody judged.
     pub days: Vec<JudgedDay>,
-    /// The probabilities that the cut gave to judged candidates; `None` if it gave none.
+    /// The probabilities of judged candidates by the evidence alone, before judgements moved them; `None` if there are none.
     pub reliability: Option<Reliability>,
 }
 

@@ -1,0 +1,150 @@
+//! Judgements of some questions move the odds of the results of others.
+
+use crate::support::{Tree, ask, notes_tree, refresh, search, store};
+use tamis::feedback::Label;
+use tamis::{Answer, Index, Mode, SearchRequest};
+
+/// Questions whose answers are judged.
+const JUDGED: [&str; 6] = [
+    "how is a violin tuned",
+    "when are apple trees pruned",
+    "what does a telescope gather light with",
+    "how often is a bicycle chain oiled",
+    "where do ships wait for the tide",
+    "how long are receipts for the tax kept",
+];
+
+const OTHER: &str = "how hot must the oven be for bread";
+
+fn indexed(tree: &Tree) -> Index {
+    let index = tree.open(&[]);
+    refresh(&index);
+    index
+}
+
+/// Judges every result of the answers; `label` gets the number of the question.
+fn judge_all(index: &Index, label: impl Fn(usize) -> Option<Label>) -> usize {
+    let mut labels = 0;
+    for (number, question) in JUDGED.iter().enumerate() {
+        let answer = ask(index, question);
+        assert!(!answer.results.is_empty() && answer.results.len() == answer.cut.keep, "{question}");
+        let ids: Vec<&str> = answer.results.iter().map(|hit| hit.id.as_str()).collect();
+        if let Some(label) = label(number) {
+            index.feedback().judge(answer.query_id.as_deref().expect("recorded"), &ids, label).expect("judged");
+            labels += ids.len();
+        }
+    }
+    labels
+}
+
+/// The first as `one` says, and all others the other way.
+fn mostly(label: Label, one: Label) -> impl Fn(usize) -> Option<Label> {
+    move |number| Some(if number == 0 { one } else { label })
+}
+
+fn explained(index: &Index) -> Answer {
+    search(index, SearchRequest { explain: true, ..SearchRequest::new(OTHER) })
+}
+
+/// The probability of each candidate, best first.
+fn probabilities(answer: &Answer) -> Vec<f64> {
+    answer.pool.iter().flatten().map(|entry| entry.probability.expect("a probability")).collect()
+}
+
+fn order(answer: &Answer) -> Vec<&str> {
+    answer.pool.iter().flatten().map(|entry| entry.path.as_str()).collect()
+}
+
+#[test]
+fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
+    for (label, one, rises) in
+        [(Label::Relevant, Label::NotRelevant, true), (Label::NotRelevant, Label::Relevant, false)]
+    {
+        let tree = notes_tree();
+        let index = indexed(&tree);
+        let before = explained(&index);
+        assert!(!before.cut.diagnostics.contains_key("judgements"));
+        let labels = judge_all(&index, mostly(label, one));
+        // Another process knows it too.
+        for index in [&index, &tree.open(&[])] {
+            let after = explained(index);
+            assert_eq!(order(&after), order(&before));
+            let first = (probabilities(&before)[0], probabilities(&after)[0]);
+            assert_eq!(first.1 > first.0, rises, "{first:?}");
+            assert!((first.1 - first.0).abs() > 0.001, "{first:?}");
+            assert_eq!(after.cut.diagnostics["judgements"], labels);
+            let entry = &after.pool.as_ref().expect("explained")[0];
+            let part = entry.evidence.iter().find(|part| part.name == "judgements").expect("a piece of evidence");
+            assert_eq!((part.value, part.log_odds > 0.0), (labels as f64, rises));
+            assert!(after.results.iter().all(|hit| hit.judged_relevant.is_none()));
+        }
+        // The record keeps what the evidence alone said, so that labels keep their meaning.
+        let recorded = |answer: &Answer| {
+            let store = store(&index);
+            let log = store.usage().expect("a log");
+            let search = log.search(answer.query_id.as_deref().expect("recorded")).expect("read").expect("there");
+            search.candidates.iter().map(|candidate| candidate.probability).collect::<Vec<_>>()
+        };
+        assert_eq!(recorded(&explained(&index)), recorded(&before));
+        // Labels count for their way of searching.
+        let by_words =
+            |index: &Index| search(index, SearchRequest { mode: Some(Mode::Lexical), ..SearchRequest::new(OTHER) });
+        assert!(!by_words(&index).cut.diagnostics.contains_key("judgements"));
+    }
+}
+
+#[test]
+fn learning_that_is_off_leaves_the_probabilities_as_they_are_and_says_so() {
+    let tree = notes_tree();
+    let index = indexed(&tree);
+    let before = probabilities(&explained(&index));
+    judge_all(&index, mostly(Label::NotRelevant, Label::Relevant));
+    assert_ne!(probabilities(&explained(&index)), before);
+    for (setting, said) in [("search.learn", "off (search.learn)"), ("telemetry.record", "telemetry.record")] {
+        let answer = explained(&tree.open(&[(setting, "off")]));
+        assert_eq!(probabilities(&answer), before, "{setting}");
+        assert!(answer.cut.diagnostics["learning"].as_str().expect("text").contains(said), "{:?}", answer.cut);
+    }
+}
+
+#[test]
+fn judging_only_what_is_relevant_or_only_the_first_result_moves_nothing() {
+    for only_first in [false, true] {
+        let tree = notes_tree();
+        let index = indexed(&tree);
+        let before = probabilities(&explained(&index));
+        if only_first {
+            for (number, question) in JUDGED.iter().enumerate() {
+                let request = SearchRequest {
+                    cut: Some(index.config().cut("fixed:k=3").expect("a cut")),
+                    ..SearchRequest::new(*question)
+                };
+                let id = search(&index, request).query_id.expect("recorded");
+                let label = if number == 0 { Label::NotRelevant } else { Label::Relevant };
+                index.feedback().judge(&id, &["1"], label).expect("judged");
+            }
+        } else {
+            judge_all(&index, |_| Some(Label::Relevant));
+        }
+        assert_eq!(probabilities(&explained(&index)), before);
+    }
+}
+
+#[test]
+fn imported_judgements_say_that_all_other_results_are_not_relevant() {
+    let tree = notes_tree();
+    let index = indexed(&tree);
+    let before = probabilities(&explained(&index))[0];
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    std::fs::create_dir_all(directory.path().join("qrels")).expect("made");
+    // Of each question, a note on another subject is the answer, and so what was found is none; only the first is right.
+    let queries = JUDGED.iter().enumerate().map(|(at, text)| format!("{{\"_id\":\"q{at}\",\"text\":\"{text}\"}}\n"));
+    std::fs::write(directory.path().join("queries.jsonl"), queries.collect::<String>()).expect("written");
+    let right = |at: usize| if at == 0 { "violin.md" } else { "glacier.md" };
+    let qrels: String = (0..JUDGED.len()).map(|at| format!("q{at}\t{}\t1\n", right(at))).collect();
+    std::fs::write(directory.path().join("qrels/test.tsv"), format!("query-id\tcorpus-id\tscore\n{qrels}"))
+        .expect("written");
+    index.feedback().import(directory.path(), "test", &()).expect("imported");
+    let after = probabilities(&explained(&index))[0];
+    assert!(after < before - 0.005, "{after} after {before}");
+}
