@@ -9,8 +9,8 @@ pub type JudgedEntry = (f64, Option<bool>);
 /// A shift of the log odds of one collection, which judgements of its searches justify. It never changes the order.
 ///
 /// It is the logistic regression of the labels on the built-in log odds that is most probable under a normal prior around no shift.
-/// The prior is narrow: it was chosen so that no collection or tree of `docs/research/relevance.md` does worse with it than without, with
-/// 3 labels or with 200.
+/// The prior is narrow: it was chosen so that the collections and trees of `docs/research/relevance.md` do no worse with it than without,
+/// with 3 labels or with 200.
 ///
 /// People judge what they look at, and many say only what is right, or only what is wrong. Such labels would move all answers one way. So
 /// a search counts only if everything above its line has a label, most judged searches must be such, and both labels must occur.
