@@ -63,16 +63,16 @@ pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
             asked.extend(own_words::questions(tree.root())?.into_iter().map(|question| (family, question)));
         }
         for (family, question) in &asked {
-            let answer = index.search(SearchRequest::new(&question.ask).limit(1000).explain())?;
+            // A report that asks for its duplicates is no answer to itself, and nobody's own report is there yet.
+            let others: Vec<String> = question.itself.iter().map(|itself| format!("!/{itself}")).collect();
+            let answer = index.search(SearchRequest::new(&question.ask).paths(others).limit(1000).explain())?;
             let entry = |entry: &tamis::search::PoolEntry| {
                 let values: BTreeMap<&str, f64> =
                     entry.evidence.iter().map(|part| (part.name.as_str(), part.value)).collect();
                 json!({ "path": entry.path, "relevant": question.expect.contains(&entry.path), "evidence": values })
             };
             let pool = answer.pool.unwrap_or_default();
-            // A report that asks for its duplicates is no answer to itself.
-            let others = pool.iter().filter(|entry| Some(&entry.path) != question.itself.as_ref());
-            let entries: Vec<_> = others.take(ENTRIES).map(entry).collect();
+            let entries: Vec<_> = pool.iter().take(ENTRIES).map(entry).collect();
             let late_weight = answer.cut.diagnostics.get("late_weight");
             let line = json!({
                 "family": family, "list": list.name, "topic": question.topic, "ask": question.ask,

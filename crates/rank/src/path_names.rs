@@ -70,8 +70,20 @@ impl PathNames {
         }
     }
 
+    /// The share of the query's words that the name of a passage has, a symbol or a heading, 0 to 1. O(its length).
+    pub fn share_in(&self, name: &str) -> f64 {
+        let [_, held] = self.counts(name);
+        (f64::from(held) / self.words.len().max(1) as f64).min(1.0)
+    }
+
     /// The share of a name's words that the query has.
     fn share(&self, name: &str) -> f64 {
+        let [all, held] = self.counts(name);
+        if all == 0 { 0.0 } else { f64::from(held) / f64::from(all) }
+    }
+
+    /// The words of a name, and how many of them the query has.
+    fn counts(&self, name: &str) -> [u32; 2] {
         let (mut all, mut held) = (0u32, 0u32);
         for_each_word(name, |word| {
             let word = word.to_lowercase();
@@ -79,7 +91,7 @@ impl PathNames {
             held += u32::from(self.words.contains(self.stemmer.stem(&word).as_ref()));
             true
         });
-        if all == 0 { 0.0 } else { f64::from(held) / f64::from(all) }
+        [all, held]
     }
 }
 
@@ -101,6 +113,8 @@ mod tests {
         ] {
             assert_eq!(names.match_score(path), score, "{path}");
         }
+        assert_eq!(names.share_in("TokenBucket::refill"), 0.5, "token, bucket of message, compressed, token, bucket");
         assert_eq!(PathNames::of("").match_score("src/a.rs"), 0.0);
+        assert_eq!(PathNames::of("").share_in("a"), 0.0);
     }
 }

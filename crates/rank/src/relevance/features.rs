@@ -32,6 +32,8 @@ pub struct EntryFeatures {
     pub exact: bool,
     /// Match of its name with the query, 0 to 1.
     pub name: f64,
+    /// The greatest share of the query's words that the symbol or the heading of one of its passages has, 0 to 1.
+    pub title: f64,
     /// Share of the words that an answer must hold, 0 to 1.
     pub required: f64,
     /// Bytes of its best passage.
@@ -41,7 +43,7 @@ pub struct EntryFeatures {
 }
 
 /// The names of the evidence that the model reads, in the order of its weights.
-pub const FEATURES: [&str; 30] = [
+pub const FEATURES: [&str; 31] = [
     "similarity",
     "similarity_max",
     "coverage",
@@ -63,6 +65,7 @@ pub const FEATURES: [&str; 30] = [
     "coverage_best_by_words",
     "similarity_by_words",
     "shortfall",
+    "title",
     "late",
     "late_relative",
     "late_deviation",
@@ -144,6 +147,7 @@ pub(super) fn values(
             coverage_best * words,
             similarity * words,
             (ENOUGH - coverage_max - similarity_max.max(0.0)).max(0.0),
+            finite(entry.title),
         ];
         let of_late = late.map_or([0.0; 9], |list| {
             let known = entry.late.filter(|late| late.is_finite());

@@ -21,7 +21,7 @@ pub type JudgedEntry = (f64, Option<bool>);
 /// // The model is too sure of itself here: it gave 73%, and one in three answers.
 /// let searches = vec![vec![(1.0, Some(true)), (1.0, Some(false)), (1.0, Some(false))]; 20];
 /// let shift = Shift::fit(&searches);
-/// assert!((-0.6..-0.2).contains(&shift.added(1.0)));
+/// assert!((-1.0..-0.4).contains(&shift.added(1.0)));
 /// // Somebody who only says what is right does not move it.
 /// let right = vec![vec![(1.0, Some(true)), (1.0, None), (1.0, None)]; 20];
 /// assert_eq!(Shift::fit(&right), Shift::NONE);

@@ -28,6 +28,7 @@ pub(super) const LATE: Weights = Weights {
         0.1662, // coverage_best_by_words
         -0.4027, // similarity_by_words
         -2.3085, // shortfall
+        0.0, // title
         0.6889, // late
         0.7280, // late_relative
         0.3505, // late_deviation
@@ -66,6 +67,7 @@ pub(super) const SCORES: Weights = Weights {
         -0.3611, // coverage_best_by_words
         -0.2029, // similarity_by_words
         -3.3830, // shortfall
+        0.0, // title
         0.0000, // late
         0.0000, // late_relative
         0.0000, // late_deviation
@@ -104,6 +106,7 @@ pub(super) const WORDS: Weights = Weights {
         -0.4633, // coverage_best_by_words
         0.0000, // similarity_by_words
         0.0000, // shortfall
+        0.0, // title
         0.0000, // late
         0.0000, // late_relative
         0.0000, // late_deviation
@@ -142,6 +145,7 @@ pub(super) const MEANING: Weights = Weights {
         0.0000, // coverage_best_by_words
         -0.0271, // similarity_by_words
         0.0000, // shortfall
+        0.0, // title
         0.0000, // late
         0.0000, // late_relative
         0.0000, // late_deviation

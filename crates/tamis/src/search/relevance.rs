@@ -140,6 +140,11 @@ fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<Entry
     // Reciprocal ranks have no background.
     let low = listed.background.filter(|&background| background < best).unwrap_or(0.0);
     let scaled = |score: f64| if best > low && score.is_finite() { (score - low) / (best - low) } else { 0.0 };
+    let title = |ranked: &Ranked| {
+        let heading = || ranked.passage.heading.as_deref()?.rsplit(" > ").next();
+        let symbol = || ranked.passage.symbol.as_deref()?.rsplit([':', '.', '#', '/']).next();
+        symbol().or_else(heading).map_or(0.0, |title| retrieved.question.paths.share_in(title))
+    };
     let entry = |(rank, ranked): (usize, &Ranked)| {
         let further = listed.entries.as_ref().map_or(&[][..], |entries| &entries[rank].further);
         let all = || further.iter().map(|&at| &listed.ranked[at]).chain([ranked]);
@@ -153,6 +158,7 @@ fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<Entry
             is_main: ranked.passage.role == MAIN,
             exact: all().any(|ranked| ranked.first.is_some()),
             name: retrieved.question.paths.match_score(&ranked.passage.path),
+            title: all().map(title).fold(0.0, f64::max),
             required: ranked.candidate.required.unwrap_or(0.0),
             characters: ranked.passage.text.len(),
             late: ranked.late,
