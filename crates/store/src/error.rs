@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::namespace::Tree;
 use crate::tantivy_error;
 use crate::vectors::VectorError;
 
@@ -42,6 +43,25 @@ pub enum StoreError {
         path: PathBuf,
         /// The process that holds it, in its own words.
         holder: String,
+    },
+    /// Another tree's files are the documents of the namespace.
+    #[error(
+        "{path}: the namespace {} holds the files of {known}, not of {}; {}, or say with `tamis index --moved` that the tree has moved",
+        tree.namespace,
+        tree,
+        if path.starts_with("postgres:") {
+            "give this tree another name with TAMIS_STORE_NAMESPACE=NAME"
+        } else {
+            "give this tree another index with --index DIR"
+        }
+    )]
+    OtherTree {
+        /// The database or the directory.
+        path: PathBuf,
+        /// The tree that was to be written.
+        tree: Box<Tree>,
+        /// The tree of the namespace.
+        known: Box<Tree>,
     },
     /// The opened file was deleted, or replaced by another one.
     #[error(

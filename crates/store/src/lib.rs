@@ -103,7 +103,7 @@ pub use hits::{
     TermStatistics,
 };
 pub use lexical::{Highlighter, Mark};
-pub use namespace::{Namespace, NewNamespace};
+pub use namespace::{Namespace, NewNamespace, Tree};
 #[cfg(feature = "postgres")]
 pub use postgres::{
     Job, JobEnd, JobState, MOST_JOB_FAILURES, Migrated, NamespaceStatus, NextJob, PostgresStatus, PostgresStore,

@@ -1,9 +1,9 @@
 //! Read access to the namespaces, documents and passages of an index.
 
 use crate::Error;
-use crate::handle::Index;
+use crate::handle::{Index, plain};
 use tamis_store::{
-    Attribute, Coverage, DocumentId, DocumentState, Filter, Namespace, PassageId, Store, StoredPassage, Summary,
+    Attribute, Coverage, DocumentId, DocumentState, Filter, Namespace, PassageId, StoredPassage, Summary,
 };
 
 /// The content of an index: namespaces, documents and passages. From [`Index::contents`].
@@ -22,13 +22,13 @@ use tamis_store::{
 /// ```
 #[derive(Clone, Copy)]
 pub struct Contents<'a> {
-    store: &'a dyn Store,
+    index: &'a Index,
 }
 
 impl Index {
     /// Returns the content of the index.
     pub fn contents(&self) -> Contents<'_> {
-        Contents { store: &*self.store }
+        Contents { index: self }
     }
 }
 
@@ -38,7 +38,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn change_number(&self) -> Result<u64, Error> {
-        Ok(self.store.change_number()?)
+        Ok(self.index.store.change_number()?)
     }
 
     /// Returns the number of documents, passages and vectors.
@@ -46,7 +46,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn summary(&self) -> Result<Summary, Error> {
-        Ok(self.store.summary()?)
+        Ok(self.index.store.summary()?)
     }
 
     /// Returns the namespaces.
@@ -54,7 +54,12 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn namespaces(&self) -> Result<Vec<Namespace>, Error> {
-        Ok(self.store.namespaces()?)
+        let mut namespaces = self.index.store.namespaces()?;
+        let base = self.index.location().base();
+        for root in namespaces.iter_mut().filter_map(|namespace| namespace.root.as_mut()) {
+            *root = plain(&base.join(&*root)).to_string_lossy().into_owned();
+        }
+        Ok(namespaces)
     }
 
     /// Returns the documents of a namespace.
@@ -62,7 +67,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>, Error> {
-        Ok(self.store.documents(namespace)?)
+        Ok(self.index.store.documents(namespace)?)
     }
 
     /// Returns one document; `None` if it does not exist.
@@ -70,7 +75,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>, Error> {
-        Ok(self.store.document(namespace, path)?)
+        Ok(self.index.store.document(namespace, path)?)
     }
 
     /// Returns the passages of one document, in their order.
@@ -78,7 +83,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>, Error> {
-        Ok(self.store.document_passages(namespace, path)?)
+        Ok(self.index.store.document_passages(namespace, path)?)
     }
 
     /// Returns the attributes of each document.
@@ -86,7 +91,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>, Error> {
-        Ok(self.store.attributes(documents)?)
+        Ok(self.index.store.attributes(documents)?)
     }
 
     /// Returns the record that each document was made from, as JSON; `None` for documents without one.
@@ -94,7 +99,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>, Error> {
-        Ok(self.store.records(documents)?)
+        Ok(self.index.store.records(documents)?)
     }
 
     /// Returns the vector of each passage under a model; `None` for a passage without one yet.
@@ -102,7 +107,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn vectors(&self, model: &str, passages: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>, Error> {
-        Ok(self.store.vectors(model, passages)?)
+        Ok(self.index.store.vectors(model, passages)?)
     }
 
     /// Returns the number of passages that match a filter, and of those with a vector of a model.
@@ -110,6 +115,6 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage, Error> {
-        Ok(self.store.coverage(model, filter)?)
+        Ok(self.index.store.coverage(model, filter)?)
     }
 }

@@ -59,6 +59,14 @@ impl Location {
         }
     }
 
+    /// Returns the directory that the index moves with: the one that contains `.tamis`, or else the index's own.
+    pub(crate) fn base(&self) -> PathBuf {
+        match self.directory.parent() {
+            Some(parent) if self.directory.ends_with(INDEX_DIRECTORY) => parent.to_owned(),
+            _ => self.directory.clone(),
+        }
+    }
+
     /// Returns `true` if an index exists here.
     pub fn has_index(&self) -> bool {
         self.directory.join("tamis.db").is_file()

@@ -35,6 +35,9 @@ pub struct IndexArguments {
     /// Remove a namespace with all its documents
     #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "wait", "full"])]
     pub remove: Option<String>,
+    /// Say that the tree is that of its namespace, at a new place
+    #[arg(long, conflicts_with = "remove")]
+    pub moved: bool,
     /// Embed with every model before ending; without it, `tamis index` ends once the first model is done
     #[arg(long)]
     pub wait: bool,

@@ -32,6 +32,9 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         let settings = SourceSettings { owner: arguments.owner.clone(), shared: arguments.shared, collection };
         index.add_sources(&arguments.directories, &settings)?;
     }
+    if arguments.moved {
+        index.take_over_namespaces()?;
+    }
     interrupt::install()?;
     let options = if arguments.wait { RunOptions::WHOLE } else { RunOptions::first_model(index.config()) };
     let options = RunOptions { reread: arguments.full, ..options };

@@ -36,6 +36,12 @@ pub fn run(global: &Global, output: &Output) -> Result<Exit> {
     for directory in config.collections.iter().filter(|directory| !directory.root.starts_with(root)) {
         writeln!(out, "  reads {}", label(&directory.root.to_string_lossy()))?;
     }
+    if config.store.url.is_some() {
+        let named = config.collections.iter().filter_map(|directory| directory.namespace.as_ref());
+        for namespace in config.store.namespace.iter().chain(named) {
+            writeln!(out, "  names the namespace {}", label(namespace))?;
+        }
+    }
     out.flush()?;
     Ok(Exit::Found)
 }

@@ -307,3 +307,63 @@ fn a_namespace_of_two_trees_is_refused_and_nothing_is_queued() {
     let queued: Vec<Value> = jobs(root, &database).iter().map(|job| job["path"].clone()).collect();
     assert_eq!(queued, [json!("/b/api")]);
 }
+
+#[test]
+fn no_tree_takes_over_the_namespace_of_another_one() {
+    let Some((database, directory)) = indexed() else { return };
+    let root = directory.path();
+    let url = database.url();
+    let documents = || {
+        let listed = json_of(tamis(root, Some(&url)).args(["files", "--json", "--no-refresh", "--namespace", "mill"]));
+        listed.to_string().matches("tide-").count()
+    };
+    let before = documents();
+    assert!(before >= 80, "{before}");
+    // A directory of the same name, by hand.
+    let other = root.join("others/mill");
+    fs::create_dir_all(&other).expect("made");
+    fs::write(other.join("a.md"), "# Sails\n\nThe sails turn.\n").expect("written");
+    let there = |arguments: &[&str]| {
+        let mut command = tamis(root, Some(&url));
+        command.current_dir(&other).args(arguments).output().expect("it runs")
+    };
+    let refused = there(&["index"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    for named in ["others/mill", "TAMIS_STORE_NAMESPACE", "--moved"] {
+        assert!(said.contains(named), "{named}: {said}");
+    }
+    let searched = there(&["search", "how hot should the oven be"]);
+    let said = String::from_utf8_lossy(&searched.stderr).into_owned();
+    assert!(said.contains("as it is") && said.contains("--moved"), "{said}");
+    assert_eq!(documents(), before);
+    // A tree whose own file chooses the name, through its own job.
+    let choosing = root.join("choosing");
+    fs::create_dir_all(choosing.join(".tamis")).expect("made");
+    fs::write(choosing.join("b.md"), "# Sails\n\nThe sails turn.\n").expect("written");
+    for text in ["[[collection]]\npath = '.'\nnamespace = 'mill'\n", "[[collection]]\npath = 'mill'\n"] {
+        fs::write(choosing.join(".tamis/config.toml"), text).expect("written");
+        let added = tamis(root, Some(&url)).args(["jobs", "add"]).arg(&choosing).output().expect("it runs");
+        assert!(added.status.success(), "{added:?}");
+        database.execute("UPDATE tamis.jobs SET failures = 2 WHERE namespace = 'choosing' AND state = 'waiting'");
+        let worked = worker(root, &database).wait_with_output().expect("it ends");
+        assert_eq!(worked.status.code(), Some(1), "{worked:?}");
+        let job = jobs(root, &database).into_iter().find(|job| job["namespace"] == "choosing").expect("its job");
+        assert!(job["reason"].to_string().contains("tamis trust"), "{job}");
+    }
+    assert_eq!(documents(), before);
+    // The tree that has moved, and its workers.
+    let moved = root.join("moved");
+    fs::create_dir(&moved).expect("made");
+    fs::rename(root.join("mill"), moved.join("mill")).expect("moved");
+    let add = |flags: &[&str]| {
+        let mut command = tamis(root, Some(&url));
+        command.current_dir(&moved).args(["jobs", "add", "mill"]).args(flags).output().expect("it runs")
+    };
+    assert_eq!(add(&[]).status.code(), Some(2));
+    assert!(add(&["--moved"]).status.success());
+    let mut work = tamis(root, Some(&url));
+    let worked = work.current_dir(&moved).args(["jobs", "run", "--until-empty", "--root", "."]).output();
+    assert_eq!(worked.expect("it runs").status.code(), Some(0));
+    assert_eq!(documents(), before);
+}

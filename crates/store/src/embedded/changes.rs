@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::EmbeddedStore;
 use crate::error::Result;
-use crate::namespace::NewNamespace;
+use crate::namespace::{NewNamespace, Tree};
 use crate::record::{Applied, Change};
 use crate::store::{Changes, Writing};
 
@@ -22,6 +22,13 @@ impl Changes for EmbeddedStore {
 
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         self.writing(|database| database.put_namespace(namespace))
+    }
+
+    fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        if self.database.has_trees(trees)? {
+            return Ok(());
+        }
+        self.writing(|database| database.claim_trees(trees, moved))
     }
 
     fn remove_namespace(&self, name: &str) -> Result<Applied> {

@@ -185,7 +185,7 @@ fn namespaces_are_registered_and_removed() {
     let Some(store) = testing::store() else { return };
     let (_directory, known) = embedded();
     let elsewhere = |path: &str| Change::Put(NewDocument { namespace: "there".into(), ..document(path, &["one"]) });
-    let registered = NewNamespace { name: "here".into(), root: Some("/h".into()), owner: None, shared: true };
+    let registered = NewNamespace { name: "here".into(), owner: None, shared: true };
     let mut before = 0;
     for store in [&*store as &dyn Both, &known] {
         store.put_namespace(&registered).unwrap();

@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 use super::PostgresStore;
 use super::error::Failure;
 use super::locks::key;
-use super::namespaces::NOW_MS;
+use super::namespaces::{NOW_MS, known_trees};
 use crate::error::{Result, StoreError};
 
 /// Number of failures after which a job is given up.
@@ -249,10 +249,14 @@ async fn add(
     path: &str,
     moved: bool,
 ) -> Result<bool, Failure> {
-    let before = "SELECT path FROM (SELECT path FROM jobs WHERE namespace = $1 ORDER BY job DESC LIMIT 1) AS last \
-         WHERE path <> $2";
-    let before = transaction.query_opt(before, &[&namespace, &path]).await?;
-    if let Some(before) = before.map(|row| row.get::<_, String>(0)) {
+    let last = "SELECT path FROM jobs WHERE namespace = $1 ORDER BY job DESC LIMIT 1";
+    let last: Option<String> = transaction.query_opt(last, &[&namespace]).await?.map(|row| row.get(0));
+    // The path of a worker can lead through links, so the last job's comes first.
+    let before = match last {
+        Some(last) => Some(last),
+        None => known_trees(transaction, &[namespace]).await?.remove(namespace).map(|tree| tree.root),
+    };
+    if let Some(before) = before.filter(|before| before != path) {
         if !moved {
             return Err(StoreError::Invalid {
                 what: format!("a job for {path} in the namespace {namespace}"),
@@ -262,6 +266,14 @@ async fn add(
         }
         let update = "UPDATE jobs SET path = $2 WHERE namespace = $1 AND state <> 'running'";
         transaction.execute(update, &[&namespace, &path]).await?;
+    }
+    if moved {
+        // The worker makes it the tree's.
+        let release = format!(
+            "UPDATE namespaces SET root = NULL, machine = NULL, change_number = change_number + 1, changed_ms = {NOW_MS} \
+             WHERE namespace = $1"
+        );
+        transaction.execute(&release, &[&namespace]).await?;
     }
     let insert = format!(
         "INSERT INTO jobs(namespace, path, added_ms) VALUES ($1, $2, {NOW_MS}) \

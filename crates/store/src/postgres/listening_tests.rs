@@ -7,7 +7,7 @@ use crate::namespace::NewNamespace;
 use crate::store::{Changes, Maintenance, Serving, SharedSession, SharedSessions};
 
 fn namespace(name: &str) -> NewNamespace {
-    NewNamespace { name: name.to_owned(), root: None, owner: None, shared: false }
+    NewNamespace { name: name.to_owned(), owner: None, shared: false }
 }
 
 #[test]

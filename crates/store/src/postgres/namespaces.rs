@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::{GenericClient, Transaction};
 
 use super::PostgresStore;
 use super::changes::change_number;
@@ -11,7 +11,7 @@ use super::evidence;
 use super::words::Difference;
 use crate::error::{Result, StoreError};
 use crate::lexical::TermReader;
-use crate::namespace::{Namespace, NewNamespace};
+use crate::namespace::{Namespace, NewNamespace, Tree};
 use crate::record::{Applied, Change, DocumentId};
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
@@ -36,6 +36,14 @@ pub(super) async fn numbers<'n>(
         numbers.insert(name.to_owned(), row.get(0));
     }
     Ok(numbers)
+}
+
+/// Returns the trees of namespaces that have one.
+pub(super) async fn known_trees(client: &impl GenericClient, names: &[&str]) -> Result<HashMap<String, Tree>, Failure> {
+    let select = "SELECT namespace, root, machine FROM namespaces WHERE namespace = ANY($1) AND root IS NOT NULL";
+    let rows = client.query(&client.prepare_cached(select).await?, &[&names]).await?;
+    let tree = |row: &tokio_postgres::Row| Tree { namespace: row.get(0), root: row.get(1), machine: row.get(2) };
+    Ok(rows.iter().map(tree).map(|tree| (tree.namespace.clone(), tree)).collect())
 }
 
 /// The change of a namespace's row by a change of its documents.
@@ -63,17 +71,19 @@ impl NamespaceChange {
 impl PostgresStore {
     /// Returns all namespaces, by name.
     pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
-        let select = "SELECT namespace, root, owner, shared, documents, passages FROM namespaces ORDER BY namespace";
+        let select =
+            "SELECT namespace, root, machine, owner, shared, documents, passages FROM namespaces ORDER BY namespace";
         self.connections.ask(async |connection| {
             let statement = connection.prepare_cached(select).await?;
             let rows = connection.query(&statement, &[]).await?;
             let namespace = |row: &tokio_postgres::Row| Namespace {
                 name: row.get(0),
                 root: row.get(1),
-                owner: row.get(2),
-                shared: row.get(3),
-                documents: row.get::<_, i64>(4) as u64,
-                passages: row.get::<_, i64>(5) as u64,
+                machine: row.get(2),
+                owner: row.get(3),
+                shared: row.get(4),
+                documents: row.get::<_, i64>(5) as u64,
+                passages: row.get::<_, i64>(6) as u64,
             };
             Ok(rows.iter().map(namespace).collect())
         })
@@ -81,7 +91,7 @@ impl PostgresStore {
 
     /// Registers a namespace, or replaces its registration.
     pub(super) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
-        let NewNamespace { name, root, owner, shared } = namespace;
+        let NewNamespace { name, owner, shared } = namespace;
         if name.is_empty() {
             return Err(StoreError::Invalid {
                 what: "a namespace without a name".to_owned(),
@@ -93,10 +103,43 @@ impl PostgresStore {
             numbers(transaction, &BTreeSet::from([name.as_str()]), []).await?;
             // A changed registration counts like any other change, so that caches of namespaces are refreshed.
             let update = format!(
-                "UPDATE namespaces SET root = $2, owner = $3, shared = $4, change_number = change_number + 1, \
+                "UPDATE namespaces SET owner = $2, shared = $3, change_number = change_number + 1, \
                  changed_ms = {NOW_MS} WHERE namespace = $1"
             );
-            transaction.execute(&update, &[name, root, owner, shared]).await?;
+            transaction.execute(&update, &[name, owner, shared]).await?;
+            Ok(())
+        })
+    }
+
+    /// Makes trees those of their namespaces.
+    pub(super) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        let names: Vec<&str> = trees.iter().map(|tree| tree.namespace.as_str()).collect();
+        let is_known = |known: &HashMap<String, Tree>| {
+            trees.iter().all(|tree| known.get(&tree.namespace).is_some_and(|known| known.is(tree)))
+        };
+        if is_known(&self.connections.ask(async |connection| known_trees(connection, &names).await)?) {
+            return Ok(());
+        }
+        self.connections.write(async |transaction| {
+            self.lock_namespaces(transaction, names.iter().copied()).await?;
+            let known = known_trees(transaction, &names).await?;
+            for tree in trees {
+                let Tree { namespace, root, machine } = tree;
+                match known.get(namespace) {
+                    Some(known) if known.is(tree) => continue,
+                    Some(known) if !moved => {
+                        let address = self.connections.address();
+                        return Err(tree.clone().refused(address.as_ref(), known.clone()).into());
+                    }
+                    _ => {}
+                }
+                numbers(transaction, &BTreeSet::from([namespace.as_str()]), []).await?;
+                let update = format!(
+                    "UPDATE namespaces SET root = $2, machine = $3, change_number = change_number + 1, \
+                     changed_ms = {NOW_MS} WHERE namespace = $1"
+                );
+                transaction.execute(&update, &[namespace, root, machine]).await?;
+            }
             Ok(())
         })
     }

@@ -34,6 +34,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     concat!(include_str!("migrations/0005_row_security.sql"), include_str!("row_security.sql")),
     concat!(include_str!("migrations/0006_words.sql"), include_str!("row_security.sql")),
     include_str!("migrations/0007_namespaces_after_words.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 
 /// The oldest version whose programs can use the tables that [`MIGRATIONS`] make.

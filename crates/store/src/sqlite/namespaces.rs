@@ -7,24 +7,25 @@ use super::batch::{Batch, register_namespace};
 use super::evidence_integrity::{remove_namespace, remove_origin};
 use super::meta::{properties_changed, read_seq, write_seq};
 use crate::error::{Result, StoreError};
-use crate::namespace::{Namespace, NewNamespace};
-use crate::query::{all, execute, unsigned};
+use crate::namespace::{Namespace, NewNamespace, Tree};
+use crate::query::{all, execute, one, unsigned};
 use crate::record::Applied;
 
 impl Database {
     /// Returns all namespaces, by name.
     pub(crate) fn namespaces(&self) -> Result<Vec<Namespace>> {
-        let sql = "SELECT n.name, n.root, n.owner, n.shared, count(d.id), coalesce(sum(d.passages), 0) \
+        let sql = "SELECT n.name, n.root, n.machine, n.owner, n.shared, count(d.id), coalesce(sum(d.passages), 0) \
                    FROM namespaces n LEFT JOIN documents d ON d.namespace = n.name GROUP BY n.id ORDER BY n.name";
         self.read(|connection| {
             let namespaces = all(connection, sql, [], |row| {
                 Ok(Namespace {
                     name: row.get(0)?,
                     root: row.get(1)?,
-                    owner: row.get(2)?,
-                    shared: row.get(3)?,
-                    documents: unsigned(row, 4)?,
-                    passages: unsigned(row, 5)?,
+                    machine: row.get(2)?,
+                    owner: row.get(3)?,
+                    shared: row.get(4)?,
+                    documents: unsigned(row, 5)?,
+                    passages: unsigned(row, 6)?,
                 })
             })?;
             Ok(namespaces)
@@ -33,7 +34,7 @@ impl Database {
 
     /// Registers a namespace, or replaces its registration.
     pub(crate) fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
-        let NewNamespace { name, root, owner, shared } = namespace;
+        let NewNamespace { name, owner, shared } = namespace;
         if name.is_empty() {
             return Err(StoreError::Invalid {
                 what: "a namespace without a name".to_owned(),
@@ -42,8 +43,37 @@ impl Database {
         }
         self.write(|connection| {
             register_namespace(connection, name)?;
-            let sql = "UPDATE namespaces SET root = ?2, owner = ?3, shared = ?4 WHERE name = ?1";
-            execute(connection, sql, params![name, root, owner, shared])?;
+            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE name = ?1";
+            execute(connection, sql, params![name, owner, shared])?;
+            Ok(count_change(connection)?)
+        })
+    }
+
+    /// Returns `true` if these are the trees of their namespaces.
+    pub(crate) fn has_trees(&self, trees: &[Tree]) -> Result<bool> {
+        self.read(|connection| {
+            for tree in trees {
+                if !known_tree(connection, &tree.namespace)?.is_some_and(|known| known.is(tree)) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// Makes trees those of their namespaces.
+    pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        self.write(|connection| {
+            for tree in trees {
+                let Tree { namespace, root, machine } = tree;
+                match known_tree(connection, namespace)? {
+                    Some(known) if known.is(tree) => continue,
+                    Some(known) if !moved => return Err(tree.clone().refused(self.path(), known).into()),
+                    _ => register_namespace(connection, namespace)?,
+                }
+                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE name = ?1";
+                execute(connection, sql, params![namespace, root, machine])?;
+            }
             Ok(count_change(connection)?)
         })
     }
@@ -87,6 +117,14 @@ impl Database {
             Ok(changed)
         })
     }
+}
+
+/// The tree of a namespace, if it has one.
+fn known_tree(connection: &Connection, namespace: &str) -> rusqlite::Result<Option<Tree>> {
+    let sql = "SELECT root, machine FROM namespaces WHERE name = ?1 AND root IS NOT NULL";
+    one(connection, sql, [namespace], |row| {
+        Ok(Tree { namespace: namespace.to_owned(), root: row.get(0)?, machine: row.get(1)? })
+    })
 }
 
 /// A changed registration takes a change number like any other change, so that caches of namespaces are refreshed.

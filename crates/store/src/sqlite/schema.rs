@@ -12,5 +12,6 @@ pub(super) const SCHEMA: Schema = Schema {
         Migration::sql(include_str!("migrations/0004.sql")),
         Migration::sql(include_str!("migrations/0005.sql")),
         Migration::sql(include_str!("migrations/0006.sql")),
+        Migration::sql(include_str!("migrations/0007.sql")),
     ],
 };

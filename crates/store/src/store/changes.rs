@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::namespace::NewNamespace;
+use crate::namespace::{NewNamespace, Tree};
 use crate::record::{Applied, Change};
 
 /// Changes documents and namespaces.
@@ -16,8 +16,13 @@ pub trait Changes: Send + Sync {
     /// `patience`. `waiting` receives the current writer's name before each pause; returning false gives up.
     fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>>;
 
-    /// Registers a namespace, or replaces its registration. Its documents stay as they are.
+    /// Registers a namespace, or replaces its registration. Its documents and its tree stay as they are.
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()>;
+
+    /// Makes trees those of their namespaces, all or none. A namespace keeps its tree: another one is
+    /// [`StoreError::OtherTree`](crate::StoreError::OtherTree), unless it has `moved`, which means that the tree of the namespace is
+    /// at this place now. Every writer of files calls this first.
+    fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()>;
 
     /// Removes a namespace and all its documents in one transaction. A missing namespace is not an error.
     fn remove_namespace(&self, name: &str) -> Result<Applied>;

@@ -43,7 +43,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("SELECT namespace, analysis FROM namespaces ORDER BY namespace", "the check"),
     // Lists and counts of everything.
     (
-        "SELECT namespace, root, owner, shared, documents, passages FROM namespaces ORDER BY namespace",
+        "SELECT namespace, root, machine, owner, shared, documents, passages FROM namespaces ORDER BY namespace",
         "the list of namespaces",
     ),
     ("SELECT namespace, documents, passages, change_number, …", "the status of the store"),

@@ -1,7 +1,7 @@
 //! Several repositories in one store: the registry, dates, calibrated thresholds.
 
 use tamis_store::prelude::*;
-use tamis_store::{Calibration, Change, NewDocument, NewNamespace, StoreError};
+use tamis_store::{Calibration, Change, NewDocument, NewNamespace, StoreError, Tree};
 
 use crate::common::*;
 
@@ -13,12 +13,7 @@ fn in_namespace(namespace: &str, document: NewDocument) -> NewDocument {
 fn namespaces_are_those_put_into_and_those_made_known() {
     on_every_store(|store| {
         put(store, vec![prose("a.md", &["one", "two"]), in_namespace("there", prose("a.md", &["three"]))]);
-        let known = NewNamespace {
-            name: "there".into(),
-            root: Some("/srv/there".into()),
-            owner: Some("crew".into()),
-            shared: true,
-        };
+        let known = NewNamespace { name: "there".into(), owner: Some("crew".into()), shared: true };
         store.put_namespace(&known).unwrap();
         store.put_namespace(&NewNamespace { name: "empty".into(), ..NewNamespace::default() }).unwrap();
         let named = || -> Vec<(String, u64, u64)> {
@@ -26,7 +21,7 @@ fn namespaces_are_those_put_into_and_those_made_known() {
         };
         assert_eq!(named(), [("empty".into(), 0, 0), ("here".into(), 1, 2), ("there".into(), 1, 1)]);
         let there = store.namespaces().unwrap().remove(2);
-        assert_eq!((there.root, there.owner, there.shared), (known.root.clone(), known.owner.clone(), true));
+        assert_eq!((there.root, there.owner, there.shared), (None, known.owner.clone(), true));
 
         put(store, vec![in_namespace("there", prose("b.md", &["four"]))]);
         let there = store.namespaces().unwrap().remove(2);
@@ -125,4 +120,41 @@ fn calibrations_are_kept_by_language_provider_and_model() {
     let store = open(directory.path());
     assert_eq!(store.clear_calibrations().unwrap(), 3);
     assert_eq!(store.calibrations().unwrap(), []);
+}
+
+#[test]
+fn a_namespace_keeps_its_tree_until_that_has_moved() {
+    let tree = |namespace: &str, root: &str, machine: Option<&str>| Tree {
+        namespace: namespace.into(),
+        root: root.into(),
+        machine: machine.map(str::to_owned),
+    };
+    on_every_store(|store| {
+        put(store, vec![prose("a.md", &["one"])]);
+        // A namespace from before takes the first tree.
+        store.claim_trees(&[tree("here", "/srv/here", Some("one"))], false).unwrap();
+        store.put_namespace(&NewNamespace { name: "here".into(), ..NewNamespace::default() }).unwrap();
+        let trees = || -> Vec<_> {
+            store.namespaces().unwrap().into_iter().map(|known| (known.name, known.root, known.machine)).collect()
+        };
+        let kept = [("here".to_owned(), Some("/srv/here".to_owned()), Some("one".to_owned()))];
+        assert_eq!(trees(), kept, "a registration leaves it");
+        for same in [Some("one"), None] {
+            store.claim_trees(&[tree("here", "/srv/here", same)], false).unwrap();
+        }
+        for other in [tree("here", "/tmp/here", Some("one")), tree("here", "/srv/here", Some("two"))] {
+            let both = [tree("new", "/srv/new", None), other.clone()];
+            let refused = store.claim_trees(&both, false).unwrap_err();
+            assert!(matches!(refused, StoreError::OtherTree { .. }), "{refused}");
+            let said = refused.to_string();
+            let named = ["/srv/here on one".to_owned(), other.to_string(), "--moved".to_owned()];
+            assert!(named.iter().all(|name| said.contains(name)), "{said}");
+            assert_eq!(trees(), kept, "all or none");
+        }
+        store.claim_trees(&[tree("here", "/tmp/here", None)], true).unwrap();
+        store.claim_trees(&[tree("here", "/tmp/here", Some("three"))], false).unwrap();
+        assert_eq!(trees(), [("here".to_owned(), Some("/tmp/here".to_owned()), None)]);
+        store.remove_namespace("here").unwrap();
+        store.claim_trees(&[tree("here", "/srv/here", None)], false).unwrap();
+    });
 }

@@ -11,6 +11,7 @@ use super::error::{ConfigError, Source};
 use super::key::Key;
 use super::mcp_tokens::McpToken;
 use super::models::ModelDefinition;
+use super::trust;
 use super::value::{Allowed, Value};
 use super::words::Words;
 use crate::user_directories::UserDirectories;
@@ -41,6 +42,19 @@ pub(super) struct Settings {
     /// The user's configuration directory, which holds the list of trusted projects.
     pub user_directory: Option<PathBuf>,
     pub directories: UserDirectories,
+}
+
+impl Settings {
+    /// Returns `true` if the user trusts the project's configuration file as it is.
+    pub fn trusts_project(&self) -> bool {
+        let user = self.user_directory.as_deref().zip(self.project_file.as_deref());
+        user.is_some_and(|(user, file)| trust::is_trusted(user, file))
+    }
+
+    /// Returns `true` if a database holds the index.
+    pub fn names_database(&self) -> bool {
+        self.values.get("store.url").is_some_and(|url| url.value != Value::from(""))
+    }
 }
 
 /// A part of the configuration with its keys and its typed value.

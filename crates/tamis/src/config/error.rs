@@ -107,6 +107,17 @@ pub enum ConfigError {
         /// The directory.
         directory: PathBuf,
     },
+    /// A checked-in configuration names namespaces of a database that others use, without the user's consent.
+    #[error(
+        "{}: {key}: names a namespace of a database that others use; read the file and run `tamis trust` to allow it",
+        path.display()
+    )]
+    UntrustedNamespace {
+        /// The project's configuration file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+    },
     /// A checked-in configuration sets access to a server or a database, which only the user may set.
     #[error(
         "{}: {key}: a project's file cannot set this, because it decides who reaches a server or where texts are sent; move it to the user's configuration, {}",

@@ -178,8 +178,11 @@ fn collection_directories(settings: &Settings) -> Result<Vec<CollectionDirectory
     let (Some(file), false) = (&settings.project_file, settings.collections.is_empty()) else { return Ok(Vec::new()) };
     // The file is `.tamis/config.toml` in the root.
     let root = file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
-    let trusted = || settings.user_directory.as_deref().is_some_and(|user| trust::is_trusted(user, file));
-    collections::directories(&settings.collections, root, file, trusted)
+    // Each becomes a namespace, and its owner decides who searches it.
+    if settings.names_database() && !settings.trusts_project() {
+        return Err(ConfigError::UntrustedNamespace { path: file.clone(), key: "collection".to_owned() });
+    }
+    collections::directories(&settings.collections, root, file, || settings.trusts_project())
 }
 
 #[cfg(test)]

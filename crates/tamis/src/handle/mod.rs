@@ -14,7 +14,7 @@ pub use builder::IndexBuilder;
 pub(crate) use fitted_prior::{FittedPrior, FittedShifts, PriorKey, ShiftKey, Shifts};
 #[cfg(feature = "evidence")]
 pub(crate) use opening::{holds_plain_files, open_writable};
-pub(crate) use source::{Registry, SOURCES_PROPERTY};
+pub(crate) use source::{Registry, SOURCES_PROPERTY, plain};
 pub use source::{Source, SourceSettings, SourceState};
 pub(crate) use usage_log::{UsageLogFile, now_ms};
 
@@ -26,7 +26,7 @@ use crate::progress::{Observer, Stage};
 use crate::rerankers::ConfiguredReranker;
 use crate::search::RerankerJudge;
 use crate::search::{Judge, LateVectors};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tamis_embed::Embedder;
@@ -158,11 +158,9 @@ impl Index {
     /// Returns the names of all namespaces: those of the sources, in their order, then those without a directory, by name.
     pub(crate) fn namespace_names(&self) -> Result<Vec<String>, Error> {
         let mut names: Vec<String> = self.registry.sources().map(|source| source.namespace.clone()).collect();
-        for namespace in self.store.namespaces()? {
-            if !names.contains(&namespace.name) {
-                names.push(namespace.name);
-            }
-        }
+        let known: HashSet<&str> = self.registry.sources().map(|source| source.namespace.as_str()).collect();
+        let others = self.store.namespaces()?.into_iter().map(|namespace| namespace.name);
+        names.extend(others.filter(|name| !known.contains(name.as_str())));
         Ok(names)
     }
 

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::config::{CollectionDirectory, Config, FileCollection};
 use crate::location::Location;
 use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 /// A repository of an index: a directory whose files are the documents of one namespace.
@@ -114,7 +115,7 @@ impl Registry {
     /// # Errors
     /// The list cannot be read, two namespaces have one name, or a directory lies inside another one.
     pub fn read(kept: Option<&str>, namespace: &str, location: &Location, config: &Config) -> Result<Self, Error> {
-        let base = base(&location.directory);
+        let base = location.base();
         let entries: Vec<Entry> = match kept.filter(|text| !text.is_empty()) {
             Some(text) => serde_json::from_str(text).map_err(|error| {
                 Error::path(&location.directory, format!("its list of sources is damaged: {error}"))
@@ -136,31 +137,28 @@ impl Registry {
             sources.push(own());
         }
         let mut registry = Registry { sources, single: false };
-        registry.name(collections, &location.config_file())?;
+        registry.name(collections, &location.config_file());
         registry.check()?;
         Ok(registry)
     }
 
     /// Takes over the directories that a configuration file names.
-    fn name(&mut self, collections: &[CollectionDirectory], file: &Path) -> Result<(), Error> {
-        let (earlier, mut sources): (Vec<_>, Vec<_>) =
+    fn name(&mut self, collections: &[CollectionDirectory], file: &Path) {
+        let (earlier, sources): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.sources).into_iter().partition(|known| known.named_by.as_deref() == Some(file));
-        let mut taken: Vec<String> = sources.iter().map(|known| known.source.namespace.clone()).collect();
-        taken.extend(collections.iter().filter_map(|collection| collection.namespace.clone()));
-        let before = |collection: &CollectionDirectory| {
-            earlier.iter().find(|known| known.source.root == collection.root).map(|known| &known.source.namespace)
-        };
+        let before: HashMap<&Path, &str> =
+            earlier.iter().map(|known| (known.source.root.as_path(), known.source.namespace.as_str())).collect();
         // Names in use stay with their directories before new names are given.
-        let keeps = |collection: &&CollectionDirectory| collection.namespace.is_none();
-        taken.extend(collections.iter().filter(keeps).filter_map(before).cloned());
+        let name = |collection: &CollectionDirectory| {
+            collection.namespace.clone().or_else(|| before.get(collection.root.as_path()).map(|&name| name.to_owned()))
+        };
+        let mut taken = Taken::default();
+        sources.iter().for_each(|known| taken.take(&known.source.namespace));
+        collections.iter().filter_map(name).for_each(|name| taken.take(&name));
+        let mut named = Vec::with_capacity(collections.len());
         for collection in collections {
-            let namespace = match (&collection.namespace, before(collection)) {
-                (Some(namespace), _) | (None, Some(namespace)) => namespace.clone(),
-                (None, None) => free_name(&collection.root, &taken),
-            };
-            taken.push(namespace.clone());
             let source = Source {
-                namespace,
+                namespace: name(collection).unwrap_or_else(|| taken.free(&collection.root)),
                 root: collection.root.clone(),
                 owner: collection.owner.clone(),
                 shared: collection.shared,
@@ -168,45 +166,48 @@ impl Registry {
                 ignore: collection.ignore.clone(),
                 collection: collection.collection,
             };
-            // It replaces the same directory added by a user before.
-            sources.retain(|known| known.source.root != source.root || known.source.namespace != source.namespace);
-            sources.push(Registered { source, named_by: Some(file.to_owned()), unnamed: false });
+            named.push(Registered { source, named_by: Some(file.to_owned()), unnamed: false });
         }
-        for known in earlier {
-            if !sources.iter().any(|other| other.source.namespace == known.source.namespace) {
-                sources.push(Registered { unnamed: true, ..known });
-            }
-        }
-        self.sources = sources;
-        Ok(())
+        // They replace the same directories added by a user before.
+        let key = |known: &Registered| (known.source.root.clone(), known.source.namespace.clone());
+        let replaced: HashSet<(PathBuf, String)> = named.iter().map(key).collect();
+        self.sources = sources.into_iter().filter(|known| !replaced.contains(&key(known))).chain(named).collect();
+        let present: HashSet<String> = self.sources.iter().map(|known| known.source.namespace.clone()).collect();
+        let gone = earlier.into_iter().filter(|known| !present.contains(&known.source.namespace));
+        self.sources.extend(gone.map(|known| Registered { unnamed: true, ..known }));
     }
 
-    /// Adds a directory that a user names, or changes the settings of a known one. Returns its namespace.
+    /// Adds directories that a user names, or changes the settings of known ones. Returns their namespaces.
     ///
     /// # Errors
-    /// The directory lies inside another source, or contains one.
-    pub fn add(&mut self, root: &Path, settings: &SourceSettings) -> Result<String, Error> {
+    /// A directory lies inside another source, or contains one.
+    pub fn add(&mut self, roots: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
         self.single = false;
-        let at = match self.sources.iter().position(|known| known.source.root == root) {
-            Some(at) => at,
-            None => {
-                let taken: Vec<String> = self.sources.iter().map(|known| known.source.namespace.clone()).collect();
-                let source = Source { namespace: free_name(root, &taken), root: root.to_owned(), ..Source::default() };
+        let SourceSettings { owner, shared, collection } = settings;
+        let mut places: HashMap<PathBuf, usize> = HashMap::new();
+        let mut taken = Taken::default();
+        for (place, known) in self.sources.iter().enumerate() {
+            taken.take(&known.source.namespace);
+            places.entry(known.source.root.clone()).or_insert(place);
+        }
+        let mut namespaces = Vec::with_capacity(roots.len());
+        for root in roots {
+            let place = *places.entry(root.clone()).or_insert_with(|| {
+                let source = Source { namespace: taken.free(root), root: root.clone(), ..Source::default() };
                 self.sources.push(Registered { source, named_by: None, unnamed: false });
                 self.sources.len() - 1
+            });
+            let known = &mut self.sources[place];
+            known.unnamed = false;
+            if owner.is_some() {
+                known.source.owner.clone_from(owner);
             }
-        };
-        let known = &mut self.sources[at];
-        known.unnamed = false;
-        let SourceSettings { owner, shared, collection } = settings;
-        if owner.is_some() {
-            known.source.owner.clone_from(owner);
+            known.source.shared = shared.unwrap_or(known.source.shared);
+            known.source.collection = collection.or(known.source.collection);
+            namespaces.push(known.source.namespace.clone());
         }
-        known.source.shared = shared.unwrap_or(known.source.shared);
-        known.source.collection = collection.or(known.source.collection);
-        let namespace = known.source.namespace.clone();
         self.check()?;
-        Ok(namespace)
+        Ok(namespaces)
     }
 
     /// Starts a list without the tree around the index, which then only holds the named sources.
@@ -235,31 +236,34 @@ impl Registry {
 
     /// Checks that each source has its own name and that no file is in two sources.
     fn check(&self) -> Result<(), Error> {
-        for (position, one) in self.sources.iter().enumerate() {
-            for other in &self.sources[position + 1..] {
-                let (one, other) = (&one.source, &other.source);
-                if one.namespace == other.namespace {
-                    let reason = format!(
-                        "is to be the namespace {}, which {} is; give one of them another `namespace`",
-                        other.namespace,
-                        one.root.display()
-                    );
-                    return Err(Error::path(&other.root, reason));
-                }
-                let (outer, inner) = if other.root.starts_with(&one.root) { (one, other) } else { (other, one) };
-                if inner.root.starts_with(&outer.root) {
-                    let reason = format!(
-                        "lies in {}, which is indexed as {}; a file belongs to one namespace: name only one of the two, \
-                         or take the other out with `tamis index --remove {}`",
-                        outer.root.display(),
-                        outer.namespace,
-                        outer.namespace
-                    );
-                    return Err(Error::path(&inner.root, reason));
-                }
+        let mut by_name: HashMap<&str, &Source> = HashMap::new();
+        for source in self.sources() {
+            if let Some(one) = by_name.insert(&source.namespace, source) {
+                let reason = format!(
+                    "is to be the namespace {}, which {} is; give one of them another `namespace`",
+                    source.namespace,
+                    one.root.display()
+                );
+                return Err(Error::path(&source.root, reason));
             }
         }
-        Ok(())
+        // In the order of paths, a directory is followed by all that lies in it.
+        let mut by_root: Vec<&Source> = self.sources().collect();
+        by_root.sort_by(|one, other| one.root.cmp(&other.root));
+        match by_root.windows(2).find(|pair| pair[1].root.starts_with(&pair[0].root)) {
+            None => Ok(()),
+            Some(pair) => {
+                let (outer, inner) = (pair[0], pair[1]);
+                let reason = format!(
+                    "lies in {}, which is indexed as {}; a file belongs to one namespace: name only one of the two, \
+                     or take the other out with `tamis index --remove {}`",
+                    outer.root.display(),
+                    outer.namespace,
+                    outer.namespace
+                );
+                Err(Error::path(&inner.root, reason))
+            }
+        }
     }
 
     /// Returns the list for storing; empty if the index stores none.
@@ -267,7 +271,7 @@ impl Registry {
         if self.single || self.sources.is_empty() {
             return String::new();
         }
-        let base = base(&location.directory);
+        let base = location.base();
         let entries: Vec<Entry> = self.sources.iter().map(|known| Entry::new(known, &base)).collect();
         serde_json::to_string(&entries).unwrap_or_default()
     }
@@ -329,27 +333,74 @@ impl Entry {
     }
 }
 
-/// Returns the directory that an index moves with: the one that contains `.tamis`, or else the index's own.
-fn base(directory: &Path) -> PathBuf {
-    match directory.parent() {
-        Some(parent) if directory.ends_with(crate::location::INDEX_DIRECTORY) => parent.to_owned(),
-        _ => directory.to_owned(),
-    }
-}
-
 fn movable(path: &Path, base: &Path) -> PathBuf {
     path.strip_prefix(base).unwrap_or(path).to_owned()
 }
 
-/// Returns a path without a separator at its end, which joining with an empty path leaves.
-fn plain(path: &Path) -> PathBuf {
+/// Returns a path without `.`, and without a separator at its end, which joining with an empty path leaves.
+pub(crate) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| !matches!(part, Component::CurDir)).collect()
 }
 
-/// Returns the name of a directory, with a number if the name is taken.
-fn free_name(root: &Path, taken: &[String]) -> String {
-    let name = root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let free = |candidate: &String| !taken.contains(candidate);
-    std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or(name)
+/// The names of namespaces that are in use.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// The number to try next for a name.
+    next: HashMap<String, u64>,
+}
+
+impl Taken {
+    fn take(&mut self, name: &str) {
+        self.names.insert(name.to_owned());
+    }
+
+    /// Takes the name of a directory, with a number if that name is in use.
+    fn free(&mut self, root: &Path) -> String {
+        let name = root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
+        let mut free = name.clone();
+        let next = self.next.entry(name.clone()).or_insert(2);
+        while !self.names.insert(free.clone()) {
+            free = format!("{name}-{next}");
+            *next += 1;
+        }
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn named(root: &str) -> CollectionDirectory {
+        CollectionDirectory { root: root.into(), ..CollectionDirectory::default() }
+    }
+
+    fn read(collections: Vec<CollectionDirectory>) -> Result<Registry, String> {
+        let mut config = Config::built_in();
+        config.collections = collections;
+        let location = Location::at(Path::new("/w"), Some(Path::new("/index")));
+        Registry::read(None, "w", &location, &config).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn many_sources_are_compared_in_time_that_grows_with_their_number() {
+        let collections = |count: u32| (0..count).map(|at| named(&format!("/w/group-{}/repository", at))).collect();
+        let started = Instant::now();
+        let mut registry = read(collections(20_000)).expect("read");
+        let more: Vec<PathBuf> = (0..20_000).map(|at| format!("/v/group-{at}/repository").into()).collect();
+        let names = registry.add(&more, &SourceSettings::default()).expect("added");
+        assert_eq!(names[19_999], "repository-40000");
+        // Comparing all pairs takes minutes.
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_directory_in_another_one_is_found_among_names_that_begin_alike() {
+        let roots = ["/w/a-b", "/w/a", "/w/b", "/w/a/c/d", "/w/ab"].map(named).to_vec();
+        let error = read(roots).expect_err("one in another");
+        assert!(error.contains("/w/a/c/d") && error.contains("lies in /w/a,"), "{error}");
+        assert!(read(["/w/a-b", "/w/a", "/w/ab", "/w/b"].map(named).to_vec()).is_ok());
+    }
 }

@@ -60,6 +60,7 @@ pub(super) fn run_file(
     observer: &dyn Observer,
 ) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
+    index.claim(&index.registry, false)?;
     index.register(&index.registry)?;
     let found = list_file(index, source, path)?;
     let known = index.store.document(&source.namespace, path)?.filter(is_file);
@@ -101,6 +102,7 @@ struct Work<'a> {
 pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     let started = Instant::now();
+    index.claim(&index.registry, false)?;
     index.register(&index.registry)?;
     observer.stage(Stage::Walk, 0);
     let mut works = Vec::new();

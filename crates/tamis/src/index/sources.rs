@@ -2,9 +2,11 @@
 
 use super::{dates, refresh};
 use crate::Error;
+use crate::config::StoreConfig;
 use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
-use std::path::PathBuf;
-use tamis_store::{DocumentState, NewNamespace};
+use crate::machine::machine_name;
+use std::path::{Path, PathBuf};
+use tamis_store::{DocumentState, NewNamespace, Tree};
 
 /// Returns the property that holds the progress of an import. It goes with the documents of the origin.
 pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
@@ -45,10 +47,8 @@ impl Index {
         if registry.is_single() && !self.store.documents(&self.namespace)?.iter().any(is_file) {
             registry.clear();
         }
-        let mut namespaces = Vec::with_capacity(roots.len());
-        for root in &roots {
-            namespaces.push(registry.add(root, settings)?);
-        }
+        let namespaces = registry.add(&roots, settings)?;
+        self.claim(&registry, false)?;
         self.register(&registry)?;
         drop(writing);
         self.take_up_sources()?;
@@ -97,19 +97,48 @@ impl Index {
         Ok(())
     }
 
+    /// Makes the trees of this index those of their namespaces, also where these hold the files of other trees, which means that
+    /// they have moved. The next run replaces the files.
+    ///
+    /// # Errors
+    /// Another process keeps writing, or the store cannot be written.
+    pub fn take_over_namespaces(&self) -> Result<(), Error> {
+        let _writing = self.wait_to_write(&())?;
+        self.claim(&self.registry, true)
+    }
+
+    /// Makes sure that the namespaces of a list hold the files of its directories. Whoever writes files comes through here first.
+    pub(super) fn claim(&self, registry: &Registry, moved: bool) -> Result<(), Error> {
+        let StoreConfig { url, namespace } = &self.config.store;
+        let base = self.location.base();
+        // A directory is seen from one machine, and so is a tree under the name of its directory. Who names a tree means it
+        // wherever it lies at this path.
+        let machine = (url.is_some() && namespace.is_none()).then(machine_name);
+        let tree = |source: &Source| {
+            let root = match source.root.strip_prefix(&base) {
+                // An index moves with what lies beside it.
+                Ok(inside) if url.is_none() => Path::new(".").join(inside).components().collect(),
+                // So do directories that the tree around the index names.
+                Err(_) if url.is_none() && self.location.root == base => return None,
+                _ if source.root.is_dir() => source.root.clone(),
+                _ => return None,
+            };
+            let root = root.to_string_lossy().into_owned();
+            Some(Tree { namespace: source.namespace.clone(), root, machine: machine.clone() })
+        };
+        let trees: Vec<Tree> = registry.sources().filter_map(tree).collect();
+        Ok(self.store.claim_trees(&trees, moved)?)
+    }
+
     /// Stores the list of sources if it changed.
     pub(super) fn register(&self, registry: &Registry) -> Result<(), Error> {
         let kept = registry.kept(&self.location);
         if self.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {
             return Ok(());
         }
-        for Source { namespace, root, owner, shared, .. } in registry.sources() {
-            self.store.put_namespace(&NewNamespace {
-                name: namespace.clone(),
-                root: Some(root.to_string_lossy().into_owned()),
-                owner: owner.clone(),
-                shared: *shared,
-            })?;
+        for Source { namespace, owner, shared, .. } in registry.sources() {
+            let (name, owner) = (namespace.clone(), owner.clone());
+            self.store.put_namespace(&NewNamespace { name, owner, shared: *shared })?;
         }
         Ok(self.store.set_property(SOURCES_PROPERTY, &kept)?)
     }

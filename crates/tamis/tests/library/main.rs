@@ -33,6 +33,7 @@ mod sources;
 mod stores;
 mod support;
 mod telemetry;
+mod trees;
 mod troubleshoot;
 
 #[cfg(feature = "postgres")]

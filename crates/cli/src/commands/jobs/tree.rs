@@ -1,7 +1,7 @@
 //! The tree of a job: whoever can write to the database names it, so it must lie in a directory that the worker was given.
 
 use crate::args::Global;
-use crate::session::Session;
+use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use tamis::store::Job;
@@ -61,10 +61,10 @@ impl Roots {
     pub fn open(&self, job: &Job, url: &str, global: &Global) -> Result<Index> {
         let root = self.find(Path::new(&job.path))?;
         // Exactly this tree: no ancestor with a mark, which could lie outside.
-        let session = Session::at(Location::at(&root, None), global, Vec::new());
+        let name = setting("store.namespace", "jobs add --namespace", Some(&job.namespace));
+        let session = Session::at(Location::at(&root, None), global, name.into_iter().collect());
         let mut config = session.config()?;
         config.store.url = Some(url.to_owned());
-        config.store.namespace = Some(job.namespace.clone());
         let index = session.open(config)?;
         // The database and the configuration of the tree can name further directories.
         for source in index.sources() {

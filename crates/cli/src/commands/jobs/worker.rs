@@ -171,9 +171,5 @@ fn pause() {
 
 /// The name of this process for people: its machine and its number.
 fn worker_name() -> String {
-    #[cfg(unix)]
-    let machine = Some(rustix::system::uname().nodename().to_string_lossy().into_owned());
-    #[cfg(not(unix))]
-    let machine = std::env::var("COMPUTERNAME").ok();
-    format!("{}:{}", machine.as_deref().unwrap_or("unnamed"), std::process::id())
+    format!("{}:{}", tamis::machine_name(), std::process::id())
 }

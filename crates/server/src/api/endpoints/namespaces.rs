@@ -26,7 +26,7 @@ impl Endpoint for Namespaces {
         namespaces.retain(|namespace| call.may_read(&namespace.name));
         if call.caller.namespaces.is_some() {
             for namespace in &mut namespaces {
-                namespace.root = None;
+                (namespace.root, namespace.machine) = (None, None);
                 namespace.owner = None;
             }
         }

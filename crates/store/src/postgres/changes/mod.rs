@@ -18,7 +18,7 @@ use super::PostgresStore;
 use super::error::Failure;
 use super::evidence::{TaskUpdates, documents_changed};
 use crate::error::Result;
-use crate::namespace::NewNamespace;
+use crate::namespace::{NewNamespace, Tree};
 use crate::record::{Applied, Change};
 use crate::store::{Changes, Writing};
 pub(super) use plan::EvidenceChange;
@@ -35,6 +35,10 @@ impl Changes for PostgresStore {
 
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         self.register_namespace(namespace)
+    }
+
+    fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        PostgresStore::claim_trees(self, trees, moved)
     }
 
     fn remove_namespace(&self, name: &str) -> Result<Applied> {

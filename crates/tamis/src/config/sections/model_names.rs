@@ -3,7 +3,6 @@
 use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
 use crate::config::models::{BUILT_IN, ModelDefinition, Provider};
-use crate::config::trust;
 
 /// Refuses an unknown name, a reranker, and a project's choice of a model that sends text away unless the user trusts the
 /// project's file.
@@ -53,9 +52,7 @@ fn trusted(entry: &Entry<'_>, definition: &ModelDefinition, name: String) -> Res
     let from_project =
         [&definition.source, &entry.setting.source].iter().any(|source| matches!(source, Source::Project(_)));
     match (definition.provider.url(), &settings.project_file) {
-        (Some(url), Some(path))
-            if from_project && !settings.user_directory.as_ref().is_some_and(|user| trust::is_trusted(user, path)) =>
-        {
+        (Some(url), Some(path)) if from_project && !settings.trusts_project() => {
             Err(ConfigError::Untrusted { path: path.clone(), model: name, url: url.to_owned() })
         }
         _ => Ok(name),

@@ -35,6 +35,14 @@ fn url(entry: &Entry<'_>, url: String) -> Result<Option<String>, ConfigError> {
 
 fn namespace(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
     let is_name = name.len() <= LONGEST_NAME && !name.contains(',') && !name.chars().any(char::is_control);
+    // In a database, the name says whose files an index run replaces.
+    if let Source::Project(path) = &entry.setting.source
+        && !name.is_empty()
+        && entry.settings.names_database()
+        && !entry.settings.trusts_project()
+    {
+        return Err(ConfigError::UntrustedNamespace { path: path.clone(), key: "store.namespace".to_owned() });
+    }
     match name.is_empty() {
         true => Ok(None),
         false if is_name => Ok(Some(name)),

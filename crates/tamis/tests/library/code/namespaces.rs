@@ -18,7 +18,7 @@ fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, docume
     let changes: Vec<Change> = documents.iter().map(document).collect();
     let store = crate::support::store(index);
     store.apply(&changes).expect("put");
-    let named = NewNamespace { name: namespace.into(), root: None, owner: owner.map(str::to_owned), shared };
+    let named = NewNamespace { name: namespace.into(), owner: owner.map(str::to_owned), shared };
     store.put_namespace(&named).expect("named");
 }
 

@@ -1,0 +1,141 @@
+//! A namespace of a store that several trees share belongs to one of them.
+
+use crate::support::{paths, refresh, search};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tamis::config::{Config, Origins, trust};
+use tamis::{Error, Index, Location, SearchRequest};
+use tamis_store::StoreError;
+
+/// Directories of one name, each with a note of its own.
+struct Trees {
+    directory: tempfile::TempDir,
+}
+
+impl Trees {
+    fn new() -> Self {
+        let trees = Trees { directory: tempfile::tempdir().expect("a temporary directory") };
+        for (tree, text) in [("one", "Heat the oven before baking bread."), ("two", "Ships wait for the tide.")] {
+            fs::create_dir_all(trees.root(tree)).expect("made");
+            fs::write(trees.root(tree).join(format!("{tree}.md")), format!("# {tree}\n\n{text}\n")).expect("written");
+        }
+        trees
+    }
+
+    fn base(&self) -> PathBuf {
+        dunce::canonicalize(self.directory.path()).expect("a path")
+    }
+
+    fn root(&self, tree: &str) -> PathBuf {
+        self.base().join(tree).join("api")
+    }
+
+    fn open(&self, root: &Path, settings: &[(&str, &str)], index: Option<&Path>) -> Index {
+        let quick = [("index.models", "static")];
+        let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
+        let origins = Origins { flags: flags.collect(), ..Origins::default() };
+        let config = Config::load(&origins, None).expect("a valid configuration");
+        Index::at(Location::at(root, index), config).expect("opened")
+    }
+
+    /// Both trees in one store, and the first one at another place.
+    fn share(&self, open: impl Fn(&Path) -> Index) {
+        let [one, two] = [self.root("one"), self.root("two")];
+        assert_eq!(refresh(&open(&one)).added, 1);
+        let other = open(&two);
+        let refused = other.refresh().expect_err("another tree");
+        assert!(matches!(refused, Error::Store(StoreError::OtherTree { .. })), "{refused}");
+        for named in [&one, &two] {
+            assert!(refused.to_string().contains(&*named.to_string_lossy()), "{refused}");
+        }
+        let freshness = other.refresh_for_search(&()).expect("searched as it is");
+        let reason = freshness.reason.expect("a reason");
+        assert!(freshness.failed && freshness.stale.is_none() && reason.contains("--moved"), "{reason}");
+        let asked = || search(&other, SearchRequest { gate: Some(false), ..SearchRequest::new("oven tide") });
+        assert_eq!(paths(&asked()), ["one.md"], "nothing was replaced");
+        assert_eq!(refresh(&open(&one)).unchanged, 1);
+
+        let moved = self.root("three");
+        fs::create_dir_all(moved.parent().expect("a parent")).expect("made");
+        fs::rename(&one, &moved).expect("moved");
+        let there = open(&moved);
+        assert!(there.refresh().is_err(), "nobody has said that it moved");
+        there.take_over_namespaces().expect("taken over");
+        assert_eq!(refresh(&there).unchanged, 1);
+    }
+}
+
+#[test]
+fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_directory() {
+    let trees = Trees::new();
+    let index = trees.base().join("index");
+    trees.share(|root| trees.open(root, &[], Some(&index)));
+}
+
+#[test]
+fn an_index_moves_with_its_tree() {
+    let trees = Trees::new();
+    assert_eq!(refresh(&trees.open(&trees.root("one"), &[], None)).added, 1);
+    fs::rename(trees.base().join("one"), trees.base().join("four")).expect("moved");
+    assert_eq!(refresh(&trees.open(&trees.root("four"), &[], None)).unchanged, 1);
+}
+
+#[test]
+fn a_tree_does_not_replace_the_files_of_the_tree_around_an_index() {
+    let trees = Trees::new();
+    let [one, two] = [trees.root("one"), trees.root("two")];
+    assert_eq!(refresh(&trees.open(&one, &[], None)).added, 1);
+    let refused = trees.open(&two, &[], Some(&one.join(".tamis"))).refresh().expect_err("another tree");
+    assert!(matches!(refused, Error::Store(StoreError::OtherTree { .. })), "{refused}");
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_database() {
+    let Some(database) = crate::postgres::TestDatabase::create() else { return };
+    let (trees, url) = (Trees::new(), database.url());
+    trees.share(|root| trees.open(root, &[("store.url", &url)], None));
+    trees.share_further(&url);
+}
+
+#[cfg(feature = "postgres")]
+impl Trees {
+    /// The namespace of a directory that is added, and of a tree on another machine.
+    fn share_further(&self, url: &str) {
+        let workshop = self.base().join("workshop");
+        fs::create_dir(&workshop).expect("made");
+        let mut index = self.open(&workshop, &[("store.url", url)], None);
+        let refused = index.add_sources(&[self.root("two")], &tamis::SourceSettings::default());
+        assert!(matches!(refused, Err(Error::Store(StoreError::OtherTree { .. }))), "{refused:?}");
+        let store = tamis_store::PostgresStore::open(url, "api").expect("opened");
+        let root = self.root("three").to_string_lossy().into_owned();
+        let elsewhere = tamis_store::Tree { namespace: "api".into(), root, machine: Some("elsewhere".into()) };
+        tamis_store::Changes::claim_trees(&store, &[elsewhere], true).expect("moved");
+        assert!(self.open(&self.root("three"), &[("store.url", url)], None).refresh().is_err(), "another machine");
+        let named = [("store.url", url), ("store.namespace", "api")];
+        refresh(&self.open(&self.root("three"), &named, None));
+    }
+}
+
+#[test]
+fn a_projects_file_names_no_namespace_of_a_database_until_it_is_trusted() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (user, project) = (directory.path().join("user"), directory.path().join("tree/.tamis/config.toml"));
+    fs::create_dir_all(project.parent().expect("a parent")).expect("made");
+    for (text, key) in [
+        ("[store]\nnamespace = 'api'\n", "store.namespace"),
+        ("[[collection]]\npath = '.'\nnamespace = 'api'\n", "collection"),
+        ("[[collection]]\npath = 'api'\n", "collection"),
+    ] {
+        fs::write(&project, text).expect("written");
+        let load = |url: &str| {
+            let flags = vec![("store.url".into(), url.into(), "test".into())];
+            Config::load(&Origins { project: Some(project.clone()), flags, ..Origins::default() }, Some(user.clone()))
+        };
+        assert!(load("").is_ok(), "a directory of its own");
+        let refused = load("postgres://db.example/tamis").expect_err(key).to_string();
+        assert!(refused.contains(key) && refused.contains("tamis trust"), "{refused}");
+        trust::trust(&user, &project).expect("trusted");
+        assert!(load("postgres://db.example/tamis").is_ok());
+    }
+}
