@@ -72,6 +72,8 @@ pub struct NewDocument {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970, as the file system gave it.
     pub modified_ns: i64,
+    /// A number that changes with its file besides size and time, such as one from its inode; 0: unknown.
+    pub stamp: i64,
     /// Its date in nanoseconds since 1970, such as that of its last commit, if known. Unlike this, `modified_ns` only
     /// serves to detect changes.
     pub dated_ns: Option<i64>,
@@ -148,6 +150,7 @@ impl NewDocument {
             title: None,
             size: 0,
             modified_ns: 0,
+            stamp: 0,
             dated_ns: None,
             severity: None,
             content_hash: [0; 32],
@@ -202,6 +205,8 @@ pub enum Change {
         size: u64,
         /// Time of the last modification in nanoseconds since 1970.
         modified_ns: i64,
+        /// A number that changes with the file besides size and time; 0: unknown.
+        stamp: i64,
     },
     /// The document moved within its namespace; content, language, role and collection stayed the same. A document at the new
     /// path is replaced. Nothing needs embedding again.
@@ -214,6 +219,8 @@ pub enum Change {
         size: u64,
         /// Time of the last modification in nanoseconds since 1970.
         modified_ns: i64,
+        /// A number that changes with the file besides size and time; 0: unknown.
+        stamp: i64,
     },
     /// The document was deleted.
     Delete {
@@ -266,6 +273,8 @@ pub struct DocumentState {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970.
     pub modified_ns: i64,
+    /// The number that changes with its file besides size and time; 0: unknown.
+    pub stamp: i64,
     /// Its date in nanoseconds since 1970, if known.
     pub dated_ns: Option<i64>,
     /// The hash of its content that the indexer gave.

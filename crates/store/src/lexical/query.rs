@@ -1,6 +1,6 @@
 //! A query's terms, with their document frequencies and weights.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -73,29 +73,17 @@ impl Reader {
         if field == self.fields.name { NAME } else { BODY }
     }
 
-    /// The weight of a prepared query in one of its namespaces, for Tantivy to search with; `None` when no term occurs
-    /// there.
-    pub(super) fn weight(&self, prepared: &Prepared, namespace: u32) -> tantivy::Result<Option<Box<dyn Weight>>> {
-        let clauses: Vec<Box<dyn Query>> = prepared
-            .query
-            .terms
-            .iter()
-            .flat_map(|term| &term.occurring)
-            .filter(|(of, _)| *of == namespace)
-            .map(|(_, term)| {
-                let query = Box::new(TermQuery::new(term.clone(), IndexRecordOption::WithFreqs));
-                if term.field() == self.fields.name && NAME_WEIGHT != 1.0 {
-                    Box::new(BoostQuery::new(query, NAME_WEIGHT)) as Box<dyn Query>
-                } else {
-                    query
-                }
-            })
-            .collect();
-        if clauses.is_empty() {
-            return Ok(None);
+    /// The weights of a prepared query in those of its namespaces in which a term occurs, for Tantivy to search with.
+    pub(super) fn weights(&self, prepared: &Prepared) -> tantivy::Result<Vec<Box<dyn Weight>>> {
+        let mut clauses: BTreeMap<u32, Vec<Box<dyn Query>>> = BTreeMap::new();
+        for (namespace, term) in prepared.query.terms.iter().flat_map(|term| &term.occurring) {
+            let query = Box::new(TermQuery::new(term.clone(), IndexRecordOption::WithFreqs));
+            let is_weighted = term.field() == self.fields.name && NAME_WEIGHT != 1.0;
+            let query: Box<dyn Query> = if is_weighted { Box::new(BoostQuery::new(query, NAME_WEIGHT)) } else { query };
+            clauses.entry(*namespace).or_default().push(query);
         }
         let scoring = EnableScoring::enabled_from_statistics_provider(&prepared.statistics, &self.searcher);
-        BooleanQuery::union(clauses).weight(scoring).map(Some)
+        clauses.into_values().map(|clauses| BooleanQuery::union(clauses).weight(scoring)).collect()
     }
 
     /// The factor by which the highest score of a block of postings may exceed the bound in the index.

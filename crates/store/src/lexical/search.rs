@@ -85,10 +85,7 @@ impl Reader {
 
     /// The best passages of a selection, in no order. Blocks of postings that cannot contain one are skipped.
     fn best(&self, prepared: &Prepared, selection: &Selection, room: usize) -> tantivy::Result<Vec<Candidate>> {
-        let mut weights = Vec::new();
-        for &namespace in &prepared.namespaces {
-            weights.extend(self.weight(prepared, namespace)?);
-        }
+        let weights = self.weights(prepared)?;
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let passages = reader.fast_fields().u64(PASSAGE)?;

@@ -94,7 +94,8 @@ fn a_second_put_replaces_and_a_moved_document_keeps_its_number() {
     let applied = store.apply(&[put("a.md", &["three"])]).unwrap();
     assert_eq!((applied.replaced, applied.passages_added, applied.passages_deleted), (1, 1, 2));
     assert_eq!(number(&*store, "a.md"), a);
-    let applied = store.apply(&[Change::Move { document: a, path: "b.md".into(), size: 1, modified_ns: 2 }]).unwrap();
+    let applied =
+        store.apply(&[Change::Move { document: a, path: "b.md".into(), size: 1, modified_ns: 2, stamp: 0 }]).unwrap();
     assert_eq!((applied.moved, applied.passages_added, applied.passages_deleted), (1, 1, 1));
     assert_eq!(store.document("here", "a.md").unwrap(), None);
     assert_eq!(number(&*store, "b.md"), a);
@@ -113,7 +114,7 @@ fn documents_can_swap_their_paths() {
     for store in [&*store as &dyn Both, &known] {
         store.apply(&[headed("a.md", "one"), headed("b.md", "two")]).unwrap();
         let [a, b] = ["a.md", "b.md"].map(|path| store.document("here", path).unwrap().unwrap().document);
-        let to = |document, path: &str| Change::Move { document, path: path.into(), size: 1, modified_ns: 2 };
+        let to = |document, path: &str| Change::Move { document, path: path.into(), size: 1, modified_ns: 2, stamp: 0 };
         store.apply(&[to(a, "c.md"), to(b, "a.md"), to(a, "b.md")]).unwrap();
     }
     assert_eq!(content(&*store), content(&known));
@@ -132,11 +133,11 @@ fn a_list_with_one_bad_change_changes_nothing() {
     let a = number(&*store, "a.md");
     let error = store.apply(&[good.clone(), Change::Delete { document: DocumentId(77) }]).unwrap_err();
     assert!(matches!(error, StoreError::UnknownDocument { document: 77 }), "{error}");
-    let twice = [Change::Delete { document: a }, Change::Touch { document: a, size: 1, modified_ns: 1 }];
+    let twice = [Change::Delete { document: a }, Change::Touch { document: a, size: 1, modified_ns: 1, stamp: 0 }];
     assert!(matches!(store.apply(&twice), Err(StoreError::UnknownDocument { .. })));
     for path in ["", "a\0b"] {
         assert!(matches!(store.apply(&[good.clone(), put(path, &["three"])]), Err(StoreError::Invalid { .. })));
-        let moved = Change::Move { document: a, path: path.into(), size: 1, modified_ns: 1 };
+        let moved = Change::Move { document: a, path: path.into(), size: 1, modified_ns: 1, stamp: 0 };
         assert!(matches!(store.apply(&[moved]), Err(StoreError::Invalid { .. })));
     }
     assert_eq!(store.documents("here").unwrap().len(), 1);
@@ -168,7 +169,7 @@ fn touches_and_dates_leave_the_change_number() {
     store.apply(&[put("a.md", &["one"]), put("b.md", &["two"])]).unwrap();
     let before = store.change_number().unwrap();
     let a = number(&*store, "a.md");
-    let applied = store.apply(&[Change::Touch { document: a, size: 5, modified_ns: 6 }]).unwrap();
+    let applied = store.apply(&[Change::Touch { document: a, size: 5, modified_ns: 6, stamp: 0 }]).unwrap();
     assert_eq!((applied.touched, applied.seq), (1, before));
     let dates = [("a.md".to_owned(), 7), ("a.md".to_owned(), 8), ("gone.md".to_owned(), 9)];
     assert_eq!(store.set_dates("here", &dates).unwrap(), 2);

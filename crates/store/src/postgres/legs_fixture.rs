@@ -195,7 +195,7 @@ impl Both {
                 let choice = random.below(3);
                 let change = |document: DocumentId| match choice {
                     0 => Change::Delete { document },
-                    1 => Change::Move { document, path: path.clone(), size, modified_ns },
+                    1 => Change::Move { document, path: path.clone(), size, modified_ns, stamp: 0 },
                     _ => {
                         replaced.path.clone_from(&ours.path);
                         Change::Put(replaced.clone())

@@ -62,9 +62,11 @@ fn changes(store: &impl Documents, steps: &[Step]) -> Vec<Change> {
                 Change::Put(document)
             }
             _ if known.is_empty() => return None,
-            Step::Touch { at } => Change::Touch { document: at.get(&known).document, size: 5, modified_ns: 6 },
+            Step::Touch { at } => {
+                Change::Touch { document: at.get(&known).document, size: 5, modified_ns: 6, stamp: 0 }
+            }
             Step::Move { at, path: to } => {
-                Change::Move { document: at.get(&known).document, path: path(*to), size: 7, modified_ns: 8 }
+                Change::Move { document: at.get(&known).document, path: path(*to), size: 7, modified_ns: 8, stamp: 0 }
             }
             Step::Delete { at } => Change::Delete { document: at.get(&known).document },
         })

@@ -6,7 +6,7 @@ use crate::record::{DocumentId, DocumentState, PassageId, StoredPassage, TextFor
 
 /// Selects documents for [`document`].
 pub(super) const DOCUMENT: &str = "SELECT document, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-     content_hash, note, passages, origin FROM documents";
+     content_hash, note, passages, origin, stamp FROM documents";
 
 /// Selects passages for [`passage`], as `p` with their documents as `d`.
 pub(super) const PASSAGE: &str = "SELECT p.passage, p.public_id, p.document, p.namespace, d.collection, d.path, d.title, \
@@ -31,6 +31,7 @@ pub(super) fn document(row: &Row) -> DocumentState {
         note: row.get(11),
         passages: row.get::<_, i32>(12) as u32,
         origin: row.get(13),
+        stamp: row.get(14),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::record::{Attribute, DocumentId, NewDocument, NewPassage, PassageKey, WholeDocument};
 
 const DOCUMENTS: &str = "SELECT document, namespace, collection, path, origin, language, role, title, size, modified_ns, dated_ns, \
-     severity, content_hash, note, record FROM documents WHERE namespace = $1 AND document = ANY($2)";
+     severity, content_hash, note, record, stamp FROM documents WHERE namespace = $1 AND document = ANY($2)";
 
 const ATTRIBUTES: &str = "SELECT document, name, value FROM attributes WHERE namespace = $1 AND document = ANY($2) \
      ORDER BY document, name, value";
@@ -61,6 +61,7 @@ fn document(row: &Row) -> WholeDocument {
         content_hash: text_hash(row.get(12)).0,
         note: row.get(13),
         record: row.get(14),
+        stamp: row.get(15),
         ..NewDocument::new(row.get::<_, String>(1), row.get::<_, String>(2), row.get::<_, String>(3))
     };
     WholeDocument { document: document_id(row.get(0)), content, keys: Vec::new() }

@@ -67,8 +67,12 @@ impl<'c> Batch<'c> {
     pub(super) fn change(&mut self, change: &Change) -> Result<(), TransactionError> {
         match change {
             Change::Put(document) => self.put(document),
-            Change::Touch { document, size, modified_ns } => self.touch(*document, *size, *modified_ns),
-            Change::Move { document, path, size, modified_ns } => self.relocate(*document, path, *size, *modified_ns),
+            Change::Touch { document, size, modified_ns, stamp } => {
+                self.touch(*document, (*size, *modified_ns, *stamp))
+            }
+            Change::Move { document, path, size, modified_ns, stamp } => {
+                self.relocate(*document, path, (*size, *modified_ns, *stamp))
+            }
             Change::Delete { document } => self.delete(*document),
         }
     }
@@ -92,12 +96,12 @@ impl<'c> Batch<'c> {
             .connection
             .prepare_cached(
                 "INSERT INTO documents(id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-                 severity, content_hash, note, passages, origin) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+                 severity, content_hash, note, passages, origin, stamp) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
                  ON CONFLICT(id) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
                  role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
                  dated_ns = excluded.dated_ns, severity = excluded.severity, content_hash = excluded.content_hash, note = excluded.note, \
-                 passages = excluded.passages, origin = excluded.origin RETURNING id",
+                 passages = excluded.passages, origin = excluded.origin, stamp = excluded.stamp RETURNING id",
             )?
             .query_row(
                 params![
@@ -116,6 +120,7 @@ impl<'c> Batch<'c> {
                     document.note,
                     document.passages.len() as i64,
                     document.origin,
+                    document.stamp,
                 ],
                 |row| row.get(0),
             )?;
@@ -224,9 +229,11 @@ impl<'c> Batch<'c> {
         Ok(id)
     }
 
-    fn touch(&mut self, document: DocumentId, size: u64, modified_ns: i64) -> Result<(), TransactionError> {
-        let sql = "UPDATE documents SET size = ?2, modified_ns = ?3 WHERE id = ?1";
-        if execute(self.connection, sql, params![document.0, size as i64, modified_ns])? == 0 {
+    /// `state` is the file's size, time of modification and stamp.
+    fn touch(&mut self, document: DocumentId, state: (u64, i64, i64)) -> Result<(), TransactionError> {
+        let (size, modified_ns, stamp) = state;
+        let sql = "UPDATE documents SET size = ?2, modified_ns = ?3, stamp = ?4 WHERE id = ?1";
+        if execute(self.connection, sql, params![document.0, size as i64, modified_ns, stamp])? == 0 {
             return Err(unknown(document));
         }
         self.applied.touched += 1;
@@ -235,25 +242,20 @@ impl<'c> Batch<'c> {
 
     /// Passages of a moved document are new ones with the same texts, because their public identifiers and the words of
     /// their path change.
-    fn relocate(
-        &mut self,
-        document: DocumentId,
-        path: &str,
-        size: u64,
-        modified_ns: i64,
-    ) -> Result<(), TransactionError> {
+    fn relocate(&mut self, document: DocumentId, path: &str, state: (u64, i64, i64)) -> Result<(), TransactionError> {
         let sql = "SELECT namespace, path FROM documents WHERE id = ?1";
         let known = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (namespace, old): (String, String) = known.ok_or_else(|| unknown(document))?;
         if old == path {
-            return self.touch(document, size, modified_ns);
+            return self.touch(document, state);
         }
         validate_path(path)?;
         if let Some(replaced) = document_at(self.connection, &namespace, path)? {
             self.delete(DocumentId(replaced as u32))?;
         }
-        let sql = "UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4 WHERE id = ?1";
-        execute(self.connection, sql, params![document.0, path, size as i64, modified_ns])?;
+        let (size, modified_ns, stamp) = state;
+        let sql = "UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4, stamp = ?5 WHERE id = ?1";
+        execute(self.connection, sql, params![document.0, path, size as i64, modified_ns, stamp])?;
         let mut names = PublicIds::new(&namespace, path);
         let sql = "SELECT p.id, coalesce(p.language, d.language), p.kind, p.symbol, p.signature, p.heading, t.hash FROM passages p \
              JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";

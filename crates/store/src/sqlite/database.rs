@@ -283,6 +283,7 @@ mod tests {
             path: "c.md".into(),
             size: 1,
             modified_ns: 1,
+            stamp: 0,
         };
         database.apply(&[moved]).unwrap();
         assert_eq!(database.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");

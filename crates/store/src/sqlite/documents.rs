@@ -11,7 +11,7 @@ use crate::record::{Attribute, DocumentId, DocumentState, PassageId, StoredPassa
 use crate::report::Origin;
 
 const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-     content_hash, note, passages, origin FROM documents WHERE ";
+     content_hash, note, passages, origin, stamp FROM documents WHERE ";
 
 impl Database {
     /// Returns all documents of a namespace, by path.
@@ -146,5 +146,6 @@ fn document(row: &Row<'_>) -> rusqlite::Result<DocumentState> {
         note: row.get(11)?,
         passages: row.get(12)?,
         origin: row.get(13)?,
+        stamp: row.get(14)?,
     })
 }

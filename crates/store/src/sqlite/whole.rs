@@ -9,7 +9,7 @@ use crate::query::{all, one, unsigned};
 use crate::record::{Attribute, DocumentId, NewDocument, NewPassage, PassageKey, TextHash, WholeDocument};
 
 const DOCUMENT: &str = "SELECT d.namespace, d.collection, d.path, d.origin, d.language, d.role, d.title, d.size, d.modified_ns, \
-     d.dated_ns, d.severity, d.content_hash, d.note, r.record FROM documents d LEFT JOIN records r ON r.document = d.id \
+     d.dated_ns, d.severity, d.content_hash, d.note, r.record, d.stamp FROM documents d LEFT JOIN records r ON r.document = d.id \
      WHERE d.id = ?1 AND d.namespace = ?2";
 
 const PASSAGES: &str = "SELECT p.public_id, t.hash, p.start_line, p.end_line, p.kind, p.symbol, p.signature, p.heading, p.context, \
@@ -54,6 +54,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<NewDocument> {
         content_hash: row.get(11)?,
         note: row.get(12)?,
         record: row.get(13)?,
+        stamp: row.get(14)?,
         ..NewDocument::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)
     })
 }

@@ -110,7 +110,7 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
         let message = error.to_string();
-        assert!(matches!(error, StoreError::Newer { found: 99, supported: 6, .. }), "{message}");
+        assert!(matches!(error, StoreError::Newer { found: 99, supported: 7, .. }), "{message}");
         assert!(
             message.contains("version 99") && message.contains("up to 6") && message.contains("upgrade"),
             "{message}"
@@ -124,7 +124,7 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
 fn an_older_database_is_not_upgraded_by_a_reader() {
     let directory = of_version_1();
     let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
-    assert!(matches!(error, StoreError::Older { found: 1, supported: 6, .. }), "{error}");
+    assert!(matches!(error, StoreError::Older { found: 1, supported: 7, .. }), "{error}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_document_is_replaced_touched_and_deleted() {
         publish(store);
         assert_eq!(texts(store, &[before[0].passage, after[0].passage]), ["two"]);
 
-        store.apply(&[Change::Touch { document: id, size: 99, modified_ns: 7 }]).unwrap();
+        store.apply(&[Change::Touch { document: id, size: 99, modified_ns: 7, stamp: 0 }]).unwrap();
         let state = store.document("here", "a.md").unwrap().unwrap();
         assert_eq!((state.size, state.modified_ns), (99, 7));
         assert_eq!(store.document_passages("here", "a.md").unwrap()[0].passage, after[0].passage);
@@ -88,7 +88,7 @@ fn a_moved_document_keeps_its_number_and_its_vectors() {
         publish(store);
         let id = id_of(store, "old/a.md");
         let before = store.document_passages("here", "old/a.md").unwrap();
-        let change = Change::Move { document: id, path: "new/a.md".into(), size: 1, modified_ns: 2 };
+        let change = Change::Move { document: id, path: "new/a.md".into(), size: 1, modified_ns: 2, stamp: 0 };
         let applied = store.apply(&[change]).unwrap();
         assert_eq!((applied.moved, applied.deleted), (1, 1));
         publish(store);
@@ -112,7 +112,8 @@ fn moving_to_the_same_place_is_a_touch() {
     on_every_store(|store| {
         put(store, vec![prose("a.md", &["one"])]);
         let before = store.document_passages("here", "a.md").unwrap();
-        let change = Change::Move { document: id_of(store, "a.md"), path: "a.md".into(), size: 1, modified_ns: 2 };
+        let change =
+            Change::Move { document: id_of(store, "a.md"), path: "a.md".into(), size: 1, modified_ns: 2, stamp: 0 };
         assert_eq!(store.apply(&[change]).unwrap().touched, 1);
         assert_eq!(store.document_passages("here", "a.md").unwrap()[0].passage, before[0].passage);
     });
@@ -190,7 +191,8 @@ fn an_overload_above_moves_no_identifier() {
         assert_ne!(ids("a.rs")[0], before[0], "the language is part of it");
 
         put(store, vec![rust(vec![overload("1f"), overload("2e"), overload("2e")])]);
-        let change = Change::Move { document: id_of(store, "a.rs"), path: "b.rs".into(), size: 1, modified_ns: 2 };
+        let change =
+            Change::Move { document: id_of(store, "a.rs"), path: "b.rs".into(), size: 1, modified_ns: 2, stamp: 0 };
         store.apply(&[change]).unwrap();
         let moved = ids("b.rs");
         store.apply(&[Change::Delete { document: id_of(store, "b.rs") }]).unwrap();

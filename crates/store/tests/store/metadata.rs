@@ -176,7 +176,9 @@ fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
     assert_eq!(passed(&store, &late), [""; 0]);
     assert_eq!(store.set_dates("here", &[("b.md".into(), 60 * DAY)]).unwrap(), 1);
     assert_eq!(passed(&store, &late), ["by its commit"]);
-    store.apply(&[Change::Touch { document: id_of(&store, "a.md"), size: 10, modified_ns: 70 * DAY }]).unwrap();
+    store
+        .apply(&[Change::Touch { document: id_of(&store, "a.md"), size: 10, modified_ns: 70 * DAY, stamp: 0 }])
+        .unwrap();
     assert_eq!(passed(&store, &late), ["by its commit", "by its file"]);
     let other = EmbeddedStore::open(directory.path(), tamis_store::Access::ReadOnly).unwrap();
     assert_eq!(passed(&other, &late), ["by its commit", "by its file"]);
@@ -230,7 +232,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(store.records(&[first]).unwrap(), [None]);
     assert_eq!(store.attributes(&[first]).unwrap(), [attributes(&[("state", "closed")])]);
 
-    let moved = Change::Move { document: second, path: "issue:7".into(), size: 1, modified_ns: 0 };
+    let moved = Change::Move { document: second, path: "issue:7".into(), size: 1, modified_ns: 0, stamp: 0 };
     store.apply(&[moved]).unwrap();
     publish(&store);
     assert_eq!(store.document("here", "issue:7").unwrap().unwrap().document, second);
@@ -240,7 +242,9 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(passed(&store, &by(&["alice"])), ["body 1", "body 2"]);
 
     // A document whose path another one takes is deleted with all its metadata.
-    store.apply(&[Change::Move { document: second, path: "issue:1".into(), size: 1, modified_ns: 0 }]).unwrap();
+    store
+        .apply(&[Change::Move { document: second, path: "issue:1".into(), size: 1, modified_ns: 0, stamp: 0 }])
+        .unwrap();
     publish(&store);
     assert_eq!(store.attributes(&[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
     assert_sound(&store);

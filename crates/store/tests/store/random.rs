@@ -69,7 +69,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
         }
         Step::Move(from, to) => {
             if let Some(document) = known(from) {
-                let change = Change::Move { document, path: path(*to), size: 1, modified_ns: 1 };
+                let change = Change::Move { document, path: path(*to), size: 1, modified_ns: 1, stamp: 0 };
                 store.apply(&[change]).unwrap();
                 if let Some(texts) = truth.remove(&path(*from)) {
                     truth.insert(path(*to), texts);
@@ -78,7 +78,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
         }
         Step::Touch(number) => {
             if let Some(document) = known(number) {
-                store.apply(&[Change::Touch { document, size: 2, modified_ns: 2 }]).unwrap();
+                store.apply(&[Change::Touch { document, size: 2, modified_ns: 2, stamp: 0 }]).unwrap();
             }
         }
         Step::Embed => {

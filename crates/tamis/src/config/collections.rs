@@ -8,6 +8,7 @@ use super::key::nearest;
 use super::words::{Words, words};
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 /// A directory that a `[[collection]]` names.
@@ -75,11 +76,13 @@ pub(super) fn read_collections(value: &toml::Value, file: &Path) -> Result<Vec<C
         return Err(wrong(file, "collection", value.to_string(), "tables, each [[collection]] with a `path`"));
     };
     let mut collections: Vec<Collection> = Vec::new();
+    let mut names = HashSet::new();
     for (position, table) in (1..).zip(tables) {
         let collection = entry(position, table, file)?;
-        let name = &collection.settings.namespace;
-        if name.is_some() && collections.iter().any(|other| other.settings.namespace == *name) {
-            let name = format!("{:?}", name.as_deref().unwrap_or_default());
+        if let Some(name) = &collection.settings.namespace
+            && !names.insert(name.clone())
+        {
+            let name = format!("{name:?}");
             let allowed = "another name than that of an earlier [[collection]]";
             return Err(wrong(file, &format!("collection[{position}].namespace"), name, allowed));
         }
@@ -190,6 +193,7 @@ pub(super) fn directories(
 ) -> Result<Vec<CollectionDirectory>, ConfigError> {
     let root = dunce::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let mut directories: Vec<CollectionDirectory> = Vec::new();
+    let mut seen = HashSet::new();
     let allow = |directory: &Path, collection: &Collection| {
         if directory.starts_with(&root) || trusted() {
             return Ok(());
@@ -205,7 +209,7 @@ pub(super) fn directories(
             // A link in the project can lead out of it.
             let directory = dunce::canonicalize(&directory).unwrap_or(directory);
             allow(&directory, collection)?;
-            if !directories.iter().any(|other| other.root == directory) {
+            if seen.insert(directory.clone()) {
                 directories.push(CollectionDirectory { root: directory, ..collection.settings.clone() });
             }
         }

@@ -8,7 +8,7 @@ use tamis_store::{DocumentId, DocumentState};
 /// The difference between a tree and its index.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Files that are new or whose size or time of change differ, with the document they replace.
+    /// Files that are new or whose size, time or stamp differ, with the document they replace.
     pub read: Vec<(FoundFile, Option<DocumentState>)>,
     /// Documents whose file is gone.
     pub delete: Vec<DocumentState>,
@@ -30,9 +30,7 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
     let mut plan = Plan::default();
     for file in &found.files {
         match known.remove(&file.path) {
-            Some(document) if !reread && document.size == file.size && document.modified_ns == file.modified_ns => {
-                plan.unchanged += 1;
-            }
+            Some(document) if !reread && is_same(&document, file) => plan.unchanged += 1,
             document => plan.read.push((file.clone(), document)),
         }
     }
@@ -52,6 +50,10 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
     plan.delete = known.into_values().filter(|document| !is_unknown(&document.path)).collect();
     plan.delete.sort_by_key(|document| document.document);
     plan
+}
+
+fn is_same(document: &DocumentState, file: &FoundFile) -> bool {
+    (document.size, document.modified_ns, document.stamp) == (file.size, file.modified_ns, file.stamp)
 }
 
 /// Returns the documents to delete by the hash of their content. A new file with the same content is one of them, moved.

@@ -83,6 +83,7 @@ impl<'a> Reader<'a> {
             role: skip.to_owned(),
             size: file.size,
             modified_ns: file.modified_ns,
+            stamp: file.stamp,
             content_hash,
             ..NewDocument::new(self.namespace, SKIPPED, file.path.as_str())
         }

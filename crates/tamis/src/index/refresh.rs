@@ -372,6 +372,7 @@ fn outcome(
             document: known.document,
             size: file.size,
             modified_ns: file.modified_ns,
+            stamp: file.stamp,
         }));
     }
     let document = work.reader.read(file, &bytes);
@@ -389,6 +390,7 @@ fn outcome(
                 path: file.path.clone(),
                 size: file.size,
                 modified_ns: file.modified_ns,
+                stamp: file.stamp,
             }),
         ),
         None => Outcome::Change(Box::new(Change::Put(document))),
@@ -397,8 +399,8 @@ fn outcome(
 
 /// Reads the second file with the content of a moved one again, as a document of its own.
 fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
-    let Change::Move { path, size, modified_ns, .. } = change else { return None };
-    let file = FoundFile { path, size, modified_ns };
+    let Change::Move { path, size, modified_ns, stamp, .. } = change else { return None };
+    let file = FoundFile { path, size, modified_ns, stamp };
     let bytes = bytes(&work.source.root, &file, work.limits).ok()?;
     Some(Change::Put(work.reader.read(&file, &bytes)))
 }

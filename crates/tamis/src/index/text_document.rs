@@ -74,6 +74,7 @@ impl Index {
             role: read.role.as_str().to_owned(),
             size: document.text.len() as u64,
             modified_ns: 0,
+            stamp: 0,
             dated_ns: None,
             severity: None,
             content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),

@@ -3,6 +3,7 @@
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use crate::Error;
+use std::collections::{HashMap, HashSet};
 use tamis_store::{Filter, Namespace};
 
 /// The namespaces of one search. Others are not read.
@@ -50,9 +51,11 @@ pub(crate) fn scope(
     own: Option<&str>,
     most_shared: usize,
 ) -> Result<Scope, Error> {
-    let allowed = request.allowed_namespaces.as_deref();
-    let readable = |name: &str| allowed.is_none_or(|allowed| allowed.iter().any(|allowed| allowed == name));
-    let named = |name: &str| match known.iter().find(|namespace| namespace.name == name && readable(name)) {
+    let allowed: Option<HashSet<&str>> =
+        request.allowed_namespaces.as_ref().map(|allowed| allowed.iter().map(String::as_str).collect());
+    let readable = |name: &str| allowed.as_ref().is_none_or(|allowed| allowed.contains(name));
+    let by_name: HashMap<&str, &Namespace> = known.iter().map(|known| (known.name.as_str(), known)).collect();
+    let named = |name: &str| match by_name.get(name).copied().filter(|_| readable(name)) {
         Some(namespace) => Ok(namespace),
         None => {
             let names: Vec<&str> =
@@ -65,7 +68,7 @@ pub(crate) fn scope(
     let exactly = |mut own: Vec<String>| {
         own.sort();
         own.dedup();
-        let whole = allowed.is_none() && known.iter().all(|known| own.contains(&known.name));
+        let whole = allowed.is_none() && known.iter().all(|known| own.binary_search(&known.name).is_ok());
         Scope { names: own.clone(), own: if whole { Vec::new() } else { own }, shared: Vec::new() }
     };
     if !request.namespaces.is_empty() {
@@ -73,8 +76,7 @@ pub(crate) fn scope(
         return Ok(exactly(names.collect::<Result<_, Error>>()?));
     }
     let asked = request.namespace.as_deref();
-    let Some(own) = asked.or_else(|| own.filter(|own| readable(own) && known.iter().any(|known| known.name == *own)))
-    else {
+    let Some(own) = asked.or_else(|| own.filter(|own| readable(own) && by_name.contains_key(own))) else {
         let all: Vec<String> = known.iter().map(|known| known.name.clone()).filter(|name| readable(name)).collect();
         if all.is_empty() && allowed.is_some() {
             return Err(Error::argument("namespace", "none", "one that may be read"));
@@ -112,7 +114,8 @@ mod tests {
     use super::*;
 
     fn namespace(name: &str, owner: Option<&str>, shared: bool, passages: u64) -> Namespace {
-        Namespace { name: name.into(), root: None, owner: owner.map(str::to_owned), shared, documents: 1, passages }
+        let (name, owner) = (name.into(), owner.map(str::to_owned));
+        Namespace { name, owner, shared, documents: 1, passages, ..Namespace::default() }
     }
 
     fn team() -> Vec<Namespace> {

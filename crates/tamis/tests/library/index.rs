@@ -243,3 +243,29 @@ fn what_stops_being_a_file_of_the_tree_before_it_is_read_is_not_indexed() {
     assert!(next.unreadable.is_empty(), "{:?}", next.unreadable);
     assert_eq!(next.skipped.get("symlink"), Some(&2));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_the_size_and_time_of_the_one_before_it_is_read_again() {
+    let tree = Tree::new(&[("a.md", "# Oven\n\nHeat the oven to 220 degrees.\n")]);
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(315_532_800);
+    let set_time = |path: &str| {
+        let file = fs::File::options().write(true).open(tree.root().join(path)).expect("opened");
+        file.set_modified(time).expect("set");
+    };
+    set_time("a.md");
+    let index = tree.open(&[]);
+    assert_eq!(refresh(&index).added, 1);
+    assert_eq!((refresh(&index).unchanged, index.stale().expect("compared")), (1, 0));
+    // As an archive with fixed times is unpacked over it, in place and by a file that takes its name.
+    tree.write("a.md", b"# Oven\n\nHeat the oven to 250 degrees.\n");
+    set_time("a.md");
+    assert_eq!((index.stale().expect("compared"), refresh(&index).changed), (1, 1));
+    tree.write("b.new", b"# Oven\n\nHeat the oven to 190 degrees.\n");
+    set_time("b.new");
+    fs::rename(tree.root().join("b.new"), tree.root().join("a.md")).expect("replaced");
+    assert_eq!(refresh(&index).changed, 1);
+    let report = refresh(&index);
+    assert_eq!((report.unchanged, report.changed), (1, 0), "read once");
+    assert_eq!(paths(&ask(&index, "190 degrees")), ["a.md"]);
+}

@@ -11,7 +11,7 @@ use super::plan::Planned;
 use crate::filter::folded;
 use crate::record::NewDocument;
 
-/// Writes path, size and time of modification of stored documents. All paths change in one statement, because documents can swap
+/// Writes path, size, time of modification and stamp of stored documents. All paths change in one statement, because documents can swap
 /// them.
 pub(super) async fn update_places(
     transaction: &Transaction<'_>,
@@ -21,22 +21,24 @@ pub(super) async fn update_places(
     if documents.is_empty() {
         return Ok(());
     }
-    let update = "UPDATE documents d SET path = n.path, size = n.size, modified_ns = n.modified_ns \
-         FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::bigint[]) AS n(document, path, size, modified_ns) \
+    let update = "UPDATE documents d SET path = n.path, size = n.size, modified_ns = n.modified_ns, stamp = n.stamp \
+         FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]) \
+         AS n(document, path, size, modified_ns, stamp) \
          WHERE d.namespace = $1 AND d.document = n.document";
     let numbers: Vec<Option<i32>> = documents.iter().map(|document| document.number).collect();
     let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
     let sizes: Vec<i64> = documents.iter().map(|document| document.size).collect();
     let modified: Vec<i64> = documents.iter().map(|document| document.modified_ns).collect();
+    let stamps: Vec<i64> = documents.iter().map(|document| document.stamp).collect();
     let statement = transaction.prepare_cached(update).await?;
-    transaction.execute(&statement, &[&namespace, &numbers, &paths, &sizes, &modified]).await?;
+    transaction.execute(&statement, &[&namespace, &numbers, &paths, &sizes, &modified, &stamps]).await?;
     Ok(())
 }
 
 const COPY: &str = "COPY documents(namespace, document, collection, path, origin, language, role, title, size, modified_ns, dated_ns, \
-     severity, content_hash, note, record, passages) FROM STDIN BINARY";
+     severity, content_hash, note, record, passages, stamp) FROM STDIN BINARY";
 
-const TYPES: [Type; 16] = [
+const TYPES: [Type; 17] = [
     Type::TEXT,
     Type::INT4,
     Type::TEXT,
@@ -53,6 +55,7 @@ const TYPES: [Type; 16] = [
     Type::TEXT,
     Type::TEXT,
     Type::INT4,
+    Type::INT8,
 ];
 
 /// Inserts documents with their numbers, and their attributes.
@@ -83,6 +86,7 @@ pub(super) async fn insert(
             &storable_option(new.note.as_deref()),
             &storable_option(new.record.as_deref()),
             &(new.passages.len() as i32),
+            &planned.stamp,
         ])
         .await?;
     }

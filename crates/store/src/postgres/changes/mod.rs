@@ -74,7 +74,8 @@ impl Changes for PostgresStore {
 }
 
 /// A stored document for the plan.
-const DOCUMENT: &str = "SELECT namespace, document, path, collection, size, modified_ns, passages FROM documents";
+const DOCUMENT: &str =
+    "SELECT namespace, document, path, collection, size, modified_ns, passages, stamp FROM documents";
 
 impl PostgresStore {
     /// The change number of the last commit.
@@ -212,6 +213,7 @@ fn planned<'c>(row: &tokio_postgres::Row) -> Planned<'c> {
         collection: row.get(3),
         size: row.get(4),
         modified_ns: row.get(5),
+        stamp: row.get(7),
         passages: row.get::<_, i32>(6) as u64,
         content: None,
         renumbered: None,

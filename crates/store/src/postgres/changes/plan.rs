@@ -20,6 +20,7 @@ pub(super) struct Planned<'c> {
     pub collection: String,
     pub size: i64,
     pub modified_ns: i64,
+    pub stamp: i64,
     /// The number of its passages.
     pub passages: u64,
     /// Its new content; `None` if the stored one stays.
@@ -30,6 +31,12 @@ pub(super) struct Planned<'c> {
     pub touched: bool,
     /// True after its deletion.
     pub gone: bool,
+}
+
+impl Planned<'_> {
+    fn set_state(&mut self, (size, modified_ns, stamp): (u64, i64, i64)) {
+        (self.size, self.modified_ns, self.stamp, self.touched) = (size as i64, modified_ns, stamp, true);
+    }
 }
 
 /// A change of a document of the evidence, whose records depend on it.
@@ -71,13 +78,13 @@ impl<'c> Plan<'c> {
     pub fn change(&mut self, order: usize, change: &'c Change) -> Result<(), StoreError> {
         match change {
             Change::Put(document) => self.put(order, document),
-            Change::Touch { document, size, modified_ns } => {
+            Change::Touch { document, size, modified_ns, stamp } => {
                 let place = self.place(*document)?;
-                self.touch(place, *size, *modified_ns);
+                self.touch(place, (*size, *modified_ns, *stamp));
                 Ok(())
             }
-            Change::Move { document, path, size, modified_ns } => {
-                self.relocate(order, *document, path, *size, *modified_ns)
+            Change::Move { document, path, size, modified_ns, stamp } => {
+                self.relocate(order, *document, path, (*size, *modified_ns, *stamp))
             }
             Change::Delete { document } => {
                 let place = self.place(*document)?;
@@ -108,6 +115,7 @@ impl<'c> Plan<'c> {
             collection: new.collection.clone(),
             size: new.size as i64,
             modified_ns: new.modified_ns,
+            stamp: new.stamp,
             passages: new.passages.len() as u64,
             content: Some(new),
             renumbered: Some(order),
@@ -134,9 +142,9 @@ impl<'c> Plan<'c> {
         Ok(())
     }
 
-    fn touch(&mut self, place: usize, size: u64, modified_ns: i64) {
-        let document = &mut self.documents[place];
-        (document.size, document.modified_ns, document.touched) = (size as i64, modified_ns, true);
+    /// `state` is the file's size, time of modification and stamp.
+    fn touch(&mut self, place: usize, state: (u64, i64, i64)) {
+        self.documents[place].set_state(state);
         self.applied.touched += 1;
     }
 
@@ -147,12 +155,11 @@ impl<'c> Plan<'c> {
         order: usize,
         document: DocumentId,
         path: &str,
-        size: u64,
-        modified_ns: i64,
+        state: (u64, i64, i64),
     ) -> Result<(), StoreError> {
         let place = self.place(document)?;
         if self.documents[place].path == path {
-            self.touch(place, size, modified_ns);
+            self.touch(place, state);
             return Ok(());
         }
         validate_path(path)?;
@@ -162,7 +169,7 @@ impl<'c> Plan<'c> {
         }
         let document = &mut self.documents[place];
         let old = std::mem::replace(&mut document.path, path.to_owned());
-        (document.size, document.modified_ns, document.touched) = (size as i64, modified_ns, true);
+        document.set_state(state);
         document.renumbered = Some(order);
         self.applied.moved += 1;
         self.applied.passages_added += document.passages;
