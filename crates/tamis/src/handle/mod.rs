@@ -4,6 +4,7 @@
 //! elsewhere, and the applications build on those.
 
 mod builder;
+mod embedding;
 mod fitted_prior;
 mod opening;
 mod serving;

@@ -155,12 +155,12 @@ impl<'a> ModelRun<'a> {
         Ok(ModelRun { index, name, info, cache, hurried, embedded: 0, cached: 0 })
     }
 
-    /// Learns the dimension, which is part of the cache's key.
+    /// Learns the dimension, which is part of the cache's key and must be that of the vectors in the index.
     fn connect(&mut self) -> Result<(), Error> {
         if self.info.dimension == 0 {
             self.info = self.index.models.info(self.name)?;
         }
-        Ok(())
+        self.index.check_dimension(self.name, &self.info.id, self.info.dimension)
     }
 
     /// Returns the number of passages without a vector.

@@ -206,7 +206,7 @@ impl Searcher<'_> {
             if id == own || coverage.embedded < coverage.passages {
                 continue;
             }
-            let vector = match self.index.models.embed_query(name, &found.retrieved.question.text) {
+            let vector = match self.index.embed_query(name, &found.retrieved.question.text) {
                 Err(Error::Model { .. }) => continue,
                 embedded => embedded?.1,
             };

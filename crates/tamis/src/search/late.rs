@@ -51,7 +51,7 @@ impl Searcher<'_> {
                 first.iter_mut().for_each(|ranked| ranked.late = ranked.candidate.similarity);
                 return Ok(());
             }
-            let (_, query) = self.index.models.embed_query(name, &retrieved.question.text)?;
+            let (_, query) = self.index.embed_query(name, &retrieved.question.text)?;
             let vectors = self.late_vectors(name, &model, first)?;
             for (ranked, vector) in first.iter_mut().zip(vectors) {
                 ranked.late = vector.map(|vector| f64::from(dot(&query, &vector)));

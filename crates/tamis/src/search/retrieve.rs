@@ -394,7 +394,7 @@ impl<'a> Searcher<'a> {
                 plan.coverage = self.index.store.coverage("", filter)?;
                 return Ok((plan.words_alone(reason), None));
             };
-            match self.index.models.embed_query(name, text) {
+            match self.index.embed_query(name, text) {
                 Ok((model, vector)) => {
                     let model = Some((name.to_owned(), model));
                     return Ok((
@@ -411,7 +411,7 @@ impl<'a> Searcher<'a> {
     /// Returns the vector of another phrasing.
     fn embedded(&self, plan: &Plan, text: &str) -> Result<Option<Vec<f32>>, Error> {
         let Some((name, _)) = &plan.model else { return Ok(None) };
-        Ok(Some(self.index.models.embed_query(name, text)?.1))
+        Ok(Some(self.index.embed_query(name, text)?.1))
     }
 
     /// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the

@@ -1,10 +1,12 @@
 //! The index follows its tree: new, changed, moved, touched and deleted files, and files left out.
 
+use crate::support::endpoint::Endpoint;
 use crate::support::{Tree, ask, notes_tree, paths, refresh};
 use std::fs;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
-use tamis::{Index, Location, Observer, RunOptions, Stage, TextDocument, config::Config};
+use tamis::{Index, Location, Observer, RunOptions, Stage, TextDocument, config::Config, config::Origins};
 
 #[test]
 fn only_what_changed_is_done_again() {
@@ -268,4 +270,44 @@ fn a_file_with_the_size_and_time_of_the_one_before_it_is_read_again() {
     let report = refresh(&index);
     assert_eq!((report.unchanged, report.changed), (1, 0), "read once");
     assert_eq!(paths(&ask(&index, "190 degrees")), ["a.md"]);
+}
+
+#[test]
+fn an_endpoint_that_makes_other_vectors_ends_no_run_and_no_search() {
+    let tree = Tree::new(&[("oven.md", "# Oven\n\nHeat the oven to 220 degrees.\n")]);
+    let dimension = Arc::new(AtomicUsize::new(6));
+    let made = dimension.clone();
+    let endpoint = Endpoint::start(move |request, _| {
+        let texts = request.body["input"].as_array().expect("texts").len();
+        let vector = vec![1.0; made.load(Ordering::SeqCst)];
+        let data: Vec<_> = (0..texts).map(|at| serde_json::json!({ "index": at, "embedding": vector })).collect();
+        Some((200, serde_json::json!({ "data": data }).to_string()))
+    });
+    let user = tree.root().join(".user/config.toml");
+    fs::create_dir_all(user.parent().expect("a directory")).expect("made");
+    let model = format!("provider = 'openai'\nurl = '{}'\nmodel = 'm'\nmax_retries = 0\n", endpoint.url);
+    fs::write(&user, format!("[models.far]\n{model}")).expect("written");
+    let open = |models: &str| {
+        let set = [("index.models", models), ("search.gate", "false")];
+        let flags = set.map(|(key, value)| (key.into(), value.into(), "test".into())).to_vec();
+        let origins = Origins { user: Some(user.clone()), flags, ..Origins::default() };
+        Index::at(Location::at(tree.root(), None), Config::load(&origins, None).expect("valid")).expect("opened")
+    };
+    for models in ["far", "static,far"] {
+        assert!(refresh(&open(models)).unusable.is_empty());
+    }
+    dimension.store(4, Ordering::SeqCst);
+    tree.write("tide.md", b"# Tide\n\nShips wait for the tide.\n");
+    for (models, used) in [("far", None), ("static,far", Some("static-256-v2"))] {
+        let index = open(models);
+        let report = refresh(&index);
+        let reason = report.unusable.get("far").expect("unusable").clone();
+        for said in ["4 dimensions", "have 6", "`model` in [models.far]"] {
+            assert!(reason.contains(said), "{reason}");
+        }
+        let answer = ask(&index, "when do ships leave with the tide");
+        assert_eq!((answer.results[0].path.as_str(), answer.model.as_deref()), ("tide.md", used), "{models}");
+        let said = answer.fallback_reason.into_iter().chain(answer.warnings).collect::<Vec<_>>().join("; ");
+        assert!(said.contains("[models.far]"), "{said}");
+    }
 }
