@@ -11,6 +11,11 @@ pub(crate) fn open(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result
     // SQLite takes an allocator only before its first connection.
     #[cfg(feature = "evidence")]
     crate::counting_allocator::install();
+    if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
+        // SQLite makes files that the group cannot write, whatever the user's mask says, and gives a log the mode of its database.
+        // It reports what went wrong here.
+        drop(std::fs::OpenOptions::new().write(true).create_new(true).open(&path));
+    }
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Plans depend on no bound value. Otherwise SQLite prepares a kept statement again for each value, which took most of a search.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -12,6 +12,7 @@ mod evidence;
 mod exact;
 mod feedback;
 #[cfg(unix)]
+mod file_modes;
 mod foreign_files;
 mod help;
 mod hook;

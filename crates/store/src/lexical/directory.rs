@@ -1,6 +1,7 @@
-//! A directory that a process without the right to write can search.
+//! A directory that a process without the right to write can search, with files for all whom the user's mask lets in.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
@@ -8,43 +9,60 @@ use tantivy::directory::{
     Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// Mapped files, as in [`MmapDirectory`]. Where the lock cannot be created, it counts as taken: a process without the right to
+/// Mapped files, as in [`MmapDirectory`], which gives files that it replaces as a whole to their owner alone. Where the lock cannot be created, it counts as taken: a process without the right to
 /// write removes no files, and one with it removes none that is open.
 #[derive(Debug, Clone)]
-pub(super) struct SearchDirectory(pub(super) MmapDirectory);
+pub(super) struct LexicalDirectory {
+    mapped: MmapDirectory,
+    path: PathBuf,
+}
 
-impl Directory for SearchDirectory {
+impl LexicalDirectory {
+    pub fn open(path: &Path) -> tantivy::Result<LexicalDirectory> {
+        Ok(LexicalDirectory { mapped: MmapDirectory::open(path)?, path: path.to_owned() })
+    }
+}
+
+impl Directory for LexicalDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.0.get_file_handle(path)
+        self.mapped.get_file_handle(path)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.0.delete(path)
+        self.mapped.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.0.exists(path)
+        self.mapped.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.0.open_write(path)
+        self.mapped.open_write(path)
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.0.atomic_read(path)
+        self.mapped.atomic_read(path)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> std::io::Result<()> {
-        self.0.atomic_write(path, data)
+        let mut builder = tempfile::Builder::new();
+        // The mask takes from it, as from all other files.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(&self.path)?;
+        file.write_all(data)?;
+        file.as_file().sync_data()?;
+        file.into_temp_path().persist(self.path.join(path))?;
+        Ok(())
     }
 
     fn sync_directory(&self) -> std::io::Result<()> {
-        self.0.sync_directory()
+        self.mapped.sync_directory()
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-        match self.0.acquire_lock(lock) {
+        match self.mapped.acquire_lock(lock) {
             Err(LockError::IoError(error)) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {
                 Ok(DirectoryLock::from(Box::new(())))
             }
@@ -53,6 +71,6 @@ impl Directory for SearchDirectory {
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.0.watch(callback)
+        self.mapped.watch(callback)
     }
 }

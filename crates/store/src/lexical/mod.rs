@@ -28,7 +28,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tantivy::directory::MmapDirectory;
 use tantivy::{DocId, Index, ReloadPolicy, Searcher};
 
 use crate::error::{Result, StoreError};
@@ -37,7 +36,7 @@ use crate::stamp::Stamp;
 use crate::tantivy_error::reason;
 use crate::verified::Verified;
 use analysis::ANALYSIS_VERSION;
-use directory::SearchDirectory;
+use directory::LexicalDirectory;
 use fields::Fields;
 pub use highlight::{Highlighter, Mark};
 use totals::Totals;
@@ -141,8 +140,7 @@ impl Lexical {
 
     fn open_files(&self) -> Result<Reader, String> {
         let text = |error: tantivy::TantivyError| reason(&error);
-        let directory = MmapDirectory::open(&self.directory).map_err(|error| text(error.into()))?;
-        let index = Index::open(SearchDirectory(directory)).map_err(text)?;
+        let index = LexicalDirectory::open(&self.directory).and_then(Index::open).map_err(text)?;
         let metas = index.load_metas().map_err(text)?;
         let (seq, totals) = self.state_of(metas.payload.as_deref().unwrap_or_default())?;
         let (schema, fields) = Fields::schema();

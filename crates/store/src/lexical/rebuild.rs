@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tantivy::directory::MmapDirectory;
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 
 use super::analysis::Analyzer;
+use super::directory::LexicalDirectory;
 use super::totals::Totals;
 use super::{Fields, Lexical, Reader, State, guarded};
 use crate::error::{Result, StoreError};
@@ -128,8 +128,7 @@ impl Lexical {
         std::fs::create_dir_all(directory)
             .map_err(|error| StoreError::io(directory, "creating the directory", error))?;
         let (schema, _) = Fields::schema();
-        let index = MmapDirectory::open(directory)
-            .map_err(tantivy::TantivyError::from)
+        let index = LexicalDirectory::open(directory)
             .and_then(|mapped| {
                 if Index::exists(&mapped)? {
                     Index::open(mapped)
