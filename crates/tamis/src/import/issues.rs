@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 use tamis_store::DocumentState;
-use tamis_text::{Issue, IssueArchive, IssueComment, IssueFormat};
+use tamis_text::{Issue, IssueComment};
 
 /// The number of issues split between two checks for cancellation.
 const ISSUES_A_BATCH: usize = 256;
@@ -54,7 +54,7 @@ impl IssueImport {
             let path = Path::new(&input.name);
             let archive =
                 tamis_text::read_issues(&input.bytes).map_err(|error| Error::path(path, error.to_string()))?;
-            if let Some(repository) = tracker(&archive) {
+            if let Some(repository) = archive.tracker {
                 match &said {
                     Some((other, of)) if *other != repository && origin.is_none() => {
                         let reason = format!(
@@ -83,23 +83,6 @@ impl IssueImport {
         };
         Ok(import)
     }
-}
-
-/// Returns the origin that issues name themselves: `github:OWNER/REPO`.
-fn tracker(archive: &IssueArchive) -> Option<String> {
-    let repository = archive.repository.as_deref()?;
-    let urls = archive.issues.iter().filter_map(|issue| issue.url.as_deref());
-    let gitlab = match archive.format {
-        IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv => true,
-        IssueFormat::JsonLines => urls.take(1).any(|url| host(url).contains("gitlab") || url.contains("/-/")),
-        IssueFormat::GithubPages | IssueFormat::GhList | IssueFormat::Archive => false,
-    };
-    Some(format!("{}:{repository}", if gitlab { "gitlab" } else { "github" }))
-}
-
-fn host(url: &str) -> &str {
-    let (_, rest) = url.split_once("://").unwrap_or(("", url));
-    rest.split('/').next().unwrap_or_default()
 }
 
 impl Imports<'_> {

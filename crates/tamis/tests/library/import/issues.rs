@@ -409,3 +409,33 @@ fn inputs_of_one_tracker_are_one_import_and_those_of_two_are_refused() {
     let error = IssueImport::read(&[none], None).expect_err("no issues").to_string();
     assert!(error.contains("a.txt"), "{error}");
 }
+
+#[test]
+fn the_tracker_of_another_host_with_the_same_name_replaces_nothing() {
+    let tree = notes_tree();
+    let index = tree.open(&[]);
+    let read = |host: &str| {
+        let record = format!(
+            r#"[{{"number":1,"title":"Leak at {host}","state":"open","html_url":"https://{host}/acme/widget/issues/1",
+            "user":{{"login":"ada"}},"body":"It drips."}}]"#
+        );
+        let input = ImportInput { name: "issues.json".into(), bytes: record.into_bytes() };
+        IssueImport::read(&[input], None).expect("read")
+    };
+    let first = read("github.com");
+    assert_eq!(first.origin, "github:acme/widget");
+    take_in(&index, &first);
+    let before = listing(&index);
+    for (host, origin) in [
+        ("ghe.corp.example", "github:ghe.corp.example/acme/widget"),
+        ("codeberg.org", "gitea:codeberg.org/acme/widget"),
+        ("gitlab.example", "gitlab:gitlab.example/acme/widget"),
+    ] {
+        let other = read(host);
+        assert_eq!(other.origin, origin);
+        let refused = index.imports().issues(&other, &()).expect_err(host).to_string();
+        assert!(refused.contains("github:acme/widget"), "{refused}");
+        assert_eq!(listing(&index), before);
+    }
+    assert_eq!(counts(&take_in(&index, &first)), (0, 0, 0, 1), "the same tracker");
+}

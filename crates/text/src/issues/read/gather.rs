@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::address::Repository;
 use super::fields::{Fields, Reason, shown};
 use super::record::Found;
 use super::shape::Shape;
@@ -18,7 +19,7 @@ const KEYS_SHOWN: usize = 6;
 #[derive(Default)]
 pub(super) struct Gathering {
     format: Option<IssueFormat>,
-    repository: Option<String>,
+    repository: Option<Repository>,
     /// Each issue without its comments, and the comments.
     issues: BTreeMap<u64, (Issue, Comments)>,
     alone: BTreeMap<u64, Vec<Alone>>,
@@ -83,7 +84,7 @@ impl Gathering {
         self.format.get_or_insert(IssueFormat::Archive);
         let mut repository = None;
         match fields.some_text(&["repo", "repository"]) {
-            Ok(name) => repository = name,
+            Ok(name) => repository = name.map(Repository::named),
             Err(reason) => self.note(&joined(place, "the archive"), reason),
         }
         for (name, kind) in [("issues", IssueKind::Issue), ("pulls", IssueKind::PullRequest)] {
@@ -91,7 +92,8 @@ impl Gathering {
             for (at, item) in items.iter().enumerate() {
                 let place = joined(place, &format!("{name}, record {}", at + 1));
                 let read = Fields::of(item).and_then(|fields| listed::issue(fields, Some(kind)));
-                let read = read.map(|found| Found { repository: repository.clone().or(found.repository), ..found });
+                let read =
+                    read.map(|found| Found { repository: named(repository.as_ref(), found.repository), ..found });
                 self.found(&place, read);
             }
         }
@@ -168,14 +170,16 @@ impl Gathering {
     }
 
     /// Numbers mean nothing outside of their tracker.
-    fn of_this_repository(&mut self, found: Found) -> Result<Found, Reason> {
-        if let Some(repository) = &found.repository {
-            let first = self.repository.get_or_insert_with(|| repository.clone());
-            if !first.eq_ignore_ascii_case(repository) {
+    fn of_this_repository(&mut self, mut found: Found) -> Result<Found, Reason> {
+        match (&mut self.repository, found.repository.take()) {
+            (Some(first), Some(repository)) if !first.is(&repository) => {
                 return Err(format!(
                     "belongs to {repository}, but what comes before it belongs to {first}: give them apart"
                 ));
             }
+            (Some(first), Some(repository)) => first.learn(repository),
+            (first @ None, repository) => *first = repository,
+            (Some(_), None) => {}
         }
         Ok(found)
     }
@@ -209,13 +213,26 @@ impl Gathering {
             self.bad.extend(bad);
         }
         let whole = |(issue, comments): (Issue, Comments)| Issue { comments: comments.sorted(), ..issue };
+        let is_gitlab = matches!(format, IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv);
         Ok(IssueArchive {
             format,
-            repository: self.repository,
+            tracker: self.repository.as_ref().map(|repository| repository.tracker(is_gitlab)),
+            repository: self.repository.map(|repository| repository.name),
             issues: self.issues.into_values().map(whole).collect(),
             comments,
             bad: self.bad,
         })
+    }
+}
+
+/// The repository of a record in an archive that names one, or none.
+fn named(archive: Option<&Repository>, found: Option<Repository>) -> Option<Repository> {
+    match (archive.cloned(), found) {
+        (Some(mut named), Some(found)) if named.is(&found) => {
+            named.learn(found);
+            Some(named)
+        }
+        (named, found) => named.or(found),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn issue(fields: Fields<'_>) -> Result<Found, Reason> {
         ..Issue::new(number, fields.title()?)
     };
     let repository = [url.as_deref(), fields.text(&["repository_url"])?, fields.text(&["url"])?];
-    let repository = repository.into_iter().flatten().find_map(address::repository);
+    let repository = address::repository_of(repository.into_iter().flatten());
     Ok(Found { repository, ..Found::issue(Issue { url, ..issue }) })
 }
 
@@ -66,7 +66,7 @@ pub(super) fn comment(fields: Fields<'_>) -> Result<Found, Reason> {
         line: fields.count(&["line", "original_line"])?,
         ..IssueComment::new(fields.own_text(&["body"])?)
     };
-    let repository = addresses.iter().find_map(|address| address::repository(address));
+    let repository = address::repository_of(addresses.iter().copied());
     let comments = if is_nothing(&comment) { Vec::new() } else { vec![(number, comment)] };
     Ok(Found { repository, comments, ..Found::default() })
 }

@@ -52,6 +52,9 @@ pub struct IssueArchive {
     pub format: IssueFormat,
     /// Their repository, as `OWNER/REPO`, if an address names it.
     pub repository: Option<String>,
+    /// The tracker that they name: `github:OWNER/REPO`, or with the host, `github:HOST/OWNER/REPO`, where that is not github.com; so too
+    /// `gitlab:` and `gitea:`.
+    pub tracker: Option<String>,
     /// The issues by their numbers, each once, with their comments.
     pub issues: Vec<Issue>,
     /// Comments on issues outside the input, with their numbers, from pages that hold comments alone.

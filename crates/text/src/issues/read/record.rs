@@ -1,5 +1,6 @@
 //! The result of reading one record.
 
+use super::address::Repository;
 use super::fields::Reason;
 use crate::issues::{Issue, IssueComment, IssueKind, Verdict};
 
@@ -11,7 +12,7 @@ pub(super) struct Found {
     pub(super) comments: Vec<(u64, IssueComment)>,
     /// The kind of issue that the comments are on, if numbers alone do not tell.
     pub(super) comments_on: Option<IssueKind>,
-    pub(super) repository: Option<String>,
+    pub(super) repository: Option<Repository>,
     /// Unreadable parts: the place and the reason.
     pub(super) bad: Vec<(String, Reason)>,
 }
