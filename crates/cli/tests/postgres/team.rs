@@ -314,7 +314,9 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     let root = directory.path();
     let url = database.url();
     let documents = || {
-        let listed = json_of(tamis(root, Some(&url)).args(["files", "--json", "--no-refresh", "--namespace", "mill"]));
+        let mut files = tamis(root, Some(&url));
+        let files = files.current_dir(root).args(["files", "--json", "--no-refresh", "--namespace", "mill"]);
+        let listed = json_of(files);
         listed.to_string().matches("tide-").count()
     };
     let before = documents();

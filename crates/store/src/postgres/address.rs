@@ -50,7 +50,9 @@ pub(super) fn read(url: &str) -> Result<Address> {
         let cause = std::error::Error::source(&reason).map(|cause| format!(": {cause}")).unwrap_or_default();
         refused(format!("{reason}{cause}"))
     })?;
-    config.ssl_mode(encryption.mode()?);
+    // Nobody listens in on a socket of this machine, and the server encrypts none.
+    let is_local = hosts(&config).all(|(host, _)| host.starts_with('/'));
+    config.ssl_mode(if is_local { SslMode::Disable } else { encryption.mode()? });
     let (hosts, ports) = (servers(&config), config.get_ports().len());
     if hosts == 0 {
         return Err(refused("it names no host".to_owned()));
@@ -258,5 +260,14 @@ mod tests {
             let error = encryption(url, environment).expect_err(url).to_string();
             assert!(error.contains(said) && !error.contains("secret"), "{error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_socket_of_this_machine_is_not_encrypted_whatever_is_asked() {
+        for url in ["postgres://ada@%2Frun%2Fpostgresql/tamis?sslmode=require", "postgres://ada@/tamis?host=/tmp"] {
+            assert_eq!(read(url).unwrap().config.get_ssl_mode(), SslMode::Disable, "{url}");
+        }
+        assert_eq!(read("postgres://ada@db/tamis?sslmode=require").unwrap().config.get_ssl_mode(), SslMode::Require);
     }
 }

@@ -1,18 +1,18 @@
 //! Connections to the server: a pool, TLS, transactions, and the bridge from blocking calls.
 
 use std::future::Future;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{
-    Hook, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
 };
 use tokio::runtime::Runtime;
 #[cfg(feature = "evidence")]
 use tokio_postgres::CancelToken;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Config, IsolationLevel, NoTls};
+use tokio_postgres::{Config, IsolationLevel, NoTls, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{self, Address, CONNECT_TIMEOUT};
@@ -35,14 +35,37 @@ const KEPT_CONNECTIONS: usize = 1;
 /// Time after which a connection that nobody needs is closed.
 const IDLE: Duration = Duration::from_secs(5);
 
+/// The port of an address that names none.
+const DEFAULT_PORT: u16 = 5432;
+
+/// Longest wait for a session of a pooler that may have none to spare.
+const POOLER_PATIENCE: Duration = Duration::from_secs(2);
+
 /// Pause before asking again a server that has no connection left.
 const FULL_PAUSE: Duration = Duration::from_millis(50);
 
-/// What each connection asks of the server. Names are looked up in our schema alone, so that nobody else's objects are taken for
-/// ours; extensions live in public. A statement that takes very long has gone wrong; those that may, lift the limit for themselves.
-/// Statements are short otherwise, so compiling them takes longer than running them.
-const OPTIONS: &str =
-    "-c search_path=tamis,public -c client_min_messages=warning -c statement_timeout=10min -c jit=off";
+/// What each connection asks of the server, as SQL values. Names are looked up in our schema first, so that nobody else's objects are
+/// taken for ours, and then where the extensions are. A statement that takes very long has gone wrong; those that may, lift the limit
+/// for themselves. Statements are short otherwise, so compiling them takes longer than running them.
+const SETTINGS: [(&str, &str); 4] = [
+    (
+        "search_path",
+        "concat_ws(', ', 'tamis', 'public', (SELECT string_agg(DISTINCT quote_ident(n.nspname), ', ') FROM pg_extension e \
+         JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname IN ('vector', 'pg_textsearch') AND n.nspname <> 'public'))",
+    ),
+    ("client_min_messages", "'warning'"),
+    ("statement_timeout", "'10min'"),
+    ("jit", "'off'"),
+];
+
+/// The statement that asks for them, but for those that the user asks for. A pooler refuses settings in the message that opens a
+/// connection.
+fn settings(own: Option<&str>) -> String {
+    let is_own = |name: &str| own.is_some_and(|own| own.contains(&format!("{name}=")));
+    let others = SETTINGS.iter().filter(|(name, _)| !is_own(name));
+    let set: Vec<String> = others.map(|(name, value)| format!("set_config('{name}', {value}, false)")).collect();
+    format!("SELECT {}", if set.is_empty() { "1".to_owned() } else { set.join(", ") })
+}
 
 /// Has the server look for clients that are gone, so that a program that was interrupted leaves no statement behind. Servers on
 /// some systems cannot, and refuse.
@@ -106,9 +129,7 @@ impl Connections {
         let Address { mut config, authorities } = address::read(url)?;
         let address = address::described(&config);
         config.application_name("tamis");
-        // The user's own settings come last, and so override ours.
-        let own = config.get_options().map(|options| format!(" {options}")).unwrap_or_default();
-        config.options(format!("{OPTIONS}{own}"));
+        let settings: Arc<str> = settings(config.get_options()).into();
         let encryption = match config.get_ssl_mode() {
             SslMode::Disable => None,
             _ => Some(tls::connector(authorities.as_deref())?),
@@ -133,8 +154,10 @@ impl Connections {
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .wait_timeout(Some(CONNECT_TIMEOUT))
             .create_timeout(Some(patience))
-            .post_create(Hook::async_fn(|client, _| {
+            .post_create(Hook::async_fn(move |client, _| {
+                let settings = settings.clone();
                 Box::pin(async move {
+                    client.batch_execute(&settings).await.map_err(HookError::Backend)?;
                     // A connection that cannot be watched serves as well.
                     drop(client.batch_execute(WATCH).await);
                     Ok(())
@@ -193,6 +216,46 @@ impl Connections {
                 Err(failure) => return Err(failure),
             }
         }
+    }
+
+    /// Refuses a pooler that gives each transaction another session of the server. Settings, prepared statements and the right to
+    /// write belong to one.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or there is such a pooler.
+    pub fn check_sessions(&self) -> Result<()> {
+        self.wait(async {
+            let first = self.connection().await?;
+            let port = first_value(&first, "SELECT inet_server_port()").await?;
+            // The server itself says the port that was asked for.
+            let asked = match self.config.get_ports() {
+                [] => &[DEFAULT_PORT],
+                ports => ports,
+            };
+            if port.is_some_and(|port| asked.iter().any(|asked| asked.to_string() == port)) {
+                return Ok(());
+            }
+            let process = "SELECT pg_backend_pid()";
+            let before = first_value(&first, process).await?;
+            // Another transaction takes the session that was used last.
+            let Ok(other) = self.connection_within(POOLER_PATIENCE).await else { return Ok(()) };
+            let began = tokio::time::timeout(POOLER_PATIENCE, other.batch_execute("BEGIN; SELECT 1")).await;
+            let after = match began {
+                Ok(Ok(())) => tokio::time::timeout(POOLER_PATIENCE, first_value(&first, process)).await,
+                // A pooler without a session to spare keeps each to its client.
+                _ => return Ok(()),
+            };
+            drop(other.batch_execute("ROLLBACK").await);
+            match after {
+                Ok(Ok(after)) if after == before => Ok(()),
+                Ok(Err(failure)) => Err(failure),
+                _ => {
+                    let reason =
+                        format!("the sessions of the server change at this address; {}", super::faults::POOLER);
+                    Err(StoreError::Database { path: self.address().into(), reason }.into())
+                }
+            }
+        })
     }
 
     /// A connection of the pool that comes within this time.
@@ -328,6 +391,18 @@ impl Drop for Connections {
             runtime.shutdown_background();
         }
     }
+}
+
+/// The first value of a statement, as text; `None` for null. Nothing is prepared.
+async fn first_value(connection: &Object, statement: &str) -> Result<Option<String>, Failure> {
+    let answer = connection.simple_query(statement).await?;
+    Ok(answer
+        .iter()
+        .find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row.get(0).map(str::to_owned)),
+            _ => None,
+        })
+        .flatten())
 }
 
 /// What a transaction may do.

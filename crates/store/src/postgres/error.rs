@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use deadpool_postgres::{PoolError, TimeoutType};
+use deadpool_postgres::{HookError, PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 
 use super::connection::most_connections;
@@ -31,7 +31,7 @@ impl From<tokio_postgres::Error> for Failure {
 impl From<PoolError> for Failure {
     fn from(error: PoolError) -> Failure {
         match error {
-            PoolError::Backend(error) => Failure::Server(error),
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => Failure::Server(error),
             error => Failure::Pool(error),
         }
     }

@@ -27,6 +27,10 @@ pub(super) fn of_pool(error: &PoolError, most: usize) -> String {
 
 const UNANSWERED: &str = "the server did not answer in time; check host, port and the network between";
 
+/// The way out where a pooler gives each transaction another session of the server.
+pub(super) const POOLER: &str = "settings, prepared statements and locks belong to one session: have the pooler give each client one \
+     (pool_mode = session in PgBouncer), or name the server itself";
+
 fn of_server(said: &DbError) -> String {
     let message = said.message();
     let code = said.code();
@@ -46,7 +50,7 @@ fn of_server(said: &DbError) -> String {
             "create it (CREATE DATABASE), or name another one at the end of the address"
         }
         _ if lacks_vector && *code == SqlState::INSUFFICIENT_PRIVILEGE => {
-            "ask an administrator to run in this database: CREATE EXTENSION vector SCHEMA public"
+            "ask an administrator to run in this database: CREATE EXTENSION vector"
         }
         _ if lacks_vector => {
             "pgvector is not installed on the server: install it there, for PostgreSQL 18 as postgresql-18-pgvector on Debian or \
@@ -61,6 +65,13 @@ fn of_server(said: &DbError) -> String {
         _ if *code == SqlState::CANNOT_CONNECT_NOW => "wait until the server has started, and try again",
         _ if [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code) => {
             "the server ended the connection; try again once it runs"
+        }
+        _ if [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT].contains(code) => POOLER,
+        _ if message.contains("startup parameter") => {
+            "a pooler refuses it: leave `options` out of the address, or have the pooler let it pass"
+        }
+        _ if [SqlState::UNTRANSLATABLE_CHARACTER, SqlState::CHARACTER_NOT_IN_REPERTOIRE].contains(code) => {
+            "the database cannot hold every character: name one that was created with ENCODING 'UTF8' TEMPLATE template0"
         }
         _ if *code == SqlState::OUT_OF_MEMORY => "the server has too little memory for this; ask for less at once",
         _ => return format!("{message}{detail}"),

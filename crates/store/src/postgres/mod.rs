@@ -131,6 +131,7 @@ impl PostgresStore {
     /// The address cannot be read, the server cannot be reached or refuses, or a newer version of the program wrote the tables.
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
+        connections.check_sessions()?;
         schema::migrate(&connections)?;
         connections.prepare_row_security()?;
         let instance = instance::read(&connections)?;

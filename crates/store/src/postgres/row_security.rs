@@ -20,7 +20,9 @@ const CONFINE: &str =
 /// True if the role is there, may be taken on, reads through the policies and cannot go round them. The nodes of distributed tables
 /// do not know what a transaction is confined to.
 const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypassrls AND pg_has_role(r.oid, 'SET') \
-      AND has_schema_privilege(r.oid, 'tamis', 'USAGE') AND has_schema_privilege(r.oid, 'public', 'USAGE') \
+      AND has_schema_privilege(r.oid, 'tamis', 'USAGE') \
+      AND NOT EXISTS (SELECT 1 FROM pg_extension e WHERE e.extname IN ('vector', 'pg_textsearch') \
+        AND NOT has_schema_privilege(r.oid, e.extnamespace, 'USAGE')) \
       AND NOT EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = 'tamis'::regnamespace AND c.relkind IN ('r', 'p') \
         AND has_table_privilege(r.oid, c.oid, 'SELECT') AND c.relname <> 'models' \
         AND (NOT c.relrowsecurity OR pg_has_role(r.oid, c.relowner, 'USAGE'))) \

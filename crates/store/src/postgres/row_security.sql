@@ -36,6 +36,14 @@ BEGIN
     EXECUTE format('GRANT SELECT ON %I TO tamis_searcher', named);
   END LOOP;
   GRANT USAGE ON SCHEMA tamis TO tamis_searcher;
+  -- The owner of another schema may have to grant this.
+  BEGIN
+    FOR named IN SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+      WHERE e.extname IN ('vector', 'pg_textsearch') AND n.nspname <> 'public' LOOP
+      EXECUTE format('GRANT USAGE ON SCHEMA %I TO tamis_searcher', named);
+    END LOOP;
+  EXCEPTION WHEN insufficient_privilege THEN NULL;
+  END;
   GRANT SELECT ON models TO tamis_searcher;
   FOREACH named IN ARRAY ARRAY['words_with_any(bigint[])', 'words_with_all(bigint[])', 'words_defining(text[])', 'passages_of_all()',
     'words_with_each(bigint[], bigint[], bigint[], bigint[])'] LOOP

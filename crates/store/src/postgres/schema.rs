@@ -112,6 +112,9 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         if found >= newest {
             return Ok(found);
         }
+        if found == 0 {
+            check_room(transaction, connections.address()).await?;
+        }
         for migration in migrations.iter().skip(found) {
             transaction.batch_execute(migration).await?;
         }
@@ -145,11 +148,41 @@ async fn check_server(client: &impl GenericClient, address: &str) -> Result<(), 
     Err(StoreError::Database { path: address.into(), reason }.into())
 }
 
+/// Refuses a database in which there is no place for the tables.
+async fn check_room(client: &impl GenericClient, address: &str) -> Result<(), Failure> {
+    let refused = |reason: String| Err(StoreError::Database { path: address.into(), reason }.into());
+    let encoding: String = client.query_one("SELECT current_setting('server_encoding')", &[]).await?.get(0);
+    if encoding != "UTF8" {
+        return refused(format!(
+            "the database has the encoding {encoding}, which cannot hold every character; name one that was created with \
+             ENCODING 'UTF8' TEMPLATE template0"
+        ));
+    }
+    let foreign = "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace($1) \
+         AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname LIMIT 1";
+    match client.query_opt(foreign, &[&SCHEMA]).await? {
+        None => Ok(()),
+        Some(row) => refused(foreign_schema(&format!("table {}", row.get::<_, String>(0)))),
+    }
+}
+
+/// The error of a schema of our name that is another program's.
+fn foreign_schema(holds: &str) -> String {
+    format!("the schema {SCHEMA} of this database is another program's: it holds the {holds}; name another database")
+}
+
 /// The version of the tables; 0 if there are none. Fails if the program of version `program` must not use them.
 async fn usable(client: &impl GenericClient, connections: &Connections, program: usize) -> Result<usize, Failure> {
-    let exists = client.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
-    if !exists.get::<_, bool>(0) {
-        return Ok(0);
+    // Other schemas of the search path may hold a table of this name.
+    let columns = "SELECT count(*) FILTER (WHERE attname IN ('key', 'value')) FROM pg_attribute WHERE attrelid = to_regclass($1) \
+         HAVING count(*) > 0";
+    match client.query_opt(columns, &[&format!("{SCHEMA}.meta")]).await?.map(|row| row.get::<_, i64>(0)) {
+        None => return Ok(0),
+        Some(2) => {}
+        Some(_) => {
+            let (path, reason) = (connections.address().into(), foreign_schema("table meta"));
+            return Err(StoreError::Database { path, reason }.into());
+        }
     }
     let number = async |key: &str| -> Result<Option<usize>, Failure> {
         let row = client.query_opt("SELECT value FROM meta WHERE key = $1", &[&key]).await?;

@@ -51,6 +51,7 @@ impl Changes for PostgresStore {
             applied.seq = change_number(transaction).await?;
             Ok(applied)
         })?;
+        self.counted.wrote(applied.passages_added);
         let first = changes.iter().find_map(|change| match change {
             Change::Put(document) => Some(document.namespace.as_str()),
             _ => None,

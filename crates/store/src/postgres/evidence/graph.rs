@@ -18,8 +18,11 @@ impl EvidenceGraph for PostgresStore {
         records: &[EvidenceRecord],
         changes: &[Change],
     ) -> Result<Applied> {
-        self.connections
-            .write(async |transaction| apply::apply(self, transaction, namespace, origin, records, changes).await)
+        let applied = self
+            .connections
+            .write(async |transaction| apply::apply(self, transaction, namespace, origin, records, changes).await)?;
+        self.counted.wrote(records.len() as u64 + applied.passages_added);
+        Ok(applied)
     }
 
     fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>> {

@@ -59,6 +59,8 @@ impl Maintenance for PostgresStore {
                 Ok(())
             })?;
         }
+        // What is published stays so, whatever becomes of this.
+        let _ = self.connections.wait(async { self.counted.settle(&self.connections.connection().await?).await });
         Ok(())
     }
 

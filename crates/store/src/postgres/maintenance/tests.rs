@@ -98,3 +98,32 @@ fn other_tables_are_noticed() {
     assert!(replaced(store.check_replaced().unwrap_err(), true));
     assert!(replaced(store.apply(&[put("a.md", "one")]).unwrap_err(), true));
 }
+
+#[cfg(feature = "evidence")]
+#[test]
+fn the_server_knows_how_much_an_import_wrote_once_it_is_published() {
+    use crate::evidence::{EvidenceRecord, Work};
+    use crate::store::EvidenceGraph;
+    let Some(store) = testing::store() else { return };
+    let counted = |table: &str| {
+        let select = "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass($1)";
+        let count =
+            async |connection: &deadpool_postgres::Object| Ok(connection.query_one(select, &[&table]).await?.get(0));
+        store.connections.ask::<i64>(count).unwrap()
+    };
+    let work = |at: usize| {
+        let title = format!("The work {at}");
+        EvidenceRecord::Work(Work { id: format!("w{at}"), title, ..Work::default() })
+    };
+    let works: Vec<EvidenceRecord> = (0..1_200).map(work).collect();
+    store.apply_evidence("here", "corpus", &works, &[]).unwrap();
+    store.publish(&mut |_| {}).unwrap();
+    assert_eq!(counted("evidence_works"), 1_200);
+    // Another namespace, which is small beside what the server has counted.
+    store.execute("UPDATE pg_class SET reltuples = 5000 WHERE oid = 'tamis.passages'::regclass");
+    let more: Vec<Change> = (0..1_100).map(|at| put(&format!("{at}.md"), &format!("sand {at}"))).collect();
+    store.apply(&more).unwrap();
+    assert_eq!(counted("passages"), 5_000, "it does not count for a fifth");
+    store.publish(&mut |_| {}).unwrap();
+    assert_eq!(counted("passages"), 1_100);
+}

@@ -75,7 +75,7 @@ fn assert_clean(store: &TestStore, after: &str) {
                     )
                     .await?;
                 assert!(row.get::<_, bool>(0), "role after {after}");
-                assert_eq!(row.get::<_, String>(1), "tamis,public", "after {after}");
+                assert_eq!(row.get::<_, String>(1), "tamis, public", "after {after}");
                 assert_eq!(row.get::<_, String>(2), "10min", "after {after}");
                 assert_eq!(row.get::<_, String>(3), "", "after {after}");
                 assert_eq!(row.get::<_, String>(4), "off", "after {after}");
