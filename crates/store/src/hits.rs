@@ -19,7 +19,7 @@ impl LexicalQuery {
 /// The answer of the lexical leg.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LexicalHits {
-    /// The hits, best first; equal scores by passage.
+    /// The hits, best first; equal scores by namespace, path and position.
     pub hits: Vec<LexicalHit>,
     /// The query as the leg understood it, with the background of its scores.
     pub statistics: LexicalStatistics,
@@ -76,7 +76,7 @@ pub struct TermStatistics {
 /// The answer of the semantic leg.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Nearest {
-    /// The hits, most similar first; equal ones by passage.
+    /// The hits, most similar first; equal ones by namespace, path and position.
     pub hits: Vec<SemanticHit>,
     /// The similarity of the query to everything that passes the filter.
     pub background: Background,

@@ -83,6 +83,7 @@ mod stamp;
 mod store;
 mod symbols;
 mod tantivy_error;
+mod ties;
 mod usage;
 mod usage_record;
 pub mod vectors;

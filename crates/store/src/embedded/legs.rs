@@ -13,6 +13,7 @@ use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::sqlite::ModelRow;
 use crate::store::{LexicalLeg, VectorLeg};
+use crate::ties::{settle, with_spare};
 use crate::vectors::cosine;
 
 /// The error of a similarity computed from codes. Candidates within it of the best are scored in full precision.
@@ -49,7 +50,7 @@ impl EmbeddedStore {
         let Some(reader) = self.reader()? else {
             return Ok((LexicalHits::default(), false));
         };
-        let mut found = self.tantivy(|| reader.search(&query.text, &selection, k))?;
+        let mut found = self.tantivy(|| reader.search(&query.text, &selection, with_spare(k)))?;
         found.statistics.passages = selection.count;
         let mut ids: Vec<u64> = found.hits.iter().map(|hit| hit.passage.0).collect();
         ids.sort_unstable();
@@ -122,9 +123,13 @@ impl EmbeddedStore {
 
 impl LexicalLeg for EmbeddedStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
-        let (found, gone) = self.existing_hits(query, filter, k)?;
-        // Deleted passages are kept until the next publication. It came in between, so the new index has their replacements.
-        Ok(if gone { self.existing_hits(query, filter, k)?.0 } else { found })
+        let (mut found, gone) = self.existing_hits(query, filter, k)?;
+        if gone {
+            // Deleted passages are kept until the next publication. It came in between, so the new index has their replacements.
+            found = self.existing_hits(query, filter, k)?.0;
+        }
+        settle(self, &mut found.hits, k)?;
+        Ok(found)
     }
 
     fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
@@ -174,7 +179,7 @@ impl VectorLeg for EmbeddedStore {
             }
         })?;
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
-        hits.truncate(k);
+        settle(self, &mut hits, k)?;
         Ok(Nearest { hits, background: Background::from(coded.background) })
     }
 

@@ -39,6 +39,7 @@ use analysis::ANALYSIS_VERSION;
 use directory::LexicalDirectory;
 use fields::Fields;
 pub use highlight::{Highlighter, Mark};
+use query::Prepared;
 use totals::Totals;
 #[cfg(feature = "postgres")]
 pub(crate) use {
@@ -80,6 +81,8 @@ pub(crate) struct Reader {
     totals: Totals,
     /// The deleted documents of each segment, ascending, computed on first use.
     deleted: OnceLock<Vec<Vec<DocId>>>,
+    /// The last query, prepared.
+    prepared: Mutex<Option<Arc<Prepared>>>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -162,7 +165,7 @@ impl Lexical {
         if searcher.num_docs() != totals.passages() {
             return Err("its passage count is wrong".to_owned());
         }
-        Ok(Reader { searcher, fields, seq, totals, deleted: OnceLock::new() })
+        Ok(Reader { searcher, fields, seq, totals, deleted: OnceLock::new(), prepared: Mutex::default() })
     }
 
     /// The payload of a commit.

@@ -118,13 +118,13 @@ impl<O> PreparedTerms<O> {
     }
 
     /// The statistics for the caller. The number of passages that pass the filter is unknown here.
-    pub(crate) fn into_statistics(self) -> LexicalStatistics {
+    pub(crate) fn statistics(&self) -> LexicalStatistics {
         LexicalStatistics {
             terms: self
                 .terms
-                .into_iter()
+                .iter()
                 .map(|term| TermStatistics {
-                    term: term.word.word,
+                    term: term.word.word.clone(),
                     document_frequency: term.document_frequency,
                     idf: term.idf,
                     compound: term.word.compound,

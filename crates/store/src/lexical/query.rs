@@ -1,6 +1,7 @@
 //! A query's terms, with their document frequencies and weights.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -13,9 +14,18 @@ use super::fields::NAME_WEIGHT;
 use super::prepare::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
 use super::totals::Lengths;
 use crate::hits::LexicalStatistics;
+use crate::mutex::lock;
+
+/// From so many namespaces on, short lists of postings are read as a whole.
+const MANY_NAMESPACES: usize = 64;
+/// The postings of a list that is read in about the time it takes to open it.
+const SHORT_LIST: u64 = 64;
 
 /// A query of some namespaces against one commit of the index.
 pub(super) struct Prepared {
+    text: String,
+    /// The namespaces as they were asked for.
+    asked: Option<Vec<u32>>,
     /// Its terms; each occurs as these terms of the index, by namespace.
     pub(super) query: PreparedTerms<Vec<(u32, Term)>>,
     /// The namespaces searched that have passages, ascending.
@@ -24,27 +34,44 @@ pub(super) struct Prepared {
 }
 
 impl Reader {
-    /// Looks up a query's terms in some namespaces, or in all for `None`.
-    pub(super) fn prepare(&self, text: &str, namespaces: Option<&[u32]>) -> tantivy::Result<Prepared> {
+    /// Looks up a query's terms in some namespaces, or in all for `None`. The last query is remembered, since a search asks for its
+    /// best passages and then for the scores of others.
+    pub(super) fn prepare(&self, text: &str, namespaces: Option<&[u32]>) -> tantivy::Result<Arc<Prepared>> {
+        let is_asked = |known: &&Arc<Prepared>| known.text == text && known.asked.as_deref() == namespaces;
+        if let Some(known) = lock(&self.prepared).as_ref().filter(is_asked) {
+            return Ok(known.clone());
+        }
+        let prepared = Arc::new(self.look_up(text, namespaces)?);
+        *lock(&self.prepared) = Some(prepared.clone());
+        Ok(prepared)
+    }
+
+    fn look_up(&self, text: &str, asked: Option<&[u32]>) -> tantivy::Result<Prepared> {
+        let namespaces = asked;
         let searched = self.totals.of(namespaces);
         let mut total = Lengths::default();
         searched.iter().for_each(|(_, lengths)| total.add(*lengths));
         let namespaces: Vec<(u32, String)> =
             searched.iter().map(|(namespace, _)| (*namespace, namespace_prefix(*namespace))).collect();
+        let readers = self.searcher.segment_readers();
+        let inverted = |field| readers.iter().map(|reader| reader.inverted_index(field)).collect();
+        let fields: [(Field, tantivy::Result<Vec<_>>); 2] =
+            [self.fields.body, self.fields.name].map(|field| (field, inverted(field)));
         let mut words = Vec::new();
         let mut spelling = String::new();
         for word in query_words(text, MAX_WORDS) {
             // A passage is either code or prose and holds one of the forms, so their frequencies add up.
             let mut passages = [0u64; 2];
             let mut occurring = Vec::new();
-            for (field, frequency) in [self.fields.body, self.fields.name].into_iter().zip(&mut passages) {
+            for ((field, inverted), frequency) in fields.iter().zip(&mut passages) {
+                let inverted = inverted.as_ref().map_err(Clone::clone)?;
                 for form in word.forms() {
                     for (namespace, prefix) in &namespaces {
                         spelling.clear();
                         spelling.push_str(prefix);
                         spelling.push_str(form);
-                        let term = Term::from_field_text(field, &spelling);
-                        let count = self.frequency(&term)?;
+                        let term = Term::from_field_text(*field, &spelling);
+                        let count = self.frequency(inverted, &term)?;
                         if count > 0 {
                             *frequency += count;
                             occurring.push((*namespace, term));
@@ -65,7 +92,7 @@ impl Reader {
             frequencies: found.collect(),
         };
         let namespaces = namespaces.into_iter().map(|(namespace, _)| namespace).collect();
-        Ok(Prepared { query, namespaces, statistics })
+        Ok(Prepared { text: text.to_owned(), asked: asked.map(<[u32]>::to_vec), query, namespaces, statistics })
     }
 
     /// The place of a field with words in a pair.
@@ -112,7 +139,15 @@ impl Prepared {
     }
 
     /// The statistics for the caller. The number of passages that pass the filter is unknown here.
-    pub(super) fn into_statistics(self) -> LexicalStatistics {
-        self.query.into_statistics()
+    pub(super) fn statistics(&self) -> LexicalStatistics {
+        self.query.statistics()
+    }
+
+    /// Returns `true` if there are so many lists of postings, and such short ones, that reading all of them takes less time than
+    /// preparing to skip in them.
+    pub(super) fn is_scattered(&self) -> bool {
+        let lists: u64 = self.query.terms.iter().map(|term| term.occurring.len() as u64).sum();
+        let passages: u64 = self.query.terms.iter().map(|term| term.document_frequency).sum();
+        self.namespaces.len() >= MANY_NAMESPACES && passages <= lists * SHORT_LIST
     }
 }

@@ -1,7 +1,7 @@
 //! The best passages for a query, and the score of any passage.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -80,13 +80,14 @@ impl Reader {
             .collect();
         hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
         hits.truncate(k);
-        Ok(LexicalHits { hits, statistics: prepared.into_statistics() })
+        Ok(LexicalHits { hits, statistics: prepared.statistics() })
     }
 
     /// The best passages of a selection, in no order. Blocks of postings that cannot contain one are skipped.
     fn best(&self, prepared: &Prepared, selection: &Selection, room: usize) -> tantivy::Result<Vec<Candidate>> {
-        let weights = self.weights(prepared)?;
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
+        let is_scattered = prepared.is_scattered();
+        let weights = if is_scattered { Vec::new() } else { self.weights(prepared)? };
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let passages = reader.fast_fields().u64(PASSAGE)?;
             // Opening a column takes as long as looking up several terms.
@@ -95,27 +96,63 @@ impl Reader {
                 false => Some(reader.fast_fields().u64(DOCUMENT)?),
             };
             let slack = self.slack(prepared, reader)?;
-            // Namespaces are searched in turn, because each passage has exactly one.
-            for weight in &weights {
-                weight.for_each_pruning(threshold(&best, room, slack), reader, &mut |document, score| {
-                    let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                    if let (true, Some(passage)) = (alive, passages.first(document)) {
-                        let passes = documents.as_ref().is_none_or(|documents| {
-                            let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
-                            selection.contains(PassageId(passage), owner)
-                        });
-                        if passes {
-                            best.push(Reverse(Candidate { score, passage, segment, document }));
-                            if best.len() > room {
-                                best.pop();
-                            }
+            let mut least = threshold(&best, room, slack);
+            let mut consider = |document, score| {
+                let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                if let (true, Some(passage)) = (alive, passages.first(document)) {
+                    let passes = documents.as_ref().is_none_or(|documents| {
+                        let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
+                        selection.contains(PassageId(passage), owner)
+                    });
+                    if passes {
+                        best.push(Reverse(Candidate { score, passage, segment, document }));
+                        if best.len() > room {
+                            best.pop();
                         }
                     }
-                    threshold(&best, room, slack)
+                }
+                threshold(&best, room, slack)
+            };
+            if is_scattered {
+                for (document, score) in self.scores(prepared, reader)? {
+                    if score > least {
+                        least = consider(document, score);
+                    }
+                }
+                continue;
+            }
+            // Namespaces are searched in turn, because each passage has exactly one.
+            for weight in &weights {
+                weight.for_each_pruning(least, reader, &mut |document, score| {
+                    least = consider(document, score);
+                    least
                 })?;
             }
         }
         Ok(best.into_iter().map(|Reverse(candidate)| candidate).collect())
+    }
+
+    /// The scores of all passages of a segment with a term, by reading all postings.
+    fn scores(&self, prepared: &Prepared, reader: &SegmentReader) -> tantivy::Result<Vec<(DocId, f32)>> {
+        let mut scores: HashMap<DocId, f32> = HashMap::new();
+        for term in &prepared.query.terms {
+            for (field, weight) in [self.fields.body, self.fields.name].into_iter().zip(&term.weights) {
+                let Some(weight) = weight else { continue };
+                let inverted = reader.inverted_index(field)?;
+                let lengths = reader.get_fieldnorms_reader(field)?;
+                for (_, place) in term.occurring.iter().filter(|(_, place)| place.field() == field) {
+                    let Some(mut postings) = inverted.read_postings(place, IndexRecordOption::WithFreqs)? else {
+                        continue;
+                    };
+                    while postings.doc() != TERMINATED {
+                        let score = weight.score(lengths.fieldnorm_id(postings.doc()), postings.term_freq());
+                        *scores.entry(postings.doc()).or_default() += score;
+                        postings.advance();
+                    }
+                }
+            }
+        }
+        Ok(scores.into_iter().collect())
     }
 
     /// All passages of a small selection, unscored. A search could skip nothing, because its intermediate results never become

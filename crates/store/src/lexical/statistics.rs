@@ -1,7 +1,9 @@
 //! Counting passages and terms for a search, without deleted ones.
 
+use std::sync::Arc;
+
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, TERMINATED, Term};
+use tantivy::{DocId, DocSet, InvertedIndexReader, TERMINATED, Term};
 
 use super::Reader;
 use super::fields::{BODY_TERMS, NAME_TERMS, NAMESPACE};
@@ -10,13 +12,12 @@ use super::totals::{Lengths, Totals};
 use crate::record::PassageId;
 
 impl Reader {
-    /// Counts the passages with a term.
+    /// Counts the passages with a term; `segments` are those of its field.
     ///
     /// A segment's own count includes deleted passages until the segment is merged, so these are subtracted.
-    pub(super) fn frequency(&self, term: &Term) -> tantivy::Result<u64> {
+    pub(super) fn frequency(&self, segments: &[Arc<InvertedIndexReader>], term: &Term) -> tantivy::Result<u64> {
         let mut frequency = 0;
-        for (segment, deleted) in self.searcher.segment_readers().iter().zip(self.deleted()) {
-            let inverted = segment.inverted_index(term.field())?;
+        for (inverted, deleted) in segments.iter().zip(self.deleted()) {
             let Some(info) = inverted.get_term_info(term)? else {
                 continue;
             };

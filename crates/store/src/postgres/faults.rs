@@ -50,7 +50,7 @@ fn of_server(said: &DbError) -> String {
             "create it (CREATE DATABASE), or name another one at the end of the address"
         }
         _ if lacks_vector && *code == SqlState::INSUFFICIENT_PRIVILEGE => {
-            "ask an administrator to run in this database: CREATE EXTENSION vector"
+            "ask an administrator to run in this database: CREATE EXTENSION vector SCHEMA public"
         }
         _ if lacks_vector => {
             "pgvector is not installed on the server: install it there, for PostgreSQL 18 as postgresql-18-pgvector on Debian or \

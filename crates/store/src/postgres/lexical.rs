@@ -20,21 +20,25 @@ use crate::hits::{LexicalHits, LexicalQuery, LexicalScore};
 use crate::lexical::{MOST_CONTAINED_WORDS, text_terms};
 use crate::record::PassageId;
 use crate::store::LexicalLeg;
+use crate::ties::{settle, with_spare};
 
 impl LexicalLeg for PostgresStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
-        self.connections.read_of(&filter.namespaces, async |transaction| {
+        let most = with_spare(k);
+        let mut found = self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.selection(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &selection.scope).await?;
-            let in_memory = |words: &WordsInMemory| words.best(&query, &selection, k);
+            let in_memory = |words: &WordsInMemory| words.best(&query, &selection, most);
             let hits = match self.of_words(transaction, &selection.scope, Some(&query), in_memory).await? {
                 Some(hits) => hits,
-                None => best(transaction, &query, &selection, k, self.legs.sizes).await?,
+                None => best(transaction, &query, &selection, most, self.legs.sizes).await?,
             };
-            let mut statistics = query.terms.into_statistics();
+            let mut statistics = query.terms.statistics();
             statistics.passages = selection.count;
             Ok(LexicalHits { hits, statistics })
-        })
+        })?;
+        settle(self, &mut found.hits, k)?;
+        Ok(found)
     }
 
     fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {

@@ -19,6 +19,7 @@ use crate::hits::Nearest;
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::store::VectorLeg;
+use crate::ties::{settle, with_spare};
 
 /// Most vectors of one statement.
 const BATCH: usize = 1_000;
@@ -55,13 +56,15 @@ impl VectorLeg for PostgresStore {
     }
 
     fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest> {
-        self.connections.read_of(&filter.namespaces, async |transaction| {
+        let mut found = self.connections.read_of(&filter.namespaces, async |transaction| {
             let Some(model) = model_of(transaction, model, vector).await? else {
                 return Ok(Nearest::default());
             };
             let selection = self.selection(transaction, filter).await?;
-            self.nearest_of(transaction, &model, vector, filter, &selection, k).await
-        })
+            self.nearest_of(transaction, &model, vector, filter, &selection, with_spare(k)).await
+        })?;
+        settle(self, &mut found.hits, k)?;
+        Ok(found)
     }
 
     fn similarities(

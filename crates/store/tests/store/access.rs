@@ -112,7 +112,7 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
         let message = error.to_string();
         assert!(matches!(error, StoreError::Newer { found: 99, supported: 7, .. }), "{message}");
         assert!(
-            message.contains("version 99") && message.contains("up to 6") && message.contains("upgrade"),
+            message.contains("version 99") && message.contains("up to 7") && message.contains("upgrade"),
             "{message}"
         );
     }

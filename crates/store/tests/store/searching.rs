@@ -145,20 +145,6 @@ fn a_long_query_is_answered_by_its_rarest_words() {
 }
 
 #[test]
-fn equal_passages_come_in_the_order_of_their_numbers() {
-    on_every_store(|store| {
-        for batch in 0..4 {
-            // Each publication makes a segment of its own.
-            put(store, (0..50).map(|file| prose(&format!("{batch}.{file}"), &["the same text"])).collect());
-            publish(store);
-        }
-        let hits = store.lexical(&LexicalQuery::new("same"), &Filter::default(), 20).unwrap().hits;
-        let ids: Vec<PassageId> = hits.iter().map(|hit| hit.passage).collect();
-        assert_eq!(ids, all(store)[..20]);
-    });
-}
-
-#[test]
 fn the_nearest_are_those_of_an_exact_search() {
     on_every_store(|store| {
         let many: Vec<String> = (0..300).map(|number| format!("text {number}")).collect();
@@ -231,4 +217,33 @@ fn what_is_gone_is_found_as_it_was_until_that_is_published() {
     assert_eq!(nearest.hits.len(), 2, "vectors are seen at once");
     publish(&store);
     assert_eq!(found(&store, "flour"), ["flour too", "flour again"]);
+}
+
+#[test]
+fn equal_passages_are_found_in_the_order_of_their_paths_whenever_they_were_stored() {
+    on_every_store(|store| {
+        let paths = ["c.md", "a.md", "d.md", "b.md"];
+        for path in paths {
+            put(store, vec![prose(path, &["the mill grinds flour", "the tide turns"])]);
+            // Each publication makes a segment of its own.
+            publish(store);
+        }
+        // More that are as good than a leg is asked for.
+        put(store, (0..20).map(|at| prose(&format!("e{at:02}.md"), &["the mill grinds flour"])).collect());
+        embed(store);
+        publish(store);
+        let filter = Filter::namespace("here");
+        let of = |passages: Vec<PassageId>| -> Vec<String> {
+            let found = store.passages(&passages).unwrap();
+            passages.iter().map(|id| found.iter().find(|known| known.passage == *id).unwrap().path.clone()).collect()
+        };
+        for k in [1, 3, 4, 10] {
+            let by_words = store.lexical(&LexicalQuery::new("grinds flour"), &filter, k).unwrap().hits;
+            let same = vector_of(TextHash::of("the mill grinds flour"));
+            let by_meaning = store.nearest(MODEL, &same, &filter, k).unwrap().hits;
+            let expected = ["a.md", "b.md", "c.md", "d.md", "e00.md", "e01.md", "e02.md", "e03.md", "e04.md", "e05.md"];
+            assert_eq!(of(by_words.iter().map(|hit| hit.passage).collect()), expected[..k]);
+            assert_eq!(of(by_meaning.iter().map(|hit| hit.passage).collect()), expected[..k]);
+        }
+    });
 }

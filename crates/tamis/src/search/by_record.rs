@@ -259,7 +259,7 @@ fn listed(
         places.contains_key(&ranked.passage.document).then_some(ranked)
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.passage.cmp(&b.candidate.passage)));
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut seen = HashSet::new();
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
     retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();

@@ -3,7 +3,7 @@
 //! A search does each once. An evaluation retrieves once and decides with many cuts, using the same code.
 
 use super::answer::CutReport;
-use super::candidate::Ranked;
+use super::candidate::{Candidate, Ranked};
 use super::decide::{self, Fusions, Steps};
 use super::depth::Depth;
 use super::entries::{self, KnownTexts};
@@ -669,6 +669,13 @@ pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) 
         passages.retain(|_, passage| is_own(passage) || !texts.contains(&passage.text_hash));
     }
     gathered.candidates.retain(|candidate| passages.contains_key(&candidate.passage));
+    // Equal values keep this order to the end, so that it does not depend on the age of passages.
+    let place = |candidate: &Candidate| {
+        let passage = passages.get(&candidate.passage)?;
+        Some((!own.contains(&passage.namespace), passage.namespace.clone(), passage.path.clone(), passage.ordinal))
+    };
+    gathered.candidates.sort_by_cached_key(place);
+    gathered.phrased.iter_mut().for_each(|phrased| phrased.candidates.sort_by_cached_key(place));
     let passages = gathered.candidates.iter().filter_map(|candidate| passages.remove(&candidate.passage)).collect();
     Ok(Fetched { passages, gone })
 }
