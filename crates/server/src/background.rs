@@ -88,6 +88,8 @@ impl BackgroundState {
 #[derive(Debug, Default)]
 struct Task {
     running: bool,
+    /// True while it waits for another process that writes an index with content.
+    queued: bool,
     model: Option<String>,
     done: u64,
     total: u64,
@@ -173,6 +175,11 @@ impl Background {
         true
     }
 
+    /// True while reading waits for another process that writes an index with content.
+    pub fn is_queued(&self) -> bool {
+        self.tasks().reading.queued
+    }
+
     /// Number of finished reads of the tree.
     pub fn reads(&self) -> u64 {
         self.tasks().reads
@@ -234,6 +241,12 @@ struct Worker {
     active_calls: Arc<ActiveCalls>,
 }
 
+impl Worker {
+    fn has_content(&self) -> bool {
+        self.index.get().contents().summary().is_ok_and(|summary| summary.last_publish_ms.is_some())
+    }
+}
+
 /// Records the progress of one thread, pauses it while calls are in progress, and stops it.
 struct WorkerObserver<'a> {
     worker: &'a Worker,
@@ -246,10 +259,11 @@ struct WorkerObserver<'a> {
 
 impl Observer for WorkerObserver<'_> {
     fn stage(&self, stage: Stage, total: u64) {
+        let queued = matches!(stage, Stage::Queue(_)) && self.worker.has_content();
         let mut tasks = self.worker.background.tasks();
         let task = (self.task)(&mut tasks);
         let model = if let Stage::Embed(model) = stage { Some(model) } else { None };
-        *task = Task { running: true, model, total, ..Task::default() };
+        *task = Task { running: true, queued, model, total, ..Task::default() };
         self.idle.store(false, SeqCst);
     }
 

@@ -24,6 +24,7 @@ mod error;
 mod hits;
 mod http;
 mod labels;
+mod lanes;
 mod lines;
 mod logging;
 mod messages;
@@ -44,6 +45,7 @@ mod stdio;
 mod text;
 mod tool;
 mod tools;
+mod turns;
 mod uri;
 mod web_page;
 

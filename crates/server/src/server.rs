@@ -8,6 +8,7 @@ use crate::change_feed::ChangeFeed;
 use crate::content::Content;
 use crate::current_index::CurrentIndex;
 use crate::cursor::Cursor;
+use crate::lanes::{Lane, Lanes, Share};
 use crate::progress::{Reporter, forward};
 use crate::text::name;
 use crate::tool::{Call, RegisteredTool};
@@ -21,12 +22,12 @@ use rmcp::model::{
     ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tamis::Index;
 use tamis::search::SearchCaller;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Instructions that a client gives its agent at the start.
@@ -39,7 +40,7 @@ const INSTRUCTIONS: &str = "Tamis searches the code, documents, issues and notes
 /// Options of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Most calls in progress at a time; further calls wait. At least 1.
+    /// Most calls of a caller in progress at a time; further calls wait. At least 1.
     pub parallel_calls: usize,
     /// The rights of a client without a token.
     pub caller: Caller,
@@ -58,22 +59,31 @@ pub struct Server {
     connection: SearchCaller,
 }
 
+/// The sender of a call.
+pub(crate) struct Sender {
+    pub caller: Caller,
+    pub session: SearchCaller,
+    pub share: Share,
+}
+
 struct Shared {
     index: Arc<CurrentIndex>,
     options: ServerOptions,
     tools: Vec<RegisteredTool>,
-    slots: Arc<Semaphore>,
+    lanes: Lanes,
     active_calls: Arc<ActiveCalls>,
     background: Arc<Background>,
     metrics: Metrics,
     changes: Arc<ChangeFeed>,
     /// True if all servers of the index share the sessions of clients.
     shares_sessions: bool,
+    /// The start of the first refresh, if anything keeps the index fresh.
+    started: OnceLock<Instant>,
     /// True if the first refresh has ended.
     settled: AtomicBool,
 }
 
-/// Longest time that a call waits for the first refresh of the index.
+/// How long after the start of the first refresh of the index calls wait for it.
 const FIRST_RUN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Poll interval during that wait.
@@ -82,7 +92,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 impl Server {
     /// A server over an index.
     pub fn new(index: Arc<Index>, options: ServerOptions) -> Server {
-        let slots = Arc::new(Semaphore::new(options.parallel_calls.max(1)));
+        let lanes = Lanes::new(options.parallel_calls);
         let (active_calls, background) = <(Arc<ActiveCalls>, Arc<Background>)>::default();
         let (settled, metrics) = (AtomicBool::new(false), Metrics::default());
         let shares_sessions = index.shared_sessions().is_some();
@@ -92,12 +102,13 @@ impl Server {
                 index,
                 options,
                 tools: tools::all(),
-                slots,
+                lanes,
                 active_calls,
                 background,
                 metrics,
                 changes: Arc::default(),
                 shares_sessions,
+                started: OnceLock::new(),
                 settled,
             }),
             connection: SearchCaller::connection(),
@@ -106,6 +117,7 @@ impl Server {
 
     /// Starts to keep the index fresh in the background.
     pub fn start_background(&self) {
+        let _ = self.shared.started.set(Instant::now());
         self.shared.background.start(&self.shared.index, &self.shared.active_calls);
     }
 
@@ -139,6 +151,11 @@ impl Server {
         &self.shared.active_calls
     }
 
+    /// Number of a caller's calls, in progress or waiting.
+    pub(crate) fn calls_of(&self, share: Share) -> usize {
+        self.shared.lanes.calls_of(share)
+    }
+
     /// The caller that the transport identified, or else the anonymous one.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let parts = context.extensions.get::<hyper::http::request::Parts>();
@@ -151,19 +168,26 @@ impl Server {
         parts.and_then(|parts| parts.extensions.get::<SearchCaller>()).copied().unwrap_or(self.connection)
     }
 
+    /// The caller that the turns of a request are counted for.
+    fn share(&self, context: &RequestContext<RoleServer>) -> Share {
+        let parts = context.extensions.get::<hyper::http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get::<Share>()).copied().unwrap_or(Share(self.connection))
+    }
+
     fn tools_for<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = (usize, &'a RegisteredTool)> {
         self.shared.tools.iter().enumerate().filter(|(_, tool)| (tool.is_for)(caller))
     }
 
-    /// Waits a moment for the first refresh of the index. Calls never wait for later ones.
+    /// Waits a moment for the first refresh of the index, unless that waits for another process itself. Calls never wait for later
+    /// ones, and none waits once that moment is over.
     async fn settle(&self, reporter: &Reporter) -> BackgroundState {
-        let until = Instant::now() + FIRST_RUN_TIMEOUT;
+        let until = self.shared.started.get().map_or_else(Instant::now, |started| *started + FIRST_RUN_TIMEOUT);
         loop {
             let state = self.background();
             if state.phase != Phase::Indexing {
                 self.shared.settled.store(true, SeqCst);
             }
-            if self.shared.settled.load(SeqCst) || Instant::now() >= until {
+            if self.shared.settled.load(SeqCst) || self.shared.background.is_queued() || Instant::now() >= until {
                 return state;
             }
             reporter.indexing(&state);
@@ -194,18 +218,20 @@ impl Server {
         self.shared.index.get()
     }
 
-    /// Runs blocking work when a slot is free, and reports its progress to the client. Returns `None` when the work panicked or the
+    /// Runs blocking work when its turn comes, and reports its progress to the client. Returns `None` when the work panicked or the
     /// client cancelled it before it began. Dropping the future, as a closed connection does, cancels the work.
     async fn work<T: Send + 'static>(
         &self,
         context: RequestContext<RoleServer>,
+        lane: Lane,
         work: impl FnOnce(&mut Call<'_>, &[RegisteredTool]) -> T + Send + 'static,
     ) -> Option<T> {
-        let (caller, session) = (self.caller(&context), self.session(&context));
+        let sender =
+            Sender { caller: self.caller(&context), session: self.session(&context), share: self.share(&context) };
         let cancelled = context.ct.child_token();
         let token = context.meta.get_progress_token();
         let (reporter, reports) = Reporter::new(cancelled.clone(), token.is_some());
-        let working = self.run(caller, session, cancelled, reporter, work);
+        let working = self.run(sender, lane, cancelled, reporter, work);
         // Reporting ends with the work.
         tokio::join!(working, forward(context.peer, token, reports)).0
     }
@@ -213,37 +239,38 @@ impl Server {
     /// Does the same for a caller without a session of the protocol, and without reports.
     pub(crate) async fn answer<T: Send + 'static>(
         &self,
-        caller: Caller,
-        session: SearchCaller,
+        sender: Sender,
+        lane: Lane,
         work: impl FnOnce(&Call<'_>) -> T + Send + 'static,
     ) -> Option<T> {
         let cancelled = CancellationToken::new();
         let (reporter, _reports) = Reporter::new(cancelled.clone(), false);
-        self.run(caller, session, cancelled, reporter, |call, _| work(call)).await
+        self.run(sender, lane, cancelled, reporter, |call, _| work(call)).await
     }
 
     async fn run<T: Send + 'static>(
         &self,
-        caller: Caller,
-        session: SearchCaller,
+        sender: Sender,
+        lane: Lane,
         cancelled: CancellationToken,
         reporter: Reporter,
         work: impl FnOnce(&mut Call<'_>, &[RegisteredTool]) -> T + Send + 'static,
     ) -> Option<T> {
+        let Sender { caller, session, share } = sender;
         let _stop = cancelled.clone().drop_guard();
         let begun = async {
             // A call that waits for the index does not count as active: the refresh would wait for it in turn.
             let state = self.settle(&reporter).await;
             let active = self.shared.active_calls.begin();
-            Some((state, active, self.shared.slots.clone().acquire_owned().await.ok()?))
+            Some((state, active, self.shared.lanes.wait(lane, share).await?))
         };
-        let (state, active, slot) = tokio::select! {
+        let (state, active, turn) = tokio::select! {
             begun = begun => begun?,
             () = cancelled.cancelled() => return None,
         };
         let shared = self.shared.clone();
         let work = move || {
-            let (_active, _slot) = (active, slot);
+            let (_active, _turn) = (active, turn);
             let (index, cursor) = (shared.index.get(), Cursor::default());
             let with_data = shared.options.output_schemas;
             let mut call = Call {
@@ -259,7 +286,8 @@ impl Server {
             };
             work(&mut call, &shared.tools)
         };
-        tokio::task::spawn_blocking(work).await.ok()
+        let shared = self.shared.clone();
+        tokio::task::spawn_blocking(move || shared.lanes.run(lane, work)).await.ok()
     }
 }
 
@@ -305,13 +333,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context);
-        let Some((position, _)) = self.tools_for(&caller).find(|(_, tool)| tool.name() == request.name) else {
+        let Some((position, tool)) = self.tools_for(&caller).find(|(_, tool)| tool.name() == request.name) else {
             let names: Vec<&str> = self.tools_for(&caller).map(|(_, tool)| tool.name()).collect();
             let message = format!("{}: no such tool; the tools are {}", name(&request.name), names.join(", "));
             return Err(sanitize::error(ErrorData::invalid_params(message, None)));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let result = self.work(context, move |call, tools| tools[position].answer(call, arguments)).await;
+        let result = self.work(context, tool.lane, move |call, tools| tools[position].answer(call, arguments)).await;
         let result = result.unwrap_or_else(|| {
             CallToolResult::error(vec![ContentBlock::text(
                 "the call was cancelled or failed inside the server; the server's log has the details",
@@ -335,7 +363,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let listed = self.work(context, move |call, _| resources::list(call, cursor.as_deref())).await;
+        let listed = self.work(context, Lane::Quick, move |call, _| resources::list(call, cursor.as_deref())).await;
         listed.unwrap_or_else(stopped).map_err(sanitize::error)
     }
 
@@ -353,7 +381,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.work(context, move |call, _| resources::read(call, &request.uri)).await;
+        let read = self.work(context, Lane::Quick, move |call, _| resources::read(call, &request.uri)).await;
         read.unwrap_or_else(stopped).map(Into::into).map_err(sanitize::error)
     }
 
@@ -386,7 +414,7 @@ impl ServerHandler for Server {
                 let complete = move |call: &mut Call<'_>, _: &[RegisteredTool]| {
                     resources::complete(call, &argument.name, &argument.value, namespace.as_deref())
                 };
-                let completed = self.work(context, complete).await.unwrap_or_else(stopped);
+                let completed = self.work(context, Lane::Quick, complete).await.unwrap_or_else(stopped);
                 completed.map(CompleteResult::new).map_err(sanitize::error)
             }
             // Arguments of prompts are free text.

@@ -5,6 +5,7 @@ use crate::arguments;
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::cursor::Cursor;
+use crate::lanes::Lane;
 use crate::reply::{Refused, Reply};
 use crate::{sanitize, schema};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
@@ -51,6 +52,8 @@ pub(crate) trait Tool {
     const DESCRIPTION: &'static str;
     /// Effect on stored data.
     const EFFECT: Effect = Effect::Reads;
+    /// The lane of its calls.
+    const LANE: Lane = Lane::Quick;
     /// Content of an index without which the tool is not listed.
     const NEED: Need = Need::Nothing;
     /// Most characters of an answer, as text and as data, when the arguments have no `max_chars`.
@@ -130,6 +133,7 @@ pub(crate) struct RegisteredTool {
     pub description: Description,
     pub is_for: fn(&Caller) -> bool,
     pub need: Need,
+    pub lane: Lane,
     output_schema: fn() -> JsonObject,
     call: fn(&mut Call<'_>, JsonObject) -> Result<CallToolResult, Refused>,
 }
@@ -149,6 +153,7 @@ impl RegisteredTool {
             description,
             is_for: T::is_for,
             need: T::NEED,
+            lane: T::LANE,
             output_schema: schema::of_answer::<T::Answer>,
             call: call::<T>,
         }

@@ -1,8 +1,12 @@
 //! The API stands behind the gate of the protocol for agents: hosts, origins, tokens, rates, and the end of the server.
 
 use crate::served::{get, kitchen, send, serve};
-use crate::support::{SECRET, Server, tamis, token, two_namespaces};
+use crate::support::{SECRET, Server, receive, request, tamis, token, two_namespaces};
 use serde_json::json;
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::mpsc::channel;
+use std::thread;
 
 #[test]
 fn hosts_origins_and_tokens_are_checked_before_anything_is_said() {
@@ -139,4 +143,119 @@ fn it_is_ready_once_the_first_refresh_has_ended() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert_eq!(get(&server, "/readyz").status, 200, "it stays ready");
+}
+
+/// A call of several seconds.
+fn slow_call(server: &Server, authorization: &str) -> TcpStream {
+    let scores: Vec<f64> = (0..40).map(|rank| 9.0 - f64::from(rank) / 10.0).collect();
+    let lists = vec![json!({ "scores": scores }); 4000];
+    let body = json!({ "kept_only": true, "lists": lists }).to_string();
+    let headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("Authorization", authorization)];
+    let mut stream = server.connect();
+    stream.write_all(&request("POST /v1/cut HTTP/1.1", &headers, &body)).expect("sent");
+    stream
+}
+
+fn active_calls(server: &Server, authorization: &str) -> usize {
+    let metrics = send(server, "GET /metrics", &[("Authorization", authorization)], "");
+    let count = metrics.text().lines().find_map(|line| line.strip_prefix("tamis_active_calls "));
+    count.and_then(|count| count.parse().ok()).expect("a count")
+}
+
+#[test]
+fn slow_calls_of_one_token_hold_up_no_call_of_another() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let [busy, other] = ["busy", "other"].map(|name| format!("Bearer {}", token(root, &[name])));
+    let server = serve(root, &[]);
+    let mut calls: Vec<TcpStream> = (0..8).map(|_| slow_call(&server, &busy)).collect();
+    while active_calls(&server, &other) < 8 {
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let (answered, ended) = channel();
+    thread::scope(|scope| {
+        for mut call in calls.drain(..) {
+            let answered = answered.clone();
+            scope.spawn(move || {
+                let status = receive(&mut call).status;
+                answered.send(status).expect("somebody counts");
+            });
+        }
+        // A search, and a call that is slow too: neither waits for more than one of the eight.
+        let by = |authorization: &str, path: &str| {
+            send(&server, &format!("GET {path}"), &[("Authorization", authorization)], "").status
+        };
+        assert_eq!(by(&other, "/v1/search?query=oven"), 200);
+        assert_eq!(by(&other, "/v1/grep?pattern=oven"), 200);
+        let before = ended.try_iter().count();
+        assert!(before <= 2, "{before} of the eight were answered first");
+        // The caller's own searches do not wait for its slow calls either.
+        assert_eq!(by(&busy, "/v1/search?query=oven"), 200);
+        let before = before + ended.try_iter().count();
+        assert!(before <= 4, "{before} of the eight were answered first");
+        assert!(ended.iter().take(8 - before).all(|status| status == 200));
+    });
+}
+
+#[test]
+fn one_token_cannot_use_up_all_calls() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let [busy, other] = ["busy", "other"].map(|name| format!("Bearer {}", token(root, &[name])));
+    let server = serve(root, &[]);
+    let slow = thread::available_parallelism().map_or(2, usize::from);
+    let _running: Vec<TcpStream> = (0..slow).map(|_| slow_call(&server, &busy)).collect();
+    let call = |authorization: &str| {
+        let headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("Authorization", authorization)];
+        let mut stream = server.connect();
+        let body = json!({ "lists": [{ "scores": [2, 1] }] }).to_string();
+        stream.write_all(&request("POST /v1/cut HTTP/1.1", &headers, &body)).expect("sent");
+        stream
+    };
+    let waiting: Vec<TcpStream> = (0..300).map(|_| call(&busy)).collect();
+    let refused = waiting.into_iter().rev().map(|mut stream| receive(&mut stream).status).find(|status| *status != 200);
+    assert_eq!(refused, Some(503));
+    assert_eq!(receive(&mut call(&other)).status, 200);
+}
+
+#[test]
+fn a_slow_call_ends_when_its_client_leaves() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let wide = format!("Bearer {}", token(root, &["wide"]));
+    let server = serve(root, &[]);
+    let calls: Vec<TcpStream> = (0..8).map(|_| slow_call(&server, &wide)).collect();
+    while active_calls(&server, &wide) < 8 {
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    drop(calls);
+    let left = std::time::Instant::now();
+    while active_calls(&server, &wide) > 0 {
+        assert!(left.elapsed() < crate::support::PATIENCE, "they go on");
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let started = std::time::Instant::now();
+    receive(&mut slow_call(&server, &wide));
+    assert!(left.elapsed() < started.elapsed() * 6, "eight calls went on for {:?}", left.elapsed());
+}
+
+#[test]
+fn a_server_answers_at_once_while_another_process_writes_the_index() {
+    let directory = kitchen();
+    let root = directory.path();
+    let lock = std::fs::File::open(root.join(".tamis/write.lock")).expect("there");
+    lock.lock().expect("free");
+    let mut command = tamis(root);
+    let server = Server::of(command.args(["serve", "--http", "127.0.0.1:0"]));
+    let started = std::time::Instant::now();
+    for _ in 0..3 {
+        let answer = get(&server, "/v1/search?query=how+hot+should+the+oven+be");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert!(
+            answer.text().contains("220 degrees") && answer.text().contains("is being updated"),
+            "{}",
+            answer.text()
+        );
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(5), "three searches took {:?}", started.elapsed());
 }

@@ -4,6 +4,7 @@ use super::encode;
 use super::parameters;
 use super::problem::{Kind, Problem};
 use crate::caller::Caller;
+use crate::lanes::Lane;
 use crate::schema;
 use crate::tool::Call;
 use hyper::Method;
@@ -57,6 +58,8 @@ pub(crate) trait Endpoint {
     const DESCRIPTION: &'static str = "";
     /// True if the answer depends on the state of the index and the parameters alone, so that it carries a tag.
     const TAGGED: bool = false;
+    /// The lane of its calls.
+    const LANE: Lane = Lane::Quick;
     /// The right that the route needs, in words for the refusal.
     const NEEDS: &'static str = "";
     /// Parameters. Unknown ones are refused.
@@ -92,6 +95,7 @@ pub(crate) struct RegisteredEndpoint {
     pub summary: &'static str,
     pub description: &'static str,
     pub tagged: bool,
+    pub lane: Lane,
     pub needs: &'static str,
     pub is_for: fn(&Caller) -> bool,
     /// The schema of the parameters, as an object.
@@ -111,6 +115,7 @@ impl RegisteredEndpoint {
             summary: E::SUMMARY,
             description: E::DESCRIPTION,
             tagged: E::TAGGED,
+            lane: E::LANE,
             needs: E::NEEDS,
             is_for: E::is_for,
             parameters: schema::of_arguments::<E::Parameters>(),

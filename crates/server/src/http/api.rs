@@ -3,7 +3,7 @@
 use super::answer::{page, sent};
 use super::body::Outgoing;
 use super::connections::Connection;
-use super::handler::{Handler, Identity, MAX_CALLS, Rejection, is_json, plain, reject, response, too_many_requests};
+use super::handler::{Handler, Identity, Rejection, is_json, plain, reject, response, too_many_requests};
 use super::request_log::RequestLog;
 use super::sign_in::{self, SIGN_IN};
 use super::token;
@@ -15,6 +15,7 @@ use crate::api::parameters;
 use crate::api::problem::{self, Kind, Problem};
 use crate::api::route::{self, EVENTS, OPENAPI};
 use crate::background::Phase;
+use crate::server::Sender;
 use crate::web_page::{self, Asset};
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONNECTION, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -219,9 +220,8 @@ impl Handler {
         connection: &Arc<Connection>,
         log: &mut RequestLog,
     ) -> Result<Response<Outgoing>, Refusal> {
-        if self.server.active_calls().count() >= MAX_CALLS {
-            return Err(Problem::new(Kind::Unavailable, "too many calls at once; try again").into());
-        }
+        let share = identity.share(connection);
+        self.admit(share)?;
         let (parts, body) = request.into_parts();
         let query = parts.uri.query().unwrap_or_default();
         let mut given = if parts.method == Method::POST {
@@ -253,7 +253,8 @@ impl Handler {
             Some(token) => SearchCaller::session(&["http token", token]),
             None => connection.client,
         };
-        let answering = self.server.answer(identity.caller, session, move |call| endpoint.answer(call, given));
+        let sender = Sender { caller: identity.caller, session, share };
+        let answering = self.server.answer(sender, endpoint.lane, move |call| endpoint.answer(call, given));
         let answered = tokio::time::timeout(self.request_timeout, answering).await;
         let answered = answered.map_err(|_| {
             Problem::new(Kind::Timeout, "the request took longer than mcp.request_timeout_seconds allows")

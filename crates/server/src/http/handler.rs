@@ -12,6 +12,7 @@ use super::sessions::Sessions;
 use super::token::{self, Token};
 use crate::api::route::EVENTS;
 use crate::caller::Caller;
+use crate::lanes::Share;
 use crate::messages::{self, Batch, batches_unsupported, supports_batches};
 use crate::server::Server;
 use bytes::Bytes;
@@ -30,7 +31,10 @@ use tamis::search::SearchCaller;
 use tokio_util::sync::CancellationToken;
 
 /// Most calls in progress or waiting. The calls of a session outlive the connection that brought them.
-pub(super) const MAX_CALLS: usize = 1024;
+const MAX_CALLS: usize = 1024;
+
+/// Most of them by one caller, so that others are still heard.
+const MAX_CALLS_EACH: usize = MAX_CALLS / 4;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -59,6 +63,16 @@ pub(super) struct Identity {
     pub client: ClientKey,
     pub caller: Caller,
     pub token: Option<String>,
+}
+
+impl Identity {
+    /// The holder of the token or, without tokens, the connection.
+    pub fn share(&self, connection: &Connection) -> Share {
+        Share(match &self.token {
+            Some(token) => SearchCaller::session(&["token", token]),
+            None => connection.client,
+        })
+    }
 }
 
 /// A request that may go to the protocol.
@@ -156,11 +170,12 @@ impl Handler {
         log.token.clone_from(&identity.token);
         self.rate_limit.count(identity.client).map_err(too_many_requests)?;
         let session = self.session(request.headers(), identity.client).await?;
-        if self.server.active_calls().count() >= MAX_CALLS {
-            return Err(
-                reject(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; try again").with(RETRY_AFTER, 1u64)
-            );
-        }
+        let share = match &session {
+            // Without tokens, a session is known better than the connection that a message happens to come over.
+            Some(session) if identity.token.is_none() => Share(SearchCaller::session(&["mcp session", session])),
+            _ => identity.share(connection),
+        };
+        self.admit(share)?;
 
         let (mut parts, body) = request.into_parts();
         let body = match parts.method {
@@ -181,6 +196,7 @@ impl Handler {
             (None, Some(token)) => SearchCaller::session(&["mcp token", token]),
             (None, None) => connection.client,
         });
+        parts.extensions.insert(share);
         parts.extensions.insert(identity.caller);
         let opens = match &accepted {
             Accepted::One { opens } => opens.clone(),
@@ -218,6 +234,17 @@ impl Handler {
             _ => {}
         }
         Ok(response)
+    }
+
+    /// Refuses a call when too many are in progress or waiting.
+    pub(super) fn admit(&self, share: Share) -> Result<(), Rejection> {
+        match self.server.active_calls().count() >= MAX_CALLS || self.server.calls_of(share) >= MAX_CALLS_EACH {
+            true => {
+                Err(reject(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; try again")
+                    .with(RETRY_AFTER, 1u64))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Identifies the sender by the position of its token. A client that tries tokens is counted by its address.

@@ -5,6 +5,7 @@ use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::languages;
 use crate::text::{clean, counted};
+use crate::lanes::Lane;
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -71,6 +72,7 @@ impl Tool for Grep {
     const DESCRIPTION: &'static str = "Find exact text or a regular expression in the indexed files, read from disk, with \
         exact totals. For every use of a name, a constant, a message. Use search for meaning.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
+    const LANE: Lane = Lane::Slow;
     type Arguments = Arguments;
     type Answer = LinesFound;
 

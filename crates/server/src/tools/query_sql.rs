@@ -3,6 +3,7 @@
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
+use crate::lanes::Lane;
 use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,6 +53,7 @@ impl Tool for QuerySql {
         with one SELECT in SQLite's dialect. It only reads, within limits of rows and time. Use query_view when list_views \
         already has the question, and vector_search to find claims or fragments by meaning.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
+    const LANE: Lane = Lane::Slow;
     type Arguments = Arguments;
     type Answer = Rows;
 

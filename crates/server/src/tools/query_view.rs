@@ -4,6 +4,7 @@ use super::query_sql::limit;
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
+use crate::lanes::Lane;
 use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +44,7 @@ impl Tool for QueryView {
     const DESCRIPTION: &'static str = "Ask the evidence graph a predefined question, such as v_contradictions or \
         v_unsupported_claims. list_views lists them with what each answers. Use query_sql for any other question.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
+    const LANE: Lane = Lane::Slow;
     type Arguments = Arguments;
     type Answer = Rows;
 

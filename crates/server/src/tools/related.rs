@@ -5,6 +5,7 @@ use crate::labels::note_opened;
 use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, counted, name, rounded};
+use crate::lanes::Lane;
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,7 @@ impl Tool for Related {
     const DESCRIPTION: &'static str = "Continue from a result: passages of similar meaning, the definitions that it uses, and the code \
         that uses it. Use it to follow code, or to find more of the same, once search has found a first passage.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
+    const LANE: Lane = Lane::Slow;
     type Arguments = Arguments;
     type Answer = Relations;
 

@@ -4,6 +4,7 @@ use crate::agent_messages::for_agent;
 use crate::caller::Caller;
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name};
+use crate::lanes::Lane;
 use crate::tool::{Call, Effect, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,7 @@ impl Tool for Remember {
     const DESCRIPTION: &'static str = "Write a note that memory_search can find from now on: a decision and its reason, a preference, \
         a lesson. Note only what is worth finding again. The note is added to the notes of the day; nothing else changes.";
     const EFFECT: Effect = Effect::Adds;
+    const LANE: Lane = Lane::Slow;
     type Arguments = Arguments;
     type Answer = Noted;
 

@@ -23,7 +23,7 @@ const SESSION_WINDOW: Duration = Duration::from_secs(24 * 3600);
 /// assert_ne!(one, SearchCaller::session(&["mcp", "77aa"]));
 /// assert_ne!(SearchCaller::connection(), SearchCaller::connection());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SearchCaller {
     pub(crate) key: CallerKey,
     pub(crate) window: Duration,

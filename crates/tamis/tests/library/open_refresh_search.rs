@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
+use tamis::tree::GrepRequest;
 use tamis::{Error, Freshness, Index, Observer, SearchRequest, Stage};
 
 fn tree() -> tempfile::TempDir {
@@ -112,4 +113,29 @@ fn an_observer_stops_a_search() {
     index.refresh().expect("refreshed");
     let stopped = index.search_with(&SearchRequest::new("oven"), &Freshness::default(), &Stops::default());
     assert!(matches!(stopped, Err(Error::Cancelled)));
+}
+
+/// Stops a grep once it has been asked so often.
+struct StopsAfter {
+    asked: AtomicUsize,
+    allowed: usize,
+}
+
+impl Observer for StopsAfter {
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.allowed
+    }
+}
+
+#[test]
+fn an_observer_stops_a_grep_between_two_files() {
+    let tree = tree();
+    for number in 0..50 {
+        fs::write(tree.path().join(format!("{number}.md")), "# Tide\n\nIt turns.\n").expect("written");
+    }
+    let index = Index::open(tree.path()).expect("opened");
+    index.refresh().expect("refreshed");
+    let stops = StopsAfter { asked: AtomicUsize::new(0), allowed: 10 };
+    let stopped = index.tree().grep(&GrepRequest::new("tide"), &stops);
+    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
 }

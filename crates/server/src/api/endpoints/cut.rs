@@ -3,6 +3,7 @@
 use super::filters::HowMuch;
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::{Kind, Problem};
+use crate::lanes::Lane;
 use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -161,6 +162,7 @@ impl Endpoint for Cut {
     const VERBS: Verbs = Verbs::Post;
     const SUMMARY: &'static str = "Cut the ranked lists of any search engine where relevance ends";
     const DESCRIPTION: &'static str = "As `tamis cut --json`, for many lists in one call. Nothing of the index is read, and nothing is recorded.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = Answer;
 

@@ -3,6 +3,7 @@
 use super::evidence_views::{limit, named_values, timeout};
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::Problem;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -42,6 +43,7 @@ impl Endpoint for EvidenceSql {
     const VERBS: Verbs = Verbs::GetOrPost;
     const SUMMARY: &'static str = "Query the evidence in SQL, which can only read";
     const DESCRIPTION: &'static str = "As `tamis evidence sql --json`.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = SqlAnswer;
 

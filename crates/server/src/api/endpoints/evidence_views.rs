@@ -2,6 +2,7 @@
 
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::Problem;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -87,6 +88,7 @@ impl Endpoint for EvidenceView {
     const VERBS: Verbs = Verbs::GetOrPost;
     const SUMMARY: &'static str = "Ask a predefined question about the evidence";
     const DESCRIPTION: &'static str = "As `tamis evidence view --json`.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = SqlAnswer;
 

@@ -3,6 +3,7 @@
 use super::filters::languages;
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::Problem;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -71,6 +72,7 @@ impl Endpoint for Grep {
     const VERBS: Verbs = Verbs::GetOrPost;
     const SUMMARY: &'static str = "Find exact text or a regular expression, with exact totals";
     const DESCRIPTION: &'static str = "As `tamis grep --json`. The files are read from the disk.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = GrepAnswer;
 

@@ -3,6 +3,7 @@
 use crate::api::endpoint::Endpoint;
 use crate::api::problem::Problem;
 use crate::labels::note_opened;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,6 +35,7 @@ impl Endpoint for Related {
     const PATH: &'static str = "/v1/related";
     const SUMMARY: &'static str = "Find passages like one, what it uses, and what uses it";
     const DESCRIPTION: &'static str = "As `tamis related --json`.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = tamis::related::Related;
 

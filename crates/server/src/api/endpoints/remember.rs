@@ -3,6 +3,7 @@
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::{Kind, Problem};
 use crate::caller::Caller;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use crate::tools::namespace_of_note;
 use schemars::JsonSchema;
@@ -31,6 +32,7 @@ impl Endpoint for Remember {
     const SUMMARY: &'static str = "Add a note to the notes of the day";
     const DESCRIPTION: &'static str = "As `tamis remember --json`.";
     const NEEDS: &'static str = "adding notes is off: the server needs --allow-remember, and a token remember = true";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = Remembered;
 

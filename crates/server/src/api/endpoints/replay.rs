@@ -3,6 +3,7 @@
 use super::filters::{moment, one_namespace};
 use crate::api::endpoint::Endpoint;
 use crate::api::problem::Problem;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -41,6 +42,7 @@ impl Endpoint for Replay {
     const SUMMARY: &'static str = "Decide past searches again with other cuts, and compare";
     const DESCRIPTION: &'static str = "As `tamis stats --replay --json`. A token that is limited to namespaces gets the figures of one \
         of them, without examples.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = tamis::telemetry::Replay;
 

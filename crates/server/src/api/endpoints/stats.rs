@@ -3,6 +3,7 @@
 use super::filters::{moment, one_namespace};
 use crate::api::endpoint::Endpoint;
 use crate::api::problem::Problem;
+use crate::lanes::Lane;
 use crate::tool::Call;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -31,6 +32,7 @@ impl Endpoint for Stats {
     const SUMMARY: &'static str = "Summarise how past queries were answered";
     const DESCRIPTION: &'static str = "As `tamis stats --json`. A token that is limited to namespaces gets the figures of one of \
         them, without texts and identifiers of queries.";
+    const LANE: Lane = Lane::Slow;
     type Parameters = Parameters;
     type Answer = tamis::telemetry::Stats;
 

@@ -148,24 +148,29 @@ impl Tree<'_> {
             notes: Vec::new(),
         };
         let (mut room, mut gone) = (request.limit, Vec::new());
+        let is_late = || until.is_some_and(|until| Instant::now() >= until);
         for batch in listed.files.chunks(BATCH) {
-            if observer.cancelled() {
-                return Err(Error::Cancelled);
-            }
-            if until.is_some_and(|until| Instant::now() >= until) {
-                answer.complete = false;
-                break;
-            }
-            let found: Vec<_> =
-                batch.par_iter().map(|file| search(&self.bytes(file, &roots)?, &matcher, request, room)).collect();
+            // A file can be long and a pattern slow, so each is a step of its own.
+            let step = |file: &DocumentState| match observer.cancelled() || is_late() {
+                true => None,
+                false => Some(self.bytes(file, &roots).and_then(|bytes| search(&bytes, &matcher, request, room))),
+            };
+            let found: Vec<_> = batch.par_iter().map(step).collect();
             for (file, found) in batch.iter().zip(found) {
                 match found {
-                    Err(error) => gone.push(format!("{} ({error})", file.path)),
-                    Ok(found) => {
+                    None => answer.complete = false,
+                    Some(Err(error)) => gone.push(format!("{} ({error})", file.path)),
+                    Some(Ok(found)) => {
                         answer.searched += 1;
                         room = answer.take(file, found, room);
                     }
                 }
+            }
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if !answer.complete {
+                break;
             }
         }
         answer.notes = notes(&listed, &answer, &gone);
