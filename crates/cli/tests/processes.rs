@@ -85,3 +85,50 @@ fn sixteen_that_index_at_once_are_served_one_after_the_other() {
     assert_eq!(status["documents"], 200);
     assert_eq!(status["stale"], 0);
 }
+
+#[test]
+fn questions_that_start_while_the_first_index_is_written_wait_for_its_content() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    for number in 0..300 {
+        let text = format!("# Note {number}\n\nHeat the oven to 220 degrees before baking bread.\n");
+        fs::write(root.join(format!("note-{number}.md")), text).expect("written");
+    }
+    let question = "how hot should the oven be";
+    let commands: [&[&str]; 8] = [
+        &["search", question],
+        &["search", question, "--json"],
+        &["grep", "220 degrees"],
+        &["files", "note-7"],
+        &["outline", "note-7.md"],
+        &["pack", question],
+        &["search", "baking bread"],
+        &["search", question, "--no-gate"],
+    ];
+    let running = commands.map(|arguments| tamis(root).args(arguments).spawn().expect("it starts"));
+    let mut waited = 0;
+    for (arguments, child) in commands.into_iter().zip(running) {
+        let output = child.wait_with_output().expect("it ends");
+        let (found, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {found}{errors}");
+        assert!(found.contains("note-"), "{arguments:?}: {found}{errors}");
+        waited += usize::from(errors.contains("which is writing this index"));
+    }
+    assert!(waited > 0, "none says that it waits");
+}
+
+#[test]
+fn a_search_of_an_index_that_is_being_written_says_in_json_too_that_it_is_behind() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    fs::write(root.join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees.\n").expect("written");
+    assert!(tamis(root).arg("index").status().expect("it runs").success());
+    let lock = fs::File::open(root.join(".tamis/write.lock")).expect("there");
+    lock.lock().expect("free");
+    fs::write(root.join("new.md"), "# Tide\n\nThe tide turns.\n").expect("written");
+    let output = tamis(root).args(["search", "how hot should the oven be", "--json"]).output().expect("it runs");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("searched the index as it is, 1 changed file since: "), "{answer}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 changed file since"));
+}

@@ -96,7 +96,8 @@ pub fn ask(
         // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);
     }
-    let answer = index.search_with(&request, &freshness, &())?;
+    let mut answer = index.search_with(&request, &freshness, &())?;
+    answer.warnings.extend(refresh::outdated(&freshness));
     warn(&answer, &freshness, output);
     if let Some(problem) = index.feedback().recording_problem().filter(|_| output.verbose()) {
         output.note(&format!("the search could not be recorded, so it cannot be judged: {problem}"));
@@ -105,7 +106,7 @@ pub fn ask(
 }
 
 fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
-    refresh::warn(freshness, output);
+    refresh::warn_of_use(freshness, output);
     if let Some(reason) = &answer.fallback_reason {
         output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
     }

@@ -17,7 +17,7 @@ use tamis::tree::{FilesRequest, TreeScope};
 /// There is no index, or a glob is invalid.
 pub fn run(arguments: &FilesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);

@@ -17,7 +17,7 @@ use tamis::tree::{GrepRequest, LetterCase, MOST_LISTED, Pattern, TreeScope};
 /// There is no index, a named file is missing, or the pattern is not allowed.
 pub fn run(arguments: &GrepArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);

@@ -17,7 +17,7 @@ use tamis::tree::OutlineRequest;
 /// There is no index, or nothing of that name in it.
 pub fn run(arguments: &OutlineArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);

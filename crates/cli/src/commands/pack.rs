@@ -32,7 +32,7 @@ pub fn run(arguments: &PackArguments, global: &Global, output: &Output) -> Resul
     };
     search.check()?;
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);

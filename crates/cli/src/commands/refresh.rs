@@ -24,6 +24,19 @@ pub fn open(
     Ok(refreshed(&index, wants_refresh, output)?.map(|freshness| (index, freshness)))
 }
 
+/// Opens the index for a question about its files, as a search does: a missing one is made unless the user does not want to wait.
+/// `None`: the user stopped it.
+///
+/// # Errors
+/// There is no index to ask, or it cannot be read.
+pub fn open_or_make(session: Session, no_refresh: bool, output: &Output) -> Result<Option<Index>> {
+    let config = session.config()?;
+    let wants_refresh = config.search.refresh && !no_refresh;
+    let Some((index, freshness)) = open(session, config, wants_refresh, output)? else { return Ok(None) };
+    warn(&freshness, output);
+    Ok(Some(index))
+}
+
 /// Opens an existing index and brings it up to date, unless the user does not want that. `None`: the user stopped it.
 ///
 /// # Errors
@@ -63,15 +76,21 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
 
 /// Warns of files and models that the index could not use.
 pub fn warn(freshness: &Freshness, output: &Output) {
-    freshness.report.iter().for_each(|report| warn_of_models(report, output));
+    warn_of_use(freshness, output);
+    outdated(freshness).iter().for_each(|warning| output.warn(warning));
+}
+
+/// The warning that the index is not up to date, and why.
+pub fn outdated(freshness: &Freshness) -> Option<String> {
     let stale = freshness.stale.unwrap_or_default();
-    match &freshness.reason {
-        Some(reason) if stale > 0 => {
-            output.warn(&format!("searched the index as it is, {} since: {reason}", counted(stale, "changed file")));
-        }
-        Some(reason) if freshness.failed => output.warn(&format!("searched the index as it is: {reason}")),
-        _ => {}
-    }
+    let reason = freshness.reason.as_ref().filter(|_| stale > 0 || freshness.failed)?;
+    let since = if stale > 0 { format!(", {} since", counted(stale, "changed file")) } else { String::new() };
+    Some(format!("searched the index as it is{since}: {reason}"))
+}
+
+/// Warns of files and models that a run could not use.
+pub fn warn_of_use(freshness: &Freshness, output: &Output) {
+    freshness.report.iter().for_each(|report| warn_of_models(report, output));
     let unreadable = freshness.report.as_ref().map_or(0, |report| report.unreadable.len() as u64);
     if unreadable > 0 {
         output.warn(&format!("{} could not be read: `tamis index -v` lists them", counted(unreadable, "file")));

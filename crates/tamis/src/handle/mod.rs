@@ -37,7 +37,7 @@ use tamis_store::{Filter, Store, StoreError, Writing};
 const SHORT_WAIT: Duration = Duration::from_secs(10);
 
 /// The longest wait of a whole run for other processes, each of which may be a whole run too.
-const RUN_WAIT: Duration = Duration::from_secs(600);
+pub(crate) const RUN_WAIT: Duration = Duration::from_secs(600);
 
 /// An index of one directory tree, or of several repositories.
 ///
@@ -210,22 +210,28 @@ impl Index {
 
     /// Waits for the right to write, up to ten seconds. Processes take turns.
     pub(crate) fn wait_to_write(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
-        self.queue_to_write(SHORT_WAIT, observer)
+        self.queue_to_write(SHORT_WAIT, observer, &|| true)
     }
 
     /// Waits for the right to write for a whole run, up to ten minutes. Processes take turns.
     pub(crate) fn wait_for_run(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
-        self.queue_to_write(RUN_WAIT, observer)
+        self.queue_to_write(RUN_WAIT, observer, &|| true)
     }
 
-    fn queue_to_write(&self, patience: Duration, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
+    /// Waits for the right to write, as long as `wanted` says that it is still needed.
+    pub(crate) fn queue_to_write(
+        &self,
+        patience: Duration,
+        observer: &dyn Observer,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<Writing<'_>, Error> {
         let mut named = String::new();
         let mut waiting = |holder: &str| {
             if named != holder {
                 observer.stage(Stage::Queue(holder.to_owned()), 0);
                 holder.clone_into(&mut named);
             }
-            !observer.cancelled()
+            !observer.cancelled() && wanted()
         };
         Ok(self.store.wait_to_write(patience, &mut waiting)?)
     }

@@ -34,8 +34,10 @@ pub use text_document::TextDocument;
 pub use watch::watch;
 
 use crate::Error;
-use crate::handle::{Index, Source, SourceState};
+use crate::handle::{Index, RUN_WAIT, Source, SourceState};
 use crate::progress::Observer;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 use tamis_store::{StoreError, Writing};
 
 /// The freshness of an index, as [`Index::refresh_for_search`] found it.
@@ -50,6 +52,9 @@ pub struct Freshness {
     /// True if somebody has to fix the reason. Another process at work or a read-only directory does not count.
     pub failed: bool,
 }
+
+/// Pause between two looks for the first content of an index.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// How often a run is begun at most.
 const BEGINNINGS: usize = 3;
@@ -146,6 +151,10 @@ impl Index {
                     let stale = Some(if report.interrupted { self.stale()? } else { 0 });
                     return Ok(Freshness { report: Some(report), stale, ..Freshness::default() });
                 }
+                Err(Error::Store(StoreError::Busy { .. })) if observer.cancelled() => {
+                    let report = Some(RunReport { interrupted: true, ..RunReport::default() });
+                    return Ok(Freshness { report, ..Freshness::default() });
+                }
                 Err(Error::Store(error @ (StoreError::Busy { .. } | StoreError::ReadOnly { .. }))) => {
                     (error.to_string(), false)
                 }
@@ -168,7 +177,25 @@ impl Index {
     }
 
     fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        repeated(|| Ok(self.store.writer()?), || refresh::run(self, options, observer))
+        repeated(|| self.writer_for_search(observer), || refresh::run(self, options, observer))
+    }
+
+    /// Takes the right to write without waiting, unless another process is writing the first content: an index without any could
+    /// only answer that there is nothing.
+    fn writer_for_search(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
+        let is_empty = || -> Result<bool, Error> { Ok(self.store.summary()?.last_publish_ms.is_none()) };
+        match self.store.writer() {
+            Err(StoreError::Busy { .. }) if is_empty()? => {
+                let looked = Cell::new(Instant::now());
+                self.queue_to_write(RUN_WAIT, observer, &|| {
+                    looked.get().elapsed() < LOOK_EVERY || {
+                        looked.set(Instant::now());
+                        is_empty().unwrap_or(false)
+                    }
+                })
+            }
+            taken => Ok(taken?),
+        }
     }
 
     /// Returns the number of files that differ from the index.
@@ -187,8 +214,6 @@ impl Index {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
 
     fn lost() -> Error {
