@@ -6,8 +6,15 @@
 use tamis::Error;
 use tamis::store::StoreError;
 
-/// The message of an error, with a remedy for an agent.
-pub(crate) fn for_error(error: &Error) -> String {
+/// The message of an error, with a remedy for an agent, and the names given by others that it ends with.
+pub(crate) fn for_error(error: Error) -> (String, Vec<String>) {
+    let (error, names) = match error {
+        Error::NotFound { wanted, nearest } => (Error::NotFound { wanted, nearest: None }, Vec::from_iter(nearest)),
+        Error::Ambiguous { wanted, forms } => {
+            return (format!("{wanted}: in {} namespaces; say in which", forms.len()), forms);
+        }
+        error => (error, Vec::new()),
+    };
     let said = error.to_string();
     let advice = match error {
         Error::NotFound { .. } => "; `search` returns valid ids, and `get_status` lists the namespaces",
@@ -23,7 +30,8 @@ pub(crate) fn for_error(error: &Error) -> String {
         }
         _ => "",
     };
-    for_agent(&format!("{said}{advice}"))
+    let nearest = if names.is_empty() { "" } else { ". The nearest there is" };
+    (for_agent(&format!("{said}{advice}{nearest}")), names)
 }
 
 /// A message that asks the user to run the commands in it.
@@ -92,8 +100,8 @@ mod tests {
     #[test]
     fn an_error_names_the_tool_that_helps_or_says_that_none_does() {
         let missing = Error::NotFound { wanted: "x.md".into(), nearest: None };
-        assert!(for_error(&missing).contains("`search`"));
+        assert!(for_error(missing).0.contains("`search`"));
         let broken = Error::Store(StoreError::Missing { path: "/x".into() });
-        assert!(for_error(&broken).ends_with("tell the user"));
+        assert!(for_error(broken).0.ends_with("tell the user"));
     }
 }

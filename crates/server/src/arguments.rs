@@ -6,6 +6,54 @@ use serde_json::{Number, Value};
 /// Lowest similarity of a name that is suggested instead of an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
+/// The arguments of an agent as it meant them. Clients of agents send `"5"` for a number, `"true"` for a flag, a text for a list of one,
+/// and `""` for what they leave out. Whatever can mean one thing only is taken as that; the rest stays, for the check to refuse.
+pub(crate) fn meant(schema: &JsonObject, given: JsonObject) -> JsonObject {
+    let required = |name: &str| {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|required| required.iter().any(|one| one == name))
+    };
+    let meant = |(name, value): (String, Value)| match schema.get("properties").and_then(|known| known.get(&name)) {
+        Some(_) if !required(&name) && value.as_str().is_some_and(|text| text.trim().is_empty()) => None,
+        Some(wanted) => Some((name, meant_value(value, wanted))),
+        None => Some((name, value)),
+    };
+    given.into_iter().filter_map(meant).collect()
+}
+
+fn meant_value(value: Value, wanted: &Value) -> Value {
+    let kind = wanted.get("type").and_then(Value::as_str);
+    match (kind, value) {
+        (Some("array"), Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(Value::Array(values)) => meant_value(Value::Array(values), wanted),
+            _ => meant_value(Value::Array(vec![Value::String(text)]), wanted),
+        },
+        (Some("array"), Value::Array(values)) => match wanted.get("items") {
+            Some(items) => values.into_iter().map(|value| meant_value(value, items)).collect(),
+            None => Value::Array(values),
+        },
+        (Some("array"), value @ (Value::Number(_) | Value::Bool(_))) => meant_value(Value::Array(vec![value]), wanted),
+        (Some("string" | "integer" | "number" | "boolean"), Value::Array(mut values)) if values.len() == 1 => {
+            meant_value(values.remove(0), wanted)
+        }
+        (Some("integer" | "number"), Value::String(text)) => match serde_json::from_str(text.trim()) {
+            Ok(Value::Number(number)) => Value::Number(number),
+            _ => Value::String(text),
+        },
+        (Some("boolean"), Value::String(text)) => match text.trim().to_lowercase().as_str() {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => Value::String(text),
+        },
+        (Some("object"), Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(object @ Value::Object(_)) => object,
+            _ => Value::String(text),
+        },
+        (Some("string"), Value::Number(number)) => Value::String(number.to_string()),
+        (_, value) => value,
+    }
+}
+
 /// The arguments in the form of a tool's schema. A null counts as left out, and `5.0` as the whole number 5.
 ///
 /// # Errors
@@ -169,6 +217,45 @@ mod tests {
     fn valid_arguments_are_taken_and_null_counts_as_left_out() {
         let taken = check(json!({ "query": "x", "limit": 5.0, "floor": 1, "want": null, "paths": [] })).expect("fits");
         assert_eq!(Value::Object(taken), json!({ "query": "x", "limit": 5, "floor": 1, "paths": [] }));
+    }
+
+    #[test]
+    fn what_a_client_can_only_have_meant_is_taken() {
+        let schema = json!({
+            "properties": {
+                "query": { "type": "string" },
+                "limit": { "type": "integer" },
+                "floor": { "type": "number" },
+                "relevant": { "type": "boolean" },
+                "languages": { "type": "array", "items": { "type": "string" } },
+                "lines": { "type": "array", "items": { "type": "integer" } },
+                "values": { "type": "object" },
+                "cursor": { "type": "string" },
+            },
+            "required": ["query"],
+        });
+        for (given, expected) in [
+            (
+                json!({ "limit": "5", "floor": " 0.5", "relevant": "True" }),
+                json!({ "limit": 5, "floor": 0.5, "relevant": true }),
+            ),
+            (json!({ "languages": "python" }), json!({ "languages": ["python"] })),
+            (json!({ "languages": "[\"python\", \"go\"]" }), json!({ "languages": ["python", "go"] })),
+            (json!({ "lines": ["3", 4] }), json!({ "lines": [3, 4] })),
+            (json!({ "lines": 3 }), json!({ "lines": [3] })),
+            (json!({ "cursor": "", "limit": " ", "languages": "", "query": "" }), json!({ "query": "" })),
+            (json!({ "query": 404, "cursor": ["1-a"] }), json!({ "query": "404", "cursor": "1-a" })),
+            (json!({ "values": "{\"a\": 1}" }), json!({ "values": { "a": 1 } })),
+            // These can mean several things or none.
+            (json!({ "limit": "five", "relevant": "yes" }), json!({ "limit": "five", "relevant": "yes" })),
+            (json!({ "relevant": 1, "cursor": ["a", "b"] }), json!({ "relevant": 1, "cursor": ["a", "b"] })),
+            (json!({ "query": { "a": 1 }, "odd": "5" }), json!({ "query": { "a": 1 }, "odd": "5" })),
+        ] {
+            let (Value::Object(schema), Value::Object(arguments)) = (schema.clone(), given.clone()) else {
+                panic!("objects")
+            };
+            assert_eq!(Value::Object(meant(&schema, arguments)), expected, "{given}");
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod logging;
 mod messages;
 mod page;
 mod priority;
+mod private;
 mod process;
 mod progress;
 mod prompts;

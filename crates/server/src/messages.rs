@@ -9,6 +9,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Most messages of a batch.
@@ -30,10 +31,35 @@ pub(crate) enum Incoming {
     Bad(Value),
 }
 
+/// A message without halves of characters. A client that shortens a text in the middle of an emoji sends one as `\ud83d`, which is no
+/// text: U+FFFD takes its place, so that the request is answered.
+pub(crate) fn well_formed(bytes: &[u8]) -> Cow<'_, [u8]> {
+    const REPLACEMENT: &[u8] = b"fffd";
+    let mut mended = Cow::Borrowed(bytes);
+    let unit = |at: usize| {
+        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+        at += found;
+        at += match (unit(at), unit(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                mended.to_mut()[at + 2..at + 6].copy_from_slice(REPLACEMENT);
+                6
+            }
+            // Another escape, such as a backslash by itself.
+            _ => 2,
+        };
+    }
+    mended
+}
+
 /// Reads incoming bytes.
 pub(crate) fn read(bytes: &[u8]) -> Incoming {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let value: Value = match serde_json::from_slice(bytes) {
+    let value: Value = match serde_json::from_slice(&well_formed(bytes)) {
         Ok(value) => value,
         Err(error) => return Incoming::Bad(error_response(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None)),
     };
@@ -207,6 +233,23 @@ mod tests {
         assert!(matches!(read(format!("\u{feff}{good}").as_bytes()), Incoming::One(_)));
         assert!(matches!(read(format!("[{good}]").as_bytes()), Incoming::Batch(_)));
         assert!(code(r#"{"jsonrpc":"2.0","method":"notifications/odd"}"#).is_none(), "a notification is not answered");
+    }
+
+    #[test]
+    fn half_a_character_leaves_the_rest_of_a_message_as_it_is() {
+        for (given, expected) in [
+            (r#"{"a":"x\ud83d"}"#, r#"{"a":"x\ufffd"}"#),
+            (r#""\uDE00\ud83d\ud83d\ude00""#, r#""\ufffd\ufffd\ud83d\ude00""#),
+            (r#""\\ud83d \n\u0041""#, r#""\\ud83d \n\u0041""#),
+            (r#""\ud8"#, r#""\ud8"#),
+            ("\\", "\\"),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&well_formed(given.as_bytes())), expected);
+        }
+        let Incoming::One(message) = read(br#"{"jsonrpc":"2.0","id":7,"method":"x\ud83d"}"#) else {
+            panic!("a message")
+        };
+        assert!(matches!(*message, JsonRpcMessage::Request(request) if request.id == NumberOrString::Number(7)));
     }
 
     impl Incoming {

@@ -1,8 +1,8 @@
 //! Documents as resources: listed page by page in a fixed order, and read as indexed. Nothing else can be read.
 
-use crate::agent_messages;
 use crate::labels::note_opened;
 use crate::page::json_length;
+use crate::reply::Refused;
 use crate::text::{clean, first, name};
 use crate::tool::Call;
 use crate::uri;
@@ -85,7 +85,7 @@ pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, 
     let excerpt = match call.index.document_allowed(&namespace, &path, call.caller.namespaces.as_deref()) {
         Ok(excerpt) => excerpt,
         Err(Error::NotFound { .. }) => return Err(missing()),
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(failed(call, error)),
     };
     note_opened(call, &excerpt, "mcp resource");
     let contents = ResourceContents::text(bounded(&excerpt.text, &namespace, &path), uri::of(&namespace, &path))
@@ -127,9 +127,9 @@ pub(crate) fn complete(
             _ => {}
         }
     }
-    // A name with hidden characters has no faithful completion; the list gives its address.
+    // A name with hidden characters or line ends has no faithful completion; the list gives its address.
     values.retain(|value| {
-        value.starts_with(begun) && clean(value) == **value && value.chars().count() < MAX_COMPLETION_CHARS
+        value.starts_with(begun) && name(value) == **value && value.chars().count() < MAX_COMPLETION_CHARS
     });
     values.sort();
     values.dedup();
@@ -143,7 +143,7 @@ pub(crate) fn complete(
 
 /// The namespaces that the caller may read, sorted.
 fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
-    let known = call.index.contents().namespaces().map_err(|error| failed(&error))?;
+    let known = call.index.contents().namespaces().map_err(|error| failed(call, error))?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
     names.sort();
     Ok(names)
@@ -151,7 +151,7 @@ fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
 
 /// The documents of a namespace that have passages, by path.
 fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, ErrorData> {
-    let mut documents = call.index.contents().documents(namespace).map_err(|error| failed(&error))?;
+    let mut documents = call.index.contents().documents(namespace).map_err(|error| failed(call, error))?;
     documents.retain(|document| document.passages > 0);
     documents.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(documents)
@@ -205,6 +205,6 @@ fn invalid(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
 }
 
-fn failed(error: &Error) -> ErrorData {
-    ErrorData::internal_error(agent_messages::for_error(error), None)
+fn failed(call: &Call<'_>, error: Error) -> ErrorData {
+    ErrorData::internal_error(Refused::from(error).text(call.caller), None)
 }

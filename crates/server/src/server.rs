@@ -22,6 +22,8 @@ use rmcp::model::{
     ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -353,8 +355,26 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let message = format!("{}: no such method", name(&request.method));
-        Err(sanitize::error(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)))
+        // A known method comes here too if its parameters are not the protocol's.
+        let params = request.params.unwrap_or_default();
+        let fault = match request.method.as_str() {
+            "tools/call" => fault::<CallToolRequestParams>(params),
+            "resources/read" => fault::<ReadResourceRequestParams>(params),
+            "prompts/get" => fault::<GetPromptRequestParams>(params),
+            "completion/complete" => fault::<CompleteRequestParams>(params),
+            "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
+                fault::<PaginatedRequestParams>(params)
+            }
+            _ => None,
+        };
+        let error = match fault {
+            Some(fault) => ErrorData::invalid_params(format!("{}: {fault}", request.method), None),
+            None => {
+                let message = format!("{}: no such method", name(&request.method));
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+            }
+        };
+        Err(sanitize::error(error))
     }
 
     async fn list_resources(
@@ -421,6 +441,14 @@ impl ServerHandler for Server {
             _ => Ok(CompleteResult::default()),
         }
     }
+}
+
+/// The fault of parameters that are not those of a method.
+fn fault<T: DeserializeOwned>(params: Value) -> Option<String> {
+    if params.get("arguments").is_some_and(|arguments| !arguments.is_object()) {
+        return Some("arguments: must be an object".to_owned());
+    }
+    serde_json::from_value::<T>(params).err().map(|error| error.to_string())
 }
 
 fn stopped<T>() -> Result<T, ErrorData> {

@@ -50,5 +50,5 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<String>, Refused> {
 /// # Errors
 /// The text is not a date or time.
 pub(crate) fn moment(name: &str, text: &str) -> Result<Timestamp, Refused> {
-    dates::moment(text, &Zoned::now()).map_err(|error| Refused(format!("{name}: {error}")))
+    dates::moment(text, &Zoned::now()).map_err(|error| Refused::from(format!("{name}: {error}")))
 }

@@ -172,22 +172,22 @@ impl RegisteredTool {
 
     /// Answers a call. An error is a result too, so that the agent reads it and corrects the call.
     pub fn answer(&self, call: &mut Call<'_>, arguments: JsonObject) -> CallToolResult {
-        let validated = arguments::validated(self.name(), &self.description.input_schema, arguments).map_err(Refused);
+        let schema = &self.description.input_schema;
+        let validated =
+            arguments::validated(self.name(), schema, arguments::meant(schema, arguments)).map_err(Refused::from);
         let answered = validated.and_then(|arguments| (self.call)(call, arguments));
         call.metrics.tool(&self.description.name, answered.is_ok());
-        answered.unwrap_or_else(|Refused(message)| {
-            CallToolResult::error(vec![ContentBlock::text(sanitize::message(&message))])
-        })
+        answered.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.text(call.caller))]))
     }
 }
 
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
-    call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused)?;
+    call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused::from)?;
     call.cursor.with_data = call.with_data;
     let is_first_page = !arguments.contains_key("cursor");
     let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(T::MAX_CHARS);
-    let invalid = |error: serde_json::Error| Refused(format!("{}: {error}", T::NAME));
+    let invalid = |error: serde_json::Error| Refused::from(format!("{}: {error}", T::NAME));
     let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(invalid)?;
     let reply = T::call(call, arguments)?;
     // The further pages of an answer are the same search.

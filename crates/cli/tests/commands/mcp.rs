@@ -364,10 +364,11 @@ fn get_reads_whole_texts_in_pages() {
     assert_eq!(whole, lines);
     for (arguments, said) in [
         (json!({}), "get needs id"),
-        (json!({ "id": "docs/tide.md" }), "did you mean docs/tides.md?"),
+        (json!({ "id": "docs/tide.md" }), "docs/tide.md: not in the index"),
+        (json!({ "id": "docs/tide.md" }), "\n```\ndocs/tides.md\n```\n"),
         (json!({ "id": "../../etc/passwd" }), "not in the index"),
         (json!({ "id": "docs/tides.md:90" }), "lines"),
-        (json!({ "id": 5 }), "id = 5: must be a text"),
+        (json!({ "id": true }), "id = true: must be a text"),
     ] {
         let error = client.refused("get", arguments.clone());
         assert!(error.contains(said), "{arguments}: {error}");

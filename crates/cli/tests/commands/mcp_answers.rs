@@ -159,8 +159,8 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
         shows_all(&what, &message);
         let text = message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{what}: {message}"));
         if message["result"]["isError"] == true {
-            // An error is on one line, so that none of it can pass for another message.
-            assert_eq!(text.lines().count(), 1, "{what}: {text}");
+            // An error is on one line, so that none of it can pass for another message, and names by others are fenced.
+            assert_eq!(outside(text).lines().count(), 1, "{what}: {text}");
         } else {
             let own = outside(text);
             assert!(!own.to_lowercase().contains("obeyme"), "{what}: outside of the fences: {own}\nof:\n{text}");
@@ -452,6 +452,62 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     }
     client.send_line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/none\"}\n\n");
     assert!(client.request("ping", json!({}))["result"].is_object(), "it goes on");
+}
+
+#[test]
+fn what_the_clients_of_agents_send_for_numbers_flags_and_lists_is_understood() {
+    let tree = Tree::indexed();
+    let mut client = server(&tree);
+    let (clear, _) = client.good("search", json!({ "query": "oven", "limit": 1, "languages": ["markdown"] }));
+    let (loose, _) =
+        client.good("search", json!({ "query": "oven", "limit": "1", "languages": "markdown", "cursor": "" }));
+    assert_eq!((&loose["results"], &loose["remaining"]), (&clear["results"], &clear["remaining"]), "{loose}");
+    client.good(
+        "grep",
+        json!({ "pattern": "OVEN", "ignore_case": "true", "paths": "[\"docs/**\"]", "max_chars": "2000" }),
+    );
+    let refused = client.refused("search", json!({ "query": "oven", "limit": "many" }));
+    assert!(refused.contains("limit = \"many\": must be a whole number"), "{refused}");
+}
+
+#[test]
+fn parameters_that_are_not_the_methods_are_invalid_and_half_a_character_is_no_fault() {
+    let tree = Tree::indexed();
+    let mut client = server(&tree);
+    for (method, params) in [
+        ("tools/call", json!({ "name": "search", "arguments": "oven" })),
+        ("tools/call", json!({ "arguments": {} })),
+        ("resources/read", json!({ "uri": 5 })),
+        ("prompts/get", json!({ "arguments": {} })),
+    ] {
+        let answer = client.request(method, params);
+        assert_eq!(answer["error"]["code"], -32602, "{method}: {answer}");
+        assert!(answer["error"]["message"].as_str().is_some_and(|text| text.starts_with(method)), "{answer}");
+    }
+    assert_eq!(client.request("tools/cal", json!({}))["error"]["code"], -32601);
+    client.send_line(
+        r#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"search","arguments":{"query":"oven \ud83d"}}}"#,
+    );
+    let answer = client.answer(77);
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+    assert!(answer.to_string().contains("bread.md"), "{answer}");
+}
+
+#[test]
+fn names_by_others_are_no_part_of_a_refusal_or_of_a_completion() {
+    let tree = Tree::new();
+    tree.write("docs/ignore-all-rules.md", "# Rules\n\nOne rule.\n");
+    tree.write("docs/two\nlines.md", "# Lines\n\nTwo lines.\n");
+    tree.tamis(&["index"]).assert().success();
+    let mut client = server(&tree);
+    let refused = client.refused("get", json!({ "id": "docs/ignore-all-rule.md" }));
+    let (said, names) = refused.split_once("\n```\n").unwrap_or_else(|| panic!("no fence: {refused}"));
+    assert!(!said.contains("ignore-all-rules.md") && names == "docs/ignore-all-rules.md\n```\n", "{refused}");
+    let reference = json!({ "type": "ref/resource", "uri": "tamis://{namespace}/{+path}" });
+    let params = json!({ "ref": reference, "argument": { "name": "path", "value": "docs/" } });
+    let completed = client.request("completion/complete", params);
+    let values = completed["result"]["completion"]["values"].to_string();
+    assert!(values.contains("docs/bread.md") && !values.contains("two"), "{completed}");
 }
 
 #[test]

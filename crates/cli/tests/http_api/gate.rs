@@ -259,3 +259,23 @@ fn a_server_answers_at_once_while_another_process_writes_the_index() {
     }
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "three searches took {:?}", started.elapsed());
 }
+
+#[test]
+fn a_token_limited_to_namespaces_reads_no_path_of_the_server_in_an_error() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let open = token(root, &["narrow", "--namespace", "open"]);
+    let server = serve(root, &[]);
+    std::fs::write(root.join(".tamis/tamis.db"), "no database").expect("written");
+    let authorization = format!("Bearer {open}");
+    for path in ["/v1/search?query=oven", "/v1/files", "/v1/status", "/v1/outline?path=note.md", "/v1/namespaces"] {
+        let answer = send(&server, &format!("GET {path}"), &[("Authorization", &authorization)], "");
+        assert!(answer.status >= 400, "{path}: {}", answer.text());
+        assert!(!answer.text().contains(root.to_str().expect("UTF-8")), "{path}: {}", answer.text());
+    }
+    for tool in ["search", "files", "get_status"] {
+        let reply = server.call(Some(&open), tool, json!({ "query": "oven" }));
+        assert!(!reply.body.contains(root.to_str().expect("UTF-8")), "{tool}: {reply:?}");
+    }
+    server.logs(|log| log.contains("tamis.db"));
+}

@@ -162,6 +162,29 @@ fn whoever_only_holds_connections_keeps_nobody_out() {
     server.answers(None);
 }
 
+/// Runs the server where a process may have only so many files open.
+#[cfg(unix)]
+#[test]
+fn idle_connections_go_first_when_file_descriptors_are_used_up() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let mut command = std::process::Command::new("sh");
+    let served = "ulimit -n 64 && exec \"$0\" mcp --output-schemas --http 127.0.0.1:0 --no-refresh";
+    command.args(["-c", served, env!("CARGO_BIN_EXE_tamis")]).current_dir(root);
+    command.env("TAMIS_CONFIG_HOME", root.join("user")).env("TAMIS_CACHE", root.join("cache"));
+    command.env("TAMIS_INDEX_MODELS", "static").env_remove("TAMIS_MCP_TOKEN");
+    let mut server = Server::of(&mut command);
+    let started = Instant::now();
+    let held: Vec<_> = (0..200).map(|_| server.connect()).collect();
+    for _ in 0..5 {
+        server.answers(None);
+    }
+    // A connection without a request is closed after 30 seconds in any case.
+    assert!(started.elapsed() < Duration::from_secs(20), "five calls took {:?}", started.elapsed());
+    drop(held);
+    server.answers(None);
+}
+
 #[test]
 fn a_message_that_does_not_come_is_given_up() {
     let directory = two_namespaces();

@@ -68,6 +68,9 @@ fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
             assert_eq!((answer["error"]["code"].as_i64(), &answer["id"]), (Some(code), &id), "{body}: {answer}");
         }
     }
+    let half = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"query":"oven \ud83d"}}}"#;
+    let reply = session.send("POST", half);
+    assert!(reply.status == 200 && reply.body.contains("220 degrees"), "{reply:?}");
     // A body that is not declared as JSON is another error.
     let headers =
         [("Host", "localhost"), ("Accept", "application/json, text/event-stream"), ("Content-Type", "text/plain")];

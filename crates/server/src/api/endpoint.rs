@@ -130,7 +130,8 @@ impl RegisteredEndpoint {
             return Err(Problem::new(Kind::Forbidden, self.needs));
         }
         let parameters = parameters::validated(self, given)?;
-        (self.call)(call, parameters).map_err(|problem| for_caller(call, problem))
+        let answered = (self.call)(call, parameters);
+        answered.inspect_err(note).map_err(|problem| problem.for_caller(call.caller))
     }
 }
 
@@ -141,14 +142,9 @@ fn call<E: Endpoint>(call: &Call<'_>, parameters: JsonObject) -> Result<Answered
     Ok(Answered { kept: E::kept(&answer), body: encode::json(&answer) })
 }
 
-/// The problem as a caller may read it. A failure can name files, which only callers who may read everything see.
-fn for_caller(call: &Call<'_>, problem: Problem) -> Problem {
-    if problem.kind != Kind::Internal {
-        return problem;
-    }
-    tracing::warn!(target: "tamis::http", detail = ?problem.detail, "a request failed");
-    match call.caller.namespaces {
-        None => problem,
-        Some(_) => Problem::new(Kind::Internal, "the index could not be read; the server's log has the details"),
+/// Notes a failure of the server itself in the log.
+fn note(problem: &Problem) {
+    if problem.kind == Kind::Internal {
+        tracing::warn!(target: "tamis::http", detail = ?problem.detail, "a request failed");
     }
 }

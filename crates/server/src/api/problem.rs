@@ -1,5 +1,7 @@
 //! Problem documents (RFC 9457): an error with its status, its kind and the text that the command prints for it.
 
+use crate::caller::Caller;
+use crate::private;
 use hyper::StatusCode;
 use serde::Serialize;
 use tamis::Error;
@@ -15,6 +17,8 @@ pub(crate) struct Problem {
     pub kind: Kind,
     /// What happened, to what, and the way out.
     pub detail: String,
+    /// The detail for a caller who is limited to namespaces, where that is another one.
+    instead: Option<&'static str>,
 }
 
 /// Declares the kinds of problems with their names, statuses and titles.
@@ -95,7 +99,13 @@ struct Document<'a> {
 
 impl Problem {
     pub fn new(kind: Kind, detail: impl Into<String>) -> Problem {
-        Problem { kind, detail: detail.into() }
+        Problem { kind, detail: detail.into(), instead: None }
+    }
+
+    /// The problem as a caller may read it. A failure can name files, which only callers who may read everything see.
+    pub fn for_caller(self, caller: &Caller) -> Problem {
+        let instead = self.instead.or((self.kind == Kind::Internal).then_some(private::UNREADABLE));
+        Problem { detail: private::for_caller(caller, self.detail, instead), ..self }
     }
 
     /// A parameter's value that is not allowed.
@@ -163,7 +173,7 @@ impl From<Error> for Problem {
             Error::Store(StoreError::Busy { .. }) => Kind::Unavailable,
             _ => Kind::Internal,
         };
-        Problem::new(kind, error.to_string())
+        Problem { instead: private::instead(&error), ..Problem::new(kind, error.to_string()) }
     }
 }
 

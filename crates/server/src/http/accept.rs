@@ -53,6 +53,7 @@ impl Acceptor {
                 }
                 Err(error) => {
                     tracing::warn!(target: "tamis::http", %error, "could not accept a connection");
+                    self.connections.make_room();
                     tokio::time::sleep(RETRY_ACCEPT).await;
                 }
             }

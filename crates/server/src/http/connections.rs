@@ -1,7 +1,7 @@
 //! Open connections, up to a maximum.
 //!
 //! At the maximum, the connection that has waited longest for a request is closed. So a client that only opens
-//! connections, or sends slowly, cannot keep others out. A connection whose request was accepted is never closed for
+//! connections, or sends slowly, cannot keep others out. The same happens when the process has no file descriptor left. A connection whose request was accepted is never closed for
 //! another.
 
 use std::net::SocketAddr;
@@ -83,13 +83,7 @@ impl Connections {
     pub fn add(&self, peer: SocketAddr, local: SocketAddr) -> Option<Arc<Connection>> {
         let mut open = self.open();
         while open.len() >= self.max {
-            let longest_idle = open
-                .iter()
-                .enumerate()
-                .filter(|(_, connection)| connection.is_idle())
-                .min_by_key(|(_, connection)| *connection.idle_since())
-                .map(|(position, _)| position)?;
-            open.swap_remove(longest_idle).evicted.cancel();
+            close_longest_idle(&mut open)?;
         }
         let connection = Arc::new(Connection {
             peer,
@@ -103,7 +97,20 @@ impl Connections {
         Some(connection)
     }
 
+    /// Closes the longest idle connection, whose descriptor another one needs.
+    pub fn make_room(&self) {
+        close_longest_idle(&mut self.open());
+    }
+
     pub fn remove(&self, connection: &Arc<Connection>) {
         self.open().retain(|other| !Arc::ptr_eq(other, connection));
     }
+}
+
+/// Closes the longest idle connection; `None` when all are active.
+fn close_longest_idle(open: &mut Vec<Arc<Connection>>) -> Option<()> {
+    let idle = open.iter().enumerate().filter(|(_, connection)| connection.is_idle());
+    let (position, _) = idle.min_by_key(|(_, connection)| *connection.idle_since())?;
+    open.swap_remove(position).evicted.cancel();
+    Some(())
 }

@@ -25,6 +25,7 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, InitializeRequestParams, JsonRpcMessage};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tamis::search::SearchCaller;
@@ -181,6 +182,10 @@ impl Handler {
         let body = match parts.method {
             Method::POST => self.bodies.read(body).await.map_err(|status| self.unreadable_body(status))?,
             _ => Bytes::new(),
+        };
+        let body = match messages::well_formed(&body) {
+            Cow::Borrowed(_) => body,
+            Cow::Owned(mended) => mended.into(),
         };
         log.message(&body, self.log_queries);
         let (is_call, is_end) = (parts.method == Method::POST, parts.method == Method::DELETE);

@@ -9,6 +9,7 @@ mod api;
 mod batch;
 mod body;
 mod connections;
+mod descriptors;
 mod events;
 mod handler;
 mod origin;
@@ -123,7 +124,11 @@ pub async fn serve_http(
         stop_streams: stop_streams.clone(),
         serves_api: options.api,
     });
-    let connections = Connections::new(options.max_connections);
+    let most = descriptors::raised_limit().map_or(usize::MAX, |limit| limit / 2);
+    if most < options.max_connections {
+        tracing::warn!(target: "tamis::http", most, "fewer connections than mcp.max_connections: too few file descriptors");
+    }
+    let connections = Connections::new(options.max_connections.min(most));
     let abort = CancellationToken::new();
     let acceptor = Acceptor {
         handler,

@@ -208,7 +208,7 @@ impl Tool for ExplainCut {
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Explanation>, Refused> {
         let wanted = arguments.cut.as_deref().map(|cut| call.index.config().cut(cut)).transpose();
-        let wanted = wanted.map_err(|error| Refused(format!("cut: {error}")))?;
+        let wanted = wanted.map_err(|error| Refused::from(format!("cut: {error}")))?;
         let request = SearchRequest {
             want: arguments.want.map(Want::meant),
             collections: arguments.collections,

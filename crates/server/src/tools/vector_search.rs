@@ -125,7 +125,7 @@ impl Tool for VectorSearch {
             task: arguments.task_id,
             top_k: arguments.top_k,
             min_similarity: arguments.min_similarity,
-            cut: cut.map_err(|error| Refused(format!("cutoff: {error}")))?,
+            cut: cut.map_err(|error| Refused::from(format!("cutoff: {error}")))?,
             namespace: arguments.namespace,
             allowed_namespaces: call.allowed(),
             entry_point: Some("mcp".to_owned()),

@@ -27,6 +27,7 @@ use crate::Error;
 use crate::config::ConfigError;
 use crate::config::Mode;
 use crate::models;
+use crate::words::without_paths;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::{Pool, Relevance, Rule, Scale, TextKind, TopScore};
@@ -168,7 +169,11 @@ impl<'a> Searcher<'a> {
         look_for(&question.required, &mut gathered.candidates, &passages);
         clock.lap("gather");
 
-        let Plan { mode, model, coverage, fallback_reason, pending_model, unusable } = plan;
+        let Plan { mode, model, coverage, mut fallback_reason, pending_model, unusable } = plan;
+        if request.allowed_namespaces.is_some() {
+            let reasons = fallback_reason.iter_mut().chain(&mut warnings);
+            reasons.for_each(|reason| *reason = without_paths(reason));
+        }
         let model = model.map(|(_, model)| model);
         let retrieved = Retrieved {
             mode,

@@ -42,7 +42,7 @@ impl Endpoint for Remember {
 
     fn call(call: &Call<'_>, parameters: Parameters) -> Result<Remembered, Problem> {
         let Parameters { text, topic, namespace } = parameters;
-        let refused = |refused: crate::reply::Refused| Problem::new(Kind::Parameter, refused.0);
+        let refused = |refused: crate::reply::Refused| Problem::new(Kind::Parameter, refused.message);
         let namespace = namespace_of_note(call, namespace).map_err(refused)?;
         let request = RememberRequest { text, topic, namespace, ..Default::default() };
         Ok(call.index.notes().remember(&request, call.observer)?)
