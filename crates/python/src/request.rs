@@ -1,6 +1,6 @@
 //! The keyword arguments of a search and of a grep, as the package's own files hand them on, and the library's requests.
 
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use serde::Deserialize;
 use tamis::config::Config;
 use tamis::search::{Aim, AimError, MetadataFilter, SearchCaller};
@@ -173,7 +173,7 @@ fn not_a_language(argument: &'static str, name: &str) -> Error {
 /// The moment that an argument names, relative to now.
 fn moment(name: &'static str, text: Option<&str>) -> Result<Option<Timestamp>, Error> {
     let read = |text: &str| {
-        dates::moment(text, &Zoned::now()).map_err(|error| Error::Argument {
+        dates::moment(text, &dates::now()).map_err(|error| Error::Argument {
             name,
             value: format!("{text:?}"),
             allowed: format!("a date or a time ({error})"),

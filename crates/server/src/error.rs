@@ -35,6 +35,9 @@ pub enum ServeError {
         /// Form of a valid token.
         allowed: String,
     },
+    /// HTTP cannot write the time that the system's clock shows.
+    #[error("the system's clock is not between 1970 and 9999, the only times that HTTP can write; set it")]
+    Clock,
     /// The system provided no random bytes.
     #[error("no random bytes for a token: {0}")]
     Random(String),

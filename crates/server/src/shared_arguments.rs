@@ -2,7 +2,7 @@
 
 use crate::arguments::nearest;
 use crate::reply::Refused;
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::dates;
@@ -50,5 +50,5 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<String>, Refused> {
 /// # Errors
 /// The text is not a date or time.
 pub(crate) fn moment(name: &str, text: &str) -> Result<Timestamp, Refused> {
-    dates::moment(text, &Zoned::now()).map_err(|error| Refused::from(format!("{name}: {error}")))
+    dates::moment(text, &dates::now()).map_err(|error| Refused::from(format!("{name}: {error}")))
 }

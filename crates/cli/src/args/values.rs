@@ -1,6 +1,6 @@
 //! Flag values read from text; errors say what is allowed.
 
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use tamis::cut::{Rule, parse};
 use tamis::text::{LANGUAGES, Language};
 
@@ -68,7 +68,7 @@ pub fn named(text: &str) -> Result<String, String> {
 
 /// A moment as people write it, from now and in the user's time zone.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
-    tamis::dates::moment(text, &Zoned::now()).map_err(|error| error.to_string())
+    tamis::dates::moment(text, &tamis::dates::now()).map_err(|error| error.to_string())
 }
 
 /// The canonical name behind a name, an alias or a file extension.

@@ -50,7 +50,10 @@ pub fn serve(arguments: &ServeArguments, global: &Global) -> Result<Exit> {
     let options = http_options(arguments.http, &config, &caller, &index, arguments.server.log_queries)?;
     serve_on_http(server, HttpOptions { api: true, ..options }, |address| {
         // Programs wait for this line, unless they closed standard error.
-        let _ = writeln!(std::io::stderr(), "tamis: serving http://{address}/v1 and http://{address}/mcp");
+        let _ = writeln!(
+            std::io::stderr(),
+            "tamis: serving http://{address}/ for people, /v1 for programs and /mcp for agents"
+        );
     })?;
     Ok(Exit::Found)
 }

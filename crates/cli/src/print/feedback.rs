@@ -33,10 +33,10 @@ pub fn judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
 pub fn searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTime) -> io::Result<()> {
     let mut table = Columns::new(&["query", "when", "from", ">kept", ">of", ">relevant", ">not", "cut", "text"]);
     for search in searches {
-        let at = UNIX_EPOCH + Duration::from_millis(u64::try_from(search.at_ms).unwrap_or_default());
+        let at = Duration::from_millis(u64::try_from(search.at_ms).unwrap_or_default());
         table.row([
             search.id.clone(),
-            ago(now.duration_since(at).unwrap_or_default()),
+            ago(now.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(at)),
             search.entry_point.clone(),
             count(search.kept.into()),
             count(search.candidates.into()),

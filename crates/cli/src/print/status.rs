@@ -34,7 +34,7 @@ pub fn status(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: boo
         bytes(sizes.vectors)
     )?;
     let published = summary.last_publish_ms.and_then(|at| u64::try_from(at).ok()).map(Duration::from_millis);
-    if let Some(elapsed) = published.and_then(|at| now.duration_since(UNIX_EPOCH + at).ok()) {
+    if let Some(elapsed) = published.and_then(|at| now.duration_since(UNIX_EPOCH).ok()?.checked_sub(at)) {
         writeln!(out, "  last brought up to date {}", ago(elapsed))?;
     }
     skipped(out, &status.skipped, verbose)?;

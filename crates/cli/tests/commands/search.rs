@@ -17,7 +17,28 @@ fn the_first_search_indexes_and_finds() {
         summary.contains("relevant (") && summary.contains("%); the next has ") && summary.contains("[query "),
         "{summary}"
     );
-    assert!(tree.root().join(".tamis/.gitignore").is_file(), "the index ignores itself");
+}
+
+#[test]
+fn a_search_leaves_nothing_for_git_to_show() {
+    let tree = Tree::new();
+    std::fs::remove_dir(tree.root().join(".git")).expect("removed");
+    let git = |arguments: &[&str]| {
+        let done =
+            std::process::Command::new("git").args(arguments).current_dir(tree.root()).output().expect("git runs");
+        String::from_utf8(done.stdout).expect("UTF-8")
+    };
+    git(&["init", "-q"]);
+    let before = git(&["status", "--short"]);
+    for _ in 0..2 {
+        assert_eq!(run(tree.tamis(&["search", OVEN])).0, 0);
+        assert_eq!(git(&["status", "--short"]), before);
+        // Nor does an index that lost the file.
+        std::fs::remove_file(tree.root().join(".tamis/.gitignore")).expect("the index ignores itself");
+    }
+    tree.write(".tamis/config.toml", "");
+    assert_eq!(run(tree.tamis(&["search", OVEN])).0, 0);
+    assert!(git(&["status", "--short", "-uall"]).contains(".tamis/config.toml"));
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn run(checkout: &Path, path: &Path) -> Outcome {
 
 /// Runs a block. Returns its text with what was printed, and what is wrong with it.
 fn run_block(reader: &mut Reader, aliases: &mut Aliases, block: &Block) -> (String, Vec<String>) {
-    let today = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date().to_string();
+    let today = tamis::dates::now().with_time_zone(jiff::tz::TimeZone::UTC).date().to_string();
     let mut steps = block.steps.clone();
     let mut faults = Vec::new();
     reader.start_block(&block.directory);

@@ -96,3 +96,15 @@ fn tokens_cannot_be_tried_one_after_the_other() {
     };
     assert!((0..200).map(guess).any(|status| status == 429), "guesses are limited");
 }
+
+#[test]
+fn a_browser_that_asks_for_the_api_is_led_to_the_page() {
+    let directory = kitchen();
+    let server = serve(directory.path(), &[]);
+    assert!(server.log().contains(&format!("serving http://{}/ for people", server.address)), "{}", server.log());
+    for path in ["/v1", "/v1/"] {
+        let led = send(&server, &format!("GET {path}"), &[("Accept", "text/html,application/xhtml+xml")], "");
+        assert_eq!((led.status, led.header("location")), (303, Some("/")), "{path}: {}", led.head);
+        assert_eq!(get(&server, path).status, 404, "a program reads what is there");
+    }
+}

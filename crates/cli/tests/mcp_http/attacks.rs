@@ -5,6 +5,7 @@ use serde_json::json;
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 /// More memory than a server of a small index may ever use.
 const MEGABYTES: u64 = 400;

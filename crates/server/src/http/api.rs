@@ -18,7 +18,9 @@ use crate::background::Phase;
 use crate::server::Sender;
 use crate::web_page::{self, Asset};
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONNECTION, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{
+    ACCEPT, ALLOW, CONNECTION, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::JsonObject;
 use std::sync::{Arc, LazyLock};
@@ -142,6 +144,14 @@ impl Target {
     }
 }
 
+/// True if a browser asks for the API itself, which only programs read.
+fn leads_to_page(request: &Request<Incoming>) -> bool {
+    let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
+    request.uri().path().trim_end_matches('/') == "/v1"
+        && request.method() == Method::GET
+        && accepts.is_some_and(|accepted| accepted.contains("text/html"))
+}
+
 /// True for the paths of the protocol for agents, which are served without the API too.
 pub(super) fn is_of_protocol(path: &str) -> bool {
     path == "/mcp" || path == "/health"
@@ -170,6 +180,11 @@ impl Handler {
         self.origins
             .check(request.uri(), request.headers(), connection.local.ip())
             .map_err(|(status, reason)| reject(status, reason))?;
+        if leads_to_page(&request) {
+            let mut response = plain(StatusCode::SEE_OTHER, "");
+            response.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
+            return Ok(response);
+        }
         let target = Target::of(request.uri().path(), request.method());
         if let Ok(target) = &target {
             let (path, name) = target.names();

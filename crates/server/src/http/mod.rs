@@ -29,7 +29,7 @@ use connections::Connections;
 use handler::Handler;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -94,7 +94,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Serves over HTTP until `stop`, then lets calls in progress finish. Calls `listening` with the address in use.
 ///
 /// # Errors
-/// Others can reach the address and there is no token, or the address cannot be bound.
+/// Others can reach the address and there is no token, the address cannot be bound, or the clock is beyond what HTTP can write.
 pub async fn serve_http(
     server: Server,
     options: HttpOptions,
@@ -103,6 +103,9 @@ pub async fn serve_http(
 ) -> Result<(), ServeError> {
     if !options.address.ip().to_canonical().is_loopback() && options.tokens.is_empty() {
         return Err(ServeError::TokenRequired { address: options.address });
+    }
+    if !has_http_date(SystemTime::now()) {
+        return Err(ServeError::Clock);
     }
     let bound = TcpListener::bind(options.address).await.and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = bound.map_err(|error| ServeError::io(options.address.to_string(), error))?;
@@ -148,9 +151,27 @@ pub async fn serve_http(
     Ok(())
 }
 
+/// True if HTTP can write the time. Its library panics at any other, in each connection.
+fn has_http_date(time: SystemTime) -> bool {
+    const END: Duration = Duration::from_secs(253_402_300_800);
+    time.duration_since(UNIX_EPOCH).is_ok_and(|since| since < END)
+}
+
 async fn wait_until(timeout: Duration, done: impl Fn() -> bool) {
     let started = Instant::now();
     while !done() && started.elapsed() < timeout {
         tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_http_cannot_write_is_noticed() {
+        let year = Duration::from_secs(366 * 86_400);
+        assert!(has_http_date(SystemTime::now()));
+        assert!(!has_http_date(UNIX_EPOCH - year) && !has_http_date(UNIX_EPOCH + year * 8100));
     }
 }

@@ -6,8 +6,35 @@
 mod exact;
 mod words;
 
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use std::time::SystemTime;
 use thiserror::Error;
+
+/// Returns the present. A clock beyond the calendar, which ends with the year 9999, stands at its end.
+///
+/// ```
+/// assert!(tamis::dates::present() <= tamis::dates::present());
+/// ```
+pub fn present() -> Timestamp {
+    at_clock(SystemTime::now())
+}
+
+/// Returns the present in the system's time zone.
+pub fn now() -> Zoned {
+    present().to_zoned(TimeZone::system())
+}
+
+/// Returns the present in nanoseconds since 1970, as far as they can be counted.
+pub(crate) fn present_ns() -> i64 {
+    i64::try_from(present().as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+/// A moment of the system's clock, within the calendar.
+fn at_clock(time: SystemTime) -> Timestamp {
+    let end = if time < SystemTime::UNIX_EPOCH { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::try_from(time).unwrap_or(end)
+}
 
 /// The error for a text that does not name a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -81,6 +108,26 @@ mod tests {
     /// Returns the date and the time of day in Berlin.
     fn local(text: &str) -> String {
         at(text).split(['+', '[']).next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_clock_beyond_the_calendar_stands_at_its_end() {
+        let year = std::time::Duration::from_secs(366 * 86_400);
+        for (time, expected) in [
+            (SystemTime::UNIX_EPOCH, Timestamp::UNIX_EPOCH),
+            (SystemTime::UNIX_EPOCH + year * 9000, Timestamp::MAX),
+            (SystemTime::UNIX_EPOCH - year * 13_000, Timestamp::MIN),
+        ] {
+            let at = at_clock(time);
+            assert_eq!(at, expected);
+            // Whoever asks for dates at such a time gets one or an error.
+            for zone in [TimeZone::UTC, TimeZone::fixed(jiff::tz::offset(14)), TimeZone::fixed(jiff::tz::offset(-12))] {
+                let now = at.to_zoned(zone);
+                for text in ["now", "tomorrow", "7d", "last month", "march 3", "2026", "monday", "99999999d"] {
+                    let _ = moment(text, &now);
+                }
+            }
+        }
     }
 
     #[test]

@@ -84,10 +84,9 @@ pub(crate) fn open_writable(directory: &Path) -> Result<Arc<dyn Store>, Error> {
         _ => Error::path(directory, format!("cannot be made: {error}")),
     };
     fs::create_dir_all(directory).map_err(failed)?;
-    // The index ignores itself, so the project's own ignore file need not change.
+    // The index ignores itself, this file included, so that a search leaves nothing for git to show.
     let ignore = directory.join(".gitignore");
-    const IGNORE: &str =
-        "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n";
+    const IGNORE: &str = "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!config.toml\n";
     // We do not write through a link in its place.
     if fs::symlink_metadata(&ignore).is_err() {
         crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;

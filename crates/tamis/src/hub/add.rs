@@ -9,7 +9,6 @@ use super::{InstalledModel, ModelKind, ModelName, ModelRecord, ModelsDirectory, 
 use crate::error::HubError;
 use crate::file::DirectoryLock;
 use crate::{Error, Observer, Stage};
-use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -123,7 +122,7 @@ impl Adding<'_> {
             pooling_from: choice.pooling_from.clone(),
             prefixes_from: choice.prefixes_from.clone(),
             files,
-            added: Timestamp::now(),
+            added: crate::dates::present(),
         };
         self.remove_others(&record);
         self.write(&record)?;

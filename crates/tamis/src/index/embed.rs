@@ -16,8 +16,14 @@ use tamis_store::{ModelKey, TextHash, TextToEmbed};
 /// Texts whose vectors are committed together. A killed run loses at most this much work.
 const TEXTS_A_BATCH: usize = 1024;
 
-/// The same for a slow model, which shows progress and can be stopped within a batch. Each part is committed at once.
+/// The most for a slow model, which shows progress. Each part is committed at once.
 const TEXTS_A_SLOW_BATCH: usize = 64;
+
+/// The least for it, which it begins with.
+const TEXTS_A_FIRST_BATCH: usize = 8;
+
+/// Time of a part, so that whoever stops a run waits no longer.
+const PART: Duration = Duration::from_millis(700);
 
 /// The same in the background, where nobody should notice.
 const TEXTS_A_SMALL_STEP: usize = 4;
@@ -127,6 +133,12 @@ pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut
     build_indexes(index, report)
 }
 
+/// The size of a slow model's next part, by the time that a part took.
+fn next_part(texts: usize, took: Duration) -> usize {
+    let fitting = texts as f64 * PART.as_secs_f64() / took.as_secs_f64().max(1e-6);
+    (fitting as usize).clamp(1, TEXTS_A_SLOW_BATCH)
+}
+
 /// A vector that a model made.
 struct Made {
     /// The hash of the text.
@@ -192,6 +204,8 @@ impl<'a> ModelRun<'a> {
 
     fn embed(&mut self, observer: &dyn Observer) -> Result<(), Error> {
         self.connect()?;
+        let is_slow = self.info.max_tokens.is_some();
+        let mut at_once = if is_slow { TEXTS_A_FIRST_BATCH } else { TEXTS_A_BATCH };
         while !observer.cancelled() {
             let texts = self.unembedded(TEXTS_A_BATCH)?;
             if texts.is_empty() {
@@ -199,13 +213,16 @@ impl<'a> ModelRun<'a> {
             }
             let left = self.known(&texts)?;
             observer.advance((texts.len() - left.len()) as u64);
-            let at_once = if self.info.max_tokens.is_some() { TEXTS_A_SLOW_BATCH } else { TEXTS_A_BATCH };
-            for part in left.chunks(at_once) {
-                if observer.cancelled() {
-                    break;
-                }
+            let mut rest = left.as_slice();
+            while !rest.is_empty() && !observer.cancelled() {
+                let (part, after) = rest.split_at(at_once.min(rest.len()));
+                let started = Instant::now();
                 self.make(part)?;
                 observer.advance(part.len() as u64);
+                if is_slow {
+                    at_once = next_part(part.len(), started.elapsed());
+                }
+                rest = after;
             }
         }
         Ok(())
@@ -321,5 +338,17 @@ impl<'a> ModelRun<'a> {
             report.uncached = self.cache.remark;
         }
         self.embedded + self.cached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_slow_model_takes_less_than_a_second() {
+        for (texts, millis, expected) in [(8, 70, 64), (8, 700, 8), (64, 7000, 6), (8, 60_000, 1), (8, 0, 64)] {
+            assert_eq!(next_part(texts, Duration::from_millis(millis)), expected, "{texts} in {millis} ms");
+        }
     }
 }

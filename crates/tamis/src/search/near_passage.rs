@@ -12,7 +12,6 @@ use super::scope::Scope;
 use super::searcher::Searcher;
 use crate::Error;
 use std::collections::HashSet;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_rank::QueryNames;
 use tamis_store::{Filter, PassageId, StoredPassage};
 
@@ -72,7 +71,7 @@ impl Searcher<'_> {
         let request = SearchRequest::default();
         let asked = request.asked(&self.index.config)?;
         let rule = asked.rule();
-        let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
+        let now_ns = crate::dates::present_ns();
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
         let names = QueryNames::default();
         let rerank = self.rerank(None, now_ns, false, rule)?;

@@ -8,7 +8,6 @@ use super::searcher::Searcher;
 use super::syntax::{Parsed, WordFilter};
 use crate::Error;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
 use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, QueryNames, RequiredTerms};
 use tamis_store::Filter;
@@ -70,7 +69,6 @@ impl Searcher<'_> {
             |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.index.config)?));
         let (gate, waived_gate) = self.gates(request);
         let reads = !request.fast && !request.memory;
-        let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
         let judged = self.judged_passages(request, &scope, &parsed.text);
         Ok(Question {
             hint: request.hint(&parsed),
@@ -84,7 +82,7 @@ impl Searcher<'_> {
             text: parsed.text,
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
             scope,
-            now_ns: request.now_ns.unwrap_or_else(clock),
+            now_ns: request.now_ns.unwrap_or_else(crate::dates::present_ns),
             memory: request.memory,
             fast: request.fast,
             gate,

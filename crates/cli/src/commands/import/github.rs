@@ -9,7 +9,6 @@ use crate::print::import_github as print;
 use crate::progress::Progress;
 use crate::session::{Session, setting};
 use anyhow::{Result, anyhow};
-use jiff::Zoned;
 use std::io::Write;
 use tamis::import::{GithubAccess, GithubImport, Stopped, Token};
 
@@ -55,7 +54,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
             Exit::Interrupted
         }
         Some(Stopped::RateLimit { until }) => {
-            output.warn(&print::limited(until, &Zoned::now().with_time_zone(local_zone()), has_token));
+            output.warn(&print::limited(until, &tamis::dates::now().with_time_zone(local_zone()), has_token));
             Exit::Nothing
         }
     })

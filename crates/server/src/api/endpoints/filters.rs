@@ -2,7 +2,7 @@
 
 use crate::api::problem::{Kind, Problem};
 use crate::tool::Call;
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::cut::Want;
@@ -206,7 +206,7 @@ pub(super) fn rule(call: &Call<'_>, text: &str) -> Result<Box<dyn tamis::cut::Ru
 /// The moment that a parameter names, relative to now.
 pub(super) fn moment(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     let read = |text| {
-        dates::moment(text, &Zoned::now()).map_err(|error| Problem::new(Kind::Parameter, format!("{name}: {error}")))
+        dates::moment(text, &dates::now()).map_err(|error| Problem::new(Kind::Parameter, format!("{name}: {error}")))
     };
     text.map(read).transpose()
 }

@@ -33,7 +33,7 @@ impl Calibrator<'_> {
         let groups = asked(&request.languages)?;
         let model = self.model_to_calibrate(request.model.as_deref(), &groups)?;
         let under = Under::of(&model);
-        let now = Timestamp::now().round(Unit::Second).unwrap_or_else(|_| Timestamp::now());
+        let now = crate::dates::present().round(Unit::Second).unwrap_or_else(|_| crate::dates::present());
         let mut report = CalibrateReport {
             provider: under.provider.to_owned(),
             model: under.model,

@@ -9,7 +9,6 @@ use crate::config::DuplicatesConfig;
 use crate::search::{
     CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Stopwatch,
 };
-use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_cut::{Background, Pool};
 use tamis_store::{AttributeCondition, Filter};
@@ -134,7 +133,7 @@ impl DuplicateFinder<'_> {
         let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
         texts.push(own_words.clone());
         let weights = Weights::of(&texts);
-        let now = Timestamp::now();
+        let now = crate::dates::present();
         let asked_at = asked.created_at.or((asked.number == 0).then_some(now));
         let mut compared: Vec<(usize, ConsideredDuplicate)> = Vec::new();
         let known = records.into_iter().enumerate().filter_map(|(at, record)| Some((at, record?)));

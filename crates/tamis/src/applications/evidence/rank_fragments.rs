@@ -241,7 +241,7 @@ impl EvidenceGraph<'_> {
         model: &str,
         now: Option<Timestamp>,
     ) -> Result<usize, Error> {
-        let now = now.unwrap_or_else(Timestamp::now).to_string();
+        let now = now.unwrap_or_else(crate::dates::present).to_string();
         let _writing = self.index.wait_to_write(&())?;
         // Somebody may have judged one of them since.
         let known = self.index.store.edges_to(namespace, NodeType::Claim, claim)?;

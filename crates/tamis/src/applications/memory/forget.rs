@@ -12,7 +12,6 @@ use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::SearchRequest;
 use crate::words::words_of;
-use jiff::Zoned;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -148,7 +147,7 @@ impl Notes<'_> {
     ) -> Result<Forgotten, Error> {
         self.check_writable()?;
         let change = match action {
-            ForgetAction::Mark => Change::Mark(day.unwrap_or_else(|| Zoned::now().date())),
+            ForgetAction::Mark => Change::Mark(day.unwrap_or_else(|| crate::dates::now().date())),
             ForgetAction::Delete => Change::Delete,
             ForgetAction::Undo => Change::Unmark,
         };

@@ -8,7 +8,6 @@ use crate::Error;
 use crate::file::{DirectoryLock, create, edit};
 use crate::index::RunOptions;
 use crate::progress::Observer;
-use jiff::Zoned;
 use jiff::civil::DateTime;
 use serde::Serialize;
 use std::fs;
@@ -57,7 +56,7 @@ impl Notes<'_> {
     pub fn remember(&self, request: &RememberRequest, observer: &dyn Observer) -> Result<Remembered, Error> {
         let text = checked(&request.text, self.index.config().notes.max_characters)?;
         let topic = request.topic.as_deref().map(checked_topic).transpose()?;
-        let at = request.at.unwrap_or_else(|| Zoned::now().datetime());
+        let at = request.at.unwrap_or_else(|| crate::dates::now().datetime());
         let day = at.date().to_string();
         self.check_writable()?;
         let source = self.note_source(request.namespace.as_deref())?;

@@ -22,7 +22,7 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        Timestamp::now()
+        crate::dates::present()
     }
 
     fn sleep(&self, duration: Duration) {

@@ -103,7 +103,7 @@ impl EvidenceGraph<'_> {
     /// # Errors
     /// As [`EvidenceGraph::query_view`].
     pub fn query_view_until(&self, request: &ViewRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
-        let now = request.now.unwrap_or_else(Timestamp::now);
+        let now = request.now.unwrap_or_else(crate::dates::present);
         let request = SqlRequest {
             namespace: request.namespace.clone(),
             allowed_namespaces: request.allowed_namespaces.clone(),
