@@ -24,7 +24,7 @@ impl Language {
             return Some(language);
         }
         // The longest extension wins: `page.blade.php` before `php`. A leading dot starts no extension.
-        let mut rest = name.as_str().get(1..).unwrap_or_default();
+        let mut rest = name.strip_prefix('.').unwrap_or(&name);
         while let Some((_, extension)) = rest.split_once('.') {
             if let Some(language) = index.extensions.get(extension) {
                 return Some(language);
@@ -168,6 +168,20 @@ mod tests {
             assert_eq!(Language::of(path, "").map(|language| language.name), Some(expected), "{path}");
         }
         assert_eq!(Language::of(".rs", ""), None);
+    }
+
+    #[test]
+    fn a_name_that_begins_outside_of_ascii_has_a_language() {
+        for (path, expected) in [
+            ("docs/Übersicht.md", "markdown"),
+            ("概要.md", "markdown"),
+            ("src/пример.py", "python"),
+            ("документ.docx", "word"),
+            ("📓.ipynb", "jupyter"),
+            ("é.blade.php", "blade"),
+        ] {
+            assert_eq!(Language::of(path, "").map(|language| language.name), Some(expected), "{path}");
+        }
     }
 
     #[test]
