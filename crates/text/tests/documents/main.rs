@@ -2,7 +2,9 @@
 
 #![cfg(feature = "documents")]
 
+mod files;
 mod hostile;
+mod pdf;
 mod properties;
 
 use std::fmt::Write as _;

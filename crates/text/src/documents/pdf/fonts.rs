@@ -1,137 +1,379 @@
 //! Fonts: the characters and widths of codes.
 
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::ptr;
+use std::rc::Rc;
 
-use lopdf::{Dictionary, Document, Encoding, Object, ObjectId};
+use lopdf::{Dictionary, Document, Object};
+
+use super::cmap::Map;
+use super::encodings::{self, Predefined, Table};
+use super::load::{self, content};
 
 /// Most fonts of a file.
 const MAX_FONTS: usize = 4_000;
 
-/// Most bytes that a map to Unicode may unpack to.
+/// Most bytes that a map to Unicode may unpack to, and all maps and programs of a file together.
 const MAX_MAP: usize = 4 << 20;
+const MAX_MAPS: usize = 32 << 20;
 
-/// Most widths of a font that are kept.
-const MAX_WIDTHS: usize = 70_000;
+/// Most widths of all fonts that are kept.
+const MAX_WIDTHS: usize = 1 << 20;
 
 /// The width of a character that a font does not tell, as a part of its size.
 const WIDTH: f64 = 0.5;
 
-/// The descriptions of a file's fonts. A font with a map to Unicode keeps no other encoding, since only that map tells its
-/// characters for sure.
-pub(super) fn descriptions(document: &Document) -> Vec<(ObjectId, Dictionary)> {
-    let fonts = document.objects.iter().filter_map(|(id, object)| {
-        let font = object.as_dict().ok()?;
-        font.has_type(b"Font").then_some((*id, font))
-    });
-    let described = fonts.take(MAX_FONTS).map(|(id, font)| {
-        let mut font = font.clone();
-        if font.get_deref(b"ToUnicode", document).and_then(Object::as_stream).is_ok() {
-            font.remove(b"Encoding");
-        }
-        (id, font)
-    });
-    described.collect()
-}
-
-/// The fonts of a file by their objects.
+/// The fonts of a file, read when they are first used.
 pub(super) struct Fonts<'a> {
-    by_object: HashMap<ObjectId, Font<'a>>,
+    document: &'a Document,
+    read: RefCell<HashMap<*const Dictionary, Rc<Font>>>,
+    /// Maps that are known by name, and those of collections by their orderings.
+    predefined: RefCell<HashMap<Vec<u8>, Option<Rc<Predefined>>>>,
+    ordered: OnceCell<Rc<Table>>,
+    /// Bytes of maps that may still be unpacked, and widths that may still be kept.
+    maps: Cell<usize>,
+    widths: Cell<usize>,
 }
 
 impl<'a> Fonts<'a> {
-    pub(super) fn of(document: &'a Document, descriptions: &'a [(ObjectId, Dictionary)]) -> Self {
-        Self { by_object: descriptions.iter().map(|(id, font)| (*id, Font::of(document, font))).collect() }
+    pub(super) fn new(document: &'a Document) -> Self {
+        let (read, predefined, ordered) = Default::default();
+        Self { document, read, predefined, ordered, maps: Cell::new(MAX_MAPS), widths: Cell::new(MAX_WIDTHS) }
     }
 
-    pub(super) fn get(&self, font: &Object) -> Option<&Font<'a>> {
-        self.by_object.get(&font.as_reference().ok()?)
+    /// A font of this description, which may stand anywhere in the file.
+    pub(super) fn get(&self, font: &'a Object) -> Option<Rc<Font>> {
+        let font = load::dictionary(self.document, font)?;
+        let key = ptr::from_ref(font);
+        if let Some(known) = self.read.borrow().get(&key) {
+            return Some(known.clone());
+        }
+        if self.read.borrow().len() >= MAX_FONTS {
+            return None;
+        }
+        let made = Rc::new(self.font(font));
+        self.read.borrow_mut().insert(key, made.clone());
+        Some(made)
     }
-}
 
-pub(super) struct Font<'a> {
-    /// The map to Unicode, if the font has one, or else its encoding.
-    encoding: Option<Encoding<'a>>,
-    /// Codes of two bytes, as in fonts with many characters.
-    wide: bool,
-    widths: HashMap<u32, f64>,
-    other_width: f64,
-}
-
-impl<'a> Font<'a> {
-    fn of(document: &'a Document, font: &'a Dictionary) -> Self {
-        let wide = font.get(b"Subtype").and_then(Object::as_name).ok() == Some(b"Type0");
-        let encoding = font.get_font_encoding_with_limit(document, MAX_MAP).ok();
-        // Codes of two bytes without a map to Unicode are numbers of glyphs.
-        let encoding = encoding.filter(|encoding| !wide || !matches!(encoding, Encoding::OneByteEncoding(_)));
-        let mut made = Self { encoding, wide, widths: HashMap::new(), other_width: if wide { 1.0 } else { WIDTH } };
+    fn font(&self, font: &Dictionary) -> Font {
+        let unicode = self.to_unicode(font);
+        let wide = self.name(font, b"Subtype") == Some(b"Type0");
         if wide {
-            made.read_wide_widths(document, font);
-        } else {
-            made.read_widths(document, font);
+            return self.wide(font, unicode);
+        }
+        let mut made = Font {
+            unicode,
+            codes: Codes::Bytes(self.table(font)),
+            collection: None,
+            glyphs: None,
+            widths: HashMap::new(),
+            other_width: WIDTH,
+        };
+        self.read_widths(&mut made, font);
+        made
+    }
+
+    fn name<'b>(&self, dictionary: &'b Dictionary, key: &[u8]) -> Option<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        load::get(self.document, dictionary, key)?.as_name().ok()
+    }
+
+    /// The unpacked content of a stream, as far as there is room.
+    fn unpacked(&self, stream: &lopdf::Stream) -> Vec<u8> {
+        let content = content(self.document, stream, MAX_MAP.min(self.maps.get())).unwrap_or_default();
+        self.maps.set(self.maps.get().saturating_sub(content.len()));
+        content
+    }
+
+    fn to_unicode(&self, font: &Dictionary) -> ToUnicode {
+        match load::get(self.document, font, b"ToUnicode") {
+            Some(Object::Stream(stream)) => {
+                let map = Map::read(&self.unpacked(stream), encodings::glyph);
+                let base = map.based_on().and_then(|name| self.predefined(name));
+                ToUnicode::Map(map, base)
+            }
+            Some(Object::Name(name)) if name.starts_with(b"Identity") => ToUnicode::Identity,
+            _ => ToUnicode::None,
+        }
+    }
+
+    /// The characters of codes of one byte: those of the base encoding, and those that differ from it.
+    fn table(&self, font: &Dictionary) -> Table {
+        let described = load::get(self.document, font, b"Encoding");
+        let dictionary = described.and_then(|encoding| encoding.as_dict().ok());
+        let base = match described {
+            Some(Object::Name(name)) => encodings::named(name),
+            _ => dictionary.and_then(|encoding| self.name(encoding, b"BaseEncoding")).and_then(encodings::named),
+        };
+        let mut table = base.or_else(|| self.built_in(font)).unwrap_or_else(|| {
+            let name = self.name(font, b"BaseFont").unwrap_or_default();
+            let name: &[u8] = match self.name(font, b"Subtype") {
+                _ if name.ends_with(b"Symbol") => b"SymbolEncoding",
+                Some(b"TrueType") => b"WinAnsiEncoding",
+                _ => b"StandardEncoding",
+            };
+            let mut table = encodings::named(name).unwrap_or_default();
+            table.resize(256, None);
+            // Fonts of TeX have their ligatures where others have nothing.
+            for (code, ligature) in (11..).zip(["ff", "fi", "fl", "ffi", "ffl"]) {
+                table[code] = Some(ligature.to_owned());
+            }
+            table
+        });
+        table.resize(256, None);
+        let differences = dictionary.and_then(|encoding| load::get(self.document, encoding, b"Differences"));
+        let mut code = 0_usize;
+        for difference in differences.and_then(|all| all.as_array().ok()).into_iter().flatten() {
+            match load::resolved(self.document, difference) {
+                Some(Object::Name(name)) => {
+                    // The name of a glyph that says nothing leaves the character that others have at this place.
+                    if let Some(place) = table.get_mut(code)
+                        && let Some(characters) = glyph_at(name, code)
+                    {
+                        *place = Some(characters);
+                    }
+                    code += 1;
+                }
+                Some(number) => code = number.as_float().map_or(code, |number| number.max(0.0) as usize),
+                None => {}
+            }
+        }
+        table
+    }
+
+    /// The encoding in the program of a Type 1 font: `dup 65 /A put`.
+    fn built_in(&self, font: &Dictionary) -> Option<Table> {
+        let descriptor = load::get(self.document, font, b"FontDescriptor")?.as_dict().ok()?;
+        let Some(Object::Stream(program)) = load::get(self.document, descriptor, b"FontFile") else { return None };
+        let program = self.unpacked(program);
+        let start = program.windows(9).position(|window| window == b"/Encoding")?;
+        let head = &program[start + 9..];
+        let end = head.windows(5).position(|window| window == b"eexec").unwrap_or(head.len());
+        let text = String::from_utf8_lossy(&head[..end]);
+        let mut words = text.split_ascii_whitespace().peekable();
+        if words.peek() == Some(&"StandardEncoding") {
+            return None;
+        }
+        let mut table = vec![None; 256];
+        while let Some(word) = words.next() {
+            if word != "dup" {
+                continue;
+            }
+            let Some(code) = words.next().and_then(|code| code.parse::<usize>().ok()) else { continue };
+            if let Some(name) = words.next().and_then(|name| name.strip_prefix('/'))
+                && let Some(place) = table.get_mut(code)
+            {
+                *place = encodings::glyph(name.as_bytes());
+            }
+        }
+        Some(table).filter(|table| table.iter().any(Option::is_some))
+    }
+
+    fn read_widths(&self, made: &mut Font, font: &Dictionary) {
+        let get = |dictionary, key: &[u8]| load::get(self.document, dictionary, key);
+        let first = get(font, b"FirstChar").and_then(|first| first.as_float().ok()).unwrap_or(0.0).max(0.0) as u32;
+        let descriptor = get(font, b"FontDescriptor").and_then(|descriptor| descriptor.as_dict().ok());
+        let missing = descriptor.and_then(|descriptor| get(descriptor, b"MissingWidth"));
+        if let Some(width) = missing.and_then(|width| self.number(width)).filter(|width| *width > 0.0) {
+            made.other_width = width / 1_000.0;
+        }
+        let Some(Object::Array(widths)) = get(font, b"Widths") else {
+            if self.name(font, b"BaseFont").is_some_and(|name| name.windows(7).any(|part| part == b"Courier")) {
+                made.other_width = 0.6;
+            }
+            return;
+        };
+        // The widths of a font of type 3 are in a space of its own.
+        let matrix = get(font, b"FontMatrix").and_then(|matrix| matrix.as_array().ok());
+        let unit = matrix.and_then(|matrix| self.number(matrix.first()?)).unwrap_or(0.001);
+        for (code, width) in (first..256).zip(widths) {
+            if let Some(width) = self.number(width).filter(|width| *width > 0.0) {
+                made.widths.insert(code, width * unit);
+            }
+        }
+    }
+
+    /// A font with codes of several bytes.
+    fn wide(&self, font: &Dictionary, unicode: ToUnicode) -> Font {
+        let codes = match load::get(self.document, font, b"Encoding") {
+            Some(Object::Name(name)) => self.predefined(name).map_or(Codes::Numbers, Codes::Predefined),
+            Some(Object::Stream(stream)) => {
+                let map = Map::read(&self.unpacked(stream), encodings::glyph);
+                let base = map.based_on().or_else(|| self.name(&stream.dict, b"UseCMap"));
+                match base.and_then(|name| self.predefined(name)) {
+                    _ if map.has_spaces() => Codes::Mapped(map),
+                    Some(based) => Codes::Predefined(based),
+                    None => Codes::Numbers,
+                }
+            }
+            _ => Codes::Numbers,
+        };
+        let mut made =
+            Font { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width: 1.0 };
+        let descendant = match load::get(self.document, font, b"DescendantFonts") {
+            Some(Object::Array(all)) => all.first().and_then(|first| load::dictionary(self.document, first)),
+            Some(other) => other.as_dict().ok(),
+            None => None,
+        };
+        if let Some(descendant) = descendant {
+            self.read_wide_widths(&mut made, descendant);
+            made.collection = self.collection(descendant);
+            let described =
+                load::get(self.document, descendant, b"FontDescriptor").and_then(|font| font.as_dict().ok());
+            let has_program = described
+                .is_some_and(|font| [&b"FontFile"[..], b"FontFile2", b"FontFile3"].iter().any(|key| font.has(key)));
+            if !has_program && made.collection.is_none() && matches!(made.unicode, ToUnicode::None) {
+                made.glyphs = Some(self.ordered.get_or_init(|| Rc::new(encodings::ordered())).clone());
+            }
         }
         made
     }
 
-    fn read_widths(&mut self, document: &Document, font: &Dictionary) {
-        let first = font.get_deref(b"FirstChar", document).and_then(Object::as_i64).unwrap_or(0);
-        let Ok(widths) = font.get_deref(b"Widths", document).and_then(Object::as_array) else { return };
-        // The widths of a font of type 3 are in a space of its own.
-        let unit = match font.get_deref(b"FontMatrix", document).and_then(Object::as_array) {
-            Ok(matrix) => matrix.first().and_then(|one| one.as_float().ok()).map_or(0.001, f64::from),
-            Err(_) => 0.001,
-        };
-        for (index, width) in widths.iter().enumerate().take(256) {
-            let code = u32::try_from(first).unwrap_or(0).saturating_add(u32::try_from(index).unwrap_or(0));
-            if let Some(width) = number(document, width).filter(|width| *width > 0.0) {
-                self.widths.insert(code, width * unit);
-            }
-        }
+    fn predefined(&self, name: &[u8]) -> Option<Rc<Predefined>> {
+        let mut known = self.predefined.borrow_mut();
+        known.entry(name.to_vec()).or_insert_with(|| Predefined::named(name).map(Rc::new)).clone()
+    }
+
+    /// The characters of glyphs whose numbers are those of a collection that everybody has.
+    fn collection(&self, descendant: &Dictionary) -> Option<Rc<Predefined>> {
+        let system = load::get(self.document, descendant, b"CIDSystemInfo")?.as_dict().ok()?;
+        let part = |key| load::get(self.document, system, key).and_then(|part| part.as_str().ok());
+        let (registry, ordering) = (part(b"Registry")?, part(b"Ordering")?);
+        let mut known = self.predefined.borrow_mut();
+        known
+            .entry(ordering.to_vec())
+            .or_insert_with(|| Predefined::collection(registry, ordering).map(Rc::new))
+            .clone()
     }
 
     /// `[ 1 [ 500 600 ] 10 20 700 ]`: the widths from 1 on, and the width of 10 to 20.
-    fn read_wide_widths(&mut self, document: &Document, font: &Dictionary) {
-        let descendants = font.get_deref(b"DescendantFonts", document).and_then(Object::as_array);
-        let Some(descendant) = descendants.ok().and_then(|all| all.first()) else { return };
-        let Ok((_, Object::Dictionary(descendant))) = document.dereference(descendant) else { return };
-        if let Some(width) = descendant.get_deref(b"DW", document).ok().and_then(|width| number(document, width)) {
-            self.other_width = width / 1_000.0;
+    fn read_wide_widths(&self, made: &mut Font, descendant: &Dictionary) {
+        let get = |key: &[u8]| load::get(self.document, descendant, key);
+        if let Some(width) = get(b"DW").and_then(|width| self.number(width)) {
+            made.other_width = width / 1_000.0;
         }
-        let Ok(widths) = descendant.get_deref(b"W", document).and_then(Object::as_array) else { return };
+        let Some(Object::Array(widths)) = get(b"W") else { return };
+        let mut left = self.widths.get();
+        let mut insert = |code: u32, width: Option<f64>| {
+            left = left.saturating_sub(1);
+            if left > 0 {
+                made.widths.extend(width.map(|width| (code, width / 1_000.0)));
+            }
+            left > 0
+        };
         let mut rest = widths.iter();
-        while let Some(first) = rest.next().and_then(|first| number(document, first)) {
+        while let Some(first) = rest.next().and_then(|first| self.number(first)) {
             let first = first.max(0.0) as u32;
-            match rest.next().and_then(|next| document.dereference(next).ok()) {
-                Some((_, Object::Array(each))) => {
-                    for (code, width) in (first..).zip(each) {
-                        self.widths.extend(number(document, width).map(|width| (code, width / 1_000.0)));
+            match rest.next().and_then(|next| load::resolved(self.document, next)) {
+                Some(Object::Array(each)) => {
+                    if !(first..).zip(each).all(|(code, width)| insert(code, self.number(width))) {
+                        break;
                     }
                 }
-                Some((_, last)) => {
-                    let last = number(document, last).unwrap_or(0.0).max(0.0) as u32;
-                    let Some(width) = rest.next().and_then(|width| number(document, width)) else { return };
-                    self.widths.extend((first..=last.min(0xffff)).map(|code| (code, width / 1_000.0)));
+                Some(last) => {
+                    let last = self.number(last).unwrap_or(0.0).max(0.0) as u32;
+                    let Some(width) = rest.next().and_then(|width| self.number(width)) else { break };
+                    if !(first..=last.min(0xffff)).all(|code| insert(code, Some(width))) {
+                        break;
+                    }
                 }
-                None => return,
-            }
-            if self.widths.len() > MAX_WIDTHS {
-                return;
+                None => break,
             }
         }
+        self.widths.set(left);
     }
 
-    /// Calls `each` with the code, the characters and the width of each character that `bytes` show.
-    pub(super) fn each(&self, bytes: &[u8], mut each: impl FnMut(u32, &str, f64)) {
-        let Some(encoding) = &self.encoding else { return };
-        for code in bytes.chunks(if self.wide { 2 } else { 1 }) {
-            let number = code.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
-            let characters = encoding.bytes_to_string(code).unwrap_or_default();
-            let width = self.widths.get(&number).copied().unwrap_or(self.other_width);
-            each(if self.wide { 0 } else { number }, &characters, width);
+    fn number(&self, object: &Object) -> Option<f64> {
+        let number = load::resolved(self.document, object)?.as_float().ok()?;
+        Some(f64::from(number)).filter(|number| number.is_finite())
+    }
+}
+
+/// The characters of a glyph by its name, or else by its code, where a program named it `a65` or `g65`.
+fn glyph_at(name: &[u8], code: usize) -> Option<String> {
+    encodings::glyph(name).or_else(|| {
+        let is_hidden = name.first().is_none_or(|first| *first == b'.');
+        (is_hidden || code < 32).then(String::new)
+    })
+}
+
+enum ToUnicode {
+    /// A map in the file, and one for codes that it lacks.
+    Map(Map, Option<Rc<Predefined>>),
+    /// Codes are characters.
+    Identity,
+    None,
+}
+
+impl ToUnicode {
+    fn get(&self, code: u32) -> Option<String> {
+        match self {
+            Self::Map(map, base) => map.get(code).or_else(|| base.as_ref()?.characters(code)),
+            Self::Identity => char::from_u32(code).filter(|character| !character.is_control()).map(String::from),
+            Self::None => None,
         }
     }
 }
 
-fn number(document: &Document, object: &Object) -> Option<f64> {
-    let (_, object) = document.dereference(object).ok()?;
-    object.as_float().ok().map(f64::from).filter(|number| number.is_finite())
+/// How long codes are, and their characters without a map to Unicode.
+enum Codes {
+    /// One byte each.
+    Bytes(Table),
+    /// Two bytes each, which are the numbers of glyphs.
+    Numbers,
+    /// Lengths and numbers of glyphs by a map in the file.
+    Mapped(Map),
+    /// The same by a map that is known by its name.
+    Predefined(Rc<Predefined>),
+}
+
+pub(super) struct Font {
+    unicode: ToUnicode,
+    codes: Codes,
+    /// The characters of glyphs by their numbers.
+    collection: Option<Rc<Predefined>>,
+    /// The characters of glyphs in the order of most fonts, for a font that is not in the file.
+    glyphs: Option<Rc<Table>>,
+    /// The widths of codes, or of glyphs by their numbers.
+    widths: HashMap<u32, f64>,
+    other_width: f64,
+}
+
+impl Font {
+    /// Calls `each` with the characters and the width of each code in `bytes`, and whether it is a space of one byte.
+    pub(super) fn each(&self, bytes: &[u8], mut each: impl FnMut(&str, f64, bool)) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (length, mapped) = match &self.codes {
+                Codes::Bytes(_) => (1, None),
+                Codes::Numbers => (2, None),
+                Codes::Mapped(map) => (map.length(rest), None),
+                Codes::Predefined(map) => map.first(rest),
+            };
+            let (bytes, after) = rest.split_at(length.clamp(1, rest.len()));
+            rest = after;
+            let code = bytes.iter().fold(0, |code, byte| code << 8 | u32::from(*byte));
+            let number = match &self.codes {
+                Codes::Mapped(map) => map.number(code).unwrap_or(code),
+                _ => mapped.unwrap_or(code),
+            };
+            let characters = self.unicode.get(code).or_else(|| match &self.codes {
+                Codes::Bytes(table) => table.get(code as usize).cloned().flatten(),
+                codes => {
+                    self.collection.as_ref().and_then(|collection| collection.characters(number)).or_else(
+                        || match codes {
+                            Codes::Predefined(map) => map.own(bytes),
+                            _ => self.glyphs.as_ref().and_then(|glyphs| glyphs.get(number as usize).cloned().flatten()),
+                        },
+                    )
+                }
+            });
+            let width = self.widths.get(&number).copied().unwrap_or(self.other_width);
+            each(characters.as_deref().unwrap_or_default(), width, bytes == b" ");
+        }
+    }
 }

@@ -1,5 +1,9 @@
 //! Joins pieces of text by their places into words, lines and paragraphs.
 
+use unicode_normalization::UnicodeNormalization;
+
+use super::direction::{is_rightward, logical};
+
 /// A change of coordinates: `x' = a·x + c·y + e`, `y' = b·x + d·y + f`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Matrix {
@@ -42,28 +46,57 @@ impl Matrix {
     fn height(self) -> f64 {
         self.c.hypot(self.d)
     }
+
+    /// The direction in which text runs, of length one.
+    fn direction(self) -> (f64, f64) {
+        let length = self.a.hypot(self.b);
+        if length > 1e-9 { (self.a / length, self.b / length) } else { (1.0, 0.0) }
+    }
 }
 
 /// Parts of the size of a font: the distance between two words, between two lines, and between two paragraphs.
-const WORD: f64 = 0.15;
+const WORD: f64 = 0.12;
 const LINE: f64 = 0.45;
 const PARAGRAPH: f64 = 1.75;
 
 /// Most bytes of text of a page.
 const MAX_TEXT: usize = 4 << 20;
 
+/// A step back that begins another word. Accents and kerning step back less.
+const BACK: f64 = 1.0;
+
+/// Most pieces of a line that a piece is compared with.
+const COMPARED: usize = 200;
+
+/// Pieces that lie over each other as far as this are one piece that is shown in bold.
+const BOLD: f64 = 0.1;
+
 /// The text of a page as it is shown.
 #[derive(Default)]
 pub(super) struct Layout {
     text: String,
+    /// The pieces of the line at hand.
+    line: Vec<Piece>,
+    length: usize,
     last: Option<Last>,
 }
 
-/// The end of the piece before.
+/// A piece of a line: where it begins and ends on the line, and its text.
+struct Piece {
+    start: f64,
+    end: f64,
+    size: f64,
+    text: String,
+}
+
+/// The place of the piece before.
 #[derive(Clone, Copy)]
 struct Last {
-    end: (f64, f64),
-    start_x: f64,
+    direction: (f64, f64),
+    /// How far above the first line it stands.
+    height: f64,
+    start: f64,
+    end: f64,
     size: f64,
 }
 
@@ -71,41 +104,41 @@ impl Layout {
     /// Adds a piece of text that reaches from one place to another.
     pub(super) fn add(&mut self, text: &str, start: Matrix, end: Matrix, size: f64) {
         let size = (size * start.height()).abs();
-        if text.is_empty() || self.text.len() + text.len() > MAX_TEXT {
+        self.length += text.len();
+        if text.is_empty() || self.length > MAX_TEXT {
             return;
         }
-        let (x, y) = (start.e, start.f);
-        let mut line_x = x;
+        let (x, y) = start.direction();
+        let along = |at: Matrix| at.e * x + at.f * y;
+        let place =
+            Last { direction: (x, y), height: start.f * x - start.e * y, start: along(start), end: along(end), size };
         if let Some(last) = self.last {
             // A larger letter at the start of a paragraph counts as much as the small ones after it.
             let unit = size.min(last.size).max(1e-3);
-            let down = last.end.1 - y;
-            let right = x - last.end.0;
-            if down.abs() > LINE * unit || right < -20.0 * unit {
+            let down = last.height - place.height;
+            let turned = x * last.direction.0 + y * last.direction.1 < 0.99;
+            let again = |piece: &Piece| {
+                let shift = (place.start - piece.start).abs();
+                shift < BOLD * unit && 2.0 * shift < piece.end - piece.start && piece.text == text
+            };
+            if !turned && down.abs() < BOLD * unit && self.line.iter().rev().take(COMPARED).any(again) {
+                return;
+            }
+            if turned || down.abs() > LINE * unit || place.start - last.end < -20.0 * unit {
                 self.end_line();
-                if down > PARAGRAPH * unit.max(last.size) || down < -PARAGRAPH * unit {
+                if turned || down > PARAGRAPH * unit.max(last.size) || down < -PARAGRAPH * unit {
                     self.gap();
-                }
-            } else {
-                line_x = last.start_x;
-                if right > WORD * unit && !self.text.ends_with([' ', '\n']) && !text.starts_with(' ') {
-                    self.text.push(' ');
                 }
             }
         }
-        for character in text.chars() {
-            self.push(character);
-        }
-        self.last = Some(Last { end: (end.e, end.f), start_x: line_x, size });
+        self.line.push(Piece { start: place.start, end: place.end, size, text: text.to_owned() });
+        self.last = Some(place);
     }
 
     fn push(&mut self, character: char) {
         match character {
-            'ﬀ' => self.text.push_str("ff"),
-            'ﬁ' => self.text.push_str("fi"),
-            'ﬂ' => self.text.push_str("fl"),
-            'ﬃ' => self.text.push_str("ffi"),
-            'ﬄ' => self.text.push_str("ffl"),
+            // Letters joined in print.
+            'ﬀ'..='ﬆ' => self.text.extend(character.nfkc()),
             // A hyphen that only shows at the end of a line is handled there.
             '\u{ad}' => self.text.push('-'),
             '\u{a0}' => self.text.push(' '),
@@ -115,7 +148,29 @@ impl Layout {
         }
     }
 
-    fn end_line(&mut self) {
+    pub(super) fn end_line(&mut self) {
+        let mut pieces = std::mem::take(&mut self.line);
+        let turned = pieces.iter().any(|piece| piece.text.contains(is_rightward));
+        if turned {
+            pieces.sort_by(|one, other| one.start.total_cmp(&other.start));
+        }
+        let mut line = String::new();
+        let mut last: Option<&Piece> = None;
+        for piece in &pieces {
+            let apart = last.is_some_and(|last| {
+                let (distance, unit) = (piece.start - last.end, piece.size.min(last.size).max(1e-3));
+                distance > WORD * unit || distance < -BACK * unit
+            });
+            if apart && !line.ends_with(' ') && !piece.text.starts_with(' ') {
+                line.push(' ');
+            }
+            line.push_str(&piece.text);
+            last = Some(piece);
+        }
+        let line = if turned { logical(&line) } else { line };
+        for character in line.chars() {
+            self.push(character);
+        }
         let kept = self.text.trim_end_matches(' ').len();
         self.text.truncate(kept);
         if !self.text.is_empty() && !self.text.ends_with('\n') {

@@ -6,12 +6,15 @@
 
 use std::cell::Cell;
 
-use lopdf::{Document, LoadOptions, Object};
+use lopdf::{Dictionary, Document, LoadOptions, Object, Stream};
 
 use crate::Skip;
 
 /// Most bytes that one stream of objects may unpack to.
 const MAX_OBJECT_STREAM: usize = 4 << 20;
+
+/// Most bytes that all streams of objects of a locked file may unpack to.
+const MAX_LOCKED_OBJECTS: usize = 24 << 20;
 
 /// Most parts of objects, in the file and in memory. Each takes some hundred bytes.
 const MAX_PARTS: usize = 4_000_000;
@@ -26,24 +29,70 @@ pub(super) fn load(bytes: &[u8]) -> Result<Document, Skip> {
     if !contains(head, b"%PDF-") {
         return Err(Skip::Damaged);
     }
-    if names(bytes, b"Encrypt") {
-        return Err(Skip::Encrypted);
-    }
     if parts(bytes) > MAX_PARTS {
         return Err(Skip::TooLarge);
     }
+    // The library keeps all objects of a file that was locked with an empty password, so their streams share what may be kept.
+    let streams = if names(bytes, b"Encrypt") { count(bytes, b"/ObjStm").max(1) } else { 1 };
+    let most = (MAX_LOCKED_OBJECTS / streams).min(MAX_OBJECT_STREAM);
     LEFT.set(MAX_PARTS);
-    let options =
-        LoadOptions { filter: Some(keep), max_decompressed_size: Some(MAX_OBJECT_STREAM), ..LoadOptions::default() };
+    let options = LoadOptions { filter: Some(keep), max_decompressed_size: Some(most), ..LoadOptions::default() };
     let loaded = Document::load_mem_with_options(bytes, options);
     let full = LEFT.take() == 0;
     match loaded {
         _ if full => Err(Skip::TooLarge),
-        Ok(document) if document.is_encrypted() || document.was_encrypted() => Err(Skip::Encrypted),
+        Ok(document) if document.trailer.has(b"Encrypt") && !document.was_encrypted() => Err(Skip::Encrypted),
         Ok(document) => Ok(document),
         Err(lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. })) => Err(Skip::TooLarge),
+        Err(
+            lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_) | lopdf::Error::UnsupportedSecurityHandler(_),
+        ) => Err(Skip::Encrypted),
         Err(_) => Err(Skip::Damaged),
     }
+}
+
+/// What an object stands for, if it refers to another.
+pub(super) fn resolved<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
+    document.dereference(object).ok().map(|(_, object)| object)
+}
+
+/// The value of a key, in the dictionary or elsewhere.
+pub(super) fn get<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
+    resolved(document, dictionary.get(key).ok()?).filter(|value| !value.is_null())
+}
+
+/// A dictionary, or that of a stream.
+pub(super) fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Dictionary> {
+    match resolved(document, object)? {
+        Object::Dictionary(dictionary) => Some(dictionary),
+        Object::Stream(stream) => Some(&stream.dict),
+        _ => None,
+    }
+}
+
+/// The unpacked content of a stream, whose filters may be described elsewhere; `None` beyond `most` bytes or if its filters are not
+/// known.
+pub(super) fn content(document: &Document, stream: &Stream, most: usize) -> Option<Vec<u8>> {
+    let refers = |object: &Object| match object {
+        Object::Array(parts) => parts.iter().any(|part| matches!(part, Object::Reference(_))),
+        object => matches!(object, Object::Reference(_)),
+    };
+    let filters = [&b"Filter"[..], b"DecodeParms"];
+    if !filters.iter().any(|key| stream.dict.get(key).is_ok_and(refers)) {
+        return stream.get_plain_content_with_limit(most).ok();
+    }
+    let mut own = stream.clone();
+    for key in filters {
+        let value = match get(document, &stream.dict, key) {
+            Some(Object::Array(parts)) => Object::Array(
+                parts.iter().map(|part| resolved(document, part).cloned().unwrap_or(Object::Null)).collect(),
+            ),
+            Some(value) => value.clone(),
+            None => continue,
+        };
+        own.dict.set(key, value);
+    }
+    own.get_plain_content_with_limit(most).ok()
 }
 
 /// Keeps an object while there is room. The library takes what is returned for an object out of a stream of objects, and the
@@ -106,6 +155,10 @@ fn names(bytes: &[u8], wanted: &[u8]) -> bool {
         // `/EncryptMetadata` is another name.
         rest.first().is_none_or(|next| !next.is_ascii_alphanumeric())
     })
+}
+
+fn count(bytes: &[u8], wanted: &[u8]) -> usize {
+    bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
 }
 
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {

@@ -3,12 +3,19 @@
 //! `lopdf` finds the objects of the file and unpacks its streams within limits. `load` bounds what it may keep. `content` reads
 //! the operators of a page, `fonts` turns codes into characters and widths, and `layout` joins what was shown into lines.
 
+mod cmap;
 mod content;
+mod direction;
+mod encodings;
 mod fonts;
 mod layout;
 mod load;
 
-use lopdf::{Dictionary, Document, Object, ObjectId};
+use std::collections::HashSet;
+use std::ptr;
+use std::rc::Rc;
+
+use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::extracted::Extracted;
 use crate::Skip;
@@ -19,33 +26,44 @@ use layout::{Layout, Matrix};
 /// Most pages that are read.
 const MAX_PAGES: usize = 20_000;
 
-/// Most bytes of operators in one page or form, and in a whole file.
+/// Most bytes of operators in one page or form. A whole file has as many as it is long, times a factor that no packed text
+/// exceeds by much, and some for forms that are shown often.
 const MAX_CONTENT: usize = 32 << 20;
 const MAX_CONTENTS: usize = 512 << 20;
+const LEAST_CONTENTS: usize = 8 << 20;
+const PACKED: usize = 40;
+
+/// Space after each letter, as a part of the size of a font, that sets letters apart.
+const SPACED: f64 = 0.1;
 
 /// Forms can show other forms; this is the depth up to which they are read.
 const FORM_DEPTH: usize = 6;
 
-/// Fewest letters and digits of a file with text. A scan has none, or a stamp of a few words.
-const LEAST: usize = 20;
+/// Most forms and annotations that a page shows.
+const MAX_FORMS: usize = 20_000;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let document = load::load(bytes)?;
-    let descriptions = fonts::descriptions(&document);
-    let fonts = Fonts::of(&document, &descriptions);
+    let fonts = Fonts::new(&document);
     let mut extracted = Extracted::default();
     if let Some(title) = title(&document) {
         extracted.entitle(&title);
     }
-    let mut left = MAX_CONTENTS;
-    let mut letters = 0;
-    let mut pages = 0;
-    for (index, page) in document.page_iter().take(MAX_PAGES).enumerate() {
-        pages += 1;
-        let mut shown = Shown { document: &document, fonts: &fonts, layout: Layout::default(), left: &mut left };
-        shown.page(page);
+    let mut left = (bytes.len().saturating_mul(PACKED) + LEAST_CONTENTS).min(MAX_CONTENTS);
+    let pages = pages(&document);
+    let mut has_text = false;
+    for (index, page) in pages.iter().enumerate() {
+        let mut shown = Shown {
+            document: &document,
+            fonts: &fonts,
+            page: page.resources,
+            layout: Layout::default(),
+            left: &mut left,
+            forms: MAX_FORMS,
+        };
+        shown.page(page.dictionary);
         let text = shown.layout.finish();
-        letters += text.chars().filter(|character| character.is_alphanumeric()).count();
+        has_text |= text.contains(char::is_alphanumeric);
         if text.is_empty() {
             continue;
         }
@@ -53,11 +71,49 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
         extracted.part(1, &format!("page {}", index + 1));
         extracted.line(&text);
     }
-    match pages {
+    match pages.len() {
+        _ if left == 0 => Err(Skip::TooMuchWork),
         0 => Err(Skip::Damaged),
-        _ if letters < LEAST => Err(Skip::NoText),
+        _ if !has_text => Err(Skip::NoText),
         _ => extracted.complete(),
     }
+}
+
+/// A page, and its resources or those that it inherits.
+struct Page<'a> {
+    dictionary: &'a Dictionary,
+    resources: Option<&'a Dictionary>,
+}
+
+/// The pages in their order; if the file does not list them, all objects that say they are pages.
+fn pages(document: &Document) -> Vec<Page<'_>> {
+    let mut pages = Vec::new();
+    let mut seen = HashSet::new();
+    let root = document.catalog().ok().and_then(|catalog| load::get(document, catalog, b"Pages"));
+    let mut rest: Vec<_> =
+        root.and_then(|root| load::dictionary(document, root)).map(|root| (root, None)).into_iter().collect();
+    while let Some((node, inherited)) = rest.pop() {
+        if pages.len() >= MAX_PAGES || !seen.insert(ptr::from_ref(node)) {
+            continue;
+        }
+        let own = load::get(document, node, b"Resources").and_then(|own| own.as_dict().ok());
+        let resources = own.or(inherited);
+        match load::get(document, node, b"Kids") {
+            Some(Object::Array(kids)) => {
+                let kids = kids.iter().rev().filter_map(|kid| load::dictionary(document, kid));
+                rest.extend(kids.map(|kid| (kid, resources)));
+            }
+            _ => pages.push(Page { dictionary: node, resources }),
+        }
+    }
+    if pages.is_empty() {
+        let all = document.objects.values().filter_map(|object| object.as_dict().ok());
+        pages.extend(all.filter(|object| object.has_type(b"Page")).take(MAX_PAGES).map(|dictionary| {
+            let resources = load::get(document, dictionary, b"Resources").and_then(|own| own.as_dict().ok());
+            Page { dictionary, resources }
+        }));
+    }
+    pages
 }
 
 /// The title in the file's description of itself, unless a program made it up from the name of the source.
@@ -73,19 +129,22 @@ fn title(document: &Document) -> Option<String> {
 }
 
 /// One page being shown.
-struct Shown<'a> {
+struct Shown<'a, 'b> {
     document: &'a Document,
     fonts: &'a Fonts<'a>,
+    /// The resources of the page, for forms without their own.
+    page: Option<&'a Dictionary>,
     layout: Layout,
-    /// Bytes of operators that may still be read.
-    left: &'a mut usize,
+    /// Bytes of operators that may still be read, and forms that may still be shown.
+    left: &'b mut usize,
+    forms: usize,
 }
 
 /// The part of the graphics state that text depends on.
 #[derive(Clone)]
-struct State<'a> {
+struct State {
     matrix: Matrix,
-    font: Option<&'a Font<'a>>,
+    font: Option<Rc<Font>>,
     size: f64,
     character_space: f64,
     word_space: f64,
@@ -94,7 +153,7 @@ struct State<'a> {
     rise: f64,
 }
 
-impl Default for State<'_> {
+impl Default for State {
     fn default() -> Self {
         Self {
             matrix: Matrix::IDENTITY,
@@ -112,30 +171,38 @@ impl Default for State<'_> {
 /// Most states that are saved at a time.
 const SAVED: usize = 256;
 
-impl<'a> Shown<'a> {
-    fn page(&mut self, page: ObjectId) {
-        let limit = MAX_CONTENT.min(*self.left);
-        let Ok(content) = self.document.get_page_content_with_limit(page, limit) else { return };
-        *self.left -= content.len().min(*self.left);
-        let resources = self.resources_of_page(page);
-        self.show(&content, resources, State::default(), 0);
-    }
-
-    /// The resources of a page, or those that it inherits.
-    fn resources_of_page(&self, page: ObjectId) -> Option<&'a Dictionary> {
-        let mut node = self.document.get_dictionary(page).ok()?;
-        for _ in 0..64 {
-            if let Ok(resources) = node.get_deref(b"Resources", self.document).and_then(Object::as_dict) {
-                return Some(resources);
+impl<'a> Shown<'a, '_> {
+    fn page(&mut self, page: &'a Dictionary) {
+        let mut content = Vec::new();
+        let parts = match load::get(self.document, page, b"Contents") {
+            Some(Object::Array(parts)) => parts.iter().collect(),
+            part => Vec::from_iter(part),
+        };
+        for part in parts {
+            if let Some(Object::Stream(stream)) = load::resolved(self.document, part) {
+                // An operator can begin in one part and end in the next.
+                content.extend(self.content(stream));
+                content.push(b'\n');
             }
-            node = node.get_deref(b"Parent", self.document).and_then(Object::as_dict).ok()?;
         }
-        None
+        self.show(&content, self.page, State::default(), 0);
+        if let Some(Object::Array(annotations)) = load::get(self.document, page, b"Annots") {
+            for annotation in annotations {
+                self.annotation(annotation);
+            }
+        }
     }
 
-    fn show(&mut self, content: &[u8], resources: Option<&'a Dictionary>, first: State<'a>, depth: usize) {
+    /// The unpacked operators of a stream. They count against what the file may have.
+    fn content(&mut self, stream: &Stream) -> Vec<u8> {
+        let content = load::content(self.document, stream, MAX_CONTENT.min(*self.left)).unwrap_or_default();
+        *self.left -= content.len().min(*self.left);
+        content
+    }
+
+    fn show(&mut self, content: &[u8], resources: Option<&'a Dictionary>, first: State, depth: usize) {
         let mut state = first;
-        let mut saved: Vec<State<'a>> = Vec::new();
+        let mut saved: Vec<State> = Vec::new();
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
         let mut operators = Operators::new(content);
         while let Some((operator, operands)) = operators.next() {
@@ -204,45 +271,120 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn text(&mut self, state: &State<'a>, text: &mut Matrix, bytes: &[u8]) {
-        let Some(font) = state.font else { return };
-        let start = Matrix::translation(0.0, state.rise).times(*text).times(state.matrix);
-        let (mut shown, mut advance) = (String::new(), 0.0);
-        font.each(bytes, |code, characters, width| {
+    fn text(&mut self, state: &State, text: &mut Matrix, bytes: &[u8]) {
+        let Some(font) = &state.font else { return };
+        let at = |text: Matrix| Matrix::translation(0.0, state.rise).times(text).times(state.matrix);
+        let (mut start, mut end) = (*text, *text);
+        let mut shown = String::new();
+        let layout = &mut self.layout;
+        let spaced = state.character_space.abs() > SPACED * state.size.abs();
+        font.each(bytes, |characters, width, is_space| {
+            // A glyph that shows nothing is a distance between two pieces, as is the space between letters set wide.
+            if (characters.is_empty() || spaced) && !shown.is_empty() {
+                layout.add(&shown, at(start), at(end), state.size);
+                shown.clear();
+            }
+            if shown.is_empty() {
+                start = *text;
+            }
             shown.push_str(characters);
-            let space = if code == 32 { state.word_space } else { 0.0 };
-            advance += (width * state.size + state.character_space + space) * state.scale;
+            let advance = width * state.size * state.scale;
+            end = Matrix::translation(advance, 0.0).times(*text);
+            let space = state.character_space + if is_space { state.word_space } else { 0.0 };
+            *text = Matrix::translation(space * state.scale, 0.0).times(end);
         });
-        *text = Matrix::translation(advance, 0.0).times(*text);
-        let end = Matrix::translation(0.0, state.rise).times(*text).times(state.matrix);
-        self.layout.add(&shown, start, end, state.size);
+        self.layout.add(&shown, at(start), at(end), state.size);
     }
 
-    fn font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<&'a Font<'a>> {
-        let fonts = resources?.get_deref(b"Font", self.document).and_then(Object::as_dict).ok()?;
-        self.fonts.get(fonts.get(name).ok()?)
+    fn font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<Rc<Font>> {
+        self.fonts.get(self.resource(resources, b"Font", name)?)
     }
 
-    fn form(&mut self, resources: Option<&'a Dictionary>, name: &[u8], state: &State<'a>, depth: usize) {
-        let forms = resources
-            .and_then(|resources| resources.get_deref(b"XObject", self.document).and_then(Object::as_dict).ok());
-        let Some(form) = forms.and_then(|forms| forms.get_deref(name, self.document).and_then(Object::as_stream).ok())
-        else {
+    /// A resource of the form at hand, or else of its page.
+    fn resource(&self, resources: Option<&'a Dictionary>, kind: &[u8], name: &[u8]) -> Option<&'a Object> {
+        [resources, self.page].into_iter().flatten().find_map(|resources| {
+            let all = load::get(self.document, resources, kind)?.as_dict().ok()?;
+            load::get(self.document, all, name)
+        })
+    }
+
+    fn form(&mut self, resources: Option<&'a Dictionary>, name: &[u8], state: &State, depth: usize) {
+        if let Some(Object::Stream(form)) = self.resource(resources, b"XObject", name)
+            && load::get(self.document, &form.dict, b"Subtype").and_then(|kind| kind.as_name().ok()) == Some(b"Form")
+        {
+            self.show_form(form, resources, state.clone(), depth);
+        }
+    }
+
+    fn show_form(&mut self, form: &'a Stream, resources: Option<&'a Dictionary>, mut state: State, depth: usize) {
+        if self.forms == 0 {
             return;
+        }
+        self.forms -= 1;
+        let content = self.content(form);
+        let own = load::get(self.document, &form.dict, b"Resources").and_then(|own| own.as_dict().ok());
+        state.matrix = Matrix::of(&self.numbers(&form.dict, b"Matrix")).times(state.matrix);
+        self.show(&content, own.or(resources), state, depth + 1);
+    }
+
+    /// What an annotation shows, such as the text in the field of a form.
+    fn annotation(&mut self, annotation: &'a Object) {
+        const HIDDEN: i64 = 2 | 32;
+        let Some(annotation) = load::dictionary(self.document, annotation) else { return };
+        let flags = load::get(self.document, annotation, b"F").and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
+        let popup =
+            load::get(self.document, annotation, b"Subtype").and_then(|kind| kind.as_name().ok()) == Some(b"Popup");
+        if flags & HIDDEN != 0 || popup {
+            return;
+        }
+        let place = self.numbers(annotation, b"Rect");
+        let looks = load::get(self.document, annotation, b"AP").and_then(|looks| looks.as_dict().ok());
+        let normal = looks.and_then(|looks| load::get(self.document, looks, b"N"));
+        let form = match normal {
+            Some(Object::Stream(form)) => form,
+            // One look for each state.
+            Some(Object::Dictionary(states)) => {
+                let state = load::get(self.document, annotation, b"AS").and_then(|state| state.as_name().ok());
+                let Some(Object::Stream(form)) = state.and_then(|state| load::get(self.document, states, state)) else {
+                    return;
+                };
+                form
+            }
+            _ => {
+                if let ([x, y, ..], Some(value)) = (&place[..], self.value(annotation)) {
+                    let at = Matrix::translation(*x, *y);
+                    self.layout.add(&value, at, at, 1.0);
+                    self.layout.end_line();
+                }
+                return;
+            }
         };
-        if form.dict.get(b"Subtype").and_then(Object::as_name).ok() != Some(b"Form") {
-            return;
+        let bounds = self.numbers(&form.dict, b"BBox");
+        let mut state = State::default();
+        if let ([x, y, ..], [left, bottom, ..]) = (&place[..], &bounds[..]) {
+            state.matrix = Matrix::translation(x - left, y - bottom);
         }
-        let limit = MAX_CONTENT.min(*self.left);
-        let Ok(content) = form.decompressed_content_with_limit(limit) else { return };
-        *self.left -= content.len().min(*self.left);
-        let own = form.dict.get_deref(b"Resources", self.document).and_then(Object::as_dict).ok().or(resources);
-        let mut inner = state.clone();
-        if let Ok(numbers) = form.dict.get_deref(b"Matrix", self.document).and_then(Object::as_array) {
-            let numbers: Vec<f64> = numbers.iter().filter_map(|one| one.as_float().ok().map(f64::from)).collect();
-            inner.matrix = Matrix::of(&numbers).times(inner.matrix);
-        }
-        self.show(&content, own, inner, depth + 1);
+        self.layout.end_line();
+        self.show_form(form, None, state, 0);
+    }
+
+    /// The text in a field of a form, or of a note on the page, that nothing shows yet.
+    fn value(&self, annotation: &'a Dictionary) -> Option<String> {
+        let kind = load::get(self.document, annotation, b"Subtype")?.as_name().ok()?;
+        let key: &[u8] = match kind {
+            b"Widget" => b"V",
+            b"FreeText" => b"Contents",
+            _ => return None,
+        };
+        let own = load::get(self.document, annotation, key);
+        let parent = || load::get(self.document, load::get(self.document, annotation, b"Parent")?.as_dict().ok()?, key);
+        own.or_else(parent).and_then(|value| lopdf::decode_text_string(value).ok())
+    }
+
+    fn numbers(&self, dictionary: &'a Dictionary, key: &[u8]) -> Vec<f64> {
+        let Some(Object::Array(parts)) = load::get(self.document, dictionary, key) else { return Vec::new() };
+        let parts = parts.iter().filter_map(|part| load::resolved(self.document, part)?.as_float().ok());
+        parts.map(f64::from).collect()
     }
 }
 

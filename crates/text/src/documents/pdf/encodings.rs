@@ -1,0 +1,224 @@
+//! Encodings: the characters that codes stand for where a font has no map to Unicode.
+
+use hayro_cmap::{BfString, CMap, CMapName, CidFamily};
+use lopdf::{Dictionary, Document, Object};
+
+/// The characters of the 256 codes of a font with codes of one byte.
+pub(super) type Table = Vec<Option<String>>;
+
+/// The table of a standard encoding, by its name in files.
+pub(super) fn named(name: &[u8]) -> Option<Table> {
+    if name == b"SymbolEncoding" {
+        return Some(symbols());
+    }
+    if !matches!(name, b"WinAnsiEncoding" | b"MacRomanEncoding" | b"MacExpertEncoding" | b"StandardEncoding") {
+        return None;
+    }
+    let mut table: Table = as_font(Object::Name(name.to_vec()), |encoding| match encoding {
+        lopdf::Encoding::OneByteEncoding(glyphs) => {
+            let characters = |unit: u16| char::from_u32(u32::from(unit)).map(String::from);
+            glyphs.iter().map(|glyph| glyph.and_then(|glyph| characters(glyph.utf16_code_unit()))).collect()
+        }
+        _ => Vec::new(),
+    });
+    table.resize(256, None);
+    Some(table)
+}
+
+/// The Greek letters and signs of the font Symbol.
+fn symbols() -> Table {
+    const FIRST: usize = 0x20;
+    const SYMBOLS: &str =
+        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼";
+    let mut table = vec![None; 256];
+    for (code, character) in SYMBOLS.chars().enumerate() {
+        table[FIRST + code] = Some(character.into());
+    }
+    for (code, character) in
+        [(0xa2, "′"), (0xa3, "≤"), (0xa5, "∞"), (0xb1, "±"), (0xb3, "≥"), (0xb4, "×"), (0xb7, "•"), (0xb9, "≠")]
+    {
+        table[code] = Some(character.into());
+    }
+    table
+}
+
+/// The characters of the first glyphs of most TrueType fonts, whose order is that of the Macintosh.
+pub(super) fn ordered() -> Table {
+    const FIRST: usize = 3;
+    let table = named(b"MacRomanEncoding").unwrap_or_default();
+    let ascii = table[0x20..0x7f].iter();
+    [const { None }; FIRST].iter().chain(ascii).chain(&table[0x80..]).cloned().collect()
+}
+
+/// The characters of a glyph by its name: those of the list that everybody uses, `uni0041`, `u1F600`, several joined by `_`, and
+/// any of them with a suffix: `a.sc`.
+pub(super) fn glyph(name: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(name).ok()?;
+    let base = name.split('.').next().filter(|base| !base.is_empty())?;
+    base.split('_').map(one_glyph).collect()
+}
+
+fn one_glyph(name: &str) -> Option<String> {
+    if let Some(digits) = name.strip_prefix("uni").filter(|digits| !digits.is_empty() && digits.len() % 4 == 0) {
+        let units: Option<Vec<u16>> = digits
+            .as_bytes()
+            .chunks(4)
+            .map(|unit| u16::from_str_radix(std::str::from_utf8(unit).ok()?, 16).ok())
+            .collect();
+        if let Some(text) = units.and_then(|units| String::from_utf16(&units).ok()) {
+            return Some(text);
+        }
+    }
+    if let Some(digits) = name.strip_prefix('u').filter(|digits| (4..=6).contains(&digits.len()))
+        && let Some(character) = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)
+    {
+        return Some(character.into());
+    }
+    // The library has the list, and gives it out by the encoding of a font.
+    let mut differences = Dictionary::new();
+    differences.set("Differences", vec![Object::Integer(0), Object::Name(name.as_bytes().to_vec())]);
+    as_font(Object::Dictionary(differences), |encoding| match encoding {
+        lopdf::Encoding::Differences(found) => {
+            let unit = found.map.get(&0)?.utf16_code_unit();
+            char::from_u32(u32::from(unit)).map(String::from)
+        }
+        _ => None,
+    })
+}
+
+/// Passes to `with` what the library makes of an encoding.
+fn as_font<T>(encoding: Object, with: impl FnOnce(&lopdf::Encoding) -> T) -> T {
+    let document = Document::new();
+    let mut font = Dictionary::new();
+    font.set("Type", Object::Name(b"Font".to_vec()));
+    font.set("Encoding", encoding);
+    let found = font.get_font_encoding(&document);
+    with(found.as_ref().unwrap_or(&lopdf::Encoding::SimpleEncoding(b"")))
+}
+
+/// A map that readers know by name: from the codes of Chinese, Japanese and Korean encodings to numbers of glyphs
+/// (`90ms-RKSJ-H`), or from those to characters (`Adobe-Japan1-UCS2`).
+#[derive(Debug)]
+pub(super) struct Predefined {
+    map: CMap,
+    /// Codes are UTF-16.
+    unicode: bool,
+}
+
+impl Predefined {
+    /// The map of this name; `None` for the identity, which needs none.
+    pub(super) fn named(name: &[u8]) -> Option<Self> {
+        if name.starts_with(b"Identity") {
+            return None;
+        }
+        let map = CMap::parse(hayro_cmap::load_embedded(CMapName::from_bytes(name))?, hayro_cmap::load_embedded)?;
+        Some(Self { map, unicode: name.starts_with(b"Uni") })
+    }
+
+    /// The map to characters for the glyphs of a collection, such as Adobe's `Japan1`.
+    pub(super) fn collection(registry: &[u8], ordering: &[u8]) -> Option<Self> {
+        let name = CidFamily::from_registry_ordering(registry, ordering).ucs2_cmap()?;
+        Self::named(name.to_bytes())
+    }
+
+    /// The length in bytes of the first code of a text, and the number of its glyph.
+    pub(super) fn first(&self, bytes: &[u8]) -> (usize, Option<u32>) {
+        let mut code = 0;
+        for (byte, length) in bytes.iter().zip(1_u8..=4) {
+            code = code << 8 | u32::from(*byte);
+            if let Some(number) = self.map.lookup_cid_code(code, length) {
+                return (length.into(), Some(number));
+            }
+        }
+        let length = match bytes[0] {
+            0xd8..=0xdb if self.unicode => 4,
+            0..=0x7f if !self.unicode => 1,
+            _ => 2,
+        };
+        (length, None)
+    }
+
+    /// The characters of a code that is a character itself.
+    pub(super) fn own(&self, code: &[u8]) -> Option<String> {
+        let units: Vec<u16> = code.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]])).collect();
+        String::from_utf16(&units).ok().filter(|_| self.unicode)
+    }
+
+    /// The characters of a glyph, for a map of a collection.
+    pub(super) fn characters(&self, number: u32) -> Option<String> {
+        Some(match self.map.lookup_bf_string(number)? {
+            BfString::Char(character) => character.into(),
+            BfString::String(characters) => characters,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn glyphs_have_characters_by_name_number_part_and_suffix() {
+        for (name, expected) in [
+            ("a", "a"),
+            ("Adieresis", "Ä"),
+            ("a.sc", "a"),
+            ("uni041F", "П"),
+            ("uni00660069", "fi"),
+            ("u1F600", "😀"),
+            ("u1F600.alt", "😀"),
+            ("T_h", "Th"),
+            ("f_f_i.liga", "ffi"),
+        ] {
+            assert_eq!(glyph(name.as_bytes()).as_deref(), Some(expected), "{name}");
+        }
+        for name in [".notdef", "", "g23", "unique", "a_"] {
+            assert_eq!(glyph(name.as_bytes()), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn predefined_maps_lead_to_characters() {
+        let read = |name: &str, collection: &str, bytes: &[u8]| {
+            let map = Predefined::named(name.as_bytes()).expect("known");
+            let collection = Predefined::collection(b"Adobe", collection.as_bytes()).expect("known");
+            let (mut text, mut rest) = (String::new(), bytes);
+            while !rest.is_empty() {
+                let (length, number) = map.first(rest);
+                let (code, after) = rest.split_at(length.min(rest.len()));
+                let characters = number.and_then(|number| collection.characters(number)).or_else(|| map.own(code));
+                text.push_str(&characters.unwrap_or_default());
+                rest = after;
+            }
+            text
+        };
+        for (name, collection, bytes, expected) in [
+            ("90ms-RKSJ-H", "Japan1", &b"a\x8a\x43\xb1"[..], "a海ｱ"),
+            ("EUC-H", "Japan1", b"a\xb3\xa4", "a海"),
+            ("H", "Japan1", b"\x33\x24", "海"),
+            ("UniJIS-UCS2-H", "Japan1", b"\x6d\x77", "海"),
+            ("UniJIS-UTF16-H", "Japan1", b"\xd8\x3d\xde\x00\x6d\x77", "😀海"),
+            ("GBK-EUC-H", "GB1", b"a\xba\xa3", "a海"),
+            ("ETen-B5-V", "CNS1", b"\xae\xfc", "海"),
+            ("KSCms-UHC-H", "Korea1", b"\xc7\xd1", "한"),
+        ] {
+            assert_eq!(read(name, collection, bytes), expected, "{name}");
+        }
+        assert!(Predefined::named(b"Other").is_none() && Predefined::collection(b"Adobe", b"Identity").is_none());
+    }
+
+    #[test]
+    fn standard_encodings_are_known_by_name() {
+        let at = |name: &str, code: usize| named(name.as_bytes()).expect("known")[code].clone();
+        assert_eq!(at("WinAnsiEncoding", 0x80).as_deref(), Some("€"));
+        assert_eq!(at("MacRomanEncoding", 0x8a).as_deref(), Some("ä"));
+        assert_eq!(at("StandardEncoding", 0xae).as_deref(), Some("ﬁ"));
+        assert_eq!(at("SymbolEncoding", 0x61).as_deref(), Some("α"));
+        assert!(named(b"Other").is_none());
+        let ordered = ordered();
+        assert_eq!(
+            [3, 36, 97, 98].map(|glyph| ordered[glyph].as_deref()),
+            [Some(" "), Some("A"), Some("~"), Some("Ä")]
+        );
+    }
+}
