@@ -138,6 +138,8 @@ pub fn role(path: &str, language: Option<&str>) -> Role {
                 | "latex"
                 | "pdf"
                 | "word"
+                | "powerpoint"
+                | "excel"
                 | "opendocument"
                 | "epub"
         )

@@ -1,5 +1,6 @@
 //! Files in a ZIP archive, each read whole within what the archive may unpack to.
 
+use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
@@ -46,6 +47,16 @@ impl<'bytes> Archive<'bytes> {
         let size = content.len() as u64;
         self.left = self.left.checked_sub(size).ok_or(Skip::TooLarge)?;
         Ok(Some(content))
+    }
+
+    /// The content of a file that a document can do without, if it is there and can be read.
+    pub(super) fn optional(&mut self, name: &str) -> Option<Vec<u8>> {
+        self.read(name).ok().flatten()
+    }
+
+    /// The names of all files, in the order of the archive.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.zip.file_names().flatten().map(Cow::into_owned).collect()
     }
 
     /// The content of a file that the format requires.

@@ -1,4 +1,4 @@
-//! Text of files that are not text: notebooks, web pages, PDF, Word, OpenDocument and EPUB.
+//! Text of files that are not text: notebooks, web pages, PDF, Word, PowerPoint, Excel, OpenDocument and EPUB.
 //!
 //! Each format has a reader that writes the text of a file into an [`Extracted`], line by line, with its headings. Pages of a
 //! PDF and cells of a notebook are headings too, so that results name them. The lines of a document are those of the extracted
@@ -10,7 +10,11 @@
 #[cfg(feature = "documents")]
 mod archive;
 #[cfg(feature = "documents")]
+mod body;
+#[cfg(feature = "documents")]
 mod epub;
+#[cfg(feature = "documents")]
+mod excel;
 #[cfg(feature = "documents")]
 mod extracted;
 #[cfg(feature = "documents")]
@@ -20,7 +24,11 @@ mod notebook;
 #[cfg(feature = "documents")]
 mod open_document;
 #[cfg(feature = "documents")]
+mod package;
+#[cfg(feature = "documents")]
 mod pdf;
+#[cfg(feature = "documents")]
+mod powerpoint;
 #[cfg(feature = "documents")]
 mod word;
 #[cfg(feature = "documents")]
@@ -38,10 +46,12 @@ const MAX_TEXT: usize = 16 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Epub,
+    Excel,
     Html,
     Notebook,
     OpenDocument,
     Pdf,
+    PowerPoint,
     Word,
 }
 
@@ -49,10 +59,12 @@ impl Format {
     fn of(path: &str) -> Option<Self> {
         Some(match Language::of(path, "")?.name {
             "epub" => Self::Epub,
+            "excel" => Self::Excel,
             "html" => Self::Html,
             "jupyter" => Self::Notebook,
             "opendocument" => Self::OpenDocument,
             "pdf" => Self::Pdf,
+            "powerpoint" => Self::PowerPoint,
             "word" => Self::Word,
             _ => return None,
         })
@@ -60,7 +72,7 @@ impl Format {
 }
 
 /// Returns `true` if the file at `path` is not a text file, but one that [`read_document`] takes the text from: PDF, Word,
-/// OpenDocument, EPUB or a notebook. A web page is a text file.
+/// PowerPoint, Excel, OpenDocument, EPUB or a notebook. A web page is a text file.
 ///
 /// ```
 /// assert!(tamis_text::is_document("paper.pdf"));
@@ -71,15 +83,15 @@ pub fn is_document(path: &str) -> bool {
     cfg!(feature = "documents") && Format::of(path).is_some_and(|format| format != Format::Html)
 }
 
-/// Reads the text of a document: a PDF, Word, OpenDocument or EPUB file, a notebook or a web page. Returns `None` for another
+/// Reads the text of a document: a PDF, Word, PowerPoint, Excel, OpenDocument or EPUB file, a notebook or a web page. Returns `None` for another
 /// file, and for a template or fragment of HTML, which [`crate::read`] reads as code.
 ///
 /// Memory is bounded by the limits above, time by the size of the file. The libraries below are tested with damaged files, but
 /// a caller that reads files of strangers runs this on a thread of its own with a time limit.
 ///
 /// # Errors
-/// The reason why the file has no text to read: [`Skip::Damaged`], [`Skip::Encrypted`], [`Skip::NoText`] or
-/// [`Skip::TooLarge`].
+/// The reason why the file has no text to read: [`Skip::Damaged`], [`Skip::Encrypted`], [`Skip::NoText`],
+/// [`Skip::TooLarge`], [`Skip::TooMuchWork`], or [`Skip::Data`] for long tables.
 ///
 /// ```
 /// use tamis_text::{Options, read_document};
@@ -107,7 +119,7 @@ mod reading {
     //! From a format to a document.
 
     use super::extracted::Extracted;
-    use super::{Format, epub, html, notebook, open_document, pdf, word};
+    use super::{Format, epub, excel, html, notebook, open_document, pdf, powerpoint, word};
     use crate::document::{Document, Options};
     use crate::languages::{Category, Language};
     use crate::lines::Lines;
@@ -124,8 +136,10 @@ mod reading {
                 None => return Ok(None),
             },
             Format::Epub => epub::read(bytes)?,
+            Format::Excel => excel::read(bytes)?,
             Format::OpenDocument => open_document::read(bytes)?,
             Format::Pdf => pdf::read(bytes)?,
+            Format::PowerPoint => powerpoint::read(bytes)?,
             Format::Word => word::read(bytes)?,
         };
         if !extracted.has_text() {

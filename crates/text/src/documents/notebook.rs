@@ -1,6 +1,7 @@
 //! Jupyter notebooks: cells instead of JSON. Outputs are left out.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::MAX_TEXT;
 use super::extracted::Extracted;
@@ -15,41 +16,68 @@ use crate::{Role, Skip};
 /// The level of a cell: below all headings of Markdown.
 const CELL_LEVEL: usize = 7;
 
+/// What is read of a value; one of another form is passed over.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Lenient<T> {
+    Read(T),
+    Other(IgnoredAny),
+}
+
+impl<T> Default for Lenient<T> {
+    fn default() -> Self {
+        Self::Other(IgnoredAny)
+    }
+}
+
+impl<T> Lenient<T> {
+    fn read(&self) -> Option<&T> {
+        match self {
+            Self::Read(value) => Some(value),
+            Self::Other(_) => None,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Notebook {
     #[serde(default)]
-    cells: Vec<Cell>,
+    cells: Vec<Lenient<Cell>>,
     /// Where version 3 has its cells.
     #[serde(default)]
     worksheets: Vec<Worksheet>,
     #[serde(default)]
-    metadata: Metadata,
+    metadata: Lenient<Metadata>,
 }
 
 #[derive(Deserialize)]
 struct Worksheet {
     #[serde(default)]
-    cells: Vec<Cell>,
+    cells: Vec<Lenient<Cell>>,
 }
 
 #[derive(Deserialize)]
 struct Cell {
     #[serde(default)]
-    cell_type: String,
+    cell_type: Lenient<String>,
     #[serde(default, alias = "input")]
-    source: Source,
+    source: Lenient<Source>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Source {
     Whole(String),
-    Lines(Vec<String>),
+    Lines(Vec<Lenient<String>>),
 }
 
-impl Default for Source {
-    fn default() -> Self {
-        Self::Lines(Vec::new())
+impl Cell {
+    fn source(&self) -> String {
+        match self.source.read() {
+            Some(Source::Whole(source)) => source.clone(),
+            Some(Source::Lines(lines)) => lines.iter().filter_map(Lenient::read).map(String::as_str).collect(),
+            None => String::new(),
+        }
     }
 }
 
@@ -91,8 +119,9 @@ struct Place {
 
 pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Skip> {
     let (json, notes) = decode(bytes);
-    let notebook: Notebook = serde_json::from_str(&json).map_err(|_| Skip::Damaged)?;
-    let language = notebook.metadata.language();
+    let notebook: Result<Notebook, _> = serde_json::from_str(&json);
+    let notebook = notebook.or_else(|_| serde_json::from_str(&mended(&json))).map_err(|_| Skip::Damaged)?;
+    let language = notebook.metadata.read().unwrap_or(&Metadata::default()).language();
     let (text, places) = written(&notebook)?;
     if places.is_empty() {
         return Err(Skip::NoText);
@@ -133,16 +162,51 @@ pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Docume
     })
 }
 
+/// JSON of what programs write in its place: `NaN` and `Infinity`, halves of characters, and controls inside of strings.
+fn mended(json: &str) -> String {
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    let mut in_string = false;
+    while let Some(first) = rest.chars().next() {
+        let (length, text) = match first {
+            '"' => {
+                in_string = !in_string;
+                (1, "\"")
+            }
+            '\\' if in_string => escaped(rest),
+            other if in_string && other.is_control() => (other.len_utf8(), " "),
+            '-' if !in_string && rest.starts_with("-Infinity") => (9, "null"),
+            _ if !in_string && rest.starts_with("Infinity") => (8, "null"),
+            _ if !in_string && rest.starts_with("NaN") => (3, "null"),
+            other => (other.len_utf8(), &rest[..other.len_utf8()]),
+        };
+        mended.push_str(text);
+        rest = &rest[length..];
+    }
+    mended
+}
+
+/// The length of the escape that a text begins with, and what it should be.
+fn escaped(text: &str) -> (usize, &str) {
+    let unit =
+        |at: usize| text.get(at..at + 6)?.strip_prefix("\\u").and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    match (text.as_bytes().get(1), unit(0), unit(6)) {
+        (Some(b'u'), Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, &text[..12]),
+        (Some(b'u'), Some(0xd800..=0xdfff), _) => (6, "\\ufffd"),
+        (Some(b'u'), Some(_), _) => (6, &text[..6]),
+        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (2, &text[..2]),
+        // A backslash that escapes nothing.
+        _ => (1, "\\\\"),
+    }
+}
+
 /// The text of the cells, each below a line with its number.
 fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
     let cells = notebook.cells.iter().chain(notebook.worksheets.iter().flat_map(|sheet| &sheet.cells));
     let (mut text, mut places) = (Extracted::default(), Vec::new());
     for (index, cell) in cells.enumerate() {
-        let source = match &cell.source {
-            Source::Whole(source) => source.clone(),
-            Source::Lines(lines) => lines.concat(),
-        };
-        let source = source.replace("\r\n", "\n");
+        let Some(cell) = cell.read() else { continue };
+        let source = cell.source().replace("\r\n", "\n");
         let source = source.trim_matches('\n');
         if source.trim().is_empty() {
             continue;
@@ -156,7 +220,7 @@ fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
         text.part(CELL_LEVEL, &format!("cell {number}"));
         let content = text.rows();
         text.line(source);
-        places.push(Place { number, first, content, code: cell.cell_type == "code" });
+        places.push(Place { number, first, content, code: cell.cell_type.read().is_some_and(|kind| kind == "code") });
     }
     Ok((text.complete()?, places))
 }

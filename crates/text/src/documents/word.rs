@@ -1,145 +1,96 @@
-//! Word files (`.docx`): the paragraphs of `word/document.xml`, with the levels of their styles.
-
-use std::collections::HashMap;
+//! Word files (`.docx`): the paragraphs of the main part, with the levels of their styles, and those of its notes.
 
 use super::archive::Archive;
+use super::body::{Body, Styles};
 use super::extracted::Extracted;
+use super::package::Package;
 use super::xml::{self, Node};
 use crate::Skip;
 
-/// The first bytes of the format of old Word files and of encrypted new ones.
-const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-
 pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
-    if bytes.starts_with(COMPOUND_FILE) {
-        return Err(Skip::Encrypted);
-    }
-    let mut archive = Archive::open(bytes)?;
-    let body = archive.require("word/document.xml")?;
-    let levels = archive.read("word/styles.xml")?.map(|styles| levels(&styles)).unwrap_or_default();
+    let mut package = Package::open(bytes)?;
+    let main = package.main("word/document.xml");
+    let body = package.archive.require(&main)?;
+    let styles = package.related(&main, "styles").first().and_then(|name| package.archive.optional(name));
+    let styles = styles.map(|styles| read_styles(&styles)).unwrap_or_default();
     let mut extracted = Extracted::with_headings();
-    if let Some(title) = archive.read("docProps/core.xml")?.and_then(|core| xml::text_of(&core, "title")) {
-        extracted.entitle(&title);
-    }
-    paragraphs(&body, &levels, &mut extracted)?;
-    for name in ["word/footnotes.xml", "word/endnotes.xml"] {
-        if let Some(notes) = archive.read(name)? {
-            paragraphs(&notes, &levels, &mut extracted)?;
+    entitle(&mut package.archive, &mut extracted);
+    paragraphs(&body, &styles, &mut extracted)?;
+    for kind in ["footnotes", "endnotes"] {
+        for name in package.related(&main, kind) {
+            if let Some(notes) = package.archive.optional(&name) {
+                paragraphs(&notes, &styles, &mut extracted)?;
+            }
         }
     }
     extracted.complete()
 }
 
-/// The level of each heading style by its identifier; 0 for the title.
-fn levels(styles: &[u8]) -> HashMap<String, usize> {
-    let mut levels = HashMap::new();
+/// Takes the title from the description of an office document.
+pub(super) fn entitle(archive: &mut Archive<'_>, extracted: &mut Extracted) {
+    if let Some(title) = archive.optional("docProps/core.xml").and_then(|core| xml::text_of(&core, "title")) {
+        extracted.entitle(&title);
+    }
+}
+
+fn read_styles(xml: &[u8]) -> Styles {
+    let mut styles = Styles::default();
     let mut style = String::new();
-    let read = xml::walk(styles, |node| {
+    // Without its styles a text still has its words.
+    let _ = xml::walk(xml, |node| {
         let Node::Start(name, attributes) = node else { return };
+        let value = || attributes.get("val").unwrap_or_default();
         match name {
             "style" => style = attributes.get("styleId").unwrap_or_default(),
             "name" => {
-                let name = attributes.get("val").unwrap_or_default().to_lowercase();
+                let name = value().to_lowercase();
                 if name == "title" {
-                    levels.insert(style.clone(), 0);
+                    styles.set_level(&style, Some(0));
                 } else if let Some(level) = name.strip_prefix("heading ").and_then(|level| level.parse().ok()) {
-                    levels.insert(style.clone(), level);
+                    styles.set_level(&style, Some(level));
                 }
             }
-            "outlineLvl" => {
-                let level = attributes.get("val").and_then(|level| level.parse::<usize>().ok());
-                if let Some(level) = level.filter(|level| *level < 9) {
-                    levels.entry(style.clone()).or_insert(level + 1);
-                }
-            }
+            "basedOn" => styles.set_base(&style, value()),
+            "outlineLvl" => styles.set_level(&style, outline_level(&value())),
             _ => {}
         }
     });
-    // Without its styles a text still has its words.
-    if read.is_err() { HashMap::new() } else { levels }
+    styles
 }
 
-/// Adds the paragraphs, and the rows of tables as lines with bars.
-fn paragraphs(body: &[u8], levels: &HashMap<String, usize>, extracted: &mut Extracted) -> Result<(), Skip> {
-    let mut paragraph = String::new();
-    let mut level = None;
-    let mut listed = false;
-    // Cells of the rows that are open, the innermost last.
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let (mut text, mut fallback) = (false, 0_usize);
-    xml::walk(body, |node| match node {
-        Node::Start("Fallback", _) => fallback += 1,
-        Node::End("Fallback") => fallback = fallback.saturating_sub(1),
-        // The same drawing again for programs that do not know its format.
-        _ if fallback > 0 => {}
-        Node::Start("p", _) => (level, listed) = (None, false),
+/// The level of a heading by its number in files; none for ordinary text, which has the number 9.
+fn outline_level(number: &str) -> Option<usize> {
+    number.parse().ok().filter(|level: &usize| *level < 9).map(|level| level + 1)
+}
+
+fn paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Result<(), Skip> {
+    let mut body = Body::new(extracted);
+    let mut text = false;
+    // Drawings once more for programs that do not know their format, text that was deleted or moved away, and readings of signs.
+    let mut left_out = 0_usize;
+    xml::walk(xml, |node| match node {
+        Node::Start("Fallback" | "del" | "moveFrom" | "rt", _) => left_out += 1,
+        Node::End("Fallback" | "del" | "moveFrom" | "rt") => left_out = left_out.saturating_sub(1),
+        _ if left_out > 0 => {}
+        Node::Start("p", _) => body.begin(None, false),
         Node::Start("pStyle", attributes) => {
-            level = attributes.get("val").and_then(|style| levels.get(&style).copied());
+            body.level(attributes.get("val").and_then(|style| styles.level(&style)));
         }
-        Node::Start("numPr", _) => listed = true,
+        Node::Start("numPr", _) => body.listed(),
         Node::Start("outlineLvl", attributes) => {
-            let own = attributes.get("val").and_then(|level| level.parse::<usize>().ok());
-            level = own.filter(|own| *own < 9).map(|own| own + 1).or(level);
+            body.level(attributes.get("val").and_then(|level| outline_level(&level)));
         }
         Node::Start("t", _) => text = true,
         Node::End("t") => text = false,
-        Node::Text(part) if text => paragraph.push_str(part),
-        Node::Start("tab", _) if !paragraph.is_empty() => paragraph.push('\t'),
-        Node::Start("br" | "cr", _) => paragraph.push('\n'),
-        Node::Start("noBreakHyphen", _) => paragraph.push('-'),
-        Node::Start("tr", _) => rows.push(Vec::new()),
-        Node::Start("tc", _) => {
-            if let Some(row) = rows.last_mut() {
-                row.push(String::new());
-            }
-        }
-        Node::End("p") => {
-            let content = std::mem::take(&mut paragraph);
-            let content = content.trim();
-            match rows.last_mut().and_then(|row| row.last_mut()) {
-                Some(cell) => append(cell, content),
-                None => add(extracted, content, level, listed),
-            }
-        }
-        Node::End("tr") => {
-            let row = rows.pop().unwrap_or_default().join(" | ");
-            match rows.last_mut().and_then(|row| row.last_mut()) {
-                Some(cell) => append(cell, &row),
-                None if row.trim_matches([' ', '|']).is_empty() => {}
-                None => extracted.line(&row),
-            }
-        }
-        Node::End("tbl") if rows.is_empty() => extracted.gap(),
+        Node::Text(part) if text => body.text(part),
+        Node::Start("tab", _) => body.text("\t"),
+        Node::Start("br" | "cr", _) => body.text("\n"),
+        Node::Start("noBreakHyphen", _) => body.text("-"),
+        Node::Start("tr", _) => body.begin_row(),
+        Node::Start("tc", _) => body.begin_cell(),
+        Node::End("p") => body.end(),
+        Node::End("tr") => body.end_row(),
+        Node::End("tbl") => body.gap(),
         _ => {}
     })
-}
-
-fn append(cell: &mut String, text: &str) {
-    if !cell.is_empty() && !text.is_empty() {
-        cell.push(' ');
-    }
-    cell.push_str(&text.replace('\n', " "));
-}
-
-fn add(extracted: &mut Extracted, content: &str, level: Option<usize>, listed: bool) {
-    if content.is_empty() {
-        return;
-    }
-    match level {
-        Some(0) => {
-            extracted.entitle(content);
-            extracted.heading(1, content);
-            extracted.gap();
-        }
-        Some(level) => {
-            extracted.gap();
-            extracted.heading(level, content);
-            extracted.gap();
-        }
-        None if listed => extracted.line(&format!("- {content}")),
-        None => {
-            extracted.line(content);
-            extracted.gap();
-        }
-    }
 }

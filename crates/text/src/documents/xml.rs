@@ -23,10 +23,19 @@ pub(super) struct Attributes<'a>(&'a BytesStart<'a>);
 impl Attributes<'_> {
     /// The value of an attribute, by its name without the namespace.
     pub(super) fn get(&self, name: &str) -> Option<String> {
+        self.values(name).next()
+    }
+
+    /// The values of all attributes of this name, which can be in several namespaces.
+    pub(super) fn all(&self, name: &str) -> Vec<String> {
+        self.values(name).collect()
+    }
+
+    fn values(&self, name: &str) -> impl Iterator<Item = String> {
         let mut attributes = self.0.attributes();
         attributes.with_checks(false);
-        let found = attributes.flatten().find(|attribute| attribute.key.local_name().into_inner() == name)?;
-        found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
+        let found = attributes.flatten().filter(move |attribute| attribute.key.local_name().into_inner() == name);
+        found.filter_map(|one| one.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned))
     }
 }
 
@@ -80,4 +89,48 @@ pub(super) fn text_of(bytes: &[u8], wanted: &str) -> Option<String> {
         _ => {}
     });
     walked.ok().map(|()| found).filter(|found| !found.trim().is_empty())
+}
+
+/// The name in the archive of a file that another names: relative to the directory of that, with `%20` for a space.
+pub(super) fn resolved(directory: &str, file: &str) -> String {
+    let file = file.split('#').next().unwrap_or_default();
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    for part in file.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let bytes = parts.join("/").into_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.filter(|_| bytes[at] == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolved;
+
+    #[test]
+    fn names_are_relative_to_a_directory() {
+        assert_eq!(resolved("OEBPS", "text/one.xhtml#a"), "OEBPS/text/one.xhtml");
+        assert_eq!(resolved("OEBPS/x", "../a%20b.xhtml"), "OEBPS/a b.xhtml");
+        assert_eq!(resolved("", "../../a%"), "a%");
+    }
 }

@@ -4,6 +4,7 @@
 
 mod files;
 mod hostile;
+mod office;
 mod pdf;
 mod properties;
 

@@ -1,0 +1,182 @@
+//! The body of an office document: paragraphs with their levels, paragraphs inside of paragraphs, and tables.
+
+use std::collections::HashMap;
+
+use super::extracted::Extracted;
+
+/// Most styles that lead from one to the next.
+const MOST_BASES: usize = 16;
+
+/// A paragraph that is open or waits for the one around it.
+#[derive(Debug, Default)]
+struct Paragraph {
+    text: String,
+    /// The level of a heading; 0 for the title.
+    level: Option<usize>,
+    listed: bool,
+    /// Something else stands between the text so far and what comes.
+    divided: bool,
+    /// Paragraphs in text boxes and notes that stand in this one.
+    inner: Vec<Paragraph>,
+}
+
+/// Writes a body, element by element.
+pub(super) struct Body<'a> {
+    extracted: &'a mut Extracted,
+    open: Vec<Paragraph>,
+    /// Cells of the rows that are open, the innermost last.
+    rows: Vec<Vec<String>>,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(extracted: &'a mut Extracted) -> Self {
+        Self { extracted, open: Vec::new(), rows: Vec::new() }
+    }
+
+    pub(super) fn begin(&mut self, level: Option<usize>, listed: bool) {
+        if let Some(around) = self.open.last_mut() {
+            around.divided = true;
+        }
+        self.open.push(Paragraph { level, listed, ..Paragraph::default() });
+    }
+
+    /// Adds text to the innermost paragraph; text outside of one is none of the document's.
+    pub(super) fn text(&mut self, text: &str) {
+        if let Some(paragraph) = self.open.last_mut() {
+            let (before, after) =
+                (paragraph.text.ends_with(char::is_alphanumeric), text.starts_with(char::is_alphanumeric));
+            if std::mem::take(&mut paragraph.divided) && before && after {
+                paragraph.text.push(' ');
+            }
+            paragraph.text.push_str(text);
+        }
+    }
+
+    /// Makes the innermost paragraph a heading or a title.
+    pub(super) fn level(&mut self, level: Option<usize>) {
+        if let Some(paragraph) = self.open.last_mut() {
+            paragraph.level = level.or(paragraph.level);
+        }
+    }
+
+    /// Makes the innermost paragraph an item of a list.
+    pub(super) fn listed(&mut self) {
+        if let Some(paragraph) = self.open.last_mut() {
+            paragraph.listed = true;
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        let Some(paragraph) = self.open.pop() else { return };
+        match self.open.last_mut() {
+            Some(around) => around.inner.push(paragraph),
+            None => self.add(paragraph),
+        }
+    }
+
+    /// Adds a paragraph, and then those that stood in it.
+    fn add(&mut self, paragraph: Paragraph) {
+        let mut rest = vec![paragraph];
+        while let Some(mut paragraph) = rest.pop() {
+            rest.extend(std::mem::take(&mut paragraph.inner).into_iter().rev());
+            let content = paragraph.text.trim();
+            match self.rows.last_mut().and_then(|row| row.last_mut()) {
+                Some(cell) => append(cell, content),
+                None => add(self.extracted, content, paragraph.level, paragraph.listed),
+            }
+        }
+    }
+
+    pub(super) fn begin_row(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    pub(super) fn begin_cell(&mut self) {
+        if let Some(row) = self.rows.last_mut() {
+            row.push(String::new());
+        }
+    }
+
+    /// Adds a row as a line with bars, or to the cell around it.
+    pub(super) fn end_row(&mut self) {
+        let row = self.rows.pop().unwrap_or_default().join(" | ");
+        match self.rows.last_mut().and_then(|row| row.last_mut()) {
+            Some(cell) => append(cell, &row),
+            None if row.trim_matches([' ', '|']).is_empty() => {}
+            None => self.extracted.line(row.trim_end_matches([' ', '|'])),
+        }
+    }
+
+    /// Ends a list or a table.
+    pub(super) fn gap(&mut self) {
+        if self.rows.is_empty() && self.open.is_empty() {
+            self.extracted.gap();
+        }
+    }
+
+    /// Begins a part with a name: a slide, a sheet.
+    pub(super) fn part(&mut self, name: &str) {
+        self.extracted.gap();
+        self.extracted.part(1, name);
+    }
+}
+
+fn append(cell: &mut String, text: &str) {
+    if !cell.is_empty() && !text.is_empty() {
+        cell.push(' ');
+    }
+    cell.push_str(&text.replace('\n', " "));
+}
+
+fn add(extracted: &mut Extracted, content: &str, level: Option<usize>, listed: bool) {
+    if content.is_empty() {
+        return;
+    }
+    match level {
+        Some(0) => {
+            extracted.entitle(content);
+            extracted.heading(1, content);
+            extracted.gap();
+        }
+        Some(level) => {
+            extracted.gap();
+            extracted.heading(level, content);
+            extracted.gap();
+        }
+        None if listed => extracted.line(&format!("- {content}")),
+        None => {
+            extracted.line(content);
+            extracted.gap();
+        }
+    }
+}
+
+/// Styles of paragraphs: the levels of headings, and the styles that others are based on.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    /// `None` for a style that is no heading whatever it is based on.
+    levels: HashMap<String, Option<usize>>,
+    bases: HashMap<String, String>,
+}
+
+impl Styles {
+    pub(super) fn set_level(&mut self, style: &str, level: Option<usize>) {
+        self.levels.entry(style.to_owned()).or_insert(level);
+    }
+
+    pub(super) fn set_base(&mut self, style: &str, base: String) {
+        self.bases.insert(style.to_owned(), base);
+    }
+
+    /// The level of a style, or of those that it is based on; 0 for the title.
+    pub(super) fn level(&self, style: &str) -> Option<usize> {
+        let mut style = style;
+        for _ in 0..MOST_BASES {
+            if let Some(level) = self.levels.get(style) {
+                return *level;
+            }
+            style = self.bases.get(style)?;
+        }
+        None
+    }
+}
