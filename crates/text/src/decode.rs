@@ -6,6 +6,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::document::Note;
+use crate::pictures::without_data;
 
 /// Bytes of a file that decide its encoding.
 const DETECTION_BYTES: usize = 64 << 10;
@@ -29,6 +30,12 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
         notes.push(Note::LossyDecoding { replaced: text.matches('\u{fffd}').count() });
     }
     (normalise_line_ends(text), notes)
+}
+
+/// The text of a file without data written into it, such as pictures. Lines stay the same.
+pub(crate) fn decode_words(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
+    let (text, notes) = decode(bytes);
+    (without_data(text), notes)
 }
 
 /// UTF-8 if the bytes are, or were meant to be; otherwise the encoding that a browser would choose.

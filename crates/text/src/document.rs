@@ -86,7 +86,7 @@ pub struct Passage {
     /// The heading path, outermost first: `Guide > Install`. For issues and their comments, the whole title.
     pub heading: Option<String>,
     /// Context that the text lacks: the signature of the enclosing type, and for the later pieces of a divided
-    /// symbol its own signature. One a line.
+    /// symbol its own signature, or the header of a divided table. One a line.
     pub context: Option<String>,
     /// A fingerprint of the symbol's signature, 16 hexadecimal digits; `None` without a symbol.
     ///

@@ -47,6 +47,7 @@ mod lines;
 mod names;
 mod notes;
 mod pack;
+mod pictures;
 mod prose;
 mod read;
 mod role;

@@ -1,6 +1,6 @@
 //! Reads a file into a document.
 
-use crate::decode::decode;
+use crate::decode::decode_words;
 use crate::document::{Document, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language, Parsing};
 use crate::lines::Lines;
@@ -25,14 +25,14 @@ use crate::{Kind, Role, by_lines, code, prose, skip};
 /// ```
 #[must_use]
 pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
-    let (text, mut notes) = decode(bytes);
+    let (text, mut notes) = decode_words(bytes);
     let lines = Lines::new(&text);
     let language = Language::of_text(path, &text);
     let category = language.map_or(Category::Data, |language| language.category);
     let name = language.map(|language| language.name);
     let role = match role_of_text(path, name, &text) {
-        Role::Main if category != Category::Prose && skip::is_generated(bytes) => Role::Generated,
-        Role::Main if category == Category::Code && skip::is_minified(bytes) => Role::Generated,
+        Role::Main if category != Category::Prose && skip::is_generated(text.as_bytes()) => Role::Generated,
+        Role::Main if category == Category::Code && skip::is_minified(text.as_bytes()) => Role::Generated,
         role => role,
     };
     let max_tokens = options.limit();
@@ -42,6 +42,14 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
             plain(read_code(language, &lines, max_tokens, role, &mut notes))
         }
         Some(language) if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
+        Some(language) if language.name == "csv" => {
+            let mut passages = line_passages(&lines, max_tokens, role);
+            let table = prose::Outline { tables: vec![(0, lines.count())], ..prose::Outline::default() };
+            for passage in &mut passages {
+                passage.context = table.header(&lines, passage.start_line.saturating_sub(1) as usize);
+            }
+            plain((None, passages))
+        }
         _ => plain((None, line_passages(&lines, max_tokens, role))),
     };
     notes.extend(prose.notes);

@@ -26,11 +26,13 @@ pub(super) struct Body<'a> {
     open: Vec<Paragraph>,
     /// Cells of the rows that are open, the innermost last.
     rows: Vec<Vec<String>>,
+    /// True while a table has no row yet.
+    table_begins: bool,
 }
 
 impl<'a> Body<'a> {
     pub(super) fn new(extracted: &'a mut Extracted) -> Self {
-        Self { extracted, open: Vec::new(), rows: Vec::new() }
+        Self { extracted, open: Vec::new(), rows: Vec::new(), table_begins: true }
     }
 
     pub(super) fn begin(&mut self, level: Option<usize>, listed: bool) {
@@ -103,19 +105,24 @@ impl<'a> Body<'a> {
         match self.rows.last_mut().and_then(|row| row.last_mut()) {
             Some(cell) => append(cell, &row),
             None if row.trim_matches([' ', '|']).is_empty() => {}
-            None => self.extracted.line(row.trim_end_matches([' ', '|'])),
+            None => {
+                let begins = std::mem::take(&mut self.table_begins);
+                self.extracted.table_row(row.trim_end_matches([' ', '|']), begins);
+            }
         }
     }
 
     /// Ends a list or a table.
     pub(super) fn gap(&mut self) {
         if self.rows.is_empty() && self.open.is_empty() {
+            self.table_begins = true;
             self.extracted.gap();
         }
     }
 
     /// Begins a part with a name: a slide, a sheet.
     pub(super) fn part(&mut self, name: &str) {
+        self.table_begins = true;
         self.extracted.gap();
         self.extracted.part(1, name);
     }

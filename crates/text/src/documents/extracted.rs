@@ -13,6 +13,8 @@ const HEADING_LENGTH: usize = 200;
 pub(super) struct Extracted {
     pub(super) title: Option<String>,
     pub(super) headings: Vec<Heading>,
+    /// The first and the last line of each table.
+    pub(super) tables: Vec<(usize, usize)>,
     pub(super) notes: Vec<Note>,
     /// True if the first heading can stand for a missing title; pages and cells cannot.
     pub(super) titled_by_headings: bool,
@@ -46,6 +48,18 @@ impl Extracted {
             self.text.push_str(line.trim_end());
             self.text.push('\n');
             self.rows += 1;
+        }
+    }
+
+    /// Adds a row of a table as a line; `first` begins another table.
+    pub(super) fn table_row(&mut self, row: &str, first: bool) {
+        let start = self.rows;
+        self.line(row);
+        if let Some(last) = self.rows.checked_sub(1).filter(|last| *last >= start) {
+            match self.tables.last_mut().filter(|_| !first) {
+                Some(table) => table.1 = last,
+                None => self.tables.push((start, last)),
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
 use super::extracted::Extracted;
-use crate::decode::decode;
+use crate::decode::decode_words;
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
 const LEAST: usize = 200;
@@ -87,7 +87,7 @@ const BLOCKS: &[&str] = &[
 
 /// The text of a whole page; `None` for a template, a fragment or a page with little text.
 pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
-    let (text, notes) = decode(bytes);
+    let (text, notes) = decode_words(bytes);
     let mut reader = Reader::read(&text, true);
     if reader.templated || !reader.whole {
         return None;
@@ -117,6 +117,8 @@ struct Line {
     /// The level of a heading.
     level: Option<usize>,
     main: bool,
+    /// The number of the table that it is a row of.
+    table: Option<usize>,
 }
 
 #[derive(Default)]
@@ -133,6 +135,9 @@ struct Reader {
     main: usize,
     preformatted: usize,
     code: usize,
+    /// Tables that are open, and all so far.
+    open_tables: usize,
+    tables: usize,
     letters: usize,
     main_letters: usize,
     /// Marks of a template engine outside of code.
@@ -186,6 +191,10 @@ impl Reader {
             "html" | "body" => self.whole = true,
             "title" => self.in_title = true,
             "main" | "article" => self.main += 1,
+            "table" => {
+                self.open_tables += 1;
+                self.tables += 1;
+            }
             "pre" => self.preformatted += 1,
             "code" | "kbd" | "samp" => self.code += 1,
             "li" => self.push("- ", row),
@@ -209,6 +218,7 @@ impl Reader {
         match named {
             "title" => self.in_title = false,
             "main" | "article" => self.main = self.main.saturating_sub(1),
+            "table" => self.open_tables = self.open_tables.saturating_sub(1),
             "pre" => self.preformatted = self.preformatted.saturating_sub(1),
             "code" | "kbd" | "samp" => self.code = self.code.saturating_sub(1),
             _ if heading(named).is_some() => self.level = None,
@@ -277,7 +287,9 @@ impl Reader {
         if self.main > 0 {
             self.main_letters += letters;
         }
-        self.lines.push(Line { row: self.row, text: text.to_owned(), level: self.level, main: self.main > 0 });
+        let table = (self.open_tables > 0).then_some(self.tables);
+        let (text, main) = (text.to_owned(), self.main > 0);
+        self.lines.push(Line { row: self.row, text, level: self.level, main, table });
     }
 
     /// Only the main part, if it holds most of the text.
@@ -285,11 +297,13 @@ impl Reader {
         let only_main = self.main_letters * 2 > self.letters;
         let mut extracted = Extracted::with_headings();
         extracted.entitle(&self.title);
+        let mut last = None;
         for line in self.lines.iter().filter(|line| line.main || !only_main) {
             extracted.reach(line.row);
-            match line.level {
-                Some(level) => extracted.heading(level, line.text.trim_start_matches("- ")),
-                None => extracted.line(&line.text),
+            match (line.level, line.table) {
+                (Some(level), _) => extracted.heading(level, line.text.trim_start_matches("- ")),
+                (None, Some(table)) => extracted.table_row(&line.text, last.replace(table) != Some(table)),
+                (None, None) => extracted.line(&line.text),
             }
         }
         extracted

@@ -152,7 +152,8 @@ mod reading {
     fn document(extracted: &Extracted, language: Option<&'static str>, options: &Options, role: Role) -> Document {
         let lines = Lines::new(extracted.text());
         let title = extracted.title.clone();
-        let outline = Outline { headings: extracted.headings.clone(), title: title.clone(), ..Outline::default() };
+        let (headings, tables) = (extracted.headings.clone(), extracted.tables.clone());
+        let outline = Outline { headings, tables, title: title.clone(), ..Outline::default() };
         let prose = prose::divided(&lines, &outline, options.limit(), role);
         Document {
             language,

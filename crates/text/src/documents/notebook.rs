@@ -9,6 +9,7 @@ use crate::decode::decode;
 use crate::document::{Document, HEADING_SEPARATOR, Options, Passage};
 use crate::languages::{Category, Language};
 use crate::lines::Lines;
+use crate::pictures::without_data;
 use crate::prose::{self, Heading, Outline};
 use crate::read::passages_of;
 use crate::{Role, Skip};
@@ -127,8 +128,7 @@ pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Docume
         return Err(Skip::NoText);
     }
     let lines = Lines::new(text.text());
-    let headings = headings(&lines, &places);
-    let outline = Outline { headings, ..Outline::default() };
+    let outline = outline(&lines, &places);
     let mut passages = prose::divide(&lines, &outline, options.limit(), role);
     let cell_of = |line: u32| {
         let row = line.saturating_sub(1) as usize;
@@ -206,7 +206,7 @@ fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
     let (mut text, mut places) = (Extracted::default(), Vec::new());
     for (index, cell) in cells.enumerate() {
         let Some(cell) = cell.read() else { continue };
-        let source = cell.source().replace("\r\n", "\n");
+        let source = without_data(cell.source().replace("\r\n", "\n").into());
         let source = source.trim_matches('\n');
         if source.trim().is_empty() {
             continue;
@@ -225,23 +225,26 @@ fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
     Ok((text.complete()?, places))
 }
 
-/// The cells as the lowest headings, and the headings of the cells with Markdown.
-fn headings(lines: &Lines<'_>, places: &[Place]) -> Vec<Heading> {
-    let mut headings = Vec::new();
+/// The cells as the lowest headings, and the headings and tables of the cells with Markdown.
+fn outline(lines: &Lines<'_>, places: &[Place]) -> Outline {
+    let mut outline = Outline::default();
     for (index, place) in places.iter().enumerate() {
         let text = format!("cell {}", place.number);
-        headings.push(Heading { first: place.first, last: place.first, level: CELL_LEVEL, text });
+        outline.headings.push(Heading { first: place.first, last: place.first, level: CELL_LEVEL, text });
         if !place.code {
             let content = lines.slice(place.content, end(lines, places, index));
             let found = prose::outline("markdown", &Lines::new(content));
-            headings.extend(found.headings.into_iter().map(|heading| Heading {
+            outline
+                .tables
+                .extend(found.tables.iter().map(|(first, last)| (first + place.content, last + place.content)));
+            outline.headings.extend(found.headings.into_iter().map(|heading| Heading {
                 first: heading.first + place.content,
                 last: heading.last + place.content,
                 ..heading
             }));
         }
     }
-    headings
+    outline
 }
 
 /// The last line of a cell.

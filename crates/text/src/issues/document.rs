@@ -9,6 +9,7 @@ use crate::document::{Document, HEADING_LENGTH, Options, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::pack::Piece;
+use crate::pictures::without_data;
 use crate::prose::markdown_pieces;
 use crate::{Kind, Role};
 
@@ -107,7 +108,8 @@ impl<'i> Division<'i> {
         let Some(part) = self.rendering.parts.get(part) else {
             return (String::new(), 0);
         };
-        (self.rendering.text.get(part.range.clone()).unwrap_or_default().to_owned(), part.first)
+        let text = self.rendering.text.get(part.range.clone()).unwrap_or_default();
+        (without_data(text.into()).into_owned(), part.first)
     }
 
     fn body(&mut self) {

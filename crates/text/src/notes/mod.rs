@@ -9,7 +9,7 @@ pub use entries::{Entry, FORGOTTEN, entries, forgotten_mark};
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-use crate::decode::decode;
+use crate::decode::decode_words;
 use crate::document::{Document, MIN_TOKENS, Options, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
@@ -78,7 +78,7 @@ const UNDATED: &str = "memory.md";
 #[must_use]
 pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
     let max_tokens = options.max_tokens.max(MIN_TOKENS);
-    let (text, mut notes) = decode(bytes);
+    let (text, mut notes) = decode_words(bytes);
     let language = Language::of_text(path, &text);
     let Some(language) = language.filter(|language| language.category == Category::Prose) else {
         return read(path, bytes, &Options { max_tokens });

@@ -34,6 +34,7 @@ pub(super) fn outline(lines: &Lines<'_>) -> Outline {
                     depth += 1;
                 }
                 match tag {
+                    Tag::Table(_) => outline.tables.push((first, last)),
                     Tag::Heading { level, .. } if depth == 1 => {
                         heading = Some(Heading { first, last, level: number(level), text: String::new() });
                     }

@@ -48,8 +48,8 @@ pub(crate) fn divided(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, r
 
 /// The headings and the metadata of a text in the prose language `name`.
 pub(crate) fn outline(name: &str, lines: &Lines<'_>) -> Outline {
-    match name {
-        "markdown" => markdown::outline(lines),
+    let outline = match name {
+        "markdown" => return markdown::outline(lines),
         "restructuredtext" => underlined::outline(lines),
         "asciidoc" => headings::outline(lines, headings::asciidoc),
         "org" => headings::outline(lines, headings::org),
@@ -58,11 +58,30 @@ pub(crate) fn outline(name: &str, lines: &Lines<'_>) -> Outline {
         "textile" => headings::outline(lines, headings::textile),
         "wikitext" => headings::outline(lines, headings::wikitext),
         _ => Outline::default(),
+    };
+    Outline { tables: barred(lines), ..outline }
+}
+
+/// Tables as most markups write them: lines that begin with a bar, and perhaps rules between them.
+fn barred(lines: &Lines<'_>) -> Vec<(usize, usize)> {
+    let mut tables: Vec<(usize, usize)> = Vec::new();
+    let mut last = None;
+    for row in 0..lines.count() {
+        let line = lines.line(row).trim_start();
+        let is_rule = line.starts_with(['+', '|']) && !line.contains(char::is_alphanumeric);
+        let is_row = line.starts_with('|') && !is_rule;
+        match tables.last_mut().filter(|_| last == row.checked_sub(1) && last.is_some()) {
+            Some(table) if is_row || is_rule => table.1 = row,
+            _ if is_row => tables.push((row, row)),
+            _ => continue,
+        }
+        last = Some(row);
     }
+    tables
 }
 
 /// A Markdown text in pieces as large as `max_tokens` allows, cut at headings where possible. With each piece come
-/// the headings above it, outermost first, except one at its own beginning.
+/// the headings above it, outermost first, except one at its own beginning, and the header of a table that it continues.
 pub(crate) fn markdown_pieces(lines: &Lines<'_>, max_tokens: usize) -> Vec<(Piece, Option<String>)> {
     let Some(last) = lines.count().checked_sub(1) else {
         return Vec::new();
@@ -78,6 +97,11 @@ pub(crate) fn markdown_pieces(lines: &Lines<'_>, max_tokens: usize) -> Vec<(Piec
     };
     let pieces = pack(lines, (0, last), lines.token_sums(), max_tokens, begins);
     let above = outline.above(pieces.iter().map(|piece| piece.first));
+    let above = pieces.iter().zip(above).map(|(piece, headings)| {
+        let parts: Vec<String> = headings.into_iter().chain(outline.header(lines, piece.first)).collect();
+        Some(parts.join("\n")).filter(|parts| !parts.is_empty())
+    });
+    let above: Vec<Option<String>> = above.collect();
     pieces.into_iter().zip(above).collect()
 }
 

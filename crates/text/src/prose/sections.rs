@@ -26,6 +26,8 @@ pub(crate) struct Outline {
     pub(crate) metadata: FrontMatter,
     /// The last line of a metadata block that begins on the first line.
     pub(crate) front_matter: Option<usize>,
+    /// The first and the last line of each table, whose first line is its header. In order.
+    pub(crate) tables: Vec<(usize, usize)>,
     /// The badness of each line as the beginning of a piece; empty to judge by the lines alone.
     pub(crate) badness: Vec<u8>,
 }
@@ -51,6 +53,14 @@ impl Outline {
             Some(bad) => u32::from(*bad),
             None => badness(lines, row),
         }
+    }
+
+    /// The header of the table that a line stands in, below the header.
+    pub(crate) fn header(&self, lines: &Lines<'_>, row: usize) -> Option<String> {
+        let before = self.tables.partition_point(|(first, _)| *first < row).checked_sub(1)?;
+        let (first, last) = self.tables[before];
+        let header = lines.line(first).trim();
+        (row <= last && !header.is_empty()).then(|| header.chars().take(HEADING_LENGTH).collect())
     }
 
     /// The path of the open headings at each of `rows`, without a heading on the row itself. The rows
@@ -90,6 +100,7 @@ pub(crate) fn divide(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, ro
         for piece in pack(lines, (region.first, region.last), lines.token_sums(), max_tokens, begin) {
             let mut passage = piece.passage(lines, region.kind, role);
             passage.heading.clone_from(&region.path);
+            passage.context = outline.header(lines, piece.first);
             passages.push(passage);
         }
     }

@@ -4,6 +4,7 @@ use super::Skip;
 use crate::Language;
 use crate::decode::has_byte_order_mark;
 use crate::languages::Category;
+use crate::pictures::without_data;
 
 /// Bytes searched for a NUL byte, as many as Git searches.
 const BINARY_HEAD: usize = 8 << 10;
@@ -45,7 +46,8 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     if category == Category::Prose {
         return None;
     }
-    if is_minified(bytes) {
+    // A picture written into a text makes long lines too.
+    if is_minified(bytes) && is_minified(without_data(String::from_utf8_lossy(bytes)).as_bytes()) {
         return Some(Skip::Minified);
     }
     is_generated(bytes).then_some(Skip::Generated)

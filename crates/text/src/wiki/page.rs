@@ -1,6 +1,6 @@
 //! Pages of a wiki that are files: a Markdown tree, or the checkout of a wiki that a forge keeps.
 
-use crate::decode::decode;
+use crate::decode::decode_words;
 use crate::document::{Document, Options};
 use crate::languages::{Category, Language};
 use crate::lines::Lines;
@@ -33,7 +33,7 @@ const INDEXES: &[&str] = &["index", "_index", "readme"];
 /// ```
 #[must_use]
 pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
-    let (text, mut notes) = decode(bytes);
+    let (text, mut notes) = decode_words(bytes);
     let Some(language) = Language::of_text(path, &text).filter(|language| language.category == Category::Prose) else {
         return read(path, bytes, options);
     };
