@@ -8,7 +8,7 @@ use std::io;
 use tamis::RunReport;
 use tamis::index::{SourceReport, UnreadDocument};
 
-/// Writes the report. `verbose` adds the kinds of files left out and the files that could not be read.
+/// Writes the report. `verbose` adds the files left out, each with the reason, and the files that could not be read.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -17,6 +17,13 @@ pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Resu
     embedded(out, report)?;
     sources(out, &report.sources, verbose)?;
     skipped(out, &report.skipped, verbose)?;
+    for (place, reason) in report.left_out.iter().filter(|_| verbose) {
+        writeln!(out, "    {}: {}", label(place), visible(reason))?;
+    }
+    let named = report.left_out.len() as u64;
+    if let Some(more) = report.skipped.values().sum::<u64>().checked_sub(named).filter(|more| verbose && *more > 0) {
+        writeln!(out, "    and {} more", count(more))?;
+    }
     unreadable(out, &report.unreadable, verbose)?;
     unread(out, &report.unread, report.sources.len() > 1, verbose)?;
     for remark in &report.remarks {
@@ -172,6 +179,7 @@ mod tests {
             embedded: [("static".into(), 9000)].into(),
             pending: [("minilm".into(), 8999)].into(),
             skipped: [("binary".into(), 12), ("too_large".into(), 1)].into(),
+            left_out: [("logo.png".into(), "it is binary".into())].into(),
             unreadable: vec!["secret\u{7}.txt: permission denied".into()],
             timings_ms: [("walk".into(), 20.0), ("read".into(), 980.0), ("embed_static".into(), 450.0)].into(),
             ..RunReport::default()
@@ -192,7 +200,10 @@ mod tests {
     #[test]
     fn verbose_says_what_was_left_out_and_why() {
         let text = plain(|out| report(out, &sample(), true));
-        assert!(text.contains("13 files left out: 12 binary, 1 too large\n"), "{text}");
+        assert!(
+            text.contains("13 files left out: 12 binary, 1 too large\n    logo.png: it is binary\n    and 12 more\n"),
+            "{text}"
+        );
         assert!(text.contains("    secret␇.txt: permission denied\n"), "{text}");
     }
 

@@ -1,6 +1,7 @@
 //! Compares the tree with the index to find the files to read, move, touch or remove.
 
 use super::walk::{Found, FoundFile};
+use crate::collections::SKIPPED;
 use std::collections::HashMap;
 use std::path::Path;
 use tamis_store::{DocumentId, DocumentState};
@@ -14,6 +15,8 @@ pub(super) struct Plan {
     pub delete: Vec<DocumentState>,
     /// The number of files that need nothing.
     pub unchanged: u64,
+    /// Those of them that are left out for their content, with the kind.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl Plan {
@@ -30,7 +33,12 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
     let mut plan = Plan::default();
     for file in &found.files {
         match known.remove(&file.path) {
-            Some(document) if !reread && is_same(&document, file) => plan.unchanged += 1,
+            Some(document) if !reread && is_same(&document, file) => {
+                plan.unchanged += 1;
+                if is_left_out(&document.path, &document.collection) {
+                    plan.left_out.push((document.path, document.role));
+                }
+            }
             document => plan.read.push((file.clone(), document)),
         }
     }
@@ -54,6 +62,12 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
 
 fn is_same(document: &DocumentState, file: &FoundFile) -> bool {
     (document.size, document.modified_ns, document.stamp) == (file.size, file.modified_ns, file.stamp)
+}
+
+/// Returns `true` for a document that stands for a file left out for its content; documents without readable text are named by
+/// themselves.
+pub(super) fn is_left_out(path: &str, collection: &str) -> bool {
+    collection == SKIPPED && !tamis_text::is_document(path)
 }
 
 /// Returns the documents to delete by the hash of their content. A new file with the same content is one of them, moved.

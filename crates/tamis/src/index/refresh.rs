@@ -3,7 +3,7 @@
 
 use super::dates;
 use super::embed::{embed, embed_with};
-use super::plan::{Plan, movable, plan, remaining};
+use super::plan::{Plan, is_left_out, movable, plan, remaining};
 use super::publish::publish;
 use super::read::{Reader, bytes, content_hash, is_file};
 use super::report::{RunReport, SourceReport, UnreadDocument};
@@ -28,7 +28,7 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 const PUBLISHING_SHARE: u32 = 10;
 
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "6";
+pub(crate) const SPLITTER: &str = "7";
 
 /// Returns each source with its state and the number of its stale files, without changing anything.
 pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
@@ -159,6 +159,9 @@ fn look<'a>(
     for (kind, count) in &found.skipped {
         *report.skipped.entry((*kind).to_owned()).or_default() += count;
     }
+    for (path, kind) in &found.left_out {
+        report.name_left_out(place(index, source, path), path, kind);
+    }
     report.unreadable.extend(found.unreadable.iter().map(|(_, reason)| reason.clone()));
     report.remarks.extend(found.remarks.iter().cloned());
     let stored = match index.store.property(&splitter_property_of(index, source))? {
@@ -167,7 +170,21 @@ fn look<'a>(
     };
     let resplit = stored.is_some_and(|stored| !stored.is_empty() && stored != settings);
     let plan = plan(&source.root, &found, files(index, source)?, options.reread || resplit);
+    for (path, kind) in &plan.left_out {
+        leave_out(index, source, path, kind, report);
+    }
     Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
+}
+
+/// Counts and names a file that is left out for its content.
+fn leave_out(index: &Index, source: &Source, path: &str, kind: &str, report: &mut RunReport) {
+    *report.skipped.entry(kind.to_owned()).or_default() += 1;
+    report.name_left_out(place(index, source, path), path, kind);
+}
+
+/// Returns the place of a file as people write it: its path, after the namespace among several.
+fn place(index: &Index, source: &Source, path: &str) -> String {
+    if index.registry.is_single() { path.to_owned() } else { format!("{}:{path}", source.namespace) }
 }
 
 /// Returns `true` if a source can be listed. The only tree of an index must exist.
@@ -317,6 +334,11 @@ fn commit(
                 match outcome {
                     Outcome::Change(change) => {
                         report.unread.extend(unread(work, &change));
+                        if let Change::Put(document) = &*change
+                            && is_left_out(&document.path, &document.collection)
+                        {
+                            leave_out(index, work.source, &document.path, &document.role, report);
+                        }
                         changes.push(*change);
                     }
                     // Two new files can be copies of one that is gone. The first counts as the move, the other as new.

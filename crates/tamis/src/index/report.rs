@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
+/// Most files left out that a report names.
+pub(super) const MOST_NAMED: usize = 1_000;
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
@@ -38,6 +41,9 @@ pub struct RunReport {
     pub unusable: BTreeMap<String, String>,
     /// Number of files left out, by kind.
     pub skipped: BTreeMap<String, u64>,
+    /// The first of these files by their places, each with the reason as a sentence.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, String>,
     /// Files and directories that could not be read, with the reason.
     pub unreadable: Vec<String>,
     /// Documents read in this run that have no readable text, such as an encrypted PDF.
@@ -97,6 +103,13 @@ impl RunReport {
     pub fn unusable_models(&self) -> impl Iterator<Item = String> {
         let models = self.unusable.iter().map(|(model, reason)| (model.clone(), reason.clone()));
         models.map(|(model, reason)| Error::Model { model, reason }.to_string())
+    }
+
+    /// Names a file that is left out, up to a number of them.
+    pub(super) fn name_left_out(&mut self, place: String, path: &str, kind: &str) {
+        if self.left_out.len() < MOST_NAMED {
+            self.left_out.insert(place, reason(path, kind));
+        }
     }
 
     /// Records an unusable model, which does not end a run. Any other failure does.

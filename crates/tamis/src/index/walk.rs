@@ -1,6 +1,7 @@
 //! Finds the files of a tree that `.gitignore` and `.tamisignore` do not exclude. Symbolic links are not followed.
 
 use super::ignore_rules::Rules;
+use super::report::MOST_NAMED;
 use crate::config::IndexConfig;
 use crate::file::TEMPORARY;
 use crate::handle::Source;
@@ -34,6 +35,8 @@ pub struct Found {
     pub files: Vec<FoundFile>,
     /// Number of files left out without being read, by kind.
     pub skipped: BTreeMap<&'static str, u64>,
+    /// The first of these files, each with its kind.
+    pub left_out: Vec<(String, &'static str)>,
     /// Directories and files that could not be listed, with the reason. Their contents are unknown, not gone.
     pub unreadable: Vec<(PathBuf, String)>,
     /// Remarks for people on faults that they can fix.
@@ -137,6 +140,7 @@ fn list(
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     found.unreadable.sort();
+    found.left_out.sort();
     found.remarks = rules.remarks();
     let mut nameless = std::mem::take(&mut *nameless.lock().unwrap_or_else(PoisonError::into_inner));
     if !nameless.is_empty() {
@@ -184,6 +188,9 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
                 && !named(skip)
             {
                 *found.skipped.entry(skip.as_str()).or_default() += 1;
+                if found.left_out.len() < MOST_NAMED {
+                    found.left_out.push((path, skip.as_str()));
+                }
                 return;
             }
             let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -235,6 +242,7 @@ impl Drop for Local<'_> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.files.append(&mut self.found.files);
         shared.unreadable.append(&mut self.found.unreadable);
+        shared.left_out.append(&mut self.found.left_out);
         for (kind, count) in &self.found.skipped {
             *shared.skipped.entry(kind).or_default() += count;
         }

@@ -8,6 +8,8 @@ use crate::pictures::without_data;
 
 /// Bytes searched for a NUL byte, as many as Git searches.
 const BINARY_HEAD: usize = 8 << 10;
+/// A text has fewer than one control in so many bytes.
+const CONTROLS: usize = 16;
 /// Bytes in which a file's header may say that it is generated.
 const HEADER_BYTES: usize = 4 << 10;
 const HEADER_LINES: usize = 24;
@@ -19,6 +21,9 @@ const MINIFIED_MEAN: usize = 400;
 const MINIFIED_LINE: usize = 2_000;
 /// Program text has at least one mark of syntax in so many bytes; a picture or a table written as a string has fewer.
 const BYTES_A_MARK: usize = 40;
+/// Prose has at most one sign of syntax in so many bytes, and at least one space in so many.
+const BYTES_A_SIGN: usize = 12;
+const BYTES_A_SPACE: usize = 12;
 /// Below this size a single long line is a small configuration file.
 const MINIFIED_BYTES: usize = 4 << 10;
 
@@ -33,7 +38,7 @@ const MINIFIED_BYTES: usize = 4 << 10;
 #[must_use]
 pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     let head = &bytes[..bytes.len().min(BINARY_HEAD)];
-    if head.contains(&0) && !has_byte_order_mark(bytes) {
+    if is_binary(head) && !has_byte_order_mark(bytes) {
         return Some(Skip::Binary);
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -53,6 +58,12 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     is_generated(bytes).then_some(Skip::Generated)
 }
 
+/// Returns `true` if the first bytes are not those of a text: it has no NUL byte, and few other controls.
+fn is_binary(head: &[u8]) -> bool {
+    let is_control = |byte: &&u8| **byte < 32 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 8 | 12 | 27);
+    head.contains(&0) || head.iter().filter(is_control).count() * CONTROLS > head.len()
+}
+
 /// Returns `true` if the file is a PEM private key, with the header as its first line rather than as a quotation
 /// further down.
 fn is_private_key(head: &[u8]) -> bool {
@@ -66,18 +77,33 @@ fn is_private_key(head: &[u8]) -> bool {
 }
 
 /// Returns `true` if the lines are too long for a person's: those of the head on average, or so many of all that they
-/// are more than half of the file.
+/// are more than half of the file. Long paragraphs are a person's.
 pub(crate) fn is_minified(bytes: &[u8]) -> bool {
     if bytes.len() < MINIFIED_BYTES {
         return false;
     }
     let head = &bytes[..bytes.len().min(64 << 10)];
     let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count().max(1);
-    if head.len() / lines > MINIFIED_MEAN {
+    let is_long = head.len() / lines > MINIFIED_MEAN;
+    let size = |lines: &mut dyn Iterator<Item = &[u8]>| lines.map(<[u8]>::len).sum::<usize>();
+    let mut written_by_nobody =
+        head.split(|byte| *byte == b'\n').filter(|line| line.len() > MINIFIED_MEAN && !is_prose(line));
+    if is_long && 2 * size(&mut written_by_nobody) > head.len() {
         return true;
     }
-    let long = bytes.split(|byte| *byte == b'\n').filter(|line| line.len() > MINIFIED_LINE && is_program_text(line));
-    2 * long.map(<[u8]>::len).sum::<usize>() > bytes.len()
+    let mut long = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| line.len() > MINIFIED_LINE && is_program_text(line) && !is_prose(line));
+    2 * size(&mut long) > bytes.len()
+}
+
+/// Returns `true` if a long line is a paragraph: words with spaces, or letters outside of ASCII, and few signs of syntax.
+fn is_prose(line: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| line.iter().filter(|byte| is(byte)).count();
+    let signs = count(|byte| b"(){}[];=<>|&\"".contains(byte));
+    let spaces = count(|byte| *byte == b' ');
+    let others = count(|byte| *byte >= 0x80);
+    signs * BYTES_A_SIGN <= line.len() && (spaces * BYTES_A_SPACE >= line.len() || 2 * others >= line.len())
 }
 
 /// Returns `true` if a long line holds statements rather than data in a string.
@@ -186,6 +212,48 @@ mod tests {
         assert_eq!(skip_by_content("a.js", format!("{written}{little}\n").as_bytes()), None, "most of it is written");
         let picture = format!("{written}var icon = \"{}\";\n", "iVBORw0KGgo/AAAN+SUhEUg".repeat(10_000));
         assert_eq!(skip_by_content("a.js", picture.as_bytes()), None, "a long string hides no program");
+    }
+
+    #[test]
+    fn long_paragraphs_are_not_minified_in_any_format() {
+        let sentence =
+            "The boiler stands in the cellar, beside the old press; its valve (brass) leaks when the frost comes. ";
+        let paragraphs = format!("{}\n\n", sentence.repeat(8)).repeat(12);
+        let german = "Der Kessel steht im Keller. „Er tropft“, sagte sie. ".repeat(200);
+        let chinese = "锅炉在地下室里，旁边是旧压力机。阀门在霜冻时会漏水。".repeat(100);
+        for path in [
+            "NOTES", "a.eml", "a.xml", "a.po", "a.html", "a.yaml", "a.log", "a.vue", "a.mbox", "a.rtf2", "a.ini",
+            "a.tpl",
+        ] {
+            for text in [&paragraphs, &german, &chinese] {
+                assert_eq!(skip_by_content(path, text.as_bytes()), None, "{path}");
+            }
+            let marked = paragraphs.replace("The boiler", "<p>The <b>boiler</b>");
+            assert_eq!(skip_by_content(path, marked.as_bytes()), None, "{path} with markup");
+        }
+        for line in [
+            "{\"name\":\"a\",\"size\":12,\"next\":{\"name\":\"b c\"}},",
+            "INSERT INTO a VALUES (1, 'one', 2), (2, 'two', 3); ",
+            "<a x=\"1\"><b y=\"2\" z=\"3\"/></a>",
+            ".a{color:red;margin:0 1px}",
+            "function f(a,b){return a + b;} ",
+        ] {
+            assert_eq!(skip_by_content("a.xyz", line.repeat(300).as_bytes()), Some(Skip::Minified), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_first_bytes_tell_a_binary_file() {
+        for (path, bytes) in
+            [("a.mo", &b"\xde\x12\x04\x95\0\0\0\0"[..]), ("a.dat", &[1, 2, 3, 250, 7, 14]), ("a.ts", b"G@\x11\x10\0")]
+        {
+            assert_eq!(skip_by_content(path, bytes), Some(Skip::Binary), "{path}");
+        }
+        for (path, text) in
+            [("a.mo", "model A \"one\"\nend A;\n"), ("a.log", "\x1b[31mred\x1b[0m\n"), ("a.dat", "1 2\n3 4\n")]
+        {
+            assert_eq!(skip_by_content(path, text.as_bytes()), None, "{path}");
+        }
     }
 
     #[test]

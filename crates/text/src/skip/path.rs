@@ -78,24 +78,27 @@ const LOCK_NAMES: &[&str] = &[
 #[rustfmt::skip] // grouped by what they are
 const BINARY_EXTENSIONS: &[&str] = &[
     // pictures and fonts
-    "png", "jpg", "jpeg", "jpe", "gif", "bmp", "ico", "icns", "webp", "avif", "heic", "heif", "tif", "tiff", "psd", "xcf", "raw",
-    "svg", "svgz", "eps", "ai", "sketch", "fig", "dds", "ktx", "hdr", "exr", "tga", "ttf", "otf", "woff", "woff2", "eot", "ttc",
+    "png", "jpg", "jpeg", "jpe", "gif", "bmp", "ico", "icns", "webp", "avif", "heic", "heif", "tif", "tiff", "psd", "xcf",
+    "svg", "svgz", "eps", "ai", "sketch", "dds", "ktx", "hdr", "exr", "tga", "ttf", "otf", "woff", "woff2", "eot", "ttc",
     // sound and film
     "mp3", "mp4", "m4a", "m4v", "wav", "flac", "ogg", "oga", "ogv", "opus", "aac", "avi", "mov", "mkv", "webm", "wmv", "mid",
     // archives and packages
     "zip", "gz", "tgz", "bz2", "tbz2", "xz", "txz", "zst", "lz4", "lzma", "7z", "rar", "tar", "jar", "war", "ear", "whl", "egg",
-    "gem", "crate", "nupkg", "deb", "rpm", "apk", "ipa", "dmg", "pkg", "iso", "img", "msi", "cab", "snap", "vsix", "xpi",
+    "gem", "crate", "nupkg", "deb", "rpm", "apk", "ipa", "dmg", "iso", "img", "msi", "cab", "vsix", "xpi",
     // programs and what compilers leave
-    "exe", "dll", "so", "dylib", "a", "o", "obj", "lib", "pdb", "class", "pyc", "pyo", "pyd", "wasm", "elc", "beam", "rlib",
-    "rmeta", "bc", "ilk", "exp", "dex", "node", "bin", "com", "sys", "ko", "hex", "elf", "uf2", "gch", "pch", "d8",
+    "exe", "dll", "so", "dylib", "a", "o", "pdb", "class", "pyc", "pyo", "pyd", "wasm", "elc", "beam", "rlib",
+    "rmeta", "ilk", "dex", "bin", "ko", "hex", "elf", "uf2", "gch", "pch", "d8",
     // documents that are not text
-    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "epub", "mobi", "djvu", "pages", "numbers", "ps",
+    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "epub", "mobi", "djvu", "ps",
     // databases, models and arrays
     "db", "sqlite", "sqlite3", "db3", "mdb", "accdb", "rdb", "parquet", "arrow", "feather", "avro", "orc", "npy", "npz", "h5",
     "hdf5", "pkl", "pickle", "joblib", "pt", "pth", "ckpt", "onnx", "safetensors", "gguf", "ggml", "tflite", "mat", "rds",
-    "rdata", "dbf", "shp", "shx", "mmdb", "idx", "pack", "dat", "tfrecord", "lmdb", "mo", "qm", "glb", "gltf", "fbx", "stl",
-    "blend", "3ds", "pcap", "pcapng", "dump", "swf", "unity", "uasset", "der", "cer", "crt",
+    "rdata", "dbf", "shp", "shx", "mmdb", "tfrecord", "lmdb", "qm", "glb", "gltf", "fbx",
+    "blend", "3ds", "pcap", "pcapng", "swf", "uasset", "der", "cer", "crt",
 ];
+
+/// Endings of tables and dumps that are text as often as not. The content decides, and few of them are for people.
+const DUMPS: &[&str] = &["dat", "dump", "idx", "obj", "pack", "raw", "stl", "unity"];
 
 /// Endings of file names that well-known generators write.
 #[rustfmt::skip] // grouped by what writes them
@@ -120,7 +123,7 @@ pub(crate) fn is_generated_name(name: &str) -> bool {
 
 /// Returns `true` if a file name, in lowercase, is that of minified program text.
 pub(crate) fn is_minified_name(name: &str) -> bool {
-    name.ends_with(".map")
+    [".js.map", ".mjs.map", ".cjs.map", ".ts.map", ".css.map"].iter().any(|end| name.ends_with(end))
         || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
 }
 
@@ -161,7 +164,9 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if is_minified_name(&name) {
         return Some(Skip::Minified);
     }
-    if is_generated_name(&name) {
+    let language = Language::of(path, "");
+    // What people read has no names that generators give.
+    if is_generated_name(&name) && language.is_none_or(|language| language.category != Category::Prose) {
         return Some(Skip::Generated);
     }
     if size == 0 {
@@ -170,7 +175,10 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if size > limits.max_bytes {
         return Some(Skip::TooLarge);
     }
-    let language = Language::of(path, "")?;
+    if DUMPS.contains(&extension) && size > limits.max_table_bytes {
+        return Some(Skip::Data);
+    }
+    let language = language?;
     let limit = if TABLES.contains(&language.name) { limits.max_table_bytes } else { limits.max_data_bytes };
     let tabular = language.category == Category::Data || TABLES.contains(&language.name);
     (tabular && size > limit).then_some(Skip::Data)
@@ -277,6 +285,17 @@ mod tests {
         for path in ["src/generated.rs", "a_pb.go", "designer.cs", "moc.cpp", "src/tab.c"] {
             assert_eq!(skip(path), None, "{path}");
         }
+        for path in ["moc_notes.md", "zz_generated.md", "docs/api.generated.md", "moc_plan.txt", "qrc_codes.rst"] {
+            assert_eq!(skip(path), None, "{path} is for people");
+        }
+    }
+
+    #[test]
+    fn endings_that_text_has_too_are_not_taken_for_binary() {
+        for path in ["a.mo", "login.exp", "b.pkg", "c.dump", "d.dat", "e.lib", "f.bc", "ui.snap", "libz.map", "g.com"] {
+            assert_eq!(skip(path), None, "{path}");
+        }
+        assert_eq!(skip_by_path("d.dat", 65_537, &Limits::default()), Some(Skip::Data));
     }
 
     #[test]
