@@ -7,7 +7,7 @@ use crate::collections::{FILE_COLLECTIONS, SKIPPED};
 use crate::config::{Config, FileCollection, IndexConfig};
 use crate::file::foreign::read_in;
 use crate::handle::Source;
-use crate::index::document::read_document;
+use crate::index::document::Budget;
 use jiff::tz::TimeZone;
 use std::path::Path;
 use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
@@ -29,6 +29,7 @@ pub(super) struct Reader<'a> {
     config: &'a IndexConfig,
     notes: NoteOptions,
     collections: Collections,
+    budget: Budget,
 }
 
 impl<'a> Reader<'a> {
@@ -40,14 +41,20 @@ impl<'a> Reader<'a> {
         // People date their notes in local time.
         let notes =
             NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap_tokens, time_zone: TimeZone::system() };
-        Ok(Reader { namespace: &source.namespace, config: &config.index, notes, collections })
+        Ok(Reader {
+            namespace: &source.namespace,
+            config: &config.index,
+            notes,
+            collections,
+            budget: Budget::default(),
+        })
     }
 
     /// Splits a file's content into passages. A file left out for its content becomes a document without passages.
     pub fn read(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
         let empty = |skip: &str| self.without_text(file, skip, content_hash(bytes));
         let options = Options { max_tokens: self.config.passage_tokens };
-        let rich = match read_document(&file.path, bytes, &options) {
+        let rich = match self.budget.read_document(&file.path, bytes, &options) {
             Ok(rich) => rich,
             Err(skip) => return empty(skip.as_str()),
         };

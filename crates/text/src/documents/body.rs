@@ -4,6 +4,13 @@ use std::collections::HashMap;
 
 use super::extracted::Extracted;
 
+/// Most paragraphs and tables that stand in one another. What is deeper is left out.
+const MAX_DEPTH: usize = 64;
+
+/// Most cells of a row, and most paragraphs that wait for the one around them.
+const MAX_CELLS: usize = 1_000;
+const MAX_INNER: usize = 10_000;
+
 /// Most styles that lead from one to the next.
 const MOST_BASES: usize = 16;
 
@@ -26,16 +33,23 @@ pub(super) struct Body<'a> {
     open: Vec<Paragraph>,
     /// Cells of the rows that are open, the innermost last.
     rows: Vec<Vec<String>>,
+    /// Paragraphs and rows that are open beyond the depth.
+    deeper: usize,
+    deeper_rows: usize,
     /// True while a table has no row yet.
     table_begins: bool,
 }
 
 impl<'a> Body<'a> {
     pub(super) fn new(extracted: &'a mut Extracted) -> Self {
-        Self { extracted, open: Vec::new(), rows: Vec::new(), table_begins: true }
+        Self { extracted, open: Vec::new(), rows: Vec::new(), deeper: 0, deeper_rows: 0, table_begins: true }
     }
 
     pub(super) fn begin(&mut self, level: Option<usize>, listed: bool) {
+        if self.open.len() >= MAX_DEPTH {
+            self.deeper += 1;
+            return;
+        }
         if let Some(around) = self.open.last_mut() {
             around.divided = true;
         }
@@ -69,10 +83,15 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn end(&mut self) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+            return;
+        }
         let Some(paragraph) = self.open.pop() else { return };
         match self.open.last_mut() {
-            Some(around) => around.inner.push(paragraph),
-            None => self.add(paragraph),
+            Some(_) if paragraph.text.trim().is_empty() && paragraph.inner.is_empty() => {}
+            Some(around) if around.inner.len() < MAX_INNER => around.inner.push(paragraph),
+            _ => self.add(paragraph),
         }
     }
 
@@ -90,17 +109,25 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn begin_row(&mut self) {
-        self.rows.push(Vec::new());
+        if self.rows.len() >= MAX_DEPTH {
+            self.deeper_rows += 1;
+        } else {
+            self.rows.push(Vec::new());
+        }
     }
 
     pub(super) fn begin_cell(&mut self) {
-        if let Some(row) = self.rows.last_mut() {
+        if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_CELLS && self.deeper_rows == 0) {
             row.push(String::new());
         }
     }
 
     /// Adds a row as a line with bars, or to the cell around it.
     pub(super) fn end_row(&mut self) {
+        if self.deeper_rows > 0 {
+            self.deeper_rows -= 1;
+            return;
+        }
         let row = self.rows.pop().unwrap_or_default().join(" | ");
         match self.rows.last_mut().and_then(|row| row.last_mut()) {
             Some(cell) => append(cell, &row),

@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     for chapter in chapters.iter().take(MAX_CHAPTERS) {
         let Some(bytes) = archive.read(&xml::resolved(directory, chapter))? else { continue };
         let (text, _) = decode(&bytes);
-        let read = html::extract(&text);
+        let read = html::extract(&text)?;
         if !read.has_text() {
             continue;
         }

@@ -10,8 +10,9 @@ use crate::Skip;
 /// Most bytes of text of a file that people read; more is data.
 const MAX_TABLE: usize = 256 << 10;
 
-/// Most cells of a row.
+/// Most cells of a row that are counted, and of a sheet.
 const MAX_CELLS: usize = 256;
+const MAX_ALL_CELLS: usize = 1 << 20;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let mut package = Package::open(bytes)?;
@@ -52,9 +53,11 @@ fn strings(xml: &[u8]) -> Result<Vec<String>, Skip> {
 
 fn rows(xml: &[u8], shared: &[String], body: &mut Body<'_>) -> Result<(), Skip> {
     let (mut value, mut text, mut is_shared) = (String::new(), false, false);
-    let mut cells = 0;
+    let (mut cells, mut all) = (0, 0);
     xml::walk(xml, |node| match node {
+        _ if all > MAX_ALL_CELLS => {}
         Node::Start("row", _) => {
+            all += 1;
             cells = 0;
             body.begin_row();
         }
@@ -64,6 +67,7 @@ fn rows(xml: &[u8], shared: &[String], body: &mut Body<'_>) -> Result<(), Skip> 
             while cells <= place.min(MAX_CELLS) {
                 body.begin_cell();
                 cells += 1;
+                all += 1;
             }
             is_shared = attributes.get("t").is_some_and(|kind| kind == "s");
         }
@@ -80,7 +84,8 @@ fn rows(xml: &[u8], shared: &[String], body: &mut Body<'_>) -> Result<(), Skip> 
         }
         Node::End("row") => body.end_row(),
         _ => {}
-    })
+    })?;
+    if all > MAX_ALL_CELLS { Err(Skip::Data) } else { Ok(()) }
 }
 
 /// The column of a cell from 0 on: 27 of `AB12`.

@@ -8,6 +8,9 @@ use crate::prose::Heading;
 /// Longest title and heading, in characters.
 const HEADING_LENGTH: usize = 200;
 
+/// Most headings of a document; later ones are lines of text.
+const MAX_HEADINGS: usize = 20_000;
+
 /// Text with its headings.
 #[derive(Debug, Default)]
 pub(super) struct Extracted {
@@ -95,7 +98,7 @@ impl Extracted {
     fn mark(&mut self, level: usize, text: &str, line: &str) {
         let row = self.rows;
         self.line(line);
-        if self.rows > row {
+        if self.rows > row && self.headings.len() < MAX_HEADINGS {
             self.headings.push(Heading { first: row, last: row, level, text: text.to_owned() });
         }
     }

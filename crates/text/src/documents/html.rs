@@ -3,10 +3,13 @@
 //! The tokens of the page are enough: elements are matched by name on the way, and what a page leaves open ends with it. A line
 //! of the text has the number of the line of the file that it begins on, unless the file has several paragraphs on one line.
 
+use std::borrow::Cow;
+
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
 use super::extracted::Extracted;
+use crate::Skip;
 use crate::decode::decode_words;
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
@@ -106,8 +109,64 @@ pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
 }
 
 /// The text of a page of a book.
-pub(super) fn extract(text: &str) -> Extracted {
-    Reader::read(text, false).finish()
+pub(super) fn extract(text: &str) -> Result<Extracted, Skip> {
+    let reader = Reader::read(text, false);
+    if reader.lines.len() >= MAX_LINES { Err(Skip::TooLarge) } else { Ok(reader.finish()) }
+}
+
+/// Most attributes of an element. The tokenizer needs some stack for each, and pages have a dozen.
+const MAX_ATTRIBUTES: usize = 100;
+
+/// Most lines of a page.
+const MAX_LINES: usize = 400_000;
+
+/// The text with spaces in place of further attributes of an element.
+fn with_few_attributes(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let mut kept: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while let Some(start) = bytes[at..].iter().position(|byte| *byte == b'<').map(|found| at + found) {
+        at = start + 1;
+        at += bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let (mut count, mut end) = (0, at);
+        let mut beyond = None;
+        while let Some(length) = attribute(&bytes[end..]).filter(|_| end > start + 1) {
+            if count == MAX_ATTRIBUTES {
+                beyond = Some(end);
+            }
+            count += 1;
+            end += length;
+        }
+        if let Some(from) = beyond {
+            let kept = kept.get_or_insert_with(|| bytes.to_vec());
+            kept[from..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+        }
+        at = at.max(end);
+    }
+    kept.and_then(|kept| String::from_utf8(kept).ok()).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// The length of the attribute that a text begins with, and of the space before it.
+fn attribute(bytes: &[u8]) -> Option<usize> {
+    let count = |from: usize, is: fn(&u8) -> bool| bytes[from..].iter().take_while(|byte| is(byte)).count();
+    let space = count(0, |byte| byte.is_ascii_whitespace() || *byte == b'/');
+    let name = count(space, |byte| !byte.is_ascii_whitespace() && !b"\"'<>/=".contains(byte));
+    let mut end = space + name;
+    if name == 0 {
+        return None;
+    }
+    let equals = end + count(end, u8::is_ascii_whitespace);
+    if bytes.get(equals) != Some(&b'=') {
+        return Some(end);
+    }
+    end = equals + 1 + count(equals + 1, u8::is_ascii_whitespace);
+    match bytes.get(end) {
+        Some(quote @ (b'"' | b'\'')) => {
+            let value = bytes[end + 1..].iter().position(|byte| byte == quote)?;
+            Some(end + value + 2)
+        }
+        _ => Some(end + count(end, |byte| !byte.is_ascii_whitespace() && *byte != b'>')),
+    }
 }
 
 /// A line of text, before it is known which part of the page counts.
@@ -152,9 +211,13 @@ impl Reader {
         let mut emitter = DefaultEmitter::<usize>::new_with_span();
         emitter.naively_switch_states(true);
         let mut reader = Self::default();
+        let text = &*with_few_attributes(text);
         let mut rows = Rows { text: text.as_bytes(), offset: 0, row: 0 };
         for token in Tokenizer::new_with_emitter(text, emitter) {
             let Ok(token) = token;
+            if reader.lines.len() >= MAX_LINES {
+                break;
+            }
             match token {
                 Token::Doctype(_) => reader.whole = true,
                 Token::StartTag(tag) => reader.start(&tag, rows.at(tag.span.start), choosy),

@@ -1,7 +1,9 @@
 //! Jupyter notebooks: cells instead of JSON. Outputs are left out.
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use std::fmt;
+
+use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::MAX_TEXT;
 use super::extracted::Extracted;
@@ -16,6 +18,39 @@ use crate::{Role, Skip};
 
 /// The level of a cell: below all headings of Markdown.
 const CELL_LEVEL: usize = 7;
+
+/// Most cells of a notebook, and what the error for more of them says.
+const MAX_CELLS: usize = 50_000;
+const TOO_MANY: &str = "too many cells";
+
+/// The cells of a notebook, as many as it may have.
+#[derive(Default)]
+struct Cells(Vec<Lenient<Cell>>);
+
+impl<'de> Deserialize<'de> for Cells {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Within;
+        impl<'de> Visitor<'de> for Within {
+            type Value = Cells;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of cells")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Cells, A::Error> {
+                let mut cells = Vec::new();
+                while let Some(cell) = sequence.next_element()? {
+                    if cells.len() == MAX_CELLS {
+                        return Err(Error::custom(TOO_MANY));
+                    }
+                    cells.push(cell);
+                }
+                Ok(Cells(cells))
+            }
+        }
+        deserializer.deserialize_seq(Within)
+    }
+}
 
 /// What is read of a value; one of another form is passed over.
 #[derive(Deserialize)]
@@ -43,10 +78,10 @@ impl<T> Lenient<T> {
 #[derive(Deserialize)]
 struct Notebook {
     #[serde(default)]
-    cells: Vec<Lenient<Cell>>,
+    cells: Cells,
     /// Where version 3 has its cells.
     #[serde(default)]
-    worksheets: Vec<Worksheet>,
+    worksheets: Vec<Lenient<Worksheet>>,
     #[serde(default)]
     metadata: Lenient<Metadata>,
 }
@@ -54,7 +89,7 @@ struct Notebook {
 #[derive(Deserialize)]
 struct Worksheet {
     #[serde(default)]
-    cells: Vec<Lenient<Cell>>,
+    cells: Cells,
 }
 
 #[derive(Deserialize)]
@@ -120,8 +155,13 @@ struct Place {
 
 pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Skip> {
     let (json, notes) = decode(bytes);
-    let notebook: Result<Notebook, _> = serde_json::from_str(&json);
-    let notebook = notebook.or_else(|_| serde_json::from_str(&mended(&json))).map_err(|_| Skip::Damaged)?;
+    let refused = |error: serde_json::Error| {
+        if error.to_string().contains(TOO_MANY) { Skip::TooLarge } else { Skip::Damaged }
+    };
+    let notebook: Notebook = match serde_json::from_str(&json).map_err(refused) {
+        Err(Skip::Damaged) => serde_json::from_str(&mended(&json)).map_err(refused)?,
+        read => read?,
+    };
     let language = notebook.metadata.read().unwrap_or(&Metadata::default()).language();
     let (text, places) = written(&notebook)?;
     if places.is_empty() {
@@ -202,7 +242,8 @@ fn escaped(text: &str) -> (usize, &str) {
 
 /// The text of the cells, each below a line with its number.
 fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
-    let cells = notebook.cells.iter().chain(notebook.worksheets.iter().flat_map(|sheet| &sheet.cells));
+    let sheets = notebook.worksheets.iter().filter_map(Lenient::read);
+    let cells = notebook.cells.0.iter().chain(sheets.flat_map(|sheet| &sheet.cells.0));
     let (mut text, mut places) = (Extracted::default(), Vec::new());
     for (index, cell) in cells.enumerate() {
         let Some(cell) = cell.read() else { continue };

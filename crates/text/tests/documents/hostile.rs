@@ -47,11 +47,67 @@ fn deep_nesting_takes_no_stack() {
 }
 
 #[test]
-fn a_page_that_unpacks_to_much_is_passed_over() {
+fn documents_of_many_small_parts_are_bounded() {
+    let container = b"<container><rootfile full-path='c.opf'/></container>";
+    let package =
+        b"<package><manifest><item id='a' href='a.xhtml'/></manifest><spine><itemref idref='a'/></spine></package>";
+    let chapter = "<p>a</p>".repeat(500_000);
+    let files = [("META-INF/container.xml", &container[..]), ("c.opf", package), ("a.xhtml", chapter.as_bytes())];
+    assert_eq!(outcome("a.epub", &archive(&files)), Some(Skip::TooLarge));
+    let cells = format!("{{\"cells\": [{}1]}}", "1,".repeat(100_000));
+    assert_eq!(outcome("a.ipynb", cells.as_bytes()), Some(Skip::TooLarge));
+    let rows = "<row><c r='IV1'/></row>".repeat(10_000);
+    let relation = b"<r><Relationship Id='s' Type='t/worksheet' Target='s.xml'/></r>";
+    let book = b"<w xmlns:r='r'><sheet name='a' r:id='s'/></w>";
+    let files =
+        [("xl/workbook.xml", &book[..]), ("xl/_rels/workbook.xml.rels", relation), ("xl/s.xml", rows.as_bytes())];
+    assert_eq!(outcome("a.xlsx", &archive(&files)), Some(Skip::Data));
+    let headings = "<p><pPr><outlineLvl val='0'/></pPr><t>a</t></p><p><t>b</t></p>".repeat(50_000);
+    let file = archive(&[("word/document.xml", format!("<d>{headings}</d>").as_bytes())]);
+    let document = read_document("a.docx", &file, &Options::default()).expect("text").expect("a document");
+    assert!(document.passages.len() < 25_000, "{} passages", document.passages.len());
+}
+
+#[test]
+fn deep_paragraphs_and_many_attributes_take_no_stack() {
+    for (open, close) in [("<p>", "</p>"), ("<tr><tc>", "</tc></tr>")] {
+        let deep =
+            format!("<d>{}<p><t>word</t></p>{}<p><t>end</t></p></d>", open.repeat(200_000), close.repeat(200_000));
+        assert_eq!(outcome("a.docx", &archive(&[("word/document.xml", deep.as_bytes())])), None);
+    }
+    let small = std::thread::Builder::new().stack_size(1 << 20);
+    let page = format!("<!DOCTYPE html><p {}>b</p>{}", "a=\"\" ".repeat(100_000), "<p>Words in a page. ".repeat(100));
+    let read = small.spawn(move || outcome("a.html", page.as_bytes())).expect("a thread");
+    assert_eq!(read.join().expect("no overflow"), None);
+}
+
+#[test]
+fn a_small_file_takes_a_small_time() {
+    let show = b"/X Do ".repeat(400);
+    let mut objects = pages(stream("", &show));
+    let own = "/Type /XObject /Subtype /Form /Resources << /XObject << /X 6 0 R >> /Font << /F 5 0 R >> >>";
+    objects.push(stream(own, &b"BT /F 12 Tf (ab) Tj ET /X Do ".repeat(400)));
+    let file = pdf(&objects);
+    assert!(file.len() < 2_000);
+    let started = Instant::now();
+    assert_eq!(outcome("a.pdf", &file), Some(Skip::TooMuchWork));
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    // Each of many pages shows the same long content.
+    let content = stream("", &[&b"BT /F 12 Tf "[..], &b"(ab cd) Tj ".repeat(20_000)].concat());
+    let mut objects = pages(content);
+    let page = objects[2].clone();
+    objects[1] =
+        format!("<< /Type /Pages /Kids [{}] >>", (6..2_006).map(|id| format!("{id} 0 R ")).collect::<String>()).into();
+    objects.extend(std::iter::repeat_n(page, 2_000));
+    assert_eq!(outcome("a.pdf", &pdf(&objects)), Some(Skip::TooMuchWork));
+}
+
+#[test]
+fn a_page_that_unpacks_to_much_is_too_much_work() {
     let show = b"BT /F 12 Tf 50 700 Td (The quick brown fox jumps) Tj ET";
     assert_eq!(outcome("a.pdf", &pdf(&pages(stream("", show)))), None);
     let bomb = vec![b' '; 200 << 20];
-    assert_eq!(outcome("a.pdf", &pdf(&pages(stream("", &bomb)))), Some(Skip::NoText));
+    assert_eq!(outcome("a.pdf", &pdf(&pages(stream("", &bomb)))), Some(Skip::TooMuchWork));
 }
 
 #[test]

@@ -18,6 +18,9 @@ const MAX_FONTS: usize = 4_000;
 const MAX_MAP: usize = 4 << 20;
 const MAX_MAPS: usize = 32 << 20;
 
+/// Most differences of a font from its encoding.
+const MAX_DIFFERENCES: usize = 2_000;
+
 /// Most widths of all fonts that are kept.
 const MAX_WIDTHS: usize = 1 << 20;
 
@@ -127,7 +130,7 @@ impl<'a> Fonts<'a> {
         table.resize(256, None);
         let differences = dictionary.and_then(|encoding| load::get(self.document, encoding, b"Differences"));
         let mut code = 0_usize;
-        for difference in differences.and_then(|all| all.as_array().ok()).into_iter().flatten() {
+        for difference in differences.and_then(|all| all.as_array().ok()).into_iter().flatten().take(MAX_DIFFERENCES) {
             match load::resolved(self.document, difference) {
                 Some(Object::Name(name)) => {
                     // The name of a glyph that says nothing leaves the character that others have at this place.

@@ -11,13 +11,14 @@ use lopdf::{Dictionary, Document, LoadOptions, Object, Stream};
 use crate::Skip;
 
 /// Most bytes that one stream of objects may unpack to.
-const MAX_OBJECT_STREAM: usize = 4 << 20;
+const MAX_OBJECT_STREAM: usize = 2 << 20;
 
 /// Most bytes that all streams of objects of a locked file may unpack to.
 const MAX_LOCKED_OBJECTS: usize = 24 << 20;
 
-/// Most parts of objects, in the file and in memory. Each takes some hundred bytes.
+/// Most parts of objects that the file may seem to have, and that are kept. Each takes two hundred bytes.
 const MAX_PARTS: usize = 4_000_000;
+const MAX_KEPT: usize = 1_500_000;
 
 thread_local! {
     /// Parts that may still be kept by the file that this thread loads.
@@ -35,7 +36,7 @@ pub(super) fn load(bytes: &[u8]) -> Result<Document, Skip> {
     // The library keeps all objects of a file that was locked with an empty password, so their streams share what may be kept.
     let streams = if names(bytes, b"Encrypt") { count(bytes, b"/ObjStm").max(1) } else { 1 };
     let most = (MAX_LOCKED_OBJECTS / streams).min(MAX_OBJECT_STREAM);
-    LEFT.set(MAX_PARTS);
+    LEFT.set(MAX_KEPT);
     let options = LoadOptions { filter: Some(keep), max_decompressed_size: Some(most), ..LoadOptions::default() };
     let loaded = Document::load_mem_with_options(bytes, options);
     let full = LEFT.take() == 0;
@@ -70,16 +71,22 @@ pub(super) fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Opti
     }
 }
 
-/// The unpacked content of a stream, whose filters may be described elsewhere; `None` beyond `most` bytes or if its filters are not
-/// known.
-pub(super) fn content(document: &Document, stream: &Stream, most: usize) -> Option<Vec<u8>> {
+/// The unpacked content of a stream, whose filters may be described elsewhere.
+///
+/// # Errors
+/// [`Skip::TooLarge`] beyond `most` bytes, [`Skip::Damaged`] if its filters are not known.
+pub(super) fn content(document: &Document, stream: &Stream, most: usize) -> Result<Vec<u8>, Skip> {
+    let refused = |error| match error {
+        lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => Skip::TooLarge,
+        _ => Skip::Damaged,
+    };
     let refers = |object: &Object| match object {
         Object::Array(parts) => parts.iter().any(|part| matches!(part, Object::Reference(_))),
         object => matches!(object, Object::Reference(_)),
     };
     let filters = [&b"Filter"[..], b"DecodeParms"];
     if !filters.iter().any(|key| stream.dict.get(key).is_ok_and(refers)) {
-        return stream.get_plain_content_with_limit(most).ok();
+        return stream.get_plain_content_with_limit(most).map_err(refused);
     }
     let mut own = stream.clone();
     for key in filters {
@@ -92,7 +99,7 @@ pub(super) fn content(document: &Document, stream: &Stream, most: usize) -> Opti
         };
         own.dict.set(key, value);
     }
-    own.get_plain_content_with_limit(most).ok()
+    own.get_plain_content_with_limit(most).map_err(refused)
 }
 
 /// Keeps an object while there is room. The library takes what is returned for an object out of a stream of objects, and the

@@ -31,7 +31,7 @@ const MAX_PAGES: usize = 20_000;
 const MAX_CONTENT: usize = 32 << 20;
 const MAX_CONTENTS: usize = 512 << 20;
 const LEAST_CONTENTS: usize = 8 << 20;
-const PACKED: usize = 40;
+const PACKED: usize = 16;
 
 /// Space after each letter, as a part of the size of a font, that sets letters apart.
 const SPACED: f64 = 0.1;
@@ -195,9 +195,18 @@ impl<'a> Shown<'a, '_> {
 
     /// The unpacked operators of a stream. They count against what the file may have.
     fn content(&mut self, stream: &Stream) -> Vec<u8> {
-        let content = load::content(self.document, stream, MAX_CONTENT.min(*self.left)).unwrap_or_default();
-        *self.left -= content.len().min(*self.left);
-        content
+        match load::content(self.document, stream, MAX_CONTENT.min(*self.left)) {
+            Ok(content) => {
+                *self.left -= content.len();
+                content
+            }
+            Err(refused) => {
+                if refused == Skip::TooLarge && *self.left < MAX_CONTENT {
+                    *self.left = 0;
+                }
+                Vec::new()
+            }
+        }
     }
 
     fn show(&mut self, content: &[u8], resources: Option<&'a Dictionary>, first: State, depth: usize) {
