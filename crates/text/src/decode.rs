@@ -1,4 +1,4 @@
-//! Bytes to text: byte order marks, UTF-16, and the encodings of the years before UTF-8.
+//! Bytes to text: byte order marks, UTF-16, UTF-32, and the encodings of the years before UTF-8.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,27 @@ use crate::pictures::without_data;
 const DETECTION_BYTES: usize = 64 << 10;
 
 pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {
-    Encoding::for_bom(bytes).is_some()
+    Encoding::for_bom(bytes).is_some() || utf_32(bytes).is_some()
+}
+
+/// The name of the form of UTF-32 whose mark a file begins with, which no browser reads, and the value of its characters.
+fn utf_32(bytes: &[u8]) -> Option<(&'static str, fn([u8; 4]) -> u32)> {
+    match bytes {
+        [0xff, 0xfe, 0, 0, ..] => Some(("UTF-32LE", u32::from_le_bytes)),
+        [0, 0, 0xfe, 0xff, ..] => Some(("UTF-32BE", u32::from_be_bytes)),
+        _ => None,
+    }
 }
 
 /// The text of a file with `\n` line ends, and notes about the conversion.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     let mut notes = Vec::new();
+    if let Some((encoding, value)) = utf_32(bytes) {
+        notes.push(Note::Decoded { encoding });
+        let characters = bytes[4..].chunks_exact(4).map(|unit| value([unit[0], unit[1], unit[2], unit[3]]));
+        let text: String = characters.map(|one| char::from_u32(one).unwrap_or('\u{fffd}')).collect();
+        return (normalise_line_ends(Cow::Owned(text)), notes);
+    }
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, &bytes[length..]),
         None => (guess(bytes), bytes),
@@ -101,6 +116,16 @@ mod tests {
             ("a\nb".to_owned(), vec!["not UTF-8, read as UTF-16LE".to_owned()])
         );
         assert_eq!(text(b"\xfe\xff\0a").0, "a");
+    }
+
+    #[test]
+    fn utf32_is_read_by_its_mark() {
+        let of = |unit: fn(char) -> [u8; 4]| "\u{feff}a😀\r\né".chars().flat_map(unit).collect::<Vec<u8>>();
+        let (little, big) = (of(|one| u32::from(one).to_le_bytes()), of(|one| u32::from(one).to_be_bytes()));
+        assert_eq!(text(&little), ("a😀\né".to_owned(), vec!["not UTF-8, read as UTF-32LE".to_owned()]));
+        assert_eq!(text(&big), ("a😀\né".to_owned(), vec!["not UTF-8, read as UTF-32BE".to_owned()]));
+        assert!(has_byte_order_mark(&big) && crate::skip_by_content("a.txt", &big).is_none());
+        assert_eq!(text(b"\xff\xfe\0\0").0, "");
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn push_line(text: &mut String, line: &str) {
 pub enum Note {
     /// The file is not UTF-8 and was read in the named encoding.
     Decoded {
-        /// The encoding's name in the WHATWG Encoding Standard, for example `windows-1252`.
+        /// The encoding's name in the WHATWG Encoding Standard, for example `windows-1252`, or `UTF-32LE` or `UTF-32BE`.
         encoding: &'static str,
     },
     /// Some bytes mean nothing in the encoding and became U+FFFD.

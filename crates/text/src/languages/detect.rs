@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::by_content::refined;
 use super::language::Language;
 use super::table::LANGUAGES;
 
@@ -42,7 +43,7 @@ impl Language {
 
     /// The language of a file by its name and its text.
     pub(crate) fn of_text(path: &str, text: &str) -> Option<&'static Self> {
-        Self::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, text))
+        Self::of(path, text.lines().next().unwrap_or_default()).map(|language| refined(language, path, text))
     }
 
     /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] accepts what people write.
@@ -59,36 +60,6 @@ fn interpreter(first_line: &str) -> Option<&str> {
         .map(|word| word.rsplit('/').next().unwrap_or(word))
         .find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
     Some(program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.'))
-}
-
-/// Refines the language of a `.h` file, which is C, C++ or Objective-C by the form of its lines.
-fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
-    const CPP_ONLY: &[&str] = &[
-        "class ",
-        "namespace ",
-        "template<",
-        "template <",
-        "using ",
-        "public:",
-        "private:",
-        "protected:",
-        "constexpr ",
-    ];
-    const OBJECTIVEC_ONLY: &[&str] = &["@interface ", "@protocol ", "@class ", "@import ", "#import "];
-    const HEAD_LINES: usize = 2_000;
-    let header = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("h"));
-    let cpp = |line: &str| {
-        let line = line.trim();
-        CPP_ONLY.iter().any(|start| line.starts_with(start)) && line.ends_with(['{', '}', ';', ':', '>', ','])
-    };
-    let objectivec = |line: &str| OBJECTIVEC_ONLY.iter().any(|start| line.starts_with(start));
-    if header && text.lines().take(HEAD_LINES).any(objectivec) {
-        return Language::named("objectivec").unwrap_or(language);
-    }
-    if header && text.lines().take(HEAD_LINES).any(cpp) {
-        return Language::named("cpp").unwrap_or(language);
-    }
-    language
 }
 
 pub(super) struct Index {

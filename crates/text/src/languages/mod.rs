@@ -1,5 +1,6 @@
 //! Languages: one table of names, extensions, file names, interpreters and relations.
 
+mod by_content;
 mod detect;
 pub(crate) mod grammar;
 pub(crate) mod language;
