@@ -15,8 +15,11 @@ pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {
     Encoding::for_bom(bytes).is_some() || utf_32(bytes).is_some()
 }
 
+/// The value of a character of four bytes.
+type Utf32 = fn([u8; 4]) -> u32;
+
 /// The name of the form of UTF-32 whose mark a file begins with, which no browser reads, and the value of its characters.
-fn utf_32(bytes: &[u8]) -> Option<(&'static str, fn([u8; 4]) -> u32)> {
+fn utf_32(bytes: &[u8]) -> Option<(&'static str, Utf32)> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] => Some(("UTF-32LE", u32::from_le_bytes)),
         [0, 0, 0xfe, 0xff, ..] => Some(("UTF-32BE", u32::from_be_bytes)),
