@@ -47,12 +47,21 @@ fn on_a_large_stack(work: fn() -> u8) -> u8 {
     }
 }
 
+/// Warns of variables that look like settings and are none, such as those of a newer version.
+fn warn_of_variables(output: &Output) {
+    let names: Vec<String> = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    for unknown in tamis::config::unknown_variables(names.iter().map(String::as_str)) {
+        output.warn(&unknown.to_string());
+    }
+}
+
 fn answer() -> u8 {
     let arguments = match args::parse() {
         Ok(arguments) => arguments,
         Err(error) => return exit::usage(&error),
     };
     let output = Output::new(&arguments.global);
+    warn_of_variables(&output);
     match commands::run(&arguments, &output) {
         Ok(exit) => exit.code(),
         Err(error) => exit::failed(&error, &output).code(),

@@ -72,9 +72,12 @@ impl WorkingDirectory {
         }
     }
 
-    /// The index's form of a glob. One that names something here counts from here.
+    /// The index's form of a glob. One that names something here counts from here. A path that begins with `!` excludes only if
+    /// it was typed so.
     pub fn index_glob(&self, typed: &str) -> String {
         let path = self.index_path(typed);
+        let path = path.strip_prefix("./").filter(|rest| !rest.is_empty()).map_or_else(|| path.clone(), str::to_owned);
+        let path = if path.starts_with('!') && !typed.starts_with('!') { format!("/{path}") } else { path };
         match &self.position {
             Position::InTree(..) => path,
             Position::AmongSources(_, roots) => {

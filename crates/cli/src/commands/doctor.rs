@@ -157,6 +157,14 @@ fn store(index: &Index, mend: bool, checks: &mut Vec<Check>) {
         let message = format!("sound: {} checked", counted(before.passages, "passage"));
         return checks.push(check("index", State::Ok, message));
     }
+    // Nothing is damaged that was never made.
+    let is_begun = || index.contents().summary().is_ok_and(|summary| summary.last_publish_ms.is_none());
+    if !mend && before.problems.iter().all(|problem| problem.mendable) && is_begun() {
+        let passages = counted(before.passages, "passage");
+        let message =
+            format!("its first run was interrupted after {passages}; the next search or `tamis index` goes on");
+        return checks.push(check("index", State::Note, message));
+    }
     if !mend || !before.problems.iter().any(|problem| problem.mendable) {
         return checks.extend(left(&before));
     }

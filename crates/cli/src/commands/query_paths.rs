@@ -63,9 +63,9 @@ pub fn globs(paths: &[String], directory: &WorkingDirectory, root: &Path) -> Res
     Ok(globs)
 }
 
-/// A path as a glob that matches it alone.
+/// A path as a glob that matches it alone, behind a slash: there, a `!` excludes nothing.
 fn escaped(path: &str) -> String {
-    let escape = |c: char| if "*?[]{}!\\".contains(c) { format!("[{c}]") } else { c.to_string() };
+    let escape = |c: char| if "*?[]{}\\".contains(c) { format!("[{c}]") } else { c.to_string() };
     path.chars().map(escape).collect()
 }
 

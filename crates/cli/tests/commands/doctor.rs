@@ -2,6 +2,7 @@
 
 use crate::support::{Tree, run};
 use std::fs;
+use std::process::Stdio;
 
 #[test]
 fn a_sound_index_is_well() {
@@ -86,6 +87,32 @@ fn an_empty_database_beside_what_was_made_from_it_is_told_and_left_alone() {
     fs::rename(&database, database.with_extension("aside")).expect("moved");
     tree.tamis(&["index"]).assert().success();
     assert_eq!(run(tree.tamis(&["doctor"])).0, 0);
+}
+
+#[test]
+fn an_interrupted_first_search_is_no_damage() {
+    let tree = Tree::empty();
+    for number in 0..3000 {
+        tree.write(&format!("note{number}.md"), &format!("# Note {number}\n\nA glacier of number {number}.\n"));
+    }
+    let mut first = tree.process(&["search", "glacier"]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    let documents = || -> u64 {
+        let status = run(tree.tamis(&["status", "--json"])).1;
+        let status: serde_json::Value = serde_json::from_str(&status).unwrap_or_default();
+        status["documents"].as_u64().unwrap_or_default()
+    };
+    while documents() == 0 {
+        assert!(first.try_wait().expect("its state").is_none(), "it ended before anything was committed");
+    }
+    first.kill().expect("killed");
+    first.wait().expect("ended");
+    let (code, out, _) = run(tree.tamis(&["doctor", "--check-only"]));
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("note: index: its first run was interrupted after ") && !out.contains("missing"), "{out}");
+    assert_eq!(run(tree.tamis(&["search", "glacier", "--limit", "1"])).0, 0);
+    let (code, out, _) = run(tree.tamis(&["doctor", "--check-only"]));
+    assert!(code == 0 && out.contains("ok: index: sound: "), "{out}");
 }
 
 #[test]

@@ -72,3 +72,22 @@ fn a_path_outside_the_index_is_named() {
     let (code, _, _) = run(tree.tamis(&["search"]));
     assert_eq!(code, 2, "no query");
 }
+
+#[test]
+fn a_path_that_begins_with_an_exclamation_mark_is_a_path_where_it_is_named_as_one() {
+    let tree = Tree::new();
+    tree.write("!odd/tide.md", "# Tide\n\nThe tide turns every six hours.\n");
+    tree.tamis(&["index"]).assert().success();
+    let found = |arguments: &[&str]| {
+        let answer = tree.json(&[&["search", "--json", "--all"], arguments].concat());
+        let results = answer["results"].as_array().expect("a list").iter();
+        results.map(|one| one["path"].as_str().expect("a path").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["-e", "tide", "!odd"]), ["!odd/tide.md"]);
+    assert_eq!(found(&["tide", "--path", "./!odd"]), ["!odd/tide.md"]);
+    assert!(!found(&["tide", "--path", "!/!odd/**"]).contains(&"!odd/tide.md".to_owned()));
+    let mut inside = tree.tamis(&["search", "--json", "--all", "tide", "--path", "tide.md"]);
+    inside.current_dir(tree.root().join("!odd"));
+    let answer: serde_json::Value = serde_json::from_str(&run(inside).1).expect("JSON");
+    assert_eq!(answer["results"].as_array().map(Vec::len), Some(1), "{answer}");
+}

@@ -1,5 +1,6 @@
 //! Errors of a configuration, and the origins of its values.
 
+use super::key::nearest;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -83,6 +84,16 @@ pub enum ConfigError {
         /// The values that are allowed.
         allowed: String,
     },
+    /// The entry lacks a field, has an unknown one, or one of another type.
+    #[error("{source_name}: {key}: {reason}")]
+    Malformed {
+        /// The file.
+        source_name: String,
+        /// The entry.
+        key: String,
+        /// The reason, as a sentence.
+        reason: String,
+    },
     /// A checked-in configuration sends text away without the user's consent.
     #[error("{}: model {model:?} sends text to {url}; read the file and run `tamis trust` to allow it", path.display())]
     Untrusted {
@@ -144,8 +155,59 @@ impl ConfigError {
             allowed: allowed.to_owned(),
         }
     }
+
+    /// Creates the error for a table that does not have the fields of its entry.
+    pub(super) fn of_entry(source_name: String, key: String, error: &toml::de::Error) -> Self {
+        ConfigError::Malformed { source_name, key, reason: reason(error.message()) }
+    }
+}
+
+/// The reason of a parser, as a sentence of ours.
+fn reason(message: &str) -> String {
+    let named = |start: &str| message.strip_prefix(start)?.split_once('`');
+    let listed = |rest: &str| {
+        rest.split_once("expected ").map_or("", |(_, names)| names).trim_start_matches("one of ").replace('`', "")
+    };
+    if let Some((field, rest)) = named("unknown field `") {
+        let known = listed(rest);
+        let near = suggestion(&nearest(field, known.split(", ")).map(str::to_owned));
+        return format!("{field} is no key of it{near}; it takes {known}");
+    }
+    if let Some((field, _)) = named("missing field `") {
+        return format!("{field} is missing");
+    }
+    if let Some((value, rest)) = named("unknown variant `") {
+        return format!("{value:?} is none of {}", listed(rest));
+    }
+    let Some((found, wanted)) = message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    else {
+        return message.to_owned();
+    };
+    format!("the {} must be {}", found.replace('`', ""), wanted.replace("variant identifier", "a name"))
 }
 
 fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_for_refusing_an_entry_is_a_sentence() {
+        for (message, expected) in [
+            ("missing field `url`", "url is missing"),
+            (
+                "unknown field `ur`, expected one of `url`, `model`",
+                "ur is no key of it (did you mean url?); it takes url, model",
+            ),
+            ("unknown field `x`, expected `url`", "x is no key of it; it takes url"),
+            ("unknown variant `nope`, expected one of `openai`, `hub`", "\"nope\" is none of openai, hub"),
+            ("invalid type: integer `5`, expected a string", "the integer 5 must be a string"),
+            ("something else", "something else"),
+        ] {
+            assert_eq!(reason(message), expected);
+        }
+    }
 }

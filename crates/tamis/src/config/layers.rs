@@ -5,6 +5,7 @@ use super::collections::read_collections;
 use super::declare::{Setting, Settings};
 use super::error::{ConfigError, Source};
 use super::key::{Key, unknown, variable};
+use super::keys;
 use super::mcp_tokens;
 use super::models::read_models;
 use super::project_file;
@@ -70,28 +71,12 @@ impl Settings {
                 other => other,
             })?;
         }
-        let variables: BTreeMap<String, &Key> = table.values().map(|key| (key.variable(), key)).collect();
-        for (name, text) in origins.environment.iter().filter(|(name, _)| name.starts_with("TAMIS_")) {
-            let is_for_keys = !OTHER_VARIABLES.contains(&name.as_str()) && !name.starts_with(OF_TESTS);
-            if !is_for_keys || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
-                continue;
+        let variables = Variables::of(&table);
+        for (name, text) in &origins.environment {
+            // A variable that sets nothing is no reason to end every command; `unknown_variables` tells of it.
+            if let Ok(Some(key)) = variables.key(name) {
+                settings.text(&key, text, Source::Environment(name.clone()))?;
             }
-            let renamed = telemetry::RENAMED.iter().find(|(former, _)| variable(former) == *name);
-            let present = renamed.map_or_else(|| name.clone(), |(_, present)| variable(present));
-            let key = match (variables.get(&present), thresholds::find_variable(name)) {
-                (Some(key), _) => Ok(Cow::Borrowed(*key)),
-                (None, Some(found)) => found.map(Cow::Owned),
-                (None, None) => {
-                    let known = variables.keys().map(String::as_str).chain(OTHER_VARIABLES);
-                    return Err(unknown(ENVIRONMENT, name, known));
-                }
-            };
-            let key = key.map_err(|nearest| ConfigError::UnknownKey {
-                source_name: ENVIRONMENT.to_owned(),
-                key: name.clone(),
-                nearest,
-            })?;
-            settings.text(&key, text, Source::Environment(name.clone()))?;
         }
         for (name, text, flag) in &origins.flags {
             settings.text(&*find(&table, flag, name)?, text, Source::Flag(flag.clone()))?;
@@ -156,6 +141,43 @@ impl Settings {
             self.values.insert(key.name.clone(), Setting { value, source: source.clone() });
         }
         Ok(())
+    }
+}
+
+/// Returns what is wrong with each variable that begins with `TAMIS_` and sets nothing.
+pub fn unknown_variables<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<ConfigError> {
+    let table = keys().into_iter().map(|key| (key.name.clone(), key)).collect();
+    let variables = Variables::of(&table);
+    names.into_iter().filter_map(|name| variables.key(name).err()).collect()
+}
+
+/// The variables that set keys.
+struct Variables<'t>(BTreeMap<String, &'t Key>);
+
+impl<'t> Variables<'t> {
+    fn of(table: &'t BTreeMap<String, Key>) -> Self {
+        Variables(table.values().map(|key| (key.variable(), key)).collect())
+    }
+
+    /// The key that a variable sets; `None` if it is not for keys.
+    fn key(&self, name: &str) -> Result<Option<Cow<'t, Key>>, ConfigError> {
+        let is_for_keys = name.starts_with("TAMIS_") && !OTHER_VARIABLES.contains(&name) && !name.starts_with(OF_TESTS);
+        if !is_for_keys || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
+            return Ok(None);
+        }
+        let renamed = telemetry::RENAMED.iter().find(|(former, _)| variable(former) == name);
+        let present = renamed.map_or_else(|| name.to_owned(), |(_, present)| variable(present));
+        match (self.0.get(&present), thresholds::find_variable(name)) {
+            (Some(key), _) => Ok(Some(Cow::Borrowed(*key))),
+            (None, Some(Ok(key))) => Ok(Some(Cow::Owned(key))),
+            (None, Some(Err(nearest))) => {
+                Err(ConfigError::UnknownKey { source_name: ENVIRONMENT.to_owned(), key: name.to_owned(), nearest })
+            }
+            (None, None) => {
+                let known = self.0.keys().map(String::as_str).chain(OTHER_VARIABLES);
+                Err(unknown(ENVIRONMENT, name, known))
+            }
+        }
     }
 }
 

@@ -37,9 +37,8 @@ pub(super) fn take(document: &mut toml::Table, path: &Path, source: &Source) -> 
     for (position, entry) in entries.into_iter().enumerate() {
         let key = format!("mcp.token {}", position + 1);
         // The value is never shown, since somebody may have put a secret in place of its hash.
-        let entry: Entry = entry
-            .try_into()
-            .map_err(|error: toml::de::Error| wrong(key.clone(), "…".into(), &format!("whole: {}", error.message())))?;
+        let malformed = |error: toml::de::Error| ConfigError::of_entry(path.display().to_string(), key.clone(), &error);
+        let entry: Entry = entry.try_into().map_err(malformed)?;
         let token = token(entry).map_err(|(field, allowed)| wrong(format!("{key}.{field}"), "…".into(), allowed))?;
         if tokens.iter().any(|other| other.name == token.name || other.sha256 == token.sha256) {
             return Err(wrong(key, format!("{:?}", token.name), "different from the tokens before it"));

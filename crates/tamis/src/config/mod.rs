@@ -32,7 +32,7 @@ pub use error::{ConfigError, Source};
 pub use key::Key;
 #[cfg(feature = "evidence")]
 pub(crate) use key::nearest;
-pub use layers::Origins;
+pub use layers::{Origins, unknown_variables};
 pub use mcp_tokens::{McpToken, is_token_name};
 pub use model_file::{ModelEntry, ModelFile};
 pub use models::{Endpoint, HubModel, ModelDefinition, Provider, RerankEndpoint};

@@ -161,9 +161,8 @@ pub(super) fn read_models(
         if BUILT_IN.contains(&name.as_str()) {
             return Err(wrong(key, "…".into(), "a name of its own: auto, static and minilm are taken"));
         }
-        let shown = value.to_string();
-        let mut provider: Provider =
-            value.try_into().map_err(|error: toml::de::Error| wrong(key.clone(), shown, error.message()))?;
+        let malformed = |error: toml::de::Error| ConfigError::of_entry(path.display().to_string(), key.clone(), &error);
+        let mut provider: Provider = value.try_into().map_err(malformed)?;
         check(&provider).map_err(|(field, value, allowed)| wrong(format!("{key}.{field}"), value, allowed))?;
         match &mut provider {
             Provider::Directory { path: directory, .. } | Provider::CrossEncoder { path: directory } => {

@@ -51,6 +51,17 @@ impl Repository {
         is_one.then(|| Repository::of(directory.to_owned(), directory.to_owned()))
     }
 
+    /// Returns `true` if a further work tree of this repository begins at a directory.
+    pub fn has_work_tree(&self, directory: &Path) -> bool {
+        // A repository of its own has a directory there.
+        let has_mark = fs::symlink_metadata(directory.join(".git")).is_ok_and(|mark| mark.is_file());
+        let is_same = |other: Repository| {
+            let common = [&self.common, &other.common].map(dunce::canonicalize);
+            matches!(common, [Ok(own), Ok(other)] if own == other)
+        };
+        has_mark && Repository::with_top(directory).is_some_and(is_same)
+    }
+
     /// Returns the directory that all of its work trees share.
     pub fn common(&self) -> &Path {
         &self.common

@@ -4,12 +4,14 @@ use super::ignore_rules::Rules;
 use super::report::MOST_NAMED;
 use crate::config::IndexConfig;
 use crate::file::TEMPORARY;
+use crate::git::Repository;
 use crate::handle::Source;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 use tamis_text::{Limits, Skip};
@@ -99,7 +101,9 @@ fn list(
     let threads = if only.is_some() { 1 } else { std::thread::available_parallelism().map_or(2, |n| n.get().min(8)) };
     let rules = Arc::new(Rules::new(root, !config.hidden, globs.build()?));
     let nameless = Arc::new(Mutex::new(Vec::new()));
-    let (asked, unnamed) = (rules.clone(), nameless.clone());
+    let work_trees = Arc::new(AtomicU64::new(0));
+    let (asked, unnamed, counted) = (rules.clone(), nameless.clone(), work_trees.clone());
+    let repository = Repository::find(root);
     let walker = WalkBuilder::new(root)
         // The rules read ignore files themselves, defensively.
         .standard_filters(false)
@@ -114,6 +118,12 @@ fn list(
                 return true;
             }
             if !asked_for || left_out || asked.leave_out(entry) {
+                return false;
+            }
+            // Another checkout of the same files would be found beside each of them.
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            if is_directory && repository.as_ref().is_some_and(|repository| repository.has_work_tree(entry.path())) {
+                counted.fetch_add(1, Relaxed);
                 return false;
             }
             // The index knows a file by its path, which is text. A file with another name could not be found again.
@@ -142,6 +152,9 @@ fn list(
     found.unreadable.sort();
     found.left_out.sort();
     found.remarks = rules.remarks();
+    if let work_trees @ 1.. = work_trees.load(Relaxed) {
+        found.skipped.insert("work_tree", work_trees);
+    }
     let mut nameless = std::mem::take(&mut *nameless.lock().unwrap_or_else(PoisonError::into_inner));
     if !nameless.is_empty() {
         nameless.sort();
@@ -381,6 +394,33 @@ mod tests {
         write("side/a.txt", "x");
         let root = base.path().join("side");
         let found = walk(&at(&root), &root.join(".tamis"), &Config::built_in().index).expect("walked");
+        assert_eq!(paths(&found), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_further_work_tree_inside_the_tree_is_left_out_and_other_repositories_are_read() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write("a.txt", "x");
+        write(".git/worktrees/side/commondir", "../..\n");
+        write("side/.git", "gitdir: ../.git/worktrees/side\n");
+        write("side/a.txt", "x");
+        write(".git/modules/sub/HEAD", "ref: refs/heads/main\n");
+        write("sub/.git", "gitdir: ../.git/modules/sub\n");
+        write("sub/b.txt", "x");
+        write("vendored/.git/HEAD", "ref: refs/heads/main\n");
+        write("vendored/c.txt", "x");
+        let config = Config::built_in();
+        let found = walk(&at(root.path()), &root.path().join(".tamis"), &config.index).expect("walked");
+        assert_eq!(paths(&found), ["a.txt", "sub/b.txt", "vendored/c.txt"]);
+        assert_eq!(found.skipped.get("work_tree"), Some(&1));
+        // Where the walk begins, it is no further one.
+        let side = root.path().join("side");
+        let found = walk(&at(&side), &side.join(".tamis"), &config.index).expect("walked");
         assert_eq!(paths(&found), ["a.txt"]);
     }
 

@@ -77,13 +77,8 @@ impl Section for Gate {
             Some((parameter.name.to_owned(), toml::Value::try_from(&setting.value).ok()?))
         };
         let table: toml::Table = Gate::PARAMETERS.iter().filter_map(value).collect();
-        let shown = table.to_string();
-        table.try_into().map_err(|error: toml::de::Error| ConfigError::NotAllowed {
-            source_name: "gate".into(),
-            key: "gate".into(),
-            value: shown,
-            allowed: error.message().to_owned(),
-        })
+        let malformed = |error: toml::de::Error| ConfigError::of_entry("gate".into(), "gate".into(), &error);
+        table.try_into().map_err(malformed)
     }
 }
 

@@ -86,8 +86,8 @@ mod tests {
             ("batch_size = 0", "models.reader.batch_size"),
             ("max_retries = 21", "models.reader.max_retries"),
             ("requests_per_minute = 0", "models.reader.requests_per_minute"),
-            ("scores = \"grades\"", "unknown variant `grades`"),
-            ("dimension = 8", "unknown field `dimension`"),
+            ("scores = \"grades\"", "\"grades\" is none of auto"),
+            ("dimension = 8", "models.reader: dimension is no key of it"),
         ] {
             let refusal = error(&format!("{REMOTE}{line}\n"));
             assert!(refusal.contains(named), "{refusal}");

@@ -86,14 +86,17 @@ pub(super) fn repository(address: &str) -> Option<Repository> {
         Some(Repository { host: Some(host.to_owned()), name: full(parts)?, software })
     };
     if let Some(at) = parts.iter().position(|part| *part == "repos")
-        && (at == 0 || parts.first() == Some(&"api"))
+        && (host.starts_with("api.") || parts.first() == Some(&"api"))
         && let [owner, name, ..] = parts.get(at + 1..)?
     {
         // An API with a host of its own.
         let host = if at == 0 { host.strip_prefix("api.").unwrap_or(&host) } else { &host };
         return of(host, &[owner, name]);
     }
-    let end = parts.iter().position(|part| *part == "-" || KINDS.contains(part))?;
+    // An owner or a repository may be called like a kind, but nothing stands before both of them.
+    let bare = || (2..parts.len()).find(|&at| KINDS.contains(&parts[at]));
+    let divided = (2..parts.len()).find(|&at| parts[at] == "-");
+    let end = divided.or_else(|| numbered(&parts).map(|(at, _)| at)).or_else(bare)?;
     of(&host, parts.get(..end)?)
 }
 
@@ -111,16 +114,24 @@ fn full(parts: &[&str]) -> Option<String> {
     (parts.len() >= 2 && parts.iter().all(|part| !part.is_empty())).then(|| parts.join("/"))
 }
 
+/// The place of the kind before the number, and the number.
+fn numbered(parts: &[&str]) -> Option<(usize, u64)> {
+    let number = |at: usize| parts[at + 1].parse().ok().filter(|number| *number > 0);
+    let kinds = (0..parts.len().saturating_sub(1)).rev().filter(|&at| KINDS.contains(&parts[at]));
+    kinds.filter_map(|at| Some((at, number(at)?))).next()
+}
+
 /// The number of the issue or pull request that an address belongs to.
 pub(super) fn number(address: &str) -> Option<u64> {
-    let mut parts = address.split(['/', '#', '?']).skip_while(|part| !KINDS.contains(part));
-    parts.next()?;
-    parts.next()?.parse().ok().filter(|number| *number > 0)
+    let parts: Vec<&str> = address.split(['/', '#', '?']).collect();
+    numbered(&parts).map(|(_, number)| number)
 }
 
 /// Returns `true` if an address is that of a pull request or merge request.
 pub(super) fn is_pull(address: &str) -> bool {
-    address.split('/').any(|part| KINDS.get(1..).is_some_and(|pulls| pulls.contains(&part)))
+    let parts: Vec<&str> = address.split(['/', '#', '?']).collect();
+    let is_pull = |part: &str| part != KINDS[0] && KINDS.contains(&part);
+    numbered(&parts).map_or_else(|| parts.iter().any(|part| is_pull(part)), |(at, _)| is_pull(parts[at]))
 }
 
 #[cfg(test)]
@@ -153,6 +164,12 @@ mod tests {
                 Some("gitlab:gitlab.example.org/ada/engine"),
                 Some(5),
             ),
+            ("https://github.com/ada/issues/issues/12#issuecomment-7", Some("github:ada/issues"), Some(12)),
+            ("https://github.com/issues/pull/pull/3", Some("github:issues/pull"), Some(3)),
+            ("https://api.github.com/repos/ada/issues/issues/12", Some("github:ada/issues"), Some(12)),
+            ("https://gitlab.com/ada/issues/-/issues/4", Some("gitlab:ada/issues"), Some(4)),
+            ("https://github.com/ada/issues", None, None),
+            ("https://github.com/repos/engine/issues/2", Some("github:repos/engine"), Some(2)),
             ("https://github.com/ada", None, None),
             ("https://github.com/issues/0", None, None),
             ("no address", None, None),
@@ -160,6 +177,7 @@ mod tests {
             let named = repository(address).map(|repository| repository.tracker(false));
             assert_eq!((named.as_deref(), number(address)), (tracker, which), "{address}");
         }
+        assert!(!is_pull("https://github.com/ada/pull/issues/7") && is_pull("https://github.com/ada/issues/pull/7"));
         assert!(is_pull("https://github.com/ada/engine/pull/7") && !is_pull("https://github.com/ada/pulley/issues/7"));
     }
 }
