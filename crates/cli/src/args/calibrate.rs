@@ -8,12 +8,12 @@ use clap::Args;
 #[command(
     long_about = "Measure the similarity at which two symbols of a language belong together, for the cut `language`.\n\n\
         Tamis draws pairs of symbols of the same file and of different files, and puts the threshold between the two kinds. A \
-        threshold holds for one model. It is written to the index and to .tamis/config.toml under [search.calibrated]; your \
-        own values under [search.thresholds] are stronger and stay as they are.",
+        threshold holds for one model. Tamis asks before it writes them to the index and to .tamis/config.toml under \
+        [search.calibrated]; without a terminal to ask on, only --write does. Your own values under [search.thresholds] are stronger and stay as they are.",
     after_help = "\
 Examples:
-  tamis calibrate --dry-run             show what would be written
-  tamis calibrate                       measure all languages, with the model that searches use
+  tamis calibrate                       measure all languages, show what would be written, and ask
+  tamis calibrate --write               the same without asking
   tamis calibrate --lang rust,python --method p10
   tamis search \"open the store\" --cut language
 
@@ -23,6 +23,9 @@ pub struct CalibrateArguments {
     /// Take the threshold half-way between the means of the two kinds, or at the 10th percentile of same-file pairs
     #[arg(long, value_name = "METHOD", default_value = "midpoint", value_parser = ["midpoint", "p10"], conflicts_with = "clear")]
     pub method: String,
+    /// Write the thresholds without asking
+    #[arg(long, conflicts_with_all = ["clear", "dry_run"])]
+    pub write: bool,
     /// Show what would be written, and write nothing
     #[arg(long, conflicts_with = "clear")]
     pub dry_run: bool,

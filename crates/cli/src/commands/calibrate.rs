@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
 use serde_json::json;
-use std::io::Write;
+use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::Index;
 use tamis::calibrate::CalibrateRequest;
 
@@ -33,19 +33,30 @@ pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> 
     if arguments.clear {
         return clear(&index, arguments, output);
     }
-    let request = CalibrateRequest {
+    let mut request = CalibrateRequest {
         method: arguments.method.parse().unwrap_or_default(),
         seed: arguments.seed,
         force: arguments.force,
-        dry_run: arguments.dry_run,
+        dry_run: !arguments.write,
         languages: arguments.languages.iter().flatten().map(|&name| name.to_owned()).collect(),
         model: arguments.model.clone(),
     };
     interrupt::install()?;
-    let report = {
-        let progress = Progress::when_slow(output);
-        index.calibration().run(&request, &progress)?
-    };
+    let measured = |request: &CalibrateRequest| index.calibration().run(request, &Progress::when_slow(output));
+    let mut report = measured(&request)?;
+    let calibrates = report.languages.iter().any(|language| language.measured.is_some());
+    if request.dry_run && calibrates && !(report.interrupted || arguments.dry_run || arguments.json) {
+        let mut out = output.styled();
+        calibrated(&mut out, &report)?;
+        out.flush()?;
+        drop(out);
+        if !agrees()? {
+            output.note("nothing was written; `tamis calibrate --write` writes the thresholds");
+            return Ok(Exit::Found);
+        }
+        request.dry_run = false;
+        report = measured(&request)?;
+    }
     report.warnings.iter().for_each(|warning| output.warn(warning));
     if arguments.json {
         output.json(&report)?;
@@ -73,4 +84,18 @@ fn clear(index: &Index, arguments: &CalibrateArguments, output: &Output) -> Resu
         output.note(&format!("deleted {}", counted(cleared, "calibrated threshold")));
     }
     Ok(Exit::Found)
+}
+
+/// Asks if the thresholds should be written. Without a terminal they are not.
+fn agrees() -> Result<bool> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Ok(false);
+    }
+    let mut terminal = io::stderr().lock();
+    write!(terminal, "Write the thresholds? [y/N] ")?;
+    terminal.flush()?;
+    drop(terminal);
+    let mut said = String::new();
+    io::stdin().lock().read_line(&mut said)?;
+    Ok(matches!(said.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -52,6 +52,13 @@ fn missing(index: &Index, arguments: &QueryArguments) -> Result<Option<String>> 
     if counts.iter().any(|count| count.passages > 0 && wanted.contains(&count.name)) {
         return Ok(None);
     }
+    let documentation = counts.iter().find(|count| count.name == "docs").map_or(0, |count| count.passages);
+    if arguments.collections.is_empty() && documentation > 0 {
+        return Ok(Some(format!(
+            "No notes yet: the Markdown files here are documentation, which `tamis search` searches. `index.notes` names files that are \
+             notes. {HOW_TO_ADD}."
+        )));
+    }
     let what = if arguments.collections.is_empty() { "notes".to_owned() } else { wanted.join(", ") };
     Ok(Some(format!("No {what} yet: {HOW_TO_ADD}.")))
 }

@@ -35,6 +35,12 @@ fn from_symbols_to_the_threshold_of_a_search() {
     tree.write(".tamis/config.toml", comment);
 
     let (code, out, err) = run(tree.tamis(&["calibrate"]));
+    assert!(
+        code == 0 && out.contains("nothing was written") && err.contains("`tamis calibrate --write`"),
+        "{out}{err}"
+    );
+    assert_eq!(config(&tree), comment, "nobody agreed to anything");
+    let (code, out, err) = run(tree.tamis(&["calibrate", "--write"]));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.contains("rust") && out.contains("0.70 built-in") && out.contains("written to the index and"), "{out}");
     let written = config(&tree);
@@ -61,7 +67,7 @@ fn from_symbols_to_the_threshold_of_a_search() {
 fn trap_a_manual_value_is_never_overwritten() {
     let tree = workshop();
     tree.write(".tamis/config.toml", "[search.thresholds]\nrust = 0.72  # measured by hand\n");
-    let (code, out, err) = run(tree.tamis(&["calibrate"]));
+    let (code, out, err) = run(tree.tamis(&["calibrate", "--write"]));
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("your own 0.72 stays in effect"), "{out}");
     assert!(config(&tree).contains("rust = 0.72  # measured by hand\n"), "{}", config(&tree));

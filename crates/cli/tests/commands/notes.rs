@@ -84,6 +84,7 @@ fn an_empty_memory_says_how_to_fill_it() {
     let (status, out, error) = recall(&tree, &["what did we decide"]);
     assert_eq!((status, error.as_str()), (1, ""));
     assert!(out.contains("No notes yet") && out.contains("tamis remember"), "{out}");
+    assert!(out.contains("the Markdown files here are documentation, which `tamis search` searches"), "{out}");
     let (status, out, error) = recall(&tree, &["what did we decide", "--json"]);
     assert_eq!(status, 1);
     let answer: Value = serde_json::from_str(&out).expect("JSON");

@@ -123,3 +123,27 @@ fn a_pack_is_in_reading_order_within_its_budget_and_has_nothing_twice() {
     let text = small["text"].as_str().expect("text");
     assert!(text.contains("The winch lifts the gate") && text.contains("Left out or shortened"), "{text}");
 }
+
+#[test]
+fn a_pack_says_what_its_limit_left_out() {
+    let tree = tree();
+    for number in 0..3 {
+        tree.write(
+            &format!("docs/winch{number}.md"),
+            &format!("# Winch {number}\n\nThe winch of gate {number} lifts it.\n"),
+        );
+    }
+    let pack = |limit: &str| -> Value {
+        serde_json::from_str(&ok(&tree, &["pack", "--json", "winch", "--limit", limit])).expect("JSON")
+    };
+    let whole = pack("9");
+    let kept = whole["cut"]["keep"].as_u64().expect("a number");
+    assert!(
+        kept > 2 && whole["text"].as_str().is_some_and(|text| text.contains("Nothing relevant was left out")),
+        "{whole}"
+    );
+    let first = pack("1");
+    let text = first["text"].as_str().expect("text");
+    let said = format!("=== Left out by the limit: {} more relevant results\n", kept - 1);
+    assert!(text.ends_with(&said) && !text.contains("Nothing relevant"), "{text}");
+}

@@ -96,6 +96,8 @@ impl Index {
             let passage = self.store.find(id, 1)?.into_iter().find(|passage| passage.id == *id);
             wanted.extend(passage.map(|passage| (passage, snippet)));
         }
+        let beyond = answer.cut.keep.saturating_sub(answer.results.len());
+        let room = Room { budget, several, beyond };
         let mut chosen: Vec<StoredPassage> = Vec::new();
         let mut left_out: Vec<String> = Vec::new();
         for (passage, snippet) in wanted {
@@ -103,7 +105,7 @@ impl Index {
             let fits = |chosen: &[StoredPassage], left_out: &[String]| {
                 // The last line grows with what is left out later.
                 let spare = LAST_LINE_TOKENS.min(budget / 4);
-                tokens(&sections(chosen), left_out, budget, several) + spare <= budget
+                estimate_tokens(&rendered(&sections(chosen), left_out, &room)) + spare <= budget
             };
             chosen.push(passage);
             if fits(&chosen, &left_out) {
@@ -126,7 +128,7 @@ impl Index {
         let nothing = answer.summary;
         let text = match answer.results.is_empty() {
             true => format!("{nothing}\n"),
-            false => rendered(&sections, &left_out, budget, several),
+            false => rendered(&sections, &left_out, &room),
         };
         Ok(Pack {
             tokens: estimate_tokens(&text),
@@ -146,8 +148,14 @@ const LAST_LINE_TOKENS: usize = 60;
 /// Places that the last line names.
 const NAMED: usize = 5;
 
-fn tokens(sections: &[PackSection], left_out: &[String], budget: usize, several: bool) -> usize {
-    estimate_tokens(&rendered(sections, left_out, budget, several))
+/// The frame of a pack.
+struct Room {
+    /// Most tokens.
+    budget: usize,
+    /// True if places name their namespace.
+    several: bool,
+    /// Number of relevant entries beyond the limit.
+    beyond: usize,
 }
 
 fn place(namespace: &str, path: &str, start_line: u32, end_line: u32, several: bool) -> String {
@@ -156,7 +164,7 @@ fn place(namespace: &str, path: &str, start_line: u32, end_line: u32, several: b
 }
 
 /// The sections under their places, and the last line.
-fn rendered(sections: &[PackSection], left_out: &[String], budget: usize, several: bool) -> String {
+fn rendered(sections: &[PackSection], left_out: &[String], &Room { budget, several, beyond }: &Room) -> String {
     let mut text = String::new();
     for section in sections {
         let PackSection { namespace, path, start_line, end_line, text: lines } = section;
@@ -165,11 +173,16 @@ fn rendered(sections: &[PackSection], left_out: &[String], budget: usize, severa
     }
     let more = left_out.len().saturating_sub(NAMED);
     let named = left_out[..left_out.len().min(NAMED)].join(", ");
+    let results = if beyond == 1 { "result" } else { "results" };
     text.push_str(&match (left_out.len(), more) {
+        (0, _) if beyond > 0 => String::new(),
         (0, _) => "=== Nothing relevant was left out.\n".to_owned(),
         (_, 0) => format!("=== Left out or shortened to fit {budget} tokens: {named}\n"),
         (_, more) => format!("=== Left out or shortened to fit {budget} tokens: {named} and {more} more\n"),
     });
+    if beyond > 0 {
+        text.push_str(&format!("=== Left out by the limit: {beyond} more relevant {results}\n"));
+    }
     text
 }
 

@@ -63,8 +63,8 @@ pub enum HubError {
     },
     /// All attempts failed.
     #[error(
-        "{address}: {reason} ({attempts} attempts); what was fetched is kept, and the same command goes on there once there is a \
-         connection"
+        "{address}: {reason} ({attempts} attempts); {}once there is a connection",
+        if *begun { "what was fetched is kept, and the same command goes on there " } else { "try again " }
     )]
     Unavailable {
         /// The address asked for.
@@ -73,6 +73,8 @@ pub enum HubError {
         reason: String,
         /// The number of attempts.
         attempts: u32,
+        /// True if something was fetched before.
+        begun: bool,
     },
     /// A file differs from what the hub says of it.
     #[error(

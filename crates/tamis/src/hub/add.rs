@@ -280,7 +280,7 @@ fn list(name: &ModelName, transport: &Transport, observer: &dyn Observer) -> Res
         };
         if attempts >= ATTEMPTS {
             let address = address.split('?').next().unwrap_or_default().to_owned();
-            return Err(HubError::Unavailable { address, reason, attempts }.into());
+            return Err(HubError::Unavailable { address, reason, attempts, begun: false }.into());
         }
         let wait = wait.unwrap_or(Duration::from_millis(300) * attempts);
         std::thread::sleep(wait.min(Duration::from_secs(10)));

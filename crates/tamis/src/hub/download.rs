@@ -97,7 +97,9 @@ impl Downloads<'_> {
             failures = if reached > furthest { 1 } else { failures + 1 };
             furthest = furthest.max(reached);
             if failures >= ATTEMPTS {
-                return Err(HubError::Unavailable { address, reason, attempts: failures }.into());
+                let held = part.parent().and_then(|directory| directory.read_dir().ok());
+                let begun = held.is_some_and(|mut files| files.next().is_some());
+                return Err(HubError::Unavailable { address, reason, attempts: failures, begun }.into());
             }
             let wait = FIRST_WAIT * 2u32.pow(failures - 1);
             self.sleep(asked.unwrap_or(wait).min(LONGEST_WAIT))?;
