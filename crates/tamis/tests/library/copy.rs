@@ -105,8 +105,7 @@ fn a_text_with_a_nul_goes_to_a_database_and_back_with_its_vector() {
 fn chosen_namespaces_come_alone_with_their_searches_and_newer_thresholds_stay() {
     let ((_a, from), (_b, to)) = (store(), store());
     put(&from, vec![document("here", "a.md", "one"), document("there", "b.md", "two")]);
-    let registered =
-        NewNamespace { name: "here".into(), owner: Some("ada".into()), shared: true, ..Default::default() };
+    let registered = NewNamespace { name: "here".into(), owner: Some("ada".into()), shared: true };
     from.put_namespace(&registered).expect("registered");
     let search = |id: &str, namespace: &str| RecordedSearch {
         id: id.into(),
