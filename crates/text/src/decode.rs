@@ -15,14 +15,11 @@ pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {
     Encoding::for_bom(bytes).is_some() || utf_32(bytes).is_some()
 }
 
-/// The value of a character of four bytes.
-type Utf32 = fn([u8; 4]) -> u32;
-
-/// The name of the form of UTF-32 whose mark a file begins with, which no browser reads, and the value of its characters.
-fn utf_32(bytes: &[u8]) -> Option<(&'static str, Utf32)> {
+/// The form of UTF-32 whose mark a file begins with. No browser reads it.
+fn utf_32(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
-        [0xff, 0xfe, 0, 0, ..] => Some(("UTF-32LE", u32::from_le_bytes)),
-        [0, 0, 0xfe, 0xff, ..] => Some(("UTF-32BE", u32::from_be_bytes)),
+        [0xff, 0xfe, 0, 0, ..] => Some("UTF-32LE"),
+        [0, 0, 0xfe, 0xff, ..] => Some("UTF-32BE"),
         _ => None,
     }
 }
@@ -30,9 +27,11 @@ fn utf_32(bytes: &[u8]) -> Option<(&'static str, Utf32)> {
 /// The text of a file with `\n` line ends, and notes about the conversion.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     let mut notes = Vec::new();
-    if let Some((encoding, value)) = utf_32(bytes) {
+    if let Some(encoding) = utf_32(bytes) {
         notes.push(Note::Decoded { encoding });
-        let characters = bytes[4..].chunks_exact(4).map(|unit| value([unit[0], unit[1], unit[2], unit[3]]));
+        let value = if encoding == "UTF-32LE" { u32::from_le_bytes } else { u32::from_be_bytes };
+        let (units, _) = bytes[4..].as_chunks::<4>();
+        let characters = units.iter().map(|unit| value(*unit));
         let text: String = characters.map(|one| char::from_u32(one).unwrap_or('\u{fffd}')).collect();
         return (normalise_line_ends(Cow::Owned(text)), notes);
     }

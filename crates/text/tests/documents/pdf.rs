@@ -112,6 +112,20 @@ fn glyphs_are_known_by_their_names() {
 }
 
 #[test]
+fn a_font_without_a_map_has_the_characters_of_its_program_or_of_most_fonts() {
+    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /CMMI10 /FontDescriptor 6 0 R >>";
+    let program = "%!PS\n/Encoding 256 array 0 1 255 {1 index exch /.notdef put} for\ndup 11 /alpha put\ndup 12 /beta put\n\
+        readonly def currentfile eexec dup 13 /gamma put";
+    let more = [b"<< /FontFile 7 0 R >>".to_vec(), stream("", program.as_bytes())];
+    assert_eq!(text(&shown("BT /F 12 Tf (\\013\\014\\015) Tj ET", font, &more)).as_deref(), Ok("αβ"));
+    let font = "<< /Type /Font /Subtype /Type0 /BaseFont /Arial /Encoding /Identity-H /DescendantFonts [6 0 R] >>";
+    let codes: String =
+        "Weir Ä".chars().map(|one| format!("{:04x}", if one == 'Ä' { 98 } else { u32::from(one) - 29 })).collect();
+    let descendant = b"<< /Subtype /CIDFontType2 /FontDescriptor << /FontName /Arial >> >>".to_vec();
+    assert_eq!(text(&shown(&format!("BT /F 12 Tf <{codes}> Tj ET"), font, &[descendant])).as_deref(), Ok("Weir Ä"));
+}
+
+#[test]
 fn maps_of_chinese_japanese_and_korean_are_known_by_name() {
     for (map, ordering, codes, expected) in [
         ("UniJIS-UCS2-H", "Japan1", "65e5672c8a9e306e6587", "日本語の文"),
@@ -149,6 +163,13 @@ fn only_the_trailer_says_that_a_file_is_encrypted() {
     let content = format!("BT /F 12 Tf ({SENTENCE}) Tj ET");
     let mut objects = pages(content.clone().into_bytes());
     objects[3] = format!("<< /Length {} >>\nstream\n/Encrypt Do {content}\nendstream", content.len() + 12).into_bytes();
+    assert_eq!(text(&pdf(&objects)).as_deref(), Ok(SENTENCE));
+}
+
+#[test]
+fn a_stream_without_a_length_reaches_to_its_end() {
+    let mut objects = pages(Vec::new());
+    objects[3] = format!("<< >>\nstream\nBT /F 12 Tf ({SENTENCE}) Tj ET\nendstream").into_bytes();
     assert_eq!(text(&pdf(&objects)).as_deref(), Ok(SENTENCE));
 }
 

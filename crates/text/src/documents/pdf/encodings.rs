@@ -1,7 +1,10 @@
 //! Encodings: the characters that codes stand for where a font has no map to Unicode.
 
+use std::collections::HashMap;
+
 use hayro_cmap::{BfString, CMap, CMapName, CidFamily};
 use lopdf::{Dictionary, Document, Object};
+use ttf_parser::{Face, PlatformId};
 
 /// The characters of the 256 codes of a font with codes of one byte.
 pub(super) type Table = Vec<Option<String>>;
@@ -42,12 +45,83 @@ fn symbols() -> Table {
     table
 }
 
+/// The characters of glyphs by their numbers.
+pub(super) type Glyphs = HashMap<u32, char>;
+
 /// The characters of the first glyphs of most TrueType fonts, whose order is that of the Macintosh.
-pub(super) fn ordered() -> Table {
-    const FIRST: usize = 3;
+pub(super) fn ordered() -> Glyphs {
+    const FIRST: u32 = 3;
     let table = named(b"MacRomanEncoding").unwrap_or_default();
-    let ascii = table[0x20..0x7f].iter();
-    [const { None }; FIRST].iter().chain(ascii).chain(&table[0x80..]).cloned().collect()
+    let characters = table[0x20..0x7f].iter().chain(&table[0x80..]);
+    let first = |characters: &Option<String>| characters.as_ref()?.chars().next();
+    (FIRST..).zip(characters).filter_map(|(glyph, characters)| Some((glyph, first(characters)?))).collect()
+}
+
+/// Characters that are looked up in a TrueType font.
+const LAST_CHARACTER: u16 = 0xffff;
+
+/// The characters of the glyphs of a TrueType font, by its own table; empty if it has none.
+pub(super) fn of_truetype(program: &[u8]) -> Glyphs {
+    let Ok(face) = Face::parse(program, 0) else { return Glyphs::new() };
+    let mut glyphs = Glyphs::new();
+    for character in (0..=LAST_CHARACTER).filter_map(|code| char::from_u32(code.into())) {
+        if let Some(glyph) = face.glyph_index(character) {
+            glyphs.entry(glyph.0.into()).or_insert(character);
+        }
+    }
+    glyphs
+}
+
+/// The encoding in a TrueType font for codes of one byte, whose glyphs have names.
+pub(super) fn built_into_truetype(program: &[u8]) -> Option<Table> {
+    let face = Face::parse(program, 0).ok()?;
+    let tables = face.tables().cmap?.subtables;
+    let own = |platform: PlatformId, code: u16| {
+        let mut tables = tables.into_iter().filter(|table| table.platform_id == platform && table.encoding_id == 0);
+        tables.find_map(|table| table.glyph_index(code.into()))
+    };
+    let characters = |code: u16| {
+        let number = own(PlatformId::Windows, 0xf000 + code).or_else(|| own(PlatformId::Macintosh, code))?;
+        glyph(face.glyph_name(number)?.as_bytes())
+    };
+    some((0..256).map(characters).collect())
+}
+
+/// The encoding in a font in the compact format.
+pub(super) fn built_into_compact(program: &[u8]) -> Option<Table> {
+    let font = ttf_parser::cff::Table::parse(program)?;
+    let characters = |code| glyph(font.glyph_name(font.glyph_index(code)?)?.as_bytes());
+    some((0..=255).map(characters).collect())
+}
+
+/// The encoding in the program of a Type 1 font: `dup 65 /A put`.
+pub(super) fn built_into_type1(program: &[u8]) -> Option<Table> {
+    let start = program.windows(9).position(|window| window == b"/Encoding")?;
+    let head = &program[start + 9..];
+    let end = head.windows(5).position(|window| window == b"eexec").unwrap_or(head.len());
+    let text = String::from_utf8_lossy(&head[..end]);
+    let mut words = text.split_ascii_whitespace().peekable();
+    if words.peek() == Some(&"StandardEncoding") {
+        return None;
+    }
+    let mut table = vec![None; 256];
+    while let Some(word) = words.next() {
+        if word != "dup" {
+            continue;
+        }
+        let Some(code) = words.next().and_then(|code| code.parse::<usize>().ok()) else { continue };
+        if let Some(name) = words.next().and_then(|name| name.strip_prefix('/'))
+            && let Some(place) = table.get_mut(code)
+        {
+            *place = glyph(name.as_bytes());
+        }
+    }
+    some(table)
+}
+
+/// A table that says anything.
+fn some(table: Table) -> Option<Table> {
+    Some(table).filter(|table| table.iter().any(Option::is_some))
 }
 
 /// The characters of a glyph by its name: those of the list that everybody uses, `uni0041`, `u1F600`, several joined by `_`, and
@@ -216,9 +290,9 @@ mod tests {
         assert_eq!(at("SymbolEncoding", 0x61).as_deref(), Some("α"));
         assert!(named(b"Other").is_none());
         let ordered = ordered();
-        assert_eq!(
-            [3, 36, 97, 98].map(|glyph| ordered[glyph].as_deref()),
-            [Some(" "), Some("A"), Some("~"), Some("Ä")]
-        );
+        assert_eq!([3, 36, 97, 98].map(|glyph| ordered.get(&glyph)), [Some(&' '), Some(&'A'), Some(&'~'), Some(&'Ä')]);
+        for read in [built_into_truetype, built_into_compact, built_into_type1] {
+            assert!(read(b"").is_none() && read(&[1; 999]).is_none());
+        }
     }
 }

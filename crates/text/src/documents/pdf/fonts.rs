@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lopdf::{Dictionary, Document, Object};
 
 use super::cmap::Map;
-use super::encodings::{self, Predefined, Table};
+use super::encodings::{self, Glyphs, Predefined, Table};
 use super::load::{self, content};
 
 /// Most fonts of a file.
@@ -33,7 +33,7 @@ pub(super) struct Fonts<'a> {
     read: RefCell<HashMap<*const Dictionary, Rc<Font>>>,
     /// Maps that are known by name, and those of collections by their orderings.
     predefined: RefCell<HashMap<Vec<u8>, Option<Rc<Predefined>>>>,
-    ordered: OnceCell<Rc<Table>>,
+    ordered: OnceCell<Rc<Glyphs>>,
     /// Bytes of maps that may still be unpacked, and widths that may still be kept.
     maps: Cell<usize>,
     widths: Cell<usize>,
@@ -119,13 +119,7 @@ impl<'a> Fonts<'a> {
                 Some(b"TrueType") => b"WinAnsiEncoding",
                 _ => b"StandardEncoding",
             };
-            let mut table = encodings::named(name).unwrap_or_default();
-            table.resize(256, None);
-            // Fonts of TeX have their ligatures where others have nothing.
-            for (code, ligature) in (11..).zip(["ff", "fi", "fl", "ffi", "ffl"]) {
-                table[code] = Some(ligature.to_owned());
-            }
-            table
+            encodings::named(name).unwrap_or_default()
         });
         table.resize(256, None);
         let differences = dictionary.and_then(|encoding| load::get(self.document, encoding, b"Differences"));
@@ -148,32 +142,24 @@ impl<'a> Fonts<'a> {
         table
     }
 
-    /// The encoding in the program of a Type 1 font: `dup 65 /A put`.
+    /// The encoding in the program of a font.
     fn built_in(&self, font: &Dictionary) -> Option<Table> {
+        let (kind, program) = self.program(font)?;
+        match kind {
+            b"FontFile" => encodings::built_into_type1(&program),
+            b"FontFile2" => encodings::built_into_truetype(&program),
+            _ => encodings::built_into_compact(&program),
+        }
+    }
+
+    /// The program of a font, and the key that it has in the description.
+    fn program(&self, font: &Dictionary) -> Option<(&'static [u8], Vec<u8>)> {
         let descriptor = load::get(self.document, font, b"FontDescriptor")?.as_dict().ok()?;
-        let Some(Object::Stream(program)) = load::get(self.document, descriptor, b"FontFile") else { return None };
-        let program = self.unpacked(program);
-        let start = program.windows(9).position(|window| window == b"/Encoding")?;
-        let head = &program[start + 9..];
-        let end = head.windows(5).position(|window| window == b"eexec").unwrap_or(head.len());
-        let text = String::from_utf8_lossy(&head[..end]);
-        let mut words = text.split_ascii_whitespace().peekable();
-        if words.peek() == Some(&"StandardEncoding") {
-            return None;
-        }
-        let mut table = vec![None; 256];
-        while let Some(word) = words.next() {
-            if word != "dup" {
-                continue;
-            }
-            let Some(code) = words.next().and_then(|code| code.parse::<usize>().ok()) else { continue };
-            if let Some(name) = words.next().and_then(|name| name.strip_prefix('/'))
-                && let Some(place) = table.get_mut(code)
-            {
-                *place = encodings::glyph(name.as_bytes());
-            }
-        }
-        Some(table).filter(|table| table.iter().any(Option::is_some))
+        let kinds: [&'static [u8]; 3] = [b"FontFile", b"FontFile2", b"FontFile3"];
+        kinds.into_iter().find_map(|kind| match load::get(self.document, descriptor, kind) {
+            Some(Object::Stream(program)) => Some((kind, self.unpacked(program))),
+            _ => None,
+        })
     }
 
     fn read_widths(&self, made: &mut Font, font: &Dictionary) {
@@ -225,15 +211,26 @@ impl<'a> Fonts<'a> {
         if let Some(descendant) = descendant {
             self.read_wide_widths(&mut made, descendant);
             made.collection = self.collection(descendant);
-            let described =
-                load::get(self.document, descendant, b"FontDescriptor").and_then(|font| font.as_dict().ok());
-            let has_program = described
-                .is_some_and(|font| [&b"FontFile"[..], b"FontFile2", b"FontFile3"].iter().any(|key| font.has(key)));
-            if !has_program && made.collection.is_none() && matches!(made.unicode, ToUnicode::None) {
-                made.glyphs = Some(self.ordered.get_or_init(|| Rc::new(encodings::ordered())).clone());
+            if made.collection.is_none() && matches!(made.unicode, ToUnicode::None) {
+                made.glyphs = self.glyphs(descendant);
             }
         }
         made
+    }
+
+    /// The characters of a font's glyphs: by the table of its program, or in the usual order if it is not in the file.
+    fn glyphs(&self, descendant: &Dictionary) -> Option<Rc<Glyphs>> {
+        const COST: usize = 0x1_0000;
+        match self.program(descendant) {
+            None => Some(self.ordered.get_or_init(|| Rc::new(encodings::ordered())).clone()),
+            Some((b"FontFile2", program)) if self.widths.get() >= COST => {
+                self.widths.set(self.widths.get() - COST);
+                let renumbered =
+                    matches!(load::get(self.document, descendant, b"CIDToGIDMap"), Some(Object::Stream(_)));
+                (!renumbered).then(|| Rc::new(encodings::of_truetype(&program)))
+            }
+            Some(_) => None,
+        }
     }
 
     fn predefined(&self, name: &[u8]) -> Option<Rc<Predefined>> {
@@ -339,8 +336,8 @@ pub(super) struct Font {
     codes: Codes,
     /// The characters of glyphs by their numbers.
     collection: Option<Rc<Predefined>>,
-    /// The characters of glyphs in the order of most fonts, for a font that is not in the file.
-    glyphs: Option<Rc<Table>>,
+    /// The characters of glyphs by their numbers, for a font without a map.
+    glyphs: Option<Rc<Glyphs>>,
     /// The widths of codes, or of glyphs by their numbers.
     widths: HashMap<u32, f64>,
     other_width: f64,
@@ -370,7 +367,7 @@ impl Font {
                     self.collection.as_ref().and_then(|collection| collection.characters(number)).or_else(
                         || match codes {
                             Codes::Predefined(map) => map.own(bytes),
-                            _ => self.glyphs.as_ref().and_then(|glyphs| glyphs.get(number as usize).cloned().flatten()),
+                            _ => self.glyphs.as_ref().and_then(|glyphs| glyphs.get(&number).map(char::to_string)),
                         },
                     )
                 }

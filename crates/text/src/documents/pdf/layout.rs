@@ -55,7 +55,7 @@ impl Matrix {
 }
 
 /// Parts of the size of a font: the distance between two words, between two lines, and between two paragraphs.
-const WORD: f64 = 0.12;
+const WORD: f64 = 0.1;
 const LINE: f64 = 0.45;
 const PARAGRAPH: f64 = 1.75;
 

@@ -43,12 +43,32 @@ pub(super) fn load(bytes: &[u8]) -> Result<Document, Skip> {
     match loaded {
         _ if full => Err(Skip::TooLarge),
         Ok(document) if document.trailer.has(b"Encrypt") && !document.was_encrypted() => Err(Skip::Encrypted),
-        Ok(document) => Ok(document),
+        Ok(mut document) => {
+            fill(&mut document, bytes);
+            Ok(document)
+        }
         Err(lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. })) => Err(Skip::TooLarge),
         Err(
             lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_) | lopdf::Error::UnsupportedSecurityHandler(_),
         ) => Err(Skip::Encrypted),
         Err(_) => Err(Skip::Damaged),
+    }
+}
+
+/// Gives streams that do not say their length what stands before the word that ends them.
+fn fill(document: &mut Document, bytes: &[u8]) {
+    const END: &[u8] = b"endstream";
+    let mut left = bytes.len();
+    for object in document.objects.values_mut() {
+        let Object::Stream(stream) = object else { continue };
+        let Some(start) = stream.start_position.filter(|_| stream.content.is_empty()) else { continue };
+        let rest = bytes.get(start..).unwrap_or_default();
+        let rest = &rest[..rest.len().min(left)];
+        left -= rest.len();
+        if let Some(length) = rest.windows(END.len()).position(|window| window == END) {
+            left += rest.len() - length;
+            stream.content = rest[..length].trim_ascii_end().to_vec();
+        }
     }
 }
 
