@@ -139,7 +139,7 @@ fn a_period_and_a_namespace_are_looked_at_alone() {
     let index = indexed(&tree, &[]);
     ask(&index, "oven");
     let of = |request: StatsRequest| index.statistics().summarize(&request).expect("read").queries;
-    let now = jiff::Timestamp::now().as_millisecond();
+    let now = tamis::dates::present().as_millisecond();
     assert_eq!(of(StatsRequest { since_ms: Some(now - 60_000), ..StatsRequest::default() }), 1);
     assert_eq!(of(StatsRequest { until_ms: Some(now - 60_000), ..StatsRequest::default() }), 0);
     assert_eq!(of(StatsRequest { namespace: Some(index.namespace().to_owned()), ..StatsRequest::default() }), 1);
@@ -159,7 +159,7 @@ fn drift_is_counted_from_the_latest_calibration_of_the_model() {
         model: model.clone(),
         calibrated_at_ms,
     };
-    let later = jiff::Timestamp::now().as_millisecond() + 60_000;
+    let later = tamis::dates::present().as_millisecond() + 60_000;
     crate::support::store(&index)
         .put_calibrations(&[calibration("rust", 1), calibration("python", later)])
         .expect("put");
