@@ -21,10 +21,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
             package = package.take().or_else(|| attributes.get("full-path"));
         }
     });
-    let package = package.or_else(|| archive.names().into_iter().find(|name| name.ends_with(".opf")));
-    let package = package.ok_or(Skip::Damaged)?;
-    let opf = archive.require(&package)?;
-    let (title, chapters) = spine(&opf)?;
+    let names = archive.names();
+    let package = package.filter(|package| names.contains(package));
+    let package = package.or_else(|| names.iter().find(|name| name.ends_with(".opf")).cloned());
+    let (title, chapters) = match &package {
+        Some(package) => spine(&archive.require(package)?)?,
+        None => (String::new(), names.into_iter().filter(|name| is_chapter(name, "")).collect()),
+    };
+    if chapters.is_empty() {
+        return Err(Skip::Damaged);
+    }
+    let package = package.unwrap_or_default();
     if let Some(encryption) = archive.optional("META-INF/encryption.xml") {
         let mut encrypted = false;
         xml::walk(&encryption, |node| {

@@ -63,6 +63,11 @@ fn outline_level(number: &str) -> Option<usize> {
     number.parse().ok().filter(|level: &usize| *level < 9).map(|level| level + 1)
 }
 
+/// The level of a style that the file does not describe, by the name that programs give it: `Heading2`.
+fn usual_level(style: &str) -> Option<usize> {
+    style.strip_prefix("Heading")?.parse().ok().filter(|level| (1..=9).contains(level))
+}
+
 fn paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Result<(), Skip> {
     let mut body = Body::new(extracted);
     let mut text = false;
@@ -74,7 +79,7 @@ fn paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Result<
         _ if left_out > 0 => {}
         Node::Start("p", _) => body.begin(None, false),
         Node::Start("pStyle", attributes) => {
-            body.level(attributes.get("val").and_then(|style| styles.level(&style)));
+            body.level(attributes.get("val").and_then(|style| styles.level(&style).or_else(|| usual_level(&style))));
         }
         Node::Start("numPr", _) => body.listed(),
         Node::Start("outlineLvl", attributes) => {

@@ -61,6 +61,8 @@ fn a_style_based_on_a_heading_is_one() {
     };
     let body = paragraph("Own", "Weir") + &paragraph("Body", "Text") + &paragraph("Loop", "More");
     assert_eq!(text("a.docx", &word(&body, styles)).as_deref(), Ok("# Weir\nText\nMore"));
+    let unstyled = paragraph("Heading2", "Weir") + &paragraph("BodyText", "Text");
+    assert_eq!(text("a.docx", &word(&unstyled, "<s/>")).as_deref(), Ok("## Weir\nText"), "without styles");
     let content = "<d><styles><style name='P1' parent-style-name='Heading_20_2'/></styles>
         <p style-name='P1'>Weir</p><p>Text</p></d>";
     let styles = "<styles><style name='Heading_20_2'/></styles>";
@@ -136,6 +138,10 @@ fn a_book_without_an_order_is_read_as_it_is_listed() {
         [("OEBPS/c.opf", package.as_bytes()), ("OEBPS/a.xhtml", one.as_bytes()), ("OEBPS/b.xhtml", two.as_bytes())];
     let expected = "[part 1]\nAbout moonwort.\n[part 2]\nAbout adderstongue.";
     assert_eq!(text("a.epub", &archive(&files)).as_deref(), Ok(expected), "without a container");
+    let container = ("META-INF/container.xml", &b"<c><rootfile full-path='gone.opf'/></c>"[..]);
+    assert_eq!(text("a.epub", &archive(&[&[container], &files[..]].concat())).as_deref(), Ok(expected), "a wrong one");
+    let expected = "[part 1]\nAbout adderstongue.\n[part 2]\nAbout moonwort.";
+    assert_eq!(text("a.epub", &archive(&files[1..])).as_deref(), Ok(expected), "without a package");
 }
 
 #[test]

@@ -190,6 +190,11 @@ impl Map {
         self.spaces.iter().map(|space| space.0).min().unwrap_or(2)
     }
 
+    /// Returns `true` if the map gives no characters itself.
+    pub(super) fn is_empty(&self) -> bool {
+        self.characters.is_empty() && self.ranges.is_empty()
+    }
+
     pub(super) fn based_on(&self) -> Option<&[u8]> {
         self.based_on.as_deref()
     }

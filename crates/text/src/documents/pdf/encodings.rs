@@ -174,7 +174,8 @@ fn as_font<T>(encoding: Object, with: impl FnOnce(&lopdf::Encoding) -> T) -> T {
 /// (`90ms-RKSJ-H`), or from those to characters (`Adobe-Japan1-UCS2`).
 #[derive(Debug)]
 pub(super) struct Predefined {
-    map: CMap,
+    /// `None` for a map of UTF-16 that is not among those known.
+    map: Option<CMap>,
     /// Codes are UTF-16.
     unicode: bool,
 }
@@ -185,8 +186,17 @@ impl Predefined {
         if name.starts_with(b"Identity") {
             return None;
         }
-        let map = CMap::parse(hayro_cmap::load_embedded(CMapName::from_bytes(name))?, hayro_cmap::load_embedded)?;
-        Some(Self { map, unicode: name.starts_with(b"Uni") })
+        let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
+        let unicode = name.starts_with(b"Uni") && (has(b"UCS2") || has(b"UTF16"));
+        let map = hayro_cmap::load_embedded(CMapName::from_bytes(name))
+            .and_then(|map| CMap::parse(map, hayro_cmap::load_embedded));
+        (map.is_some() || unicode).then_some(Self { map, unicode })
+    }
+
+    /// The map to characters for the glyphs that this map leads to.
+    pub(super) fn of_glyphs(&self) -> Option<Self> {
+        let collection = self.map.as_ref()?.metadata().character_collection.as_ref()?;
+        Self::named(collection.family.ucs2_cmap()?.to_bytes())
     }
 
     /// The map to characters for the glyphs of a collection, such as Adobe's `Japan1`.
@@ -200,7 +210,7 @@ impl Predefined {
         let mut code = 0;
         for (byte, length) in bytes.iter().zip(1_u8..=4) {
             code = code << 8 | u32::from(*byte);
-            if let Some(number) = self.map.lookup_cid_code(code, length) {
+            if let Some(number) = self.map.as_ref().and_then(|map| map.lookup_cid_code(code, length)) {
                 return (length.into(), Some(number));
             }
         }
@@ -220,7 +230,7 @@ impl Predefined {
 
     /// The characters of a glyph, for a map of a collection.
     pub(super) fn characters(&self, number: u32) -> Option<String> {
-        Some(match self.map.lookup_bf_string(number)? {
+        Some(match self.map.as_ref()?.lookup_bf_string(number)? {
             BfString::Char(character) => character.into(),
             BfString::String(characters) => characters,
         })
@@ -278,6 +288,10 @@ mod tests {
         ] {
             assert_eq!(read(name, collection, bytes), expected, "{name}");
         }
+        let other = Predefined::named(b"UniJISX0213-UTF16-H").expect("by its name");
+        assert_eq!((other.first(b"\x6d\x77").0, other.own(b"\x6d\x77").as_deref()), (2, Some("海")));
+        let own = Predefined::named(b"90ms-RKSJ-H").and_then(|map| map.of_glyphs()).expect("a collection");
+        assert_eq!(own.characters(34).as_deref(), Some("A"));
         assert!(Predefined::named(b"Other").is_none() && Predefined::collection(b"Adobe", b"Identity").is_none());
     }
 

@@ -62,7 +62,7 @@ impl<'a> Fonts<'a> {
 
     fn font(&self, font: &Dictionary) -> Font {
         let unicode = self.to_unicode(font);
-        let wide = self.name(font, b"Subtype") == Some(b"Type0");
+        let wide = self.name(font, b"Subtype") == Some(b"Type0") || font.has(b"DescendantFonts");
         if wide {
             return self.wide(font, unicode);
         }
@@ -97,9 +97,12 @@ impl<'a> Fonts<'a> {
             Some(Object::Stream(stream)) => {
                 let map = Map::read(&self.unpacked(stream), encodings::glyph);
                 let base = map.based_on().and_then(|name| self.predefined(name));
-                ToUnicode::Map(map, base)
+                if map.is_empty() && base.is_none() { ToUnicode::None } else { ToUnicode::Map(map, base) }
             }
             Some(Object::Name(name)) if name.starts_with(b"Identity") => ToUnicode::Identity,
+            Some(Object::Name(name)) => {
+                self.predefined(name).map_or(ToUnicode::None, |map| ToUnicode::Map(Map::default(), Some(map)))
+            }
             _ => ToUnicode::None,
         }
     }
@@ -210,7 +213,10 @@ impl<'a> Fonts<'a> {
         };
         if let Some(descendant) = descendant {
             self.read_wide_widths(&mut made, descendant);
-            made.collection = self.collection(descendant);
+            made.collection = self.collection(descendant).or_else(|| match &made.codes {
+                Codes::Predefined(map) => map.of_glyphs().map(Rc::new),
+                _ => None,
+            });
             if made.collection.is_none() && matches!(made.unicode, ToUnicode::None) {
                 made.glyphs = self.glyphs(descendant);
             }

@@ -42,7 +42,9 @@ pub(super) fn load(bytes: &[u8]) -> Result<Document, Skip> {
     let full = LEFT.take() == 0;
     match loaded {
         _ if full => Err(Skip::TooLarge),
-        Ok(document) if document.trailer.has(b"Encrypt") && !document.was_encrypted() => Err(Skip::Encrypted),
+        Ok(document) if !document.was_encrypted() && get(&document, &document.trailer, b"Encrypt").is_some() => {
+            Err(Skip::Encrypted)
+        }
         Ok(mut document) => {
             fill(&mut document, bytes);
             Ok(document)

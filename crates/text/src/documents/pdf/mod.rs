@@ -103,6 +103,7 @@ fn pages(document: &Document) -> Vec<Page<'_>> {
                 let kids = kids.iter().rev().filter_map(|kid| load::dictionary(document, kid));
                 rest.extend(kids.map(|kid| (kid, resources)));
             }
+            _ if node.has_type(b"Pages") => {}
             _ => pages.push(Page { dictionary: node, resources }),
         }
     }
