@@ -117,7 +117,7 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     }
     let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
     for work in works {
-        let before = report.clone();
+        let before = report.numbers();
         report.unchanged += work.plan.unchanged;
         if work.plan.stale() > 0 && !report.interrupted {
             commit(index, &work, &mut published, observer, &mut report)?;

@@ -128,6 +128,12 @@ impl RunReport {
         *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
     }
 
+    /// Returns its numbers alone, for [`RunReport::since`]: its lists grow with every source.
+    pub(super) fn numbers(&self) -> RunReport {
+        let &RunReport { added, changed, moved, removed, unchanged, passages, .. } = self;
+        RunReport { added, changed, moved, removed, unchanged, passages, ..RunReport::default() }
+    }
+
     /// Returns the changes since the report was as `before`, all of them in one source.
     pub(super) fn since(&self, before: &RunReport, source: &Source) -> SourceReport {
         SourceReport {
