@@ -31,9 +31,9 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Lanes in which a caller has up to `parallel` quick calls in progress, and half as many slow ones.
+    /// Lanes in which a caller has up to `parallel` quick calls in progress, and as many slow ones.
     pub fn new(parallel: usize) -> Lanes {
-        let (quick, slow) = (Turns::new(parallel), Turns::new(parallel / 2));
+        let (quick, slow) = (Turns::new(parallel), Turns::new(parallel));
         Lanes { quick, slow, threads: parallel.max(1), idle: Mutex::default() }
     }
 

@@ -203,7 +203,7 @@ fn one_token_cannot_use_up_all_calls() {
     let root = directory.path();
     let [busy, other] = ["busy", "other"].map(|name| format!("Bearer {}", token(root, &[name])));
     let server = serve(root, &[]);
-    let slow = thread::available_parallelism().map_or(2, usize::from);
+    let slow = 4 * thread::available_parallelism().map_or(2, usize::from);
     let _running: Vec<TcpStream> = (0..slow).map(|_| slow_call(&server, &busy)).collect();
     let call = |authorization: &str| {
         let headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("Authorization", authorization)];
