@@ -171,7 +171,7 @@ impl Candidates<'_> {
     }
 }
 
-/// Returns the first passages of a leg. A leg does not propose a passage that scores 0.
+/// Returns the first passages of a leg, from candidates in the order of equal ones. A leg does not propose a passage that scores 0.
 fn best(
     candidates: &[Candidate],
     depth: usize,
@@ -179,7 +179,7 @@ fn best(
 ) -> impl Iterator<Item = PassageId> {
     let scored = candidates.iter().filter_map(|candidate| Some((score(candidate)?, candidate.passage)));
     let mut scored: Vec<(f64, PassageId)> = scored.filter(|&(score, _)| score != 0.0).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(depth).map(|(_, passage)| passage)
 }
 
