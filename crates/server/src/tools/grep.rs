@@ -1,11 +1,11 @@
 //! `grep`: exact text in the files of the index.
 
+use crate::lanes::Lane;
 use crate::lines::{FileLines, LinesFound};
 use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::languages;
 use crate::text::{clean, counted};
-use crate::lanes::Lane;
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;

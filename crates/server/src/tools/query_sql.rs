@@ -1,9 +1,9 @@
 //! `query_sql`: any question about the evidence, in SQL.
 
+use crate::lanes::Lane;
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
-use crate::lanes::Lane;
 use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,10 +1,10 @@
 //! `query_view`: a predefined question about the evidence.
 
 use super::query_sql::limit;
+use crate::lanes::Lane;
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
-use crate::lanes::Lane;
 use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;

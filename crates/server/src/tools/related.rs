@@ -2,10 +2,10 @@
 
 use crate::cursor::fingerprint;
 use crate::labels::note_opened;
+use crate::lanes::Lane;
 use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, counted, name, rounded};
-use crate::lanes::Lane;
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

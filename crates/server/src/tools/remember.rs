@@ -2,9 +2,9 @@
 
 use crate::agent_messages::for_agent;
 use crate::caller::Caller;
+use crate::lanes::Lane;
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name};
-use crate::lanes::Lane;
 use crate::tool::{Call, Effect, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
