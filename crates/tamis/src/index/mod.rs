@@ -38,7 +38,8 @@ use crate::handle::{Index, RUN_WAIT, Source, SourceState};
 use crate::progress::Observer;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
-use tamis_store::{StoreError, Writing};
+use tamis_embed::Provider;
+use tamis_store::{Filter, StoreError, Writing};
 
 /// The freshness of an index, as [`Index::refresh_for_search`] found it.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,9 @@ pub struct Freshness {
 
 /// Pause between two looks for the first content of an index.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Longest wait for the vectors of a quick model that another process is making.
+const VECTORS_WAIT: Duration = Duration::from_secs(30);
 
 /// How often a run is begun at most.
 const BEGINNINGS: usize = 3;
@@ -181,21 +185,36 @@ impl Index {
     }
 
     /// Takes the right to write without waiting, unless another process is writing the first content: an index without any could
-    /// only answer that there is nothing.
+    /// only answer that there is nothing, and one that the quick model has read in part might.
     fn writer_for_search(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
-        let is_empty = || -> Result<bool, Error> { Ok(self.store.summary()?.last_publish_ms.is_none()) };
+        let started = Instant::now();
+        let is_unready = || -> Result<bool, Error> {
+            let is_empty = self.store.summary()?.last_publish_ms.is_none();
+            Ok(is_empty || started.elapsed() < VECTORS_WAIT && self.awaits_quick_vectors()?)
+        };
         match self.store.writer() {
-            Err(StoreError::Busy { .. }) if is_empty()? => {
+            Err(StoreError::Busy { .. }) if is_unready()? => {
                 let looked = Cell::new(Instant::now());
                 self.queue_to_write(RUN_WAIT, observer, &|| {
                     looked.get().elapsed() < LOOK_EVERY || {
                         looked.set(Instant::now());
-                        is_empty().unwrap_or(false)
+                        is_unready().unwrap_or(false)
                     }
                 })
             }
             taken => Ok(taken?),
         }
+    }
+
+    /// Returns `true` if the first model is one that reads a tree in seconds, and has not read all of it.
+    fn awaits_quick_vectors(&self) -> Result<bool, Error> {
+        let Some(name) = self.config.index.models.first() else { return Ok(false) };
+        let model = self.models.described(name)?;
+        if model.provider != Provider::Static {
+            return Ok(false);
+        }
+        let coverage = self.store.coverage(&model.id, &Filter::default())?;
+        Ok(coverage.embedded < coverage.passages)
     }
 
     /// Returns the number of files that differ from the index.

@@ -6,7 +6,7 @@ use crate::config::StoreConfig;
 use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
 use crate::machine::machine_name;
 use std::path::{Path, PathBuf};
-use tamis_store::{DocumentState, NewNamespace, Tree};
+use tamis_store::{DocumentState, NewNamespace, StoreError, Tree};
 
 /// Returns the property that holds the progress of an import. It goes with the documents of the origin.
 pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
@@ -127,7 +127,15 @@ impl Index {
             Some(Tree { namespace: source.namespace.clone(), root, machine: machine.clone() })
         };
         let trees: Vec<Tree> = registry.sources().filter_map(tree).collect();
-        Ok(self.store.claim_trees(&trees, moved)?)
+        loop {
+            match self.store.claim_trees(&trees, moved) {
+                // A tree that is no longer where it was has moved here, as far as one machine can tell.
+                Err(StoreError::OtherTree { tree, known, .. }) if url.is_none() && is_gone(&known) => {
+                    self.store.claim_trees(&[*tree], true)?;
+                }
+                claimed => return Ok(claimed?),
+            }
+        }
     }
 
     /// Stores the list of sources if it changed.
@@ -142,4 +150,10 @@ impl Index {
         }
         Ok(self.store.set_property(SOURCES_PROPERTY, &kept)?)
     }
+}
+
+/// Returns `true` for a tree of this machine whose directory does not exist.
+fn is_gone(tree: &Tree) -> bool {
+    let root = Path::new(&tree.root);
+    root.is_absolute() && !root.is_dir()
 }
