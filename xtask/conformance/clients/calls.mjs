@@ -16,7 +16,7 @@ export const CALLS = [
       [{ query: "x", qeury: "y" }, /qeury/],
       [{}, /query/],
       [{ query: "x", namespace: "other" }, /other/],
-      [{ query: 7 }, /query/],
+      [{ query: { words: 7 } }, /query/],
     ],
   },
   {

@@ -43,7 +43,7 @@ impl Server {
     pub fn serve(fixture: &Fixture, environment: &[(&str, &str)]) -> Result<Server> {
         let arguments = ["serve", "--http", "127.0.0.1:0", "--allow-feedback", "--allow-refresh"];
         let mut server = Server::of(fixture, &arguments, environment, &format!("page-{}", environment.len()))?;
-        let end = server.url.find("/v1").context("the server did not print the address of the API")?;
+        let end = server.url.find("/ for people").context("the server did not print the address of the page")?;
         server.url.truncate(end);
         Ok(server)
     }
