@@ -6,35 +6,37 @@ use serde_json::{Number, Value};
 /// Lowest similarity of a name that is suggested instead of an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
-/// The arguments of an agent as it meant them. Clients of agents send `"5"` for a number, `"true"` for a flag, a text for a list of one,
-/// and `""` for what they leave out. Whatever can mean one thing only is taken as that; the rest stays, for the check to refuse.
-pub(crate) fn meant(schema: &JsonObject, given: JsonObject) -> JsonObject {
+/// Coerces arguments to the types of the schema where they can mean one thing only: clients of agents send `"5"` for a number, `"true"`
+/// for a flag, a text for a list of one, and `""` for what they leave out. The rest stays as it is, for the check to refuse.
+pub(crate) fn coerced(schema: &JsonObject, given: JsonObject) -> JsonObject {
     let required = |name: &str| {
         let required = schema.get("required").and_then(Value::as_array);
         required.is_some_and(|required| required.iter().any(|one| one == name))
     };
-    let meant = |(name, value): (String, Value)| match schema.get("properties").and_then(|known| known.get(&name)) {
+    let coerce = |(name, value): (String, Value)| match schema.get("properties").and_then(|known| known.get(&name)) {
         Some(_) if !required(&name) && value.as_str().is_some_and(|text| text.trim().is_empty()) => None,
-        Some(wanted) => Some((name, meant_value(value, wanted))),
+        Some(wanted) => Some((name, coerced_value(value, wanted))),
         None => Some((name, value)),
     };
-    given.into_iter().filter_map(meant).collect()
+    given.into_iter().filter_map(coerce).collect()
 }
 
-fn meant_value(value: Value, wanted: &Value) -> Value {
+fn coerced_value(value: Value, wanted: &Value) -> Value {
     let kind = wanted.get("type").and_then(Value::as_str);
     match (kind, value) {
         (Some("array"), Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(Value::Array(values)) => meant_value(Value::Array(values), wanted),
-            _ => meant_value(Value::Array(vec![Value::String(text)]), wanted),
+            Ok(Value::Array(values)) => coerced_value(Value::Array(values), wanted),
+            _ => coerced_value(Value::Array(vec![Value::String(text)]), wanted),
         },
         (Some("array"), Value::Array(values)) => match wanted.get("items") {
-            Some(items) => values.into_iter().map(|value| meant_value(value, items)).collect(),
+            Some(items) => values.into_iter().map(|value| coerced_value(value, items)).collect(),
             None => Value::Array(values),
         },
-        (Some("array"), value @ (Value::Number(_) | Value::Bool(_))) => meant_value(Value::Array(vec![value]), wanted),
+        (Some("array"), value @ (Value::Number(_) | Value::Bool(_))) => {
+            coerced_value(Value::Array(vec![value]), wanted)
+        }
         (Some("string" | "integer" | "number" | "boolean"), Value::Array(mut values)) if values.len() == 1 => {
-            meant_value(values.remove(0), wanted)
+            coerced_value(values.remove(0), wanted)
         }
         (Some("integer" | "number"), Value::String(text)) => match serde_json::from_str(text.trim()) {
             Ok(Value::Number(number)) => Value::Number(number),
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_can_only_have_meant_is_taken() {
+    fn arguments_that_can_mean_one_thing_only_are_coerced() {
         let schema = json!({
             "properties": {
                 "query": { "type": "string" },
@@ -254,7 +256,7 @@ mod tests {
             let (Value::Object(schema), Value::Object(arguments)) = (schema.clone(), given.clone()) else {
                 panic!("objects")
             };
-            assert_eq!(Value::Object(meant(&schema, arguments)), expected, "{given}");
+            assert_eq!(Value::Object(coerced(&schema, arguments)), expected, "{given}");
         }
     }
 

@@ -174,7 +174,7 @@ impl RegisteredTool {
     pub fn answer(&self, call: &mut Call<'_>, arguments: JsonObject) -> CallToolResult {
         let schema = &self.description.input_schema;
         let validated =
-            arguments::validated(self.name(), schema, arguments::meant(schema, arguments)).map_err(Refused::from);
+            arguments::validated(self.name(), schema, arguments::coerced(schema, arguments)).map_err(Refused::from);
         let answered = validated.and_then(|arguments| (self.call)(call, arguments));
         call.metrics.tool(&self.description.name, answered.is_ok());
         answered.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.text(call.caller))]))

@@ -142,7 +142,7 @@ impl Drop for Hold<'_> {
 }
 
 fn unnamed() -> String {
-    "unnamed".to_owned()
+    "another process".to_owned()
 }
 
 /// The holder of a lock file, in its own words. On some systems a locked file cannot be read, and the holder stays unnamed.
