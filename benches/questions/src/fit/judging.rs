@@ -55,7 +55,9 @@ impl Asked {
 
     /// The log loss is of what is above the line without a shift. A question without an answer has an F2 of 1 if its answer is empty.
     fn figures(&self, shift: &Shift) -> Figures {
-        let shift = shift.for_list(self.entries.first().map_or(0.0, |best| best.0), Gate::default().min_probability);
+        let gate = Gate::default();
+        let best = self.entries.first().map_or(0.0, |best| best.0);
+        let shift = shift.for_list(best, gate.min_probability, gate.min_each);
         let probabilities: Vec<f64> =
             self.entries.iter().map(|(odds, _)| probability(odds + shift.added(*odds))).collect();
         let loss = |(&(_, relevant), &probability): (&(f64, bool), &f64)| {

@@ -31,6 +31,8 @@ pub struct Shift {
     intercept: f64,
     slope: f64,
     labels: usize,
+    /// Log odds below which nothing rises.
+    floor: f64,
 }
 
 /// Standard deviations of the intercept and of the slope over collections, and their bounds.
@@ -46,7 +48,7 @@ const IN_FULL: f64 = 0.75;
 /// far as these.
 const REACH: f64 = 3.0;
 
-/// The log odds below the line over which a shift fades.
+/// The log odds below a bound over which a shift fades.
 const FADE: f64 = 0.5;
 
 /// Log odds beyond this count as this in a fit.
@@ -54,7 +56,7 @@ const SUREST: f64 = 12.0;
 
 impl Shift {
     /// No shift.
-    pub const NONE: Shift = Shift { intercept: 0.0, slope: 1.0, labels: 0 };
+    pub const NONE: Shift = Shift { intercept: 0.0, slope: 1.0, labels: 0, floor: f64::NEG_INFINITY };
 
     /// Fits the shift to judged searches, each with the entries above its line. O(entries).
     pub fn fit<S: AsRef<[JudgedEntry]>>(searches: &[S]) -> Shift {
@@ -75,6 +77,7 @@ impl Shift {
             intercept: intercept.clamp(-MOST_INTERCEPT, MOST_INTERCEPT),
             slope: slope.clamp(SLOPES.0, SLOPES.1),
             labels: labels.len(),
+            ..Shift::NONE
         }
     }
 
@@ -84,22 +87,37 @@ impl Shift {
     }
 
     /// Returns the shift for a list whose best entry has these log odds. Judgements are of answers that were not empty. So they say
-    /// nothing about lists whose best entry is less likely than the `least` that opens an answer: there the shift soon fades.
+    /// nothing about lists whose best entry is less likely than the `least` that opens an answer, nor about entries less likely than the
+    /// `least_each` of a further one: there the shift soon fades, of entries only where it would lift them.
     #[must_use]
-    pub fn for_list(self, best_log_odds: f64, least: f64) -> Shift {
-        let line = (least / (1.0 - least)).ln();
-        let share = 1.0 + (best_log_odds - line) / FADE;
-        if share.is_nan() || share <= 0.0 {
+    pub fn for_list(self, best_log_odds: f64, least: f64, least_each: f64) -> Shift {
+        let share = faded(best_log_odds, logit(least));
+        if share <= 0.0 {
             return Shift::NONE;
         }
-        let share = share.min(1.0);
-        Shift { intercept: share * self.intercept, slope: 1.0 + share * (self.slope - 1.0), ..self }
+        Shift {
+            intercept: share * self.intercept,
+            slope: 1.0 + share * (self.slope - 1.0),
+            floor: logit(least_each),
+            ..self
+        }
     }
 
     /// Returns what it adds to log odds.
     pub fn added(&self, log_odds: f64) -> f64 {
-        added(self.intercept, self.slope, log_odds)
+        let added = added(self.intercept, self.slope, log_odds);
+        if added > 0.0 { added * faded(log_odds, self.floor) } else { added }
     }
+}
+
+fn logit(probability: f64) -> f64 {
+    (probability / (1.0 - probability)).ln()
+}
+
+/// Returns the share of a shift that is left at log odds: 1 from the bound on, 0 where they lie [`FADE`] below it.
+fn faded(log_odds: f64, bound: f64) -> f64 {
+    // Both may be infinite.
+    if log_odds >= bound { 1.0 } else { (1.0 + (log_odds - bound) / FADE).max(0.0) }
 }
 
 fn added(intercept: f64, slope: f64, log_odds: f64) -> f64 {
@@ -209,14 +227,24 @@ mod tests {
     fn a_list_with_nothing_near_the_line_is_not_shifted() {
         let shift = Shift::fit(&searches(20, [0.0, 0.0, 0.0], 2));
         let line = (0.13_f64 / 0.87).ln();
-        assert_eq!(shift.for_list(line, 0.13), shift);
-        let half = shift.for_list(line - FADE / 2.0, 0.13);
+        assert_eq!(shift.for_list(line, 0.13, 0.0), shift);
+        let half = shift.for_list(line - FADE / 2.0, 0.13, 0.0);
         assert!((2.0 * half.added(-1.0) - shift.added(-1.0)).abs() < 1e-12);
         for far in [line - FADE, -9.0, f64::NEG_INFINITY, f64::NAN] {
-            assert_eq!(shift.for_list(far, 0.13), Shift::NONE);
+            assert_eq!(shift.for_list(far, 0.13, 0.0), Shift::NONE);
         }
         // A gate that opens always, or never.
-        assert_eq!((shift.for_list(-9.0, 0.0), shift.for_list(9.0, 1.0)), (shift, Shift::NONE));
+        assert_eq!((shift.for_list(-9.0, 0.0, 0.0), shift.for_list(9.0, 1.0, 0.0)), (shift, Shift::NONE));
+    }
+
+    #[test]
+    fn an_entry_far_below_the_line_is_not_lifted_but_may_sink() {
+        let bound = logit(0.05);
+        let up = Shift::fit(&searches(20, [0.0, 0.0, 0.0], 2)).for_list(0.0, 0.13, 0.05);
+        assert!(up.added(bound) > 0.1 && up.added(bound - FADE / 2.0) < up.added(bound));
+        assert_eq!(up.added(bound - FADE), 0.0);
+        let down = Shift::fit(&searches(20, [0.0, 0.0, 0.0], 1)).for_list(0.0, 0.13, 0.05);
+        assert!(down.added(bound - FADE) < -0.1);
     }
 
     #[test]
@@ -252,6 +280,7 @@ mod tests {
         ) {
             let shift = Shift::fit(&searches);
             prop_assert!(shift.intercept.abs() <= MOST_INTERCEPT && (SLOPES.0..=SLOPES.1).contains(&shift.slope));
+            let shift = shift.for_list(0.0, 0.13, 0.05);
             let of = |log_odds: f64| log_odds + shift.added(log_odds);
             prop_assert!(of(low) < of(low + high));
         }

@@ -65,7 +65,8 @@ impl Searcher<'_> {
             None => (0, None),
         };
         let best = evidence.iter().map(|weighed| weighed.log_odds).fold(f64::NEG_INFINITY, f64::max);
-        let shift = self.shift(retrieved).for_list(best, self.index.config.gate.min_probability);
+        let gate = &self.index.config.gate;
+        let shift = self.shift(retrieved).for_list(best, gate.min_probability, gate.min_each);
         shift_all(&mut evidence, &shift);
         retrieved.question.judged.weigh(listed, &mut evidence);
         let judged: Vec<Option<bool>> =

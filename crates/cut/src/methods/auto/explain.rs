@@ -32,10 +32,10 @@ pub(super) fn explain(keep: usize, probabilities: &[f64], aim: Aim) -> String {
     };
     match (aim, last.zip(next)) {
         (Aim::Recall(target), _) => {
-            format!("these probably include {} of all that is relevant", percent(target))
+            format!("all {} probably include {} of what is relevant", grouped(keep), percent(target))
         }
         (Aim::RecallMissed(target), _) => {
-            format!("even these may include less than {} of what is relevant", percent(target))
+            format!("even all {} may include less than {} of what is relevant", grouped(keep), percent(target))
         }
         (_, None) => "nothing else was found".to_string(),
         (Aim::Budget(tokens), _) => format!("more would exceed the budget of {} tokens", grouped(tokens)),
@@ -66,8 +66,8 @@ mod tests {
             (4, &[], Aim::BestF, "nothing else was found"),
             (4, &[0.4], Aim::Budget(4000), "more would exceed the budget of 4,000 tokens"),
             (4, &[0.4], Aim::Precision(0.6), "more would fall below a precision of 60%"),
-            (4, &[0.4], Aim::Recall(0.9), "these probably include 90% of all that is relevant"),
-            (4, &[], Aim::RecallMissed(0.9), "even these may include less than 90% of what is relevant"),
+            (4, &[0.4], Aim::Recall(0.9), "all 4 probably include 90% of what is relevant"),
+            (4, &[], Aim::RecallMissed(0.9), "even all 4 may include less than 90% of what is relevant"),
             (0, &[0.4], Aim::BestF, "nothing close enough"),
             (0, &[0.4], Aim::Precision(0.8), "nothing is likely enough for a precision of 80%"),
         ] {
