@@ -33,10 +33,10 @@ pub(crate) const SPLITTER: &str = "7";
 /// Returns each source with its state and the number of its stale files, without changing anything.
 pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
     let mut stale = Vec::new();
-    for (source, state) in index.registry.states() {
-        let files = match looked_at(index, source, state)? {
-            true => plan(&source.root, &list(index, source)?, files(index, source)?, false).stale(),
-            false => 0,
+    for (source, state, found) in listed(index) {
+        let files = match found? {
+            Some(found) => plan(&source.root, &found, files(index, source)?, false).stale(),
+            None => 0,
         };
         stale.push((source, state, files));
     }
@@ -106,8 +106,8 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     index.register(&index.registry)?;
     observer.stage(Stage::Walk, 0);
     let mut works = Vec::new();
-    for (source, state) in index.registry.states() {
-        works.push(look(index, source, state, options, &mut report)?);
+    for (source, state, found) in listed(index) {
+        works.push(look(index, source, state, found?, options, &mut report)?);
     }
     report.time("walk", started);
 
@@ -140,22 +140,39 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     Ok(report)
 }
 
-/// Lists a source and compares it with the index.
+/// A source with its state and its files; `None` where its directory is gone or no longer named.
+type Listed<'a> = (&'a Source, SourceState, Result<Option<Found>, Error>);
+
+/// Lists all sources.
+fn listed(index: &Index) -> Vec<Listed<'_>> {
+    let states: Vec<_> = index.registry.states().collect();
+    let listed = |(source, state)| {
+        let found = looked_at(index, source, state).and_then(|looked| looked.then(|| list(index, source)).transpose());
+        (source, state, found)
+    };
+    // Among many, each is listed by one thread: the threads of one walk sleep until another one finds something to share.
+    match states.len() < rayon::current_num_threads() {
+        true => states.into_iter().map(listed).collect(),
+        false => states.into_par_iter().map(listed).collect(),
+    }
+}
+
+/// Compares a source with the index.
 fn look<'a>(
     index: &'a Index,
     source: &'a Source,
     state: SourceState,
+    found: Option<Found>,
     options: RunOptions,
     report: &mut RunReport,
 ) -> Result<Work<'a>, Error> {
     let settings = splitter_settings(index, source);
     let reader = Reader::new(source, &index.config)?;
     let limits = &index.config.index;
-    if !looked_at(index, source, state)? {
+    let Some(found) = found else {
         let remark = state.remark(&source.namespace);
         return Ok(Work { source, plan: Plan::default(), reader, limits, resplit: false, settings, remark });
-    }
-    let found = list(index, source)?;
+    };
     for (kind, count) in &found.skipped {
         *report.skipped.entry((*kind).to_owned()).or_default() += count;
     }

@@ -98,7 +98,11 @@ fn list(
     }
     let include = include.build()?;
     let index_directory = index_directory.to_owned();
-    let threads = if only.is_some() { 1 } else { std::thread::available_parallelism().map_or(2, |n| n.get().min(8)) };
+    let threads = match only.is_some() || rayon::current_thread_index().is_some() {
+        // The caller lists several sources at once, or wants no other thread to work.
+        true => 1,
+        false => std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),
+    };
     let rules = Arc::new(Rules::new(root, !config.hidden, globs.build()?));
     let nameless = Arc::new(Mutex::new(Vec::new()));
     let work_trees = Arc::new(AtomicU64::new(0));
