@@ -23,13 +23,13 @@ enum Position {
 impl WorkingDirectory {
     /// The process's working directory in relation to an index.
     pub fn of(index: &Index) -> WorkingDirectory {
-        let root = &index.location().root;
+        let root = index.root();
         let position = match current() {
             Some(current) if !index.is_of_one_tree() => {
                 let roots = index.sources().into_iter().map(|source| (source.namespace.clone(), source.root.clone()));
                 Position::AmongSources(current, roots.collect())
             }
-            current => Position::InTree(root.clone(), current.and_then(|current| below(root, &current))),
+            current => Position::InTree(root.to_owned(), current.and_then(|current| below(root, &current))),
         };
         WorkingDirectory { position, own_namespace: index.own_namespace().map(str::to_owned) }
     }
@@ -67,7 +67,9 @@ impl WorkingDirectory {
             Position::AmongSources(current, roots) => {
                 let whole = plain(&current.join(typed));
                 let is_held = names_something(current, typed) && roots.values().any(|root| whole.starts_with(root));
-                if is_held { whole.to_string_lossy().into_owned() } else { typed.to_owned() }
+                // A file here is meant, even where the index does not hold it and has another one of that path.
+                let is_meant = is_held || current.join(without_lines(typed)).is_file();
+                if is_meant { whole.to_string_lossy().into_owned() } else { typed.to_owned() }
             }
         }
     }
@@ -129,11 +131,15 @@ fn from_root(root: &Path, current: &Path, typed: &str) -> String {
     slashed(&plain(&current.join(typed)))
 }
 
+/// A path without `:LINES`.
+fn without_lines(typed: &str) -> &str {
+    typed.rsplit_once(':').map_or(typed, |(path, _)| path)
+}
+
 /// True if a path, or a path and `:LINES`, names something in a directory.
 fn names_something(directory: &Path, typed: &str) -> bool {
     let exists = |text: &str| !text.is_empty() && directory.join(text).exists();
-    let path = typed.rsplit_once(':').map_or(typed, |(path, _)| path);
-    !Path::new(typed).is_absolute() && (exists(typed) || exists(path))
+    !Path::new(typed).is_absolute() && (exists(typed) || exists(without_lines(typed)))
 }
 
 /// A relative path with slashes between its parts, as in the index.
@@ -198,7 +204,7 @@ mod tests {
         assert_eq!(outside.index_path("api/src/lib.rs:2"), whole("api/src/lib.rs:2"));
         assert_eq!(outside.index_path("web:src/lib.rs"), "web:src/lib.rs", "nothing here has that name");
         std::fs::write(base.join("lib.rs"), "").expect("written");
-        assert_eq!(outside.index_path("lib.rs"), "lib.rs", "outside every repository");
+        assert_eq!(outside.index_path("lib.rs"), whole("lib.rs"), "outside every repository");
         assert_eq!(outside.index_glob("api/src"), "src");
         assert_eq!(outside.index_glob("*.rs"), "*.rs");
 

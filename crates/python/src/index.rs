@@ -52,8 +52,7 @@ impl Index {
     /// The root of the tree, and the directory of the index.
     #[getter]
     fn places(&self) -> (PathBuf, PathBuf) {
-        let location = self.index.location();
-        (location.root.clone(), location.directory.clone())
+        (self.index.root().to_owned(), self.index.location().directory.clone())
     }
 
     /// Whether a search brings the index up to date first, by its configuration.

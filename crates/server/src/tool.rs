@@ -122,9 +122,10 @@ impl Call<'_> {
                 Some(reason) if detailed => format!("the index could not be updated: {reason}"),
                 _ => "the index could not be updated; new text cannot be found".to_owned(),
             },
-            Phase::Off | Phase::Embedding | Phase::Fresh => return Vec::new(),
+            Phase::Off | Phase::Embedding | Phase::Fresh => String::new(),
         };
-        vec![warning]
+        let warning = Some(warning).filter(|warning| !warning.is_empty());
+        self.index.elsewhere().filter(|_| detailed).into_iter().chain(warning).collect()
     }
 }
 

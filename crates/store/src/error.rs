@@ -37,7 +37,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Another process, or another store of this process, is writing.
-    #[error("{path}: another process is writing this index ({holder}); wait for it to end or stop it")]
+    #[error("{path}: {holder} is writing this index; wait for it to end or stop it")]
     Busy {
         /// The lock file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum StoreError {
         if path.starts_with("postgres:") {
             "give this tree another name with TAMIS_STORE_NAMESPACE=NAME"
         } else {
-            "give this tree another index with --index DIR"
+            "go there (-C DIR), give this tree another index with --index DIR"
         }
     )]
     OtherTree {

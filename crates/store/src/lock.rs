@@ -16,6 +16,9 @@ const NEXT: Duration = Duration::from_millis(5);
 /// Pause between two attempts of the processes behind it.
 const QUEUED: Duration = Duration::from_millis(20);
 
+/// What a process that waits says of a writer whose name it cannot read.
+pub(crate) const UNNAMED_HOLDER: &str = "another process";
+
 /// The lock file of an index, locked while at least one [`Hold`] lives.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
@@ -108,7 +111,7 @@ impl WriteLock {
     }
 
     fn busy(&self) -> StoreError {
-        let holder = File::open(&self.path).map_or_else(|_| unnamed(), |mut file| name(&mut file));
+        let holder = File::open(&self.path).map_or_else(|_| UNNAMED_HOLDER.to_owned(), |mut file| name(&mut file));
         StoreError::Busy { path: self.path.clone(), holder }
     }
 }
@@ -141,16 +144,12 @@ impl Drop for Hold<'_> {
     }
 }
 
-fn unnamed() -> String {
-    "another process".to_owned()
-}
-
 /// The holder of a lock file, in its own words. On some systems a locked file cannot be read, and the holder stays unnamed.
 fn name(file: &mut File) -> String {
     let mut holder = String::new();
     match file.read_to_string(&mut holder) {
         Ok(_) if !holder.trim().is_empty() => holder.trim().to_owned(),
-        _ => unnamed(),
+        _ => UNNAMED_HOLDER.to_owned(),
     }
 }
 

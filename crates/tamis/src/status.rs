@@ -113,7 +113,7 @@ impl Index {
         summary.documents -= skipped.values().sum::<u64>().min(summary.documents);
         summary.collections.retain(|count| count.name != SKIPPED);
         Ok(Status {
-            root: self.location().root.clone(),
+            root: self.root().to_owned(),
             directory: self.location().directory.clone(),
             namespace: self.namespace().to_owned(),
             stale: sources.iter().map(|source| source.stale).sum(),

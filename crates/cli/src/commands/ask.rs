@@ -91,7 +91,7 @@ pub fn ask(
     for path in &mut request.paths {
         *path = directory.index_glob(path);
     }
-    request.paths.extend(query_paths::globs(paths, &directory, &index.location().root)?);
+    request.paths.extend(query_paths::globs(paths, &directory, index.root())?);
     if form.files {
         // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);

@@ -124,6 +124,9 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
             return None;
         }
     };
+    if let Some(elsewhere) = index.elsewhere() {
+        checks.push(check("tree", State::Note, elsewhere));
+    }
     if let Some(full) = index.full_disk() {
         checks.push(check("disk", State::Wrong, full.to_string()));
     }

@@ -81,7 +81,7 @@ fn ended(report: &RunReport, output: &Output) -> Exit {
 /// that changes are found meanwhile.
 fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
     let watched = match index.is_of_one_tree() {
-        true => index.location().root.display().to_string(),
+        true => index.root().display().to_string(),
         false => counted(index.sources().len() as u64, "namespace"),
     };
     output.note(&format!("watching {watched}; press Ctrl-C to end"));

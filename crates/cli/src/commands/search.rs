@@ -64,7 +64,7 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
 fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {
-        output.note(&format!("{}: there is nothing to index here", index.location().root.display()));
+        output.note(&format!("{}: there is nothing to index here", index.root().display()));
         return Ok(());
     }
     let filters = filters(request, metadata);
@@ -89,7 +89,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
         && !wildcard(&path)
         && is_empty("--path")
     {
-        let root = index.location().root.display();
+        let root = index.root().display();
         if let Some(reason) = index.left_out(None, path.trim_start_matches('/'), None)? {
             bail!("--path {path}: left out of the index of {root}: {reason}");
         }

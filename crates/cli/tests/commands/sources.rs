@@ -80,6 +80,9 @@ fn a_result_can_be_opened_from_where_it_was_printed() {
 #[test]
 fn a_path_that_several_have_is_told_with_their_namespaces() {
     let tree = indexed();
+    let here = run(tree.tamis(&["get", "README.md"])).2;
+    assert!(here.contains(&format!("{}: not in the index", absolute(&tree, "README.md"))), "the file here: {here}");
+    fs::remove_file(tree.root().join("README.md")).expect("removed");
     let (status, _, error) = run(tree.tamis(&["get", "README.md"]));
     assert_eq!(status, 2);
     assert!(error.contains("api:README.md, web:README.md, kitchen:README.md"), "{error}");
@@ -225,5 +228,49 @@ fn an_index_in_the_tree_is_not_indexed_however_its_directory_is_written() {
         let (code, out, error) = run(tree.tamis(&["index", "--index", &index]));
         assert_eq!(code, 0, "{error}");
         assert!(out.starts_with("7 files"), "{out}");
+    }
+}
+
+/// Each command that reads shows the files of another tree's index under that tree's paths, and `index` refuses to write them.
+#[test]
+fn another_trees_index_shows_nothing_under_the_paths_of_ones_own() {
+    let tree = Tree::new();
+    for (name, text) in [("one", "# Oven\n\nHeat the oven before baking bread.\n"), ("two", "# Tide\n\nShips wait.\n")]
+    {
+        tree.write(&format!("{name}/note.md"), text);
+        fs::create_dir_all(tree.root().join(name).join(".git")).expect("made");
+    }
+    let run_in = |name: &str, arguments: &[&str]| {
+        let mut command = tree.tamis(arguments);
+        command.current_dir(tree.root().join(name)).env("TAMIS_INDEX", tree.root().join("kept"));
+        command.env("TAMIS_SEARCH_GATE", "false");
+        run(command)
+    };
+    assert_eq!(run_in("one", &["index"]).0, 0);
+    let (one, two) = (absolute(&tree, "one"), absolute(&tree, "two"));
+    let note = format!("{one}/note.md");
+    for arguments in [
+        &["search", "oven", "bread"][..],
+        &["search", "oven", "bread", "--files"],
+        &["grep", "oven"],
+        &["files"],
+        &["outline"],
+        &["pack", "oven", "bread"],
+    ] {
+        let (_, out, error) = run_in("two", arguments);
+        // What is packed names the namespace, as the server does.
+        let named = if arguments[0] == "pack" { "one:note.md" } else { &note };
+        assert!(out.contains(named), "{arguments:?}: {out}{error}");
+    }
+    let (_, out, _) = run_in("two", &["status"]);
+    assert!(out.starts_with(&format!("{one}\n")) && !out.contains(&two), "{out}");
+    let (_, out, _) = run_in("two", &["doctor", "--check-only"]);
+    assert!(out.contains(&format!("holds the files of {one}, not of {two}")), "{out}");
+    let (status, out, _) = run_in("two", &["get", "note.md"]);
+    assert_eq!((status, out.as_str()), (2, ""), "one's own file is not in the index");
+    assert!(run_in("two", &["get", &note]).1.contains("Heat the oven"));
+    for arguments in [&["index"][..], &["remember", "Buy flour."]] {
+        let (status, _, error) = run_in("two", arguments);
+        assert!(status == 2 && error.contains(&format!("{one}, not of {two}")), "{arguments:?}: {error}");
     }
 }

@@ -58,7 +58,7 @@ impl Tool for Files {
         let summary = format!("{}{how}, {} bytes.\n", counted(found.total as usize, "file"), found.bytes);
         let nothing = found.total == 0;
         let warnings = call.warnings().into_iter().chain(found.notes.into_iter().filter(|_| nothing)).collect();
-        let several = call.index.sources().len() > 1;
+        let several = call.index.sources().len() > 1 || call.index.elsewhere().is_some();
         let entry = |file: FileEntry| {
             let namespace = if several { format!("{}:", name(&file.namespace)) } else { String::new() };
             let language = file.language.as_deref().unwrap_or("-");

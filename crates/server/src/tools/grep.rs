@@ -105,7 +105,7 @@ impl Tool for Grep {
             summary = format!("{} ({note}).\n", summary.trim_end().trim_end_matches('.'));
         }
         let warnings = call.warnings();
-        let several = call.index.sources().len() > 1;
+        let several = call.index.sources().len() > 1 || call.index.elsewhere().is_some();
         let results: Vec<FileLines> = found
             .results
             .into_iter()

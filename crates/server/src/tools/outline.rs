@@ -48,7 +48,7 @@ impl Tool for Outline {
         let files = counted(found.files.len(), "file");
         let notes = found.notes.iter().map(|note| format!("; {note}")).collect::<String>();
         let summary = format!("{} in {files}{notes}.\n", counted(found.symbols as usize, "symbol"));
-        let several = call.index.sources().len() > 1;
+        let several = call.index.sources().len() > 1 || call.index.elsewhere().is_some();
         let results = found.files.into_iter().flat_map(|file| entries(file, several)).collect();
         let answer = LinesFound::new(summary.clone(), results, call.cursor.start, call.warnings());
         let names = answer.names();

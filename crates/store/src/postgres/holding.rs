@@ -18,6 +18,7 @@ use super::PostgresStore;
 use super::error::Failure;
 use super::locks::key;
 use crate::error::{Result, StoreError};
+use crate::lock::UNNAMED_HOLDER;
 use crate::mutex::lock;
 
 /// Pause between two attempts of the next store.
@@ -205,11 +206,11 @@ impl PostgresStore {
         let row = connection.query_opt(select, &[&class, &object]).await?;
         // It may have ended since, or only its turn has come.
         let holder = row.map_or_else(
-            || "unnamed".to_owned(),
+            || UNNAMED_HOLDER.to_owned(),
             |row| {
                 let name: Option<String> = row.get(0);
-                let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unnamed".to_owned());
-                format!("{name}, process {} of the server", row.get::<_, i32>(1))
+                let name = name.filter(|name| !name.is_empty());
+                format!("{}, process {} of the server", name.as_deref().unwrap_or("a client"), row.get::<_, i32>(1))
             },
         );
         Ok(StoreError::Busy { path: self.address().into(), holder }.into())

@@ -88,7 +88,7 @@ impl Index {
         }
         let limit = request.search.limit.unwrap_or(MOST_ENTRIES);
         let answer = self.search(&SearchRequest { limit: Some(limit), strict: true, ..request.search.clone() })?;
-        let several = answer.index.namespaces.len() > 1;
+        let several = answer.index.namespaces.len() > 1 || self.elsewhere().is_some();
         let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
         let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));
         let further = answer.results.iter().flat_map(|hit| &hit.passages).map(|other| (&other.id, None));

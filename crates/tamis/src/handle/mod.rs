@@ -13,6 +13,7 @@ mod usage_log;
 
 pub use builder::IndexBuilder;
 pub(crate) use fitted_prior::{FittedPrior, FittedShifts, PriorKey, ShiftKey, Shifts};
+pub(crate) use opening::registry;
 #[cfg(feature = "evidence")]
 pub(crate) use opening::{holds_plain_files, open_writable};
 pub(crate) use source::{Registry, SOURCES_PROPERTY, plain};
@@ -28,6 +29,7 @@ use crate::rerankers::ConfiguredReranker;
 use crate::search::RerankerJudge;
 use crate::search::{Judge, LateVectors};
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tamis_embed::Embedder;
@@ -89,7 +91,7 @@ impl Index {
     ) -> Result<Self, Error> {
         let (store, obstacle) = opening::store(&location, &config)?;
         let namespace = opening::namespace(&*store, &location, &config, obstacle.is_none())?;
-        let registry = Registry::read(store.property(SOURCES_PROPERTY)?.as_deref(), &namespace, &location, &config)?;
+        let registry = opening::registry(&*store, &namespace, &location, &config)?;
         let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::with(&config, embedders);
         let judge = configured_judge(&config);
@@ -182,13 +184,27 @@ impl Index {
         Filter { namespaces: namespaces.into_iter().collect(), ..Filter::default() }
     }
 
-    /// Returns `true` if the index holds only the tree around it.
+    /// Returns `true` if the index holds only the tree that contains [`Location::start`].
     pub fn is_of_one_tree(&self) -> bool {
-        self.registry.is_single()
+        self.registry.is_single() && self.own_namespace().is_some()
     }
 
-    /// Returns the namespace of the source that contains [`Location::start`]; in an index of one tree, that tree's. `None` if
-    /// there are several sources and none contains it.
+    /// Returns the root of the only tree of the index. Among several sources, returns the root around [`Location::start`].
+    pub fn root(&self) -> &Path {
+        match self.registry.sources().next() {
+            Some(only) if self.registry.is_single() => &only.root,
+            _ => &self.location.root,
+        }
+    }
+
+    /// Returns a remark for people if the only tree of the index does not contain [`Location::start`].
+    pub fn elsewhere(&self) -> Option<String> {
+        let is_elsewhere = self.registry.is_single() && self.own_namespace().is_none();
+        let (root, around) = (self.root().display(), self.location.root.display());
+        is_elsewhere.then(|| format!("the index holds the files of {root}, not of {around}; its paths start there"))
+    }
+
+    /// Returns the namespace of the source that contains [`Location::start`]; `None` if none does.
     pub fn own_namespace(&self) -> Option<&str> {
         self.registry.holding(&self.location.start).map(|source| source.namespace.as_str())
     }

@@ -1,13 +1,14 @@
 //! Opens the store of an index: the directory of its tree, or the database that the configuration names.
 
-use super::SHORT_WAIT;
+use super::{Registry, SHORT_WAIT, SOURCES_PROPERTY, plain};
 use crate::Error;
 use crate::config::Config;
 use crate::location::Location;
+use crate::machine::machine_name;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use tamis_store::{Access, EmbeddedStore, Store, StoreError};
+use tamis_store::{Access, EmbeddedStore, Namespace, Store, StoreError};
 
 /// Opens the store. In a directory that is read-only or full it is opened for reading, and the reason comes with it.
 pub(super) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Store>, Option<StoreError>), Error> {
@@ -70,6 +71,21 @@ pub(super) fn namespace(
         store.set_property("namespace", &location.namespace)?;
     }
     Ok(location.namespace.clone())
+}
+
+/// Reads the sources of an index. One that holds another tree than the one around the user is of that tree: what it shows has that
+/// tree's paths. A tree that is gone has moved here, and one on another machine is taken for its copy here.
+pub(crate) fn registry(
+    store: &dyn Store,
+    namespace: &str,
+    location: &Location,
+    config: &Config,
+) -> Result<Registry, Error> {
+    let known = store.namespaces()?.into_iter().find(|known| known.name == namespace);
+    let is_here = |known: &Namespace| known.machine.as_ref().is_none_or(|machine| *machine == machine_name());
+    let root = known.filter(is_here).and_then(|known| Some(plain(&location.base().join(known.root?))));
+    let root = root.filter(|root| root.is_dir()).unwrap_or_else(|| location.root.clone());
+    Registry::read(store.property(SOURCES_PROPERTY)?.as_deref(), namespace, &root, location, config)
 }
 
 /// Opens the store in a directory for writing, and makes the directory if it is missing.

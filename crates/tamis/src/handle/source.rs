@@ -95,6 +95,8 @@ pub(crate) struct Registry {
     sources: Vec<Registered>,
     /// True for the single tree around the index, which needs no stored list.
     single: bool,
+    /// The namespace of the index's own tree and the tree around the user, if these are two trees.
+    elsewhere: Option<(String, PathBuf)>,
 }
 
 /// A source and its origin.
@@ -109,12 +111,18 @@ struct Registered {
 pub(crate) const SOURCES_PROPERTY: &str = "sources";
 
 impl Registry {
-    /// Reads the sources from the stored list (`None`: there is none), the namespace of the index's own tree, and the
-    /// configuration.
+    /// Reads the sources from the stored list (`None`: there is none), the namespace of the index's own tree with its directory,
+    /// and the configuration.
     ///
     /// # Errors
     /// The list cannot be read, two namespaces have one name, or a directory lies inside another one.
-    pub fn read(kept: Option<&str>, namespace: &str, location: &Location, config: &Config) -> Result<Self, Error> {
+    pub fn read(
+        kept: Option<&str>,
+        namespace: &str,
+        root: &Path,
+        location: &Location,
+        config: &Config,
+    ) -> Result<Self, Error> {
         let base = location.base();
         let entries: Vec<Entry> = match kept.filter(|text| !text.is_empty()) {
             Some(text) => serde_json::from_str(text).map_err(|error| {
@@ -123,20 +131,23 @@ impl Registry {
             None => Vec::new(),
         };
         let own = || Registered {
-            source: Source { namespace: namespace.to_owned(), root: location.root.clone(), ..Source::default() },
+            source: Source { namespace: namespace.to_owned(), root: root.to_owned(), ..Source::default() },
             named_by: None,
             unnamed: false,
         };
+        let elsewhere = || (root != location.root).then(|| (namespace.to_owned(), location.root.clone()));
         let collections = &config.collections;
         if entries.is_empty() && collections.is_empty() {
-            return Ok(Registry { sources: vec![own()], single: true });
+            return Ok(Registry { sources: vec![own()], single: true, elsewhere: elsewhere() });
         }
         let mut sources: Vec<Registered> = entries.into_iter().map(|entry| entry.registered(&base)).collect();
+        let mut registry = Registry::default();
         // The tree around the index is a source unless it only holds the others.
         if sources.is_empty() && !collections.iter().any(|collection| collection.root.starts_with(&location.root)) {
             sources.push(own());
+            registry.elsewhere = elsewhere();
         }
-        let mut registry = Registry { sources, single: false };
+        registry.sources = sources;
         registry.name(collections, &location.config_file());
         registry.check()?;
         Ok(registry)
@@ -281,6 +292,13 @@ impl Registry {
         self.single
     }
 
+    /// Returns the directory for which a run would write the files of a source: its root, but the tree around the user where the
+    /// index has another tree of its own.
+    pub fn writes<'a>(&'a self, source: &'a Source) -> &'a Path {
+        let around = self.elsewhere.as_ref().filter(|(namespace, _)| *namespace == source.namespace);
+        around.map_or(&source.root, |(_, root)| root)
+    }
+
     /// Returns all sources, in the order in which they were named.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().map(|known| &known.source)
@@ -300,10 +318,7 @@ impl Registry {
 
     /// Returns the source that contains a directory.
     pub fn holding(&self, directory: &Path) -> Option<&Source> {
-        match self.sources.as_slice() {
-            [only] if self.single => Some(&only.source),
-            sources => sources.iter().map(|known| &known.source).find(|source| directory.starts_with(&source.root)),
-        }
+        self.sources().find(|source| directory.starts_with(&source.root))
     }
 }
 
@@ -381,7 +396,7 @@ mod tests {
         let mut config = Config::built_in();
         config.collections = collections;
         let location = Location::at(Path::new("/w"), Some(Path::new("/index")));
-        Registry::read(None, "w", &location, &config).map_err(|error| error.to_string())
+        Registry::read(None, "w", &location.root, &location, &config).map_err(|error| error.to_string())
     }
 
     #[test]

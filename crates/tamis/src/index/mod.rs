@@ -162,10 +162,6 @@ impl Index {
                 Err(Error::Store(error @ (StoreError::Busy { .. } | StoreError::ReadOnly { .. }))) => {
                     (error.to_string(), false)
                 }
-                // What differs from another tree's files says nothing.
-                Err(Error::Store(error @ StoreError::OtherTree { .. })) => {
-                    return Ok(Freshness { reason: Some(error.to_string()), failed: true, ..Freshness::default() });
-                }
                 Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Replaced { .. }))) => {
                     return Err(error.into());
                 }

@@ -3,7 +3,7 @@
 use super::{dates, refresh};
 use crate::Error;
 use crate::config::StoreConfig;
-use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
+use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings, plain, registry};
 use crate::machine::machine_name;
 use std::path::{Path, PathBuf};
 use tamis_store::{DocumentState, NewNamespace, StoreError, Tree};
@@ -82,9 +82,8 @@ impl Index {
 
     /// Reads the stored list of sources again, since another process may have changed it.
     fn kept_registry(&self) -> Result<Registry, Error> {
-        let kept = self.store.property(SOURCES_PROPERTY)?;
         let namespace = self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone());
-        Registry::read(kept.as_deref(), &namespace, &self.location, &self.config)
+        registry(&*self.store, &namespace, &self.location, &self.config)
     }
 
     /// Replaces the list of sources by the stored one.
@@ -102,25 +101,28 @@ impl Index {
     ///
     /// # Errors
     /// Another process keeps writing, or the store cannot be written.
-    pub fn take_over_namespaces(&self) -> Result<(), Error> {
-        let _writing = self.wait_to_write(&())?;
-        self.claim(&self.registry, true)
+    pub fn take_over_namespaces(&mut self) -> Result<(), Error> {
+        let writing = self.wait_to_write(&())?;
+        self.claim(&self.registry, true)?;
+        drop(writing);
+        self.take_up_sources()
     }
 
     /// Makes sure that the namespaces of a list hold the files of its directories. Whoever writes files comes through here first.
-    pub(super) fn claim(&self, registry: &Registry, moved: bool) -> Result<(), Error> {
+    pub(crate) fn claim(&self, registry: &Registry, moved: bool) -> Result<(), Error> {
         let StoreConfig { url, namespace } = &self.config.store;
         let base = self.location.base();
         // A directory is seen from one machine, and so is a tree under the name of its directory. Who names a tree means it
         // wherever it lies at this path.
         let machine = (url.is_some() && namespace.is_none()).then(machine_name);
         let tree = |source: &Source| {
-            let root = match source.root.strip_prefix(&base) {
+            let written = registry.writes(source);
+            let root = match written.strip_prefix(&base) {
                 // An index moves with what lies beside it.
                 Ok(inside) if url.is_none() => Path::new(".").join(inside).components().collect(),
                 // So do directories that the tree around the index names.
                 Err(_) if url.is_none() && self.location.root == base => return None,
-                _ if source.root.is_dir() => source.root.clone(),
+                _ if written.is_dir() => written.to_owned(),
                 _ => return None,
             };
             let root = root.to_string_lossy().into_owned();
@@ -128,10 +130,18 @@ impl Index {
         };
         let trees: Vec<Tree> = registry.sources().filter_map(tree).collect();
         loop {
+            let whole = |tree: &Tree| plain(&base.join(&tree.root));
             match self.store.claim_trees(&trees, moved) {
                 // A tree that is no longer where it was has moved here, as far as one machine can tell.
-                Err(StoreError::OtherTree { tree, known, .. }) if url.is_none() && is_gone(&known) => {
+                Err(StoreError::OtherTree { tree, known, .. }) if url.is_none() && !whole(&known).is_dir() => {
                     self.store.claim_trees(&[*tree], true)?;
+                }
+                // People are shown where the trees are, wherever the index lies.
+                Err(StoreError::OtherTree { path, mut tree, mut known }) => {
+                    for tree in [&mut tree, &mut known] {
+                        tree.root = whole(tree).to_string_lossy().into_owned();
+                    }
+                    return Err(StoreError::OtherTree { path, tree, known }.into());
                 }
                 claimed => return Ok(claimed?),
             }
@@ -150,10 +160,4 @@ impl Index {
         }
         Ok(self.store.set_property(SOURCES_PROPERTY, &kept)?)
     }
-}
-
-/// Returns `true` for a tree of this machine whose directory does not exist.
-fn is_gone(tree: &Tree) -> bool {
-    let root = Path::new(&tree.root);
-    root.is_absolute() && !root.is_dir()
 }

@@ -115,8 +115,12 @@ impl Notes<'_> {
     }
 
     /// # Errors
-    /// The index was opened read-only: the note would not be found.
+    /// The index was opened read-only, or is one of another tree: the note would not be found.
     pub(super) fn check_writable(&self) -> Result<(), Error> {
+        if self.index.elsewhere().is_some() {
+            // This is refused, with the reason.
+            self.index.claim(&self.index.registry, false)?;
+        }
         if self.index.is_writable() {
             return Ok(());
         }
