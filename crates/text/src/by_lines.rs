@@ -1,13 +1,35 @@
 //! Divides files of unknown structure into windows of lines, cut at blank lines and at the margin.
 
 use crate::lines::Lines;
-use crate::pack::{Piece, pack};
+use crate::pack::{INSIDE, Piece, pack};
 
 /// Most lines of a window, not counting blank ones.
 const WINDOW_LINES: usize = 40;
 
 /// Windows of at most `max_tokens` and 40 lines over the whole text.
 pub(crate) fn windows(lines: &Lines<'_>, max_tokens: usize) -> Vec<Piece> {
+    divided(lines, max_tokens, |row| badness(lines, row))
+}
+
+/// Such windows over a table of comma-separated values or its like, without a cut inside of a quoted record.
+pub(crate) fn record_windows(lines: &Lines<'_>, max_tokens: usize) -> Vec<Piece> {
+    let mut quoted = false;
+    let mut begins = Vec::with_capacity(lines.count());
+    for row in 0..lines.count() {
+        begins.push(if quoted { INSIDE } else { 0 });
+        let mut before = ',';
+        for character in lines.line(row).chars() {
+            // A quote inside of a field without quotes is text. Within quotes, two stand for one: the second opens again.
+            if character == '"' && (quoted || matches!(before, ',' | ';' | '\t' | '|' | '"')) {
+                quoted = !quoted;
+            }
+            before = character;
+        }
+    }
+    divided(lines, max_tokens, |row| begins[row])
+}
+
+fn divided(lines: &Lines<'_>, max_tokens: usize, badness: impl Fn(usize) -> u32) -> Vec<Piece> {
     let Some(last) = lines.count().checked_sub(1) else {
         return Vec::new();
     };
@@ -20,7 +42,7 @@ pub(crate) fn windows(lines: &Lines<'_>, max_tokens: usize) -> Vec<Piece> {
         sum = sum.saturating_add(u32::try_from(cost).unwrap_or(u32::MAX));
         sums.push(sum);
     }
-    pack(lines, (0, last), &sums, max_tokens, |row| badness(lines, row))
+    pack(lines, (0, last), &sums, max_tokens, badness)
 }
 
 /// The badness of a line as the beginning of a window: least after a blank line at the margin, most at a closing bracket.
@@ -46,6 +68,20 @@ mod tests {
         let lines = Lines::new(&text);
         let rows: Vec<_> = windows(&lines, 400).iter().map(|piece| (piece.first + 1, piece.last + 1)).collect();
         assert_eq!(rows, [(1, 19), (21, 59)]);
+    }
+
+    #[test]
+    fn a_quoted_record_stays_whole() {
+        let record = |name: &str| format!("{name},\"{}\",3\" pipe\n", "one \"\"two\"\"\n".repeat(6));
+        let text = ["a", "b", "c", "d", "e", "f"].map(record).concat();
+        for max_tokens in 60..120 {
+            let lines = Lines::new(&text);
+            let pieces = record_windows(&lines, max_tokens);
+            assert!(pieces.len() > 1);
+            assert!(pieces.iter().all(|piece| piece.first % 7 == 0 && piece.last % 7 == 6), "{max_tokens}: {pieces:?}");
+        }
+        let lines = Lines::new(&text);
+        assert!(record_windows(&lines, 10).len() > 6, "a record that is too large is divided");
     }
 
     #[test]

@@ -45,6 +45,9 @@ impl Piece {
     }
 }
 
+/// The badness of a line inside of a record: a piece begins there only if the record is too large for one.
+pub(crate) const INSIDE: u32 = u32::MAX;
+
 /// Divides the lines `first..=last` into pieces that cost at most `max`.
 ///
 /// `sums` holds the cost of all lines before each line. `badness` rates a line as the beginning of a piece. Among the
@@ -75,16 +78,20 @@ pub(crate) fn pack(
         }
         let target = rest / rest.div_ceil(max);
         let mut best: Option<(u32, usize, usize)> = None;
+        let mut before_record = None;
         let mut row = start + 1;
         while row <= last && cost(start, row) <= max {
             let size = cost(start, row);
             if size * 2 >= target {
                 let candidate = (badness(row), size.abs_diff(target), row);
                 best = Some(best.map_or(candidate, |best| best.min(candidate)));
+            } else if badness(row) != INSIDE {
+                before_record = Some(row);
             }
             row += 1;
         }
         let cut = match best {
+            Some((INSIDE, _, cut)) => before_record.unwrap_or(cut),
             Some((_, _, cut)) => cut,
             // A long line comes next, so the lines before it form a piece.
             None if row - start > 1 && cost(start, row) > max => row - 1,

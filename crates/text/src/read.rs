@@ -4,6 +4,7 @@ use crate::decode::decode_words;
 use crate::document::{Document, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language, Parsing};
 use crate::lines::Lines;
+use crate::pack::Piece;
 use crate::role_by_content::role_of_text;
 use crate::{Kind, Role, by_lines, code, prose, skip};
 
@@ -43,7 +44,7 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         }
         Some(language) if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
         Some(language) if language.name == "csv" => {
-            let mut passages = line_passages(&lines, max_tokens, role);
+            let mut passages = passages(&lines, &by_lines::record_windows(&lines, max_tokens), role);
             let table = prose::Outline { tables: vec![(0, lines.count())], ..prose::Outline::default() };
             for passage in &mut passages {
                 passage.context = table.header(&lines, passage.start_line.saturating_sub(1) as usize);
@@ -103,7 +104,11 @@ pub(crate) fn passages_of(
 }
 
 fn line_passages(lines: &Lines<'_>, max_tokens: usize, role: Role) -> Vec<Passage> {
-    by_lines::windows(lines, max_tokens).iter().map(|piece| piece.passage(lines, Kind::Lines, role)).collect()
+    passages(lines, &by_lines::windows(lines, max_tokens), role)
+}
+
+fn passages(lines: &Lines<'_>, pieces: &[Piece], role: Role) -> Vec<Passage> {
+    pieces.iter().map(|piece| piece.passage(lines, Kind::Lines, role)).collect()
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ const NAMESPACE_END: char = '\u{3}';
 /// Follows each term in a field's value. No term holds it.
 const TERM_END: char = ' ';
 
-/// Changes when a text gives other terms than before, so that indexes are rebuilt.
-pub(super) const ANALYSIS_VERSION: u32 = 2;
+/// Changes when a passage gives other terms than before, so that indexes are rebuilt.
+pub(super) const ANALYSIS_VERSION: u32 = 3;
 
 /// The prefix of all terms of a namespace, which gives each namespace its own postings and document frequencies.
 pub(super) fn namespace_prefix(namespace: u32) -> String {

@@ -43,7 +43,7 @@ pub(super) struct Fields {
     pub(super) body_terms: Field,
     /// The number of terms in its name.
     pub(super) name_terms: Field,
-    /// The words of its symbol, its heading or title, and its text: what a reader sees.
+    /// The words of its symbol, its heading or title, the header of the table that it continues, and its text: what a reader sees.
     pub(super) body: Field,
     /// The words of its symbol, its heading or title, and its path: its subject, counted a second time.
     pub(super) name: Field,
@@ -107,7 +107,9 @@ impl Fields {
 
 /// The texts of the field `body`.
 pub(super) fn body_texts<'r>(row: &LexicalRow<'r>) -> impl Iterator<Item = &'r str> {
-    [row.symbol, heading(row), Some(row.text)].into_iter().flatten()
+    // The context of a symbol, a signature, repeats the names in the symbol.
+    let context = row.context.filter(|_| row.symbol.is_none());
+    [row.symbol, heading(row), context, Some(row.text)].into_iter().flatten()
 }
 
 /// The texts of the field `name`.

@@ -21,6 +21,7 @@ pub(crate) struct LexicalRow<'r> {
     pub(crate) title: Option<&'r str>,
     pub(crate) symbol: Option<&'r str>,
     pub(crate) heading: Option<&'r str>,
+    pub(crate) context: Option<&'r str>,
     pub(crate) text: &'r str,
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn passages_since(
 ) -> Result<(), TransactionError> {
     let mut statement = connection.prepare_cached(
         "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, t.text, p.text_bytes, p.own_text, \
-         (SELECT n.id FROM namespaces n WHERE n.name = d.namespace) \
+         (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context \
          FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
     )?;
     let mut rows = statement.query([seq as i64])?;
@@ -90,6 +91,7 @@ pub(crate) fn passages_since(
             title: optional(4)?,
             symbol: optional(5)?,
             heading: optional(6)?,
+            context: optional(11)?,
             text,
         })?;
     }

@@ -67,7 +67,8 @@ impl WikiPage {
             last: heading.last + TITLE_ROWS,
             ..heading
         });
-        let outline = Outline { headings: std::iter::once(title).chain(below).collect(), ..Outline::default() };
+        let tables = readable.tables.iter().map(|(first, last)| (first + TITLE_ROWS, last + TITLE_ROWS)).collect();
+        let outline = Outline { headings: std::iter::once(title).chain(below).collect(), tables, ..Outline::default() };
         let passages = if readable.text.is_empty() {
             Vec::new()
         } else {

@@ -160,6 +160,7 @@ impl PassageRow<'_> {
             title: self.title.as_deref(),
             symbol: self.symbol.as_deref(),
             heading: self.heading.as_deref(),
+            context: self.context.as_deref(),
             text: &self.text,
         }
     }

@@ -28,7 +28,7 @@ pub(super) async fn rebuild(
     transaction.execute("DELETE FROM frequencies WHERE namespace = $1", &[&namespace]).await?;
     let select = transaction
         .prepare_cached(
-            "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, p.text FROM passages p \
+            "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, p.context, p.text FROM passages p \
              JOIN documents d ON d.namespace = p.namespace AND d.document = p.document \
              WHERE p.namespace = $1 AND p.passage > $2 ORDER BY p.passage LIMIT $3",
         )
@@ -68,6 +68,7 @@ fn lexical(row: &Row) -> LexicalRow<'_> {
         title: row.get(4),
         symbol: row.get(5),
         heading: row.get(6),
-        text: row.get(7),
+        context: row.get(7),
+        text: row.get(8),
     }
 }

@@ -3,9 +3,12 @@
 use super::{BAR, BLOCK, LITERAL, entities};
 use crate::prose::Heading;
 
-/// The readable lines of a page without marks inside lines, and its headings.
-pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<Heading>) {
-    let mut writer = Writer { out: Vec::new(), headings: Vec::new(), tables: 0, row: Vec::new(), numbers: Vec::new() };
+/// The first and the last line of a table.
+type Span = (usize, usize);
+
+/// The readable lines of a page without marks inside lines, its headings, and its tables whose first line is a header.
+pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<Heading>, Vec<Span>) {
+    let mut writer = Writer::default();
     for line in text.split('\n') {
         writer.line(line, blocks);
     }
@@ -13,16 +16,21 @@ pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<He
     while writer.out.last().is_some_and(String::is_empty) {
         writer.out.pop();
     }
-    (writer.out.join("\n"), writer.headings)
+    (writer.out.join("\n"), writer.headings, writer.headed)
 }
 
+#[derive(Default)]
 struct Writer {
     out: Vec<String>,
     headings: Vec<Heading>,
     /// Number of open tables.
     tables: usize,
-    /// The cells of the current row.
+    /// The tables with a header so far, and whether the last one goes on.
+    headed: Vec<Span>,
+    goes_on: bool,
+    /// The cells of the current row, and the number of those that are a header's.
     row: Vec<String>,
+    header_cells: usize,
     /// The numbers of the numbered lists that are open.
     numbers: Vec<usize>,
 }
@@ -45,6 +53,7 @@ impl Writer {
         }
         if begin.trim_start_matches(':').trim_start().starts_with("{|") {
             self.flush();
+            self.goes_on = false;
             self.tables += 1;
             return;
         }
@@ -77,6 +86,7 @@ impl Writer {
     fn table(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("|}") {
             self.flush();
+            self.goes_on = false;
             self.tables -= 1;
             if !rest.trim().is_empty() {
                 self.push(tidied(&finished(rest)));
@@ -87,7 +97,9 @@ impl Writer {
             self.flush();
             self.push(tidied(&finished(content(caption))));
         } else if let Some(cells) = line.strip_prefix('!') {
+            let before = self.row.len();
             self.row.extend(cells.split("!!").flat_map(|cells| cells.split("||")).map(|cell| content(cell).to_owned()));
+            self.header_cells += self.row.len() - before;
         } else if let Some(cells) = line.strip_prefix('|') {
             self.row.extend(cells.split("||").map(|cell| content(cell).to_owned()));
         } else {
@@ -99,14 +111,26 @@ impl Writer {
     /// Ends the current row.
     fn flush(&mut self) {
         let row = std::mem::take(&mut self.row);
+        let is_header = std::mem::take(&mut self.header_cells) == row.len();
         let cells: Vec<String> =
             row.iter().map(|cell| tidied(&finished(cell))).filter(|cell| !cell.is_empty()).collect();
+        if cells.is_empty() {
+            return;
+        }
+        // A header over one column is a caption, or the name of a group of rows.
+        if is_header && cells.len() > 1 && !self.goes_on {
+            self.headed.push((self.out.len(), self.out.len()));
+            self.goes_on = true;
+        } else if let Some(table) = self.headed.last_mut().filter(|_| self.goes_on) {
+            table.1 = self.out.len();
+        }
         self.push(cells.join(" | "));
     }
 
     /// A heading also ends whatever table was left open before it.
     fn heading(&mut self, level: usize, text: &str) {
         self.flush();
+        self.goes_on = false;
         self.tables = 0;
         self.numbers.clear();
         let text = tidied(&finished(text));

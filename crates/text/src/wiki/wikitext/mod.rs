@@ -21,6 +21,8 @@ pub(super) struct Readable {
     pub(super) text: String,
     /// Its headings; levels begin at 2, since the title of a page is level 1.
     pub(super) headings: Vec<Heading>,
+    /// The first and the last line of each table whose first line is a header.
+    pub(super) tables: Vec<(usize, usize)>,
     /// The categories that the page is in.
     pub(super) categories: Vec<String>,
 }
@@ -57,8 +59,8 @@ pub(super) fn readable(wikitext: &str, title: &str, names: &Names) -> Readable {
         wikitext
     };
     let written = inline::write(source, title, names);
-    let (text, headings) = blocks::blocks(&written.text, &written.blocks);
-    Readable { text, headings, categories: written.categories }
+    let (text, headings, tables) = blocks::blocks(&written.text, &written.blocks);
+    Readable { text, headings, tables, categories: written.categories }
 }
 
 #[cfg(test)]
@@ -114,7 +116,11 @@ mod tests {
     #[test]
     fn tables_become_lines() {
         let source = "{| class=\"wikitable\"\n|+ Sizes\n! Name !! style=\"x\" | Size\n|-\n| a || 1\n|-\n| [[b|B]]\n| 2\nmore\n|}\nafter";
-        assert_eq!(text(source), "Sizes\nName | Size\na | 1\nB | 2 more\nafter");
+        let page = readable(source, "T", &Names::default());
+        assert_eq!(page.text, "Sizes\nName | Size\na | 1\nB | 2 more\nafter");
+        assert_eq!(page.tables, [(1, 3)], "from its header to its last row");
+        let headless = readable("{|\n! A\n| 1\n|-\n! B\n| 2\n|}", "T", &Names::default());
+        assert!(headless.tables.is_empty(), "each row has a header of its own");
     }
 
     #[test]
