@@ -158,7 +158,7 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
 /// The sentence on how much is relevant and why, with the identifier to judge the answer by.
 pub fn summary(answer: &Answer) -> String {
     if answer.index.passages == 0 {
-        return "Nothing to search: no indexed passage passes the filters.".into();
+        return "Nothing to search: no passage is indexed, or none passes the filters.".into();
     }
     let sentence = visible(&answer.summary);
     match &answer.query_id {

@@ -125,7 +125,7 @@ fn where_nothing_passes_the_answer_says_what_there_is() {
     let tree = tracker();
     let (code, out, error) = run(tree.tamis(&["search", "harbour crane", "--label", "bugg", "--state", "open"]));
     assert_eq!(code, 1);
-    assert!(out.contains("no indexed passage passes the filters"), "{out}");
+    assert!(out.contains("none passes the filters"), "{out}");
     assert!(error.contains("--state, --label"), "{error}");
 }
 

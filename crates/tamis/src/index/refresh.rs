@@ -28,7 +28,7 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 const PUBLISHING_SHARE: u32 = 10;
 
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "7";
+pub(crate) const SPLITTER: &str = "8";
 
 /// Returns each source with its state and the number of its stale files, without changing anything.
 pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
