@@ -369,7 +369,7 @@ impl Found {
         }
         warnings.extend(answer.warnings);
         if answer.index.passages == 0 {
-            warnings.push("no passage is indexed, or none passes the filters; remove some of them".to_owned());
+            warnings.push("no passage is indexed, or none passes the filters; remove some filters".to_owned());
         }
         Found {
             query: name(&answer.query),

@@ -113,6 +113,7 @@ impl Call<'_> {
         let BackgroundState { phase, done, total, reason, .. } = self.state;
         // Counts and reasons could reveal other namespaces, so only callers who may read all of them get these.
         let detailed = self.caller.namespaces.is_none();
+        let mut warnings: Vec<String> = self.index.elsewhere().filter(|_| detailed).into_iter().collect();
         let warning = match phase {
             Phase::Indexing if detailed && *total > 0 => {
                 format!("the index is being updated ({done} of {total} so far); new text cannot be found yet")
@@ -122,10 +123,10 @@ impl Call<'_> {
                 Some(reason) if detailed => format!("the index could not be updated: {reason}"),
                 _ => "the index could not be updated; new text cannot be found".to_owned(),
             },
-            Phase::Off | Phase::Embedding | Phase::Fresh => String::new(),
+            Phase::Off | Phase::Embedding | Phase::Fresh => return warnings,
         };
-        let warning = Some(warning).filter(|warning| !warning.is_empty());
-        self.index.elsewhere().filter(|_| detailed).into_iter().chain(warning).collect()
+        warnings.push(warning);
+        warnings
     }
 }
 
