@@ -328,7 +328,7 @@ fn commit(
     // A caller in a pool of one thread does not want other threads to work.
     let alone = rayon::current_num_threads() == 1;
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let read_all = || {
             // Dropping the sender ends the loop below.
             let sender = sender;
             for files in plan.read.chunks(FILES_A_BATCH) {
@@ -343,7 +343,13 @@ fn commit(
                     break;
                 }
             }
-        });
+        };
+        // The channel has room for one batch. Among thousands of small sources, a thread for each takes longer than reading.
+        if plan.read.len() <= FILES_A_BATCH {
+            read_all();
+        } else {
+            scope.spawn(read_all);
+        }
         for outcomes in receiver {
             let read = outcomes.len() as u64;
             let mut changes = Vec::with_capacity(outcomes.len());
@@ -383,7 +389,9 @@ fn commit(
     if !report.interrupted {
         let gone: Vec<Change> =
             remaining(&plan.delete, &moved).into_iter().map(|document| Change::Delete { document }).collect();
-        count(report, index.store.apply(&gone)?);
+        if !gone.is_empty() {
+            count(report, index.store.apply(&gone)?);
+        }
     }
     report.time("read", started);
     Ok(())
