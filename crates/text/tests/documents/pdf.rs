@@ -186,12 +186,21 @@ fn text_in_fields_and_text_shown_twice_is_read_once() {
     let twice = "BT /F 12 Tf 72 700 Td (Bold) Tj ET BT /F 12 Tf 72.2 700 Td (Bold) Tj ET";
     assert_eq!(text(&shown(twice, font, &[])).as_deref(), Ok("Bold"));
     let mut objects = pages(stream("", b""));
-    objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R 7 0 R] >>".to_vec();
+    objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R 7 0 R 9 0 R] >>".to_vec();
     objects.push(b"<< /Subtype /Widget /Rect [50 600 90 620] /AP << /N 8 0 R >> >>".to_vec());
     objects.push(b"<< /Subtype /Widget /Rect [50 500 90 520] /V (Berlin) >>".to_vec());
     let form = "/Type /XObject /Subtype /Form /BBox [0 0 40 20] /Resources << /Font << /F 5 0 R >> >>";
     objects.push(stream(form, b"BT /F 12 Tf 2 2 Td (Ada) Tj ET"));
-    assert_eq!(text(&pdf(&objects)).as_deref(), Ok("Ada\n\nBerlin"));
+    objects.push(b"<< /Subtype /Widget /Rect [50 400 90 420] /V (Rome) /AP << /N 10 0 R >> >>".to_vec());
+    objects.push(stream("/Type /XObject /Subtype /Form /BBox [0 0 40 20]", b"/Tx BMC EMC"));
+    assert_eq!(text(&pdf(&objects)).as_deref(), Ok("Ada\n\nBerlin\n\nRome"));
+}
+
+#[test]
+fn the_size_of_a_font_of_type_3_is_that_of_its_glyphs() {
+    let font = "<< /Type /Font /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /Widths [50 50 50 50] /Encoding << /Differences [97 /a /b /c /d] >> >>";
+    let content = "BT /F 0.1 Tf [(ab) -5000 (cd)] TJ [-30000 (ab)] TJ ET";
+    assert_eq!(text(&shown(content, font, &[])).as_deref(), Ok("abcd ab"));
 }
 
 #[test]

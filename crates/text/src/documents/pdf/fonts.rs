@@ -73,6 +73,7 @@ impl<'a> Fonts<'a> {
             glyphs: None,
             widths: HashMap::new(),
             other_width: WIDTH,
+            em: 1.0,
         };
         self.read_widths(&mut made, font);
         made
@@ -187,6 +188,9 @@ impl<'a> Fonts<'a> {
                 made.widths.insert(code, width * unit);
             }
         }
+        if self.name(font, b"Subtype") == Some(b"Type3") && !made.widths.is_empty() {
+            made.em = made.widths.values().sum::<f64>() / made.widths.len() as f64 / WIDTH;
+        }
     }
 
     /// A font with codes of several bytes.
@@ -205,7 +209,7 @@ impl<'a> Fonts<'a> {
             _ => Codes::Numbers,
         };
         let mut made =
-            Font { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width: 1.0 };
+            Font { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width: 1.0, em: 1.0 };
         let descendant = match load::get(self.document, font, b"DescendantFonts") {
             Some(Object::Array(all)) => all.first().and_then(|first| load::dictionary(self.document, first)),
             Some(other) => other.as_dict().ok(),
@@ -347,6 +351,8 @@ pub(super) struct Font {
     /// The widths of codes, or of glyphs by their numbers.
     widths: HashMap<u32, f64>,
     other_width: f64,
+    /// The height of a line as a part of the size. A font of type 3 has a space of its own, and we guess it from the widths.
+    pub(super) em: f64,
 }
 
 impl Font {
