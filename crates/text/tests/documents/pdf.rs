@@ -197,6 +197,26 @@ fn text_in_fields_and_text_shown_twice_is_read_once() {
 }
 
 #[test]
+fn widths_that_a_file_does_not_tell_are_those_of_its_font() {
+    for (font, wide, accented) in [
+        ("Helvetica", 16.7, 11.1),
+        ("Helvetica-Bold", 16.7, 11.1),
+        ("Times-Roman", 17.8, 8.9),
+        ("Times-Bold", 18.9, 8.9),
+        ("Times-Italic", 16.7, 8.9),
+    ] {
+        let font = format!("<< /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >>");
+        for (letters, width) in [("MM", wide), ("\\351\\351", accented)] {
+            let shown_at = |x: f64| {
+                shown(&format!("BT /F 10 Tf 1 0 0 1 9 9 Tm ({letters}) Tj 1 0 0 1 {x} 9 Tm (end) Tj ET"), &font, &[])
+            };
+            let spaces = |x: f64| text(&shown_at(x)).expect("text").matches(' ').count();
+            assert_eq!([spaces(9.0 + width + 0.8), spaces(9.0 + width + 1.3)], [0, 1], "{font} {letters}");
+        }
+    }
+}
+
+#[test]
 fn the_size_of_a_font_of_type_3_is_that_of_its_glyphs() {
     let font = "<< /Type /Font /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /Widths [50 50 50 50] /Encoding << /Differences [97 /a /b /c /d] >> >>";
     let content = "BT /F 0.1 Tf [(ab) -5000 (cd)] TJ [-30000 (ab)] TJ ET";

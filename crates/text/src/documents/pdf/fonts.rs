@@ -10,6 +10,7 @@ use lopdf::{Dictionary, Document, Object};
 use super::cmap::Map;
 use super::encodings::{self, Glyphs, Predefined, Table};
 use super::load::{self, content};
+use super::standard_widths::standard_width;
 
 /// Most fonts of a file.
 const MAX_FONTS: usize = 4_000;
@@ -175,8 +176,15 @@ impl<'a> Fonts<'a> {
             made.other_width = width / 1_000.0;
         }
         let Some(Object::Array(widths)) = get(font, b"Widths") else {
-            if self.name(font, b"BaseFont").is_some_and(|name| name.windows(7).any(|part| part == b"Courier")) {
-                made.other_width = 0.6;
+            let name = self.name(font, b"BaseFont").unwrap_or_default();
+            match &made.codes {
+                _ if name.windows(7).any(|part| part == b"Courier") => made.other_width = 0.6,
+                Codes::Bytes(table) => {
+                    let first = |characters: &Option<String>| characters.as_ref()?.chars().next();
+                    let width = |(code, characters)| Some((code, standard_width(name, first(characters)?)?));
+                    made.widths.extend((0..).zip(table).filter_map(width));
+                }
+                _ => {}
             }
             return;
         };

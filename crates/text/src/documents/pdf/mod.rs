@@ -10,6 +10,7 @@ mod encodings;
 mod fonts;
 mod layout;
 mod load;
+mod standard_widths;
 
 use std::collections::HashSet;
 use std::ptr;
