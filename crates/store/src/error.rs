@@ -220,6 +220,9 @@ pub enum StoreError {
         /// The remedy.
         hint: Option<String>,
     },
+    /// The caller stopped a publication.
+    #[error("cancelled")]
+    Cancelled,
     /// A value that the store cannot hold.
     #[error("{what}: {reason}")]
     Invalid {

@@ -48,7 +48,7 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
             Ok(Exit::Found)
         }
         StoreAction::Check(check) => {
-            let findings = if check.check_only { store.check()? } else { store.mend(&mut |_| {})? };
+            let findings = if check.check_only { store.check()? } else { store.mend(&mut |_| Ok(()))? };
             let is_sound = findings.problems.is_empty();
             if check.json {
                 output.json(&findings)?;

@@ -42,6 +42,22 @@ fn a_search_leaves_nothing_for_git_to_show() {
 }
 
 #[test]
+fn an_index_brings_the_file_by_which_git_ignores_it_up_to_date() {
+    let tree = Tree::indexed();
+    let ignore = ".tamis/.gitignore";
+    let today = std::fs::read_to_string(tree.root().join(ignore)).expect("written");
+    // Those of older versions and unfinished ones are ours, and one with other lines is the user's.
+    for (text, is_ours) in
+        [(today.replace("*", "*\n!.gitignore"), true), (String::new(), true), (today.clone() + "!notes\n", false)]
+    {
+        tree.write(ignore, &text);
+        assert_eq!(run(tree.tamis(&["search", OVEN])).0, 0);
+        let read = std::fs::read_to_string(tree.root().join(ignore)).expect("there");
+        assert_eq!(&read, if is_ours { &today } else { &text });
+    }
+}
+
+#[test]
 fn a_search_sees_what_changed_since_unless_told_not_to() {
     let tree = Tree::indexed();
     tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens for ninety days in the cellar.\n");

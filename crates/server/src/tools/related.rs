@@ -183,7 +183,7 @@ impl Tool for Related {
             limit: arguments.limit,
             allowed_namespaces: call.allowed(),
             ..RelatedRequest::new(arguments.id)
-        })?;
+        }, call.observer)?;
         note_opened(call, &found, "mcp related");
         let relation = |relation, passage| Relation {
             relation,

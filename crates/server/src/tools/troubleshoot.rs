@@ -174,7 +174,7 @@ impl Tool for Troubleshoot {
             allowed_namespaces: call.allowed(),
             entry_point: Some("mcp".to_owned()),
             ..TroubleshootRequest::new(Trouble::Text { title, body: details })
-        })?;
+        }, call.observer)?;
         let mut warnings = call.warnings();
         if let Some(reason) = &found.fallback_reason {
             warnings.push(format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));

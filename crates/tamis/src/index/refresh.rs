@@ -284,16 +284,26 @@ struct Published {
     next: Duration,
 }
 
+/// Stops as the observer of a run does, and leaves its stage alone.
+struct Silent<'a>(&'a dyn Observer);
+
+impl Observer for Silent<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
 /// Publishes the commits so far for searches during the run, by words and by the first model. Returns the time that publishing took.
-fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<Duration, Error> {
+fn complete_quickly(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<Duration, Error> {
+    let observer = &Silent(observer);
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
-        embed_with(index, name, &(), report)?;
+        embed_with(index, name, observer, report)?;
     }
     // A failure here is tried again at the end of the run.
     let started = Instant::now();
-    match publish(index, &(), report) {
+    match publish(index, observer, report) {
         Err(Error::NotPublished { .. }) | Ok(()) => Ok(started.elapsed()),
         Err(error) => Err(error),
     }
@@ -332,14 +342,13 @@ fn commit(
             // Dropping the sender ends the loop below.
             let sender = sender;
             for files in plan.read.chunks(FILES_A_BATCH) {
-                if observer.cancelled() {
-                    break;
-                }
-                let read =
-                    |(file, known): &(FoundFile, Option<DocumentState>)| outcome(work, file, known.as_ref(), &by_hash);
-                let outcomes =
+                let read = |(file, known): &(FoundFile, Option<DocumentState>)| {
+                    (!observer.cancelled()).then(|| outcome(work, file, known.as_ref(), &by_hash))
+                };
+                let outcomes: Vec<Option<Outcome>> =
                     if alone { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() };
-                if sender.send(outcomes).is_err() {
+                let outcomes = outcomes.into_iter().flatten().collect();
+                if sender.send(outcomes).is_err() || observer.cancelled() {
                     break;
                 }
             }
@@ -377,7 +386,7 @@ fn commit(
             observer.advance(read);
             if published.at.elapsed() > published.next {
                 let paused = Instant::now();
-                let took = complete_quickly(index, report)?;
+                let took = complete_quickly(index, observer, report)?;
                 *published = Published { at: Instant::now(), next: PUBLISH_EVERY.max(took * PUBLISHING_SHARE) };
                 // Embedding and publishing have times of their own.
                 started += paused.elapsed();

@@ -1,5 +1,6 @@
 //! Adds and removes the repositories of an index.
 
+use super::publish::publish_store;
 use super::{dates, refresh};
 use crate::Error;
 use crate::config::StoreConfig;
@@ -74,7 +75,7 @@ impl Index {
         dates::forget(self, namespace)?;
         self.store.set_property(&refresh::splitter_property(namespace), "")?;
         self.register(&registry)?;
-        self.store.publish(&mut |_| {}).map_err(Error::not_published)?;
+        publish_store(&*self.store, &())?;
         drop(writing);
         self.take_up_sources()?;
         Ok(removed.deleted)

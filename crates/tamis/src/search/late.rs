@@ -20,6 +20,9 @@ pub(crate) struct LateVectors(Mutex<HashMap<(String, TextHash), Vec<f32>>>);
 /// Vectors kept in memory, about six megabytes. Beyond that the next search begins anew.
 const REMEMBERED: usize = 4096;
 
+/// Texts that the model reads between two looks at the observer.
+const TEXTS_A_PART: usize = 8;
+
 impl LateVectors {
     fn get(&self, model: &str, text: TextHash) -> Option<Vec<f32>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(model.to_owned(), text)).cloned()
@@ -81,7 +84,13 @@ impl Searcher<'_> {
         let input = |at: &usize| model_input(model, &passages[*at].passage.path, &text(at));
         let inputs: Vec<String> = missing.iter().map(input).collect();
         let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        let made = self.index.models.embed_passages(name, &read, true)?;
+        // An endpoint reads them all as fast as a part of them.
+        let at_once = if self.index.models.is_remote(name) { read.len() } else { TEXTS_A_PART };
+        let mut made = Vec::with_capacity(read.len());
+        for part in read.chunks(at_once) {
+            self.observer.check_cancelled()?;
+            made.extend(self.index.models.embed_passages(name, part, true)?);
+        }
         let rows: Vec<(TextHash, Vec<f32>)> =
             missing.iter().map(|&at| passages[at].passage.text_hash).zip(made).collect();
         for (&at, (_, vector)) in missing.iter().zip(&rows) {

@@ -66,7 +66,7 @@ impl Index {
         // A guarantee for searches does not cover memories, whose scores are different.
         let cuts = !request.memory && !request.is_uncut(&self.config);
         let configured = self.config.search.guarantee.filter(|_| cuts);
-        self.searcher().search_under(request, request.guarantee.or(configured), freshness, observer)
+        self.searcher_for(observer).search_under(request, request.guarantee.or(configured), freshness)
     }
 
     /// Returns the number of passages that match the filters of a request.
@@ -87,13 +87,12 @@ impl<'a> Searcher<'a> {
         request: &SearchRequest,
         guarantee: Option<Guarantee>,
         freshness: &Freshness,
-        observer: &dyn Observer,
     ) -> Result<Answer, Error> {
         request.check()?;
-        observer.stage(Stage::Search, STEPS);
+        self.observer.stage(Stage::Search, STEPS);
         let step = || {
-            observer.advance(1);
-            if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+            self.observer.advance(1);
+            self.observer.check_cancelled()
         };
         let mut clock = Stopwatch::start();
         let asked = request.asked(&self.index.config)?;

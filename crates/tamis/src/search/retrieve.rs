@@ -134,6 +134,7 @@ impl<'a> Searcher<'a> {
             vector = None;
         }
         clock.lap("embed");
+        self.observer.check_cancelled()?;
 
         let mut warnings = Vec::new();
         let asked = plan.asked(&question.text, vector.as_deref());

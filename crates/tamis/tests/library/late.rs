@@ -1,9 +1,9 @@
 //! Late vectors: the better model reads the best passages of the first entries while somebody waits.
 
-use crate::support::{Tree, paths, search};
+use crate::support::{Tree, paths, search, stop_everywhere};
 use std::sync::{Arc, Mutex};
 use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, StaticModel};
-use tamis::{Index, RunOptions, SearchRequest};
+use tamis::{Freshness, Index, RunOptions, SearchRequest};
 
 /// Knows one thing: texts of boilers are about warmth. It keeps what it reads.
 #[derive(Debug)]
@@ -115,4 +115,17 @@ fn a_better_model_that_has_read_everything_is_asked_for_no_passage() {
     let answer = search(&index, SearchRequest::new(QUESTION).explain());
     assert!(model.taken().is_empty() && answer.model.as_deref() == Some("warmth"));
     assert_eq!(answer.pool.expect("a pool")[0].path, "house/plans/floors/heating.md");
+}
+
+#[test]
+fn an_observer_stops_a_search_while_the_better_model_reads() {
+    let (tree, model) = (tree(), Warmth::new());
+    let index = open(&tree, &model, &[]);
+    let mut read = Vec::new();
+    stop_everywhere(|observer| {
+        let answer = index.search_with(&SearchRequest::new(QUESTION), &Freshness::default(), observer);
+        read.push(model.taken().len());
+        answer
+    });
+    assert!(read.contains(&8) && read.iter().any(|&read| read > 8), "{read:?}");
 }

@@ -11,9 +11,10 @@ use super::wiki::{FromWiki, WIKI};
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::config::{KeepBy, TroubleshootingConfig, Words};
+use crate::progress::Observer;
 use crate::search::{
     CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, IssuesServed, MetadataFilter,
-    SearchRequest, Stopwatch,
+    SearchRequest, Searcher, Stopwatch,
 };
 use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, Filter};
@@ -46,15 +47,17 @@ impl Troubleshooter<'_> {
     /// use tamis::troubleshoot::TroubleshootRequest;
     ///
     /// let index = Index::at(Location::at(std::path::Path::new("."), None), Config::built_in())?;
-    /// let found = index.troubleshooting().answer(&TroubleshootRequest::text("Login fails after the update", "error: bad token"))?;
+    /// let found = index.troubleshooting().answer(&TroubleshootRequest::text("Login fails after the update", "error: bad token"), &())?;
     /// println!("{}", if found.is_empty() { found.reason.clone() } else { found.markdown() });
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// A value out of range, a missing issue or namespace, a damaged index, or a model that fails.
-    pub fn answer(&self, request: &TroubleshootRequest) -> Result<Troubleshooting, Error> {
+    /// A value out of range, a missing issue or namespace, a damaged index, a model that fails, or [`Error::Cancelled`] if
+    /// the observer stopped it.
+    pub fn answer(&self, request: &TroubleshootRequest, observer: &dyn Observer) -> Result<Troubleshooting, Error> {
+        let searcher = self.index.searcher_for(observer);
         let settings = request.settings(&self.index.config.triage.troubleshooting)?;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {
@@ -65,13 +68,13 @@ impl Troubleshooter<'_> {
         let (title, body, own, number) = match &request.trouble {
             Trouble::Text { title, body } => (title.clone(), body.clone(), None, None),
             Trouble::Issue(number) => {
-                let stored = self.index.searcher().issue(*number, &self.index.searcher().scope(&search)?)?;
+                let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
                 (stored.issue.title, stored.issue.body, Some(stored.document), Some(*number))
             }
         };
         search.query = format!("{}\n\n{}", title.trim(), body.trim());
         let resolved = AttributeCondition::new("state", ["resolved"]);
-        let mut found = self.index.searcher().issues(
+        let mut found = searcher.issues(
             &IssueQuery {
                 request: &search,
                 filter: Filter { attributes: vec![resolved], ..Filter::default() },
@@ -81,19 +84,16 @@ impl Troubleshooter<'_> {
             },
             &mut clock,
         )?;
-        let mut passages = self.index.searcher().issue_similarities(&found)?;
+        let mut passages = searcher.issue_similarities(&found)?;
         if settings.keep_by == KeepBy::Cut {
             // The most similar issues are given, whatever the legs' ranks say.
             passages = by_similarity(&mut found, passages);
         }
         clock.lap("compare");
-        let records = self
-            .index
-            .searcher()
-            .issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
+        let records = searcher.issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
         let within = match settings.keep_by {
             KeepBy::Floor => None,
-            KeepBy::Cut => Some(self.relevant_issues(&search, number, &mut clock)?),
+            KeepBy::Cut => Some(self.relevant_issues(searcher, &search, number, &mut clock)?),
         };
         let least = settings.similarity_threshold.unwrap_or_else(|| match settings.keep_by {
             KeepBy::Floor => FLOOR,
@@ -106,7 +106,7 @@ impl Troubleshooter<'_> {
         clock.lap("assemble");
 
         let wiki = match kept.is_empty() && self.has_wiki(&search)? {
-            true => Some(self.wiki_pages(request, (&title, &body), &settings, &mut clock)?),
+            true => Some(self.wiki_pages(searcher, request, (&title, &body), &settings, &mut clock)?),
             false => None,
         };
         let fallback = match (&wiki, kept.is_empty()) {
@@ -136,7 +136,7 @@ impl Troubleshooter<'_> {
             rrf_k: settings.rrf_k,
             fallback_reason: fallback_reason.clone(),
         };
-        let query_id = self.index.searcher().record_issues(&found, &order, &cut, served, &clock);
+        let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);
         clock.lap("record");
 
         let sources = matches.iter().map(|found| found.source.clone());
@@ -170,6 +170,7 @@ impl Troubleshooter<'_> {
     /// The solved issues with a passage that the cut of every search keeps, except the issue asked about.
     fn relevant_issues(
         &self,
+        searcher: Searcher<'_>,
         search: &SearchRequest,
         asked: Option<u64>,
         clock: &mut Stopwatch,
@@ -180,7 +181,7 @@ impl Troubleshooter<'_> {
             paths: asked.map(|number| format!("!{}", Issue::path(number))).into_iter().collect(),
             ..search.clone()
         };
-        self.index.searcher().pages(&request, clock)
+        searcher.pages(&request, clock)
     }
 
     /// Returns `true` if the scope holds any wiki page.

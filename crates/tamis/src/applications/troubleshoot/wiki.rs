@@ -8,7 +8,7 @@ use super::request::TroubleshootRequest;
 use super::shorten::{characters, fitted};
 use crate::Error;
 use crate::config::TroubleshootingConfig;
-use crate::search::{FoundPage, SearchRequest, Stopwatch};
+use crate::search::{FoundPage, SearchRequest, Searcher, Stopwatch};
 use tamis_store::StoredPassage;
 
 /// The collection of wiki pages.
@@ -42,6 +42,7 @@ impl Troubleshooter<'_> {
     /// not cover gets nothing.
     pub(super) fn wiki_pages(
         &self,
+        searcher: Searcher<'_>,
         request: &TroubleshootRequest,
         (title, body): (&str, &str),
         settings: &TroubleshootingConfig,
@@ -63,7 +64,7 @@ impl Troubleshooter<'_> {
                 allowed_namespaces: request.allowed_namespaces.clone(),
                 ..SearchRequest::new(query)
             };
-            let pages = self.index.searcher().pages(&search, clock)?;
+            let pages = searcher.pages(&search, clock)?;
             warnings.extend(pages.fallback_reason.filter(|reason| !warnings.contains(reason)));
             if pages.pages.is_empty() && reason.is_empty() {
                 reason = pages.cut.reason;
