@@ -1,11 +1,13 @@
 //! Accepts connections, reads their requests within a time limit, and closes them in good order.
 
 use super::connections::{Connection, Connections};
-use super::handler::Handler;
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
+use hyper_util::service::TowerToHyperService;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +27,8 @@ const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 /// Accepts connections and serves each in a task of its own.
 #[derive(Clone)]
 pub(super) struct Acceptor {
-    pub handler: Arc<Handler>,
+    /// Answers requests that carry their [`Connection`].
+    pub router: Router,
     pub connections: Arc<Connections>,
     /// Longest time for a request's head, and for waiting on the next request.
     pub header_timeout: Duration,
@@ -63,10 +66,10 @@ impl Acceptor {
     async fn serve(self, stream: TcpStream, connection: Arc<Connection>) {
         // Small answers should not wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
-        let (handler, answered) = (self.handler, connection.clone());
-        let service = service_fn(move |request| {
-            let (handler, connection) = (handler.clone(), answered.clone());
-            async move { Ok::<_, Infallible>(handler.answer(request, connection).await) }
+        let (router, answered) = (TowerToHyperService::new(self.router), connection.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(answered.clone());
+            router.call(request)
         });
         let http = http1::Builder::new()
             .timer(TokioTimer::new())

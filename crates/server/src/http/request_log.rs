@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Most bytes of a logged name.
 const MAX_NAME: usize = 64;
@@ -16,12 +17,21 @@ const MAX_ARGUMENTS: usize = 2000;
 pub(super) struct RequestLog {
     started: Instant,
     http: String,
-    path: &'static str,
+    path: String,
+    call: LoggedCall,
+    pub status: u16,
+}
+
+/// What the log says of the call inside a request. Whoever reads the call notes it here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LoggedCall(Arc<Mutex<CallDetails>>);
+
+#[derive(Debug, Default)]
+struct CallDetails {
     method: String,
     tool: String,
     arguments: Option<String>,
-    pub token: Option<String>,
-    pub status: u16,
+    token: Option<String>,
 }
 
 /// The logged part of a message.
@@ -51,52 +61,55 @@ struct Arguments {
 }
 
 impl RequestLog {
-    pub fn new(http: &str, path: &'static str) -> RequestLog {
-        RequestLog {
-            started: Instant::now(),
-            http: start(http, MAX_NAME).to_owned(),
-            path,
-            method: String::new(),
-            tool: String::new(),
-            arguments: None,
-            token: None,
-            status: 0,
-        }
+    /// The line of a request, by its method and its route.
+    pub fn new(http: &str, path: &str, call: LoggedCall) -> RequestLog {
+        let http = start(http, MAX_NAME).to_owned();
+        RequestLog { started: Instant::now(), http, path: path.to_owned(), call, status: 0 }
+    }
+
+    /// The time since the request arrived.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl LoggedCall {
+    fn details(&self) -> MutexGuard<'_, CallDetails> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the name of the caller's token.
+    pub fn token(&self, name: Option<&str>) {
+        self.details().token = name.map(str::to_owned);
     }
 
     /// Notes the method and the tool that a message calls.
-    pub fn message(&mut self, body: &[u8], with_arguments: bool) {
+    pub fn message(&self, body: &[u8], with_arguments: bool) {
         if !tracing::enabled!(tracing::Level::INFO) {
             return;
         }
         let Ok(message) = serde_json::from_slice::<Message<'_>>(body) else { return };
-        self.method = message.method.map(|method| start(&method, MAX_NAME).to_owned()).unwrap_or_default();
+        let mut details = self.details();
+        details.method = message.method.map(|method| start(&method, MAX_NAME).to_owned()).unwrap_or_default();
         let Some(params) = message.params else { return };
-        if self.method == "tools/call" || self.method == "prompts/get" {
-            self.tool = params.name.map(|name| start(&name, MAX_NAME).to_owned()).unwrap_or_default();
+        if details.method == "tools/call" || details.method == "prompts/get" {
+            details.tool = params.name.map(|name| start(&name, MAX_NAME).to_owned()).unwrap_or_default();
         }
         if with_arguments {
             let message = serde_json::from_slice::<WithArguments>(body).ok();
-            self.arguments =
+            details.arguments =
                 message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
         }
     }
 
-    /// Notes the route and the operation of the API, with its parameters if they are logged.
-    pub fn operation(&mut self, path: &'static str, name: &str, parameters: Option<String>) {
-        self.path = path;
-        self.tool = name.to_owned();
-        self.arguments = parameters.map(|parameters| start(&parameters, MAX_ARGUMENTS).to_owned());
+    /// Notes the operation of the API.
+    pub fn operation(&self, name: &str) {
+        name.clone_into(&mut self.details().tool);
     }
 
-    /// The route, for the metrics.
-    pub fn path(&self) -> &'static str {
-        self.path
-    }
-
-    /// The time since the request arrived.
-    pub fn elapsed(&self) -> std::time::Duration {
-        self.started.elapsed()
+    /// Notes the parameters of an operation.
+    pub fn parameters(&self, parameters: &str) {
+        self.details().arguments = Some(start(parameters, MAX_ARGUMENTS).to_owned());
     }
 }
 
@@ -107,18 +120,19 @@ fn start(text: &str, most: usize) -> &str {
 
 impl Drop for RequestLog {
     fn drop(&mut self) {
+        let call = self.call.details();
         let ms = (self.started.elapsed().as_secs_f64() * 1e4).round() / 10.0;
         // Text from clients is written with `?`, which escapes characters that could end the line or control a terminal.
         tracing::info!(
             target: "tamis::http",
             http = ?self.http,
             path = self.path,
-            method = ?self.method,
-            tool = ?self.tool,
-            token = self.token.as_deref().unwrap_or("-"),
+            method = ?call.method,
+            tool = ?call.tool,
+            token = call.token.as_deref().unwrap_or("-"),
             status = self.status,
             ms,
-            arguments = self.arguments.as_ref().map(tracing::field::debug),
+            arguments = call.arguments.as_ref().map(tracing::field::debug),
             "request"
         );
     }

@@ -2,8 +2,7 @@
 
 use crate::caller::Caller;
 use crate::error::ServeError;
-use hyper::HeaderMap;
-use hyper::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use subtle::{Choice, ConstantTimeEq};
