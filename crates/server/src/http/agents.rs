@@ -31,7 +31,11 @@ pub(super) async fn answer(
     Extension(log): Extension<LoggedCall>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let session = session(&gate, request.headers(), identity.client).await?;
+    let owner = match identity.client {
+        ClientKey::Token(position) => gate.tokens[position].owner(),
+        ClientKey::Address(address) => format!("address {address}"),
+    };
+    let session = session(&gate, request.headers(), &owner).await?;
     let (sender, share) = match (&session, &identity.token) {
         (Some(session), None) => {
             // Without tokens, a session is known better than the connection that a message happens to come over.
@@ -78,8 +82,7 @@ pub(super) async fn answer(
     }
     let response = forward(&gate, parts, body).await?;
     if let (None, Some(Ok(opened))) = (&session, response.headers().get(&SESSION).map(HeaderValue::to_str)) {
-        let owner = owner(&gate, identity.client);
-        gate.sessions.add(opened.into(), identity.client, owner, opens).await.map_err(unavailable)?;
+        gate.sessions.add(opened.into(), &owner, opens).await.map_err(unavailable)?;
     }
     Ok(response)
 }
@@ -118,22 +121,14 @@ fn unavailable(reason: String) -> Problem {
 }
 
 /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
-async fn session(gate: &Gate, headers: &HeaderMap, client: ClientKey) -> Result<Option<String>, Problem> {
+async fn session(gate: &Gate, headers: &HeaderMap, owner: &str) -> Result<Option<String>, Problem> {
     let named = single(headers, &SESSION)
         .map_err(|()| Problem::new(Kind::Request, "the request has more than one Mcp-Session-Id header"))?;
     let Some(named) = named else { return Ok(None) };
     let missing = || Problem::new(Kind::NotFound, "Not Found: Session not found");
     let session = named.to_str().map_err(|_| missing())?;
-    let is_own = gate.sessions.belongs(session, client, owner(gate, client)).await.map_err(unavailable)?;
+    let is_own = gate.sessions.belongs(session, owner).await.map_err(unavailable)?;
     if is_own { Ok(Some(session.to_owned())) } else { Err(missing()) }
-}
-
-/// The name of a client that is the same at every server of an index.
-fn owner(gate: &Gate, client: ClientKey) -> String {
-    match client {
-        ClientKey::Token(position) => gate.tokens[position].owner(),
-        ClientKey::Address(address) => format!("address {address}"),
-    }
 }
 
 /// What a message opens a session with, if it does.

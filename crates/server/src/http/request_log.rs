@@ -1,8 +1,6 @@
 //! One log line for each request: the tool, the token and the outcome. Arguments are left out unless the user asks for them.
 
-use serde::Deserialize;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,32 +32,6 @@ struct CallDetails {
     token: Option<String>,
 }
 
-/// The logged part of a message.
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    params: Option<Params<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(borrow, default)]
-    name: Option<Cow<'a, str>>,
-}
-
-/// The logged part of a message when arguments are logged too.
-#[derive(Deserialize)]
-struct WithArguments {
-    params: Arguments,
-}
-
-#[derive(Deserialize)]
-struct Arguments {
-    arguments: Value,
-}
-
 impl RequestLog {
     /// The line of a request, by its method and its route.
     pub fn new(http: &str, path: &str, call: LoggedCall) -> RequestLog {
@@ -88,17 +60,17 @@ impl LoggedCall {
         if !tracing::enabled!(tracing::Level::INFO) {
             return;
         }
-        let Ok(message) = serde_json::from_slice::<Message<'_>>(body) else { return };
+        let Ok(message) = serde_json::from_slice::<Value>(body) else { return };
+        let (called, params) = (&message["method"], &message["params"]);
+        let name = |value: &Value| start(value.as_str().unwrap_or_default(), MAX_NAME).to_owned();
         let mut details = self.details();
-        details.method = message.method.map(|method| start(&method, MAX_NAME).to_owned()).unwrap_or_default();
-        let Some(params) = message.params else { return };
-        if details.method == "tools/call" || details.method == "prompts/get" {
-            details.tool = params.name.map(|name| start(&name, MAX_NAME).to_owned()).unwrap_or_default();
+        details.method = name(called);
+        if called == "tools/call" || called == "prompts/get" {
+            details.tool = name(&params["name"]);
         }
         if with_arguments {
-            let message = serde_json::from_slice::<WithArguments>(body).ok();
-            details.arguments =
-                message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
+            let arguments = params.get("arguments").map(Value::to_string);
+            details.arguments = arguments.map(|arguments| start(&arguments, MAX_ARGUMENTS).to_owned());
         }
     }
 
