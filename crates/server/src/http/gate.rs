@@ -43,8 +43,6 @@ const MAX_CALLS_EACH: usize = MAX_CALLS / 4;
 pub(super) struct Gate {
     pub origins: OriginPolicy,
     pub tokens: Vec<Token>,
-    /// The caller of a request without a token, when no token is needed.
-    pub anonymous: Caller,
     pub rate_limit: RateLimit,
     pub bodies: BodyReader,
     pub request_timeout: Duration,
@@ -149,7 +147,7 @@ impl Gate {
     pub fn identify(&self, given: Option<usize>, connection: &Arc<Connection>) -> Result<Identity, Problem> {
         let address = ClientKey::at(connection.peer.ip());
         let (client, caller, token) = match given.map(|position| (position, &self.tokens[position])) {
-            _ if self.tokens.is_empty() => (address, self.anonymous.clone(), None),
+            _ if self.tokens.is_empty() => (address, self.server.anonymous().clone(), None),
             Some((position, token)) => (ClientKey::Token(position), token.caller.clone(), Some(token.name.clone())),
             None => {
                 self.rate_limit.count(address)?;

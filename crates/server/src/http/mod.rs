@@ -118,7 +118,6 @@ pub async fn serve_http(
     let gate = Arc::new(Gate {
         origins: origin::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
-        anonymous: server.anonymous().clone(),
         rate_limit: rate_limit::RateLimit::new(options.requests_per_minute),
         bodies: body::BodyReader::new(options.max_body_bytes, options.body_timeout),
         request_timeout: options.request_timeout,

@@ -76,7 +76,7 @@ fn rights(gate: &Gate, found: Option<usize>) -> Response {
     let caller = match found {
         Some(position) => Some(&gate.tokens[position].caller),
         None if needs_token => None,
-        None => Some(&gate.anonymous),
+        None => Some(gate.server.anonymous()),
     };
     let rights = Rights {
         needs_token,
