@@ -34,8 +34,6 @@ pub(super) struct Acceptor {
     pub header_timeout: Duration,
     /// Cancelled to accept nothing more; open connections end after their current request.
     pub stop: CancellationToken,
-    /// Cancelled to close all connections at once.
-    pub abort: CancellationToken,
 }
 
 impl Acceptor {
@@ -83,8 +81,7 @@ impl Acceptor {
             tokio::select! {
                 // An error on a connection is its client's; the connection is closed.
                 _ = http.as_mut() => break,
-                () = connection.evicted.cancelled() => break,
-                () = self.abort.cancelled() => break,
+                () = connection.closed.cancelled() => break,
                 () = self.stop.cancelled(), if !stopping => {
                     stopping = true;
                     http.as_mut().graceful_shutdown();

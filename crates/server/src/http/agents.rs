@@ -36,16 +36,13 @@ pub(super) async fn answer(
         ClientKey::Address(address) => format!("address {address}"),
     };
     let session = session(&gate, request.headers(), &owner).await?;
-    let (sender, share) = match (&session, &identity.token) {
-        (Some(session), None) => {
-            // Without tokens, a session is known better than the connection that a message happens to come over.
-            let session = SearchCaller::session(&["mcp session", session]);
-            (session, Share(session))
-        }
-        (Some(session), Some(_)) => (SearchCaller::session(&["mcp session", session]), identity.share()),
-        (None, Some(token)) => (SearchCaller::session(&["mcp token", token]), identity.share()),
-        (None, None) => (identity.connection.client, identity.share()),
+    let sender = match (&session, &identity.token) {
+        (Some(session), _) => SearchCaller::session(&["mcp session", session]),
+        (None, Some(token)) => SearchCaller::session(&["mcp token", token]),
+        (None, None) => identity.connection.client,
     };
+    // Without tokens, a session is known better than the connection that a message happens to come over.
+    let share = if identity.token.is_none() { Share(sender) } else { identity.share() };
     let (mut parts, body) = request.into_parts();
     parts.extensions.insert(sender);
     parts.extensions.insert(share);

@@ -19,8 +19,8 @@ pub(super) struct Connection {
     pub client: SearchCaller,
     /// `None` while a call is in progress, or its answer has not been sent yet.
     idle_since: Mutex<Option<Instant>>,
-    /// Cancelled when the connection is closed to make room for another.
-    pub evicted: CancellationToken,
+    /// Cancelled to close the connection at once.
+    pub closed: CancellationToken,
 }
 
 /// The request on a connection stays active until this is dropped.
@@ -83,7 +83,7 @@ impl Connections {
             local,
             client: SearchCaller::connection(),
             idle_since: Mutex::new(Some(Instant::now())),
-            evicted: CancellationToken::new(),
+            closed: CancellationToken::new(),
         });
         open.push(connection.clone());
         Some(connection)
@@ -92,6 +92,11 @@ impl Connections {
     /// Closes the longest idle connection, whose descriptor another one needs.
     pub fn make_room(&self) {
         close_longest_idle(&mut self.open());
+    }
+
+    /// Closes all connections.
+    pub fn close_all(&self) {
+        self.open().iter().for_each(|connection| connection.closed.cancel());
     }
 
     pub fn remove(&self, connection: &Arc<Connection>) {
@@ -103,6 +108,6 @@ impl Connections {
 fn close_longest_idle(open: &mut Vec<Arc<Connection>>) -> Option<()> {
     let idle = open.iter().enumerate().filter_map(|(position, one)| Some(((*one.idle_since())?, position)));
     let (_, position) = idle.min()?;
-    open.swap_remove(position).evicted.cancel();
+    open.swap_remove(position).closed.cancel();
     Some(())
 }

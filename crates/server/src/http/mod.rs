@@ -133,13 +133,11 @@ pub async fn serve_http(
         tracing::warn!(target: "tamis::http", most, "fewer connections than mcp.max_connections: too few file descriptors");
     }
     let connections = Connections::new(options.max_connections.min(most));
-    let abort = CancellationToken::new();
     let acceptor = Acceptor {
         router: router::router(gate),
         connections: connections.clone(),
         header_timeout: options.header_timeout,
         stop,
-        abort: abort.clone(),
     };
     listening(address);
     acceptor.run(listener).await;
@@ -148,7 +146,7 @@ pub async fn serve_http(
     wait_until(options.grace, || server.active_calls().count() == 0 && !connections.has_active()).await;
     stop_streams.cancel();
     wait_until(FLUSH_TIMEOUT, || connections.is_empty()).await;
-    abort.cancel();
+    connections.close_all();
     Ok(())
 }
 
