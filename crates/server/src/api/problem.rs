@@ -2,8 +2,8 @@
 
 use crate::caller::Caller;
 use crate::private;
-use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tamis::Error;
@@ -116,6 +116,12 @@ impl Problem {
     /// The problem with a header of its response.
     pub fn with(self, name: HeaderName, value: impl Into<HeaderValue>) -> Problem {
         Problem { header: Some((name, value.into())), ..self }
+    }
+
+    /// A method that a route does not have. `names` lists those that it has.
+    pub fn method(method: &Method, names: String) -> Problem {
+        let problem = Problem::new(Kind::Method, format!("{method}: not for this route; use {names}"));
+        Problem { header: HeaderValue::try_from(names).ok().map(|names| (ALLOW, names)), ..problem }
     }
 
     /// The problem as a caller may read it. A failure can name files, which only callers who may read everything see.

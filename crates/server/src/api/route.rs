@@ -1,6 +1,6 @@
 //! The routes of the API.
 
-use super::endpoint::RegisteredEndpoint;
+use super::endpoint::{RegisteredEndpoint, Verbs};
 use super::endpoints;
 use super::problem::{Kind, Problem};
 use crate::arguments::nearest;
@@ -15,10 +15,11 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<RegisteredEndpoint>> = LazyLock::new(e
 /// Path of the progress of indexing.
 pub(crate) const EVENTS: &str = "/v1/events";
 
-/// The methods of a path, as a header names them.
-pub(crate) fn methods(path: &'static str) -> String {
-    let verbs = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path).map(|endpoint| endpoint.verbs.names());
-    verbs.collect::<Vec<_>>().join(", ")
+/// The methods of a path, as a header names them; those of GET for the routes beside the endpoints.
+pub(crate) fn methods(path: &str) -> String {
+    let of_path = ENDPOINTS.iter().filter(|endpoint| endpoint.path == path);
+    let names: Vec<&str> = of_path.map(|endpoint| endpoint.verbs.names()).collect();
+    if names.is_empty() { Verbs::Get.names().to_owned() } else { names.join(", ") }
 }
 
 /// The refusal of a path that no route has.

@@ -24,6 +24,9 @@ use tamis::search::SearchCaller;
 
 const JSON: &str = "application/json";
 
+/// Headers of a request that an answer depends on.
+const VARIES: &str = "Accept-Encoding, Authorization, Cookie";
+
 /// Content type of the metrics.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -66,8 +69,6 @@ fn tagged(headers: &HeaderMap, body: Vec<u8>, content_type: &'static str) -> Res
         false => (tag, [(CONTENT_TYPE, content_type)], body).into_response(),
     }
 }
-
-const VARIES: &str = "Accept-Encoding, Authorization, Cookie";
 
 /// Answers a call of an endpoint.
 pub(super) async fn call(

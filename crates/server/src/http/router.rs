@@ -7,11 +7,11 @@ use super::{agents, api, events};
 use crate::api::problem::{Kind, Problem};
 use crate::api::route::{self, ENDPOINTS, EVENTS, OPENAPI};
 use crate::web_page::ASSETS;
-use axum::extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection};
-use axum::http::header::{ALLOW, HeaderMap, HeaderValue};
-use axum::http::{Method, Uri};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{MatchedPath, RawPathParams, Request, State};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, any, get};
+use axum::routing::{any, get, on};
 use axum::{Extension, Router};
 use std::sync::Arc;
 use tower_http::CompressionLevel;
@@ -28,8 +28,8 @@ const LEVEL: i32 = 4;
 
 /// The server's routes behind its checks.
 pub(super) fn router(gate: Arc<Gate>) -> Router {
-    let mut open = Routes::new().route(HEALTH, with_get(get(async || "ok\n")));
-    let mut guarded = Routes::new().route(AGENTS, any(agents::answer));
+    let mut open = Routes::new().route(HEALTH, get(async || "ok\n"));
+    let mut guarded = Routes::new().route(AGENTS, get(agents::answer).post(agents::answer).delete(agents::answer));
     if gate.serves_api {
         let compression = CompressionLayer::new()
             .quality(CompressionLevel::Precise(LEVEL))
@@ -40,6 +40,7 @@ pub(super) fn router(gate: Arc<Gate>) -> Router {
         open = open.fallback(async || Problem::new(Kind::Route, "not found; the server is at /mcp"));
     }
     open.merge(guarded.layer(from_fn_with_state(gate.clone(), gate::admit)))
+        .method_not_allowed_fallback(refuse_method)
         .layer(from_fn_with_state(gate.clone(), gate::check_origin))
         .layer(from_fn_with_state(gate.clone(), gate::log))
         .with_state(gate)
@@ -48,54 +49,39 @@ pub(super) fn router(gate: Arc<Gate>) -> Router {
 /// What tells nothing of the index, so that no token is needed. A browser loads the page before it can send one.
 fn open_routes() -> Routes {
     let routes = Routes::new()
-        .route("/healthz", with_get(get(async || "ok\n")))
-        .route("/readyz", with_get(get(api::readiness)))
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(api::readiness))
         .route("/v1", any(api::lead_to_page))
         .route("/v1/", any(api::lead_to_page))
-        .route(SIGN_IN, only("GET, HEAD, POST, DELETE", get(sign_in).post(sign_in).delete(sign_in)));
+        .route(SIGN_IN, get(sign_in).post(sign_in).delete(sign_in));
     ASSETS.iter().fold(routes, |routes, asset| {
-        routes.route(asset.path, with_get(get(async |headers: HeaderMap| api::page(&headers, asset))))
+        routes.route(asset.path, get(async |headers: HeaderMap| api::page(&headers, asset)))
     })
 }
 
 fn api_routes() -> Routes {
-    let mut routes = Routes::new()
-        .route("/metrics", with_get(get(api::metrics)))
-        .route(OPENAPI, with_get(get(api::document)))
-        .route(EVENTS, with_get(get(events::events)));
-    for (position, endpoint) in ENDPOINTS.iter().enumerate() {
-        // A path can have several endpoints, each with methods of its own.
-        if ENDPOINTS[..position].iter().any(|other| other.path == endpoint.path) {
-            continue;
-        }
-        let of_path = ENDPOINTS.iter().filter(|other| other.path == endpoint.path);
-        let methods = of_path.fold(MethodRouter::new(), |methods, endpoint| {
-            let call = async |State(gate): State<Arc<Gate>>,
-                              Extension(identity): Extension<Identity>,
-                              Extension(log): Extension<LoggedCall>,
-                              inside: Result<RawPathParams, RawPathParamsRejection>,
-                              request: Request| {
-                api::call(&gate, endpoint, identity, &log, inside, request).await
-            };
-            methods.on(endpoint.verbs.filter(), call)
-        });
-        routes = routes.route(endpoint.path, only(route::methods(endpoint.path), methods));
-    }
-    routes.fallback(async |uri: Uri| route::unknown(uri.path()))
-}
-
-fn with_get(methods: MethodRouter<Arc<Gate>>) -> MethodRouter<Arc<Gate>> {
-    only("GET, HEAD", methods)
-}
-
-/// Refuses all other methods, and names these.
-fn only(names: impl Into<String>, methods: MethodRouter<Arc<Gate>>) -> MethodRouter<Arc<Gate>> {
-    let names = names.into();
-    methods.fallback(async move |method: Method| {
-        let problem = Problem::new(Kind::Method, format!("{method}: not for this route; use {names}"));
-        match HeaderValue::from_str(&names) {
-            Ok(names) => problem.with(ALLOW, names),
-            Err(_) => problem,
-        }
+    let routes = Routes::new()
+        .route("/metrics", get(api::metrics))
+        .route(OPENAPI, get(api::document))
+        .route(EVENTS, get(events::events))
+        .fallback(async |uri: Uri| route::unknown(uri.path()));
+    ENDPOINTS.iter().fold(routes, |routes, endpoint| {
+        let call =
+            async |State(gate): State<Arc<Gate>>,
+                   Extension(identity): Extension<Identity>,
+                   Extension(log): Extension<LoggedCall>,
+                   inside: Result<RawPathParams, RawPathParamsRejection>,
+                   request: Request| { api::call(&gate, endpoint, identity, &log, inside, request).await };
+        routes.route(endpoint.path, on(endpoint.verbs.filter(), call))
     })
+}
+
+/// Refuses a method that a route does not have, whoever asks.
+async fn refuse_method(method: Method, path: MatchedPath) -> Problem {
+    let names = match path.as_str() {
+        AGENTS => "POST, GET, DELETE".to_owned(),
+        SIGN_IN => "GET, HEAD, POST, DELETE".to_owned(),
+        path => route::methods(path),
+    };
+    Problem::method(&method, names)
 }
