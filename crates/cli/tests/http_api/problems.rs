@@ -1,10 +1,11 @@
 //! Errors are problem documents with the text of the command.
 
-use crate::served::{Response, get, kitchen, post, send, serve};
+use crate::served::{get, kitchen, post, send, serve};
+use crate::support::Reply;
 use serde_json::json;
 
-fn problem(response: &Response, status: u16, kind: &str) -> String {
-    assert_eq!(response.status, status, "{} {}", response.head, response.text());
+fn problem(response: &Reply, status: u16, kind: &str) -> String {
+    assert_eq!(response.status, status, "{} {}", response.head, response.body);
     assert_eq!(response.header("content-type"), Some("application/problem+json"), "{}", response.head);
     let document = response.json();
     assert_eq!(document["type"], format!("urn:tamis:problem:{kind}"), "{document}");

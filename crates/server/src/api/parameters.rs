@@ -1,4 +1,4 @@
-//! Reads parameters from a path, a query string or a JSON body, and checks them against the published schema.
+//! Reads parameters from a query string or a JSON body, and checks them against the published schema.
 
 use super::endpoint::RegisteredEndpoint;
 use super::problem::{Kind, Problem};
@@ -67,15 +67,7 @@ fn typed(text: &str, wanted: &Value) -> Value {
 /// A part of a query string as text.
 fn decoded(part: &str) -> Result<String, Problem> {
     let spaced = if part.contains('+') { Cow::Owned(part.replace('+', " ")) } else { Cow::Borrowed(part) };
-    decoded_path(&spaced)
-}
-
-/// A part of a path as text.
-///
-/// # Errors
-/// The escapes are no text.
-pub(crate) fn decoded_path(part: &str) -> Result<String, Problem> {
-    match percent_decode_str(part).decode_utf8() {
+    match percent_decode_str(&spaced).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(Problem::new(Kind::Request, format!("{part}: its escapes are not UTF-8"))),
     }
