@@ -1,40 +1,39 @@
 //! Factors on a passage's ranking value: its role, its relation to a name in the query, and its kind where the query asks for
-//! another.
+//! another. Their values are the defaults of `tamis-rank`.
 
 use crate::collections::{CODE, FILE_COLLECTIONS};
-use crate::config::RankFactors;
 use tamis_cut::TextKind;
-use tamis_rank::{Lean, QueryNames, RolePrior};
+use tamis_rank::{DefinitionPrior, Lean, LeanPrior, QueryNames, RolePrior};
 use tamis_store::StoredPassage;
 use tamis_text::{Category, Language};
 
-impl RankFactors {
-    /// Returns the factor on each passage's value, in (0, 1].
-    pub(super) fn factors(&self, names: &QueryNames, lean: Option<Lean>, passages: &[StoredPassage]) -> Vec<f64> {
-        let mut factors = self.definitions.factors(names, passages.iter().map(|passage| passage.symbol.as_deref()));
-        for (factor, passage) in factors.iter_mut().zip(passages) {
-            *factor *= self.roles.factor(&passage.role);
-            let other = match lean {
-                Some(Lean::Code) => {
-                    is_file(passage) && !is_program(&passage.collection, passage.language.as_deref(), &passage.path)
-                }
-                Some(Lean::Guide) => passage.collection == CODE,
-                Some(Lean::Both) | None => false,
-            };
-            if other {
-                *factor *= self.lean.other;
+/// Returns the factor on each passage's value, in (0, 1].
+pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[StoredPassage]) -> Vec<f64> {
+    let roles = RolePrior::default();
+    let symbols = passages.iter().map(|passage| passage.symbol.as_deref());
+    let mut factors = DefinitionPrior::default().factors(names, symbols);
+    for (factor, passage) in factors.iter_mut().zip(passages) {
+        *factor *= roles.factor(&passage.role);
+        let other = match lean {
+            Some(Lean::Code) => {
+                is_file(passage) && !is_program(&passage.collection, passage.language.as_deref(), &passage.path)
             }
+            Some(Lean::Guide) => passage.collection == CODE,
+            Some(Lean::Both) | None => false,
+        };
+        if other {
+            *factor *= LeanPrior::default().other;
         }
-        factors
     }
+    factors
+}
 
-    /// Returns the factors as settings of a scoring key.
-    pub(super) fn scoring(&self) -> [(&'static str, String); 3] {
-        let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
-        let usage = self.definitions.usage;
-        let roles = format!("{test} {example} {vendored} {generated} {changelog} {license} {bot} {template}");
-        [("roles", roles), ("usage", usage.to_string()), ("lean", self.lean.other.to_string())]
-    }
+/// Returns the factors as settings of a scoring key, so that scores of a version with other factors are not mixed with these.
+pub(super) fn scoring() -> [(&'static str, String); 3] {
+    let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = RolePrior::default();
+    let roles = format!("{test} {example} {vendored} {generated} {changelog} {license} {bot} {template}");
+    let (usage, lean) = (DefinitionPrior::default().usage, LeanPrior::default().other);
+    [("roles", roles), ("usage", usage.to_string()), ("lean", lean.to_string())]
 }
 
 fn is_file(passage: &StoredPassage) -> bool {
