@@ -102,8 +102,7 @@ const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 /// let on_topic = Evidence { best_similarity: Some(0.62), ..off_topic };
 /// assert!(!Gate::default().judge(&on_topic).empty);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
     /// Least sum of coverage and share of the reference, 0 to 2.
     pub min_evidence: f64,

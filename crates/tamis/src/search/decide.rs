@@ -6,7 +6,7 @@ use super::decay::SearchDecay;
 use super::gather::Gathered;
 use super::gather::Phrased;
 use super::listed::Listed;
-use super::rank_factors::{factors, lowered};
+use super::rank_factors::factors;
 use super::rerank::Rerank;
 use super::thresholds::Thresholds;
 use crate::Error;
@@ -17,7 +17,7 @@ use tamis_cut::{
 };
 use tamis_rank::{
     Adjustment, Evidence, ExactFind, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
-    merged_ranks, order, put_first,
+    lowered, merged_ranks, order, put_first,
 };
 use tamis_store::{PassageId, StoredPassage};
 

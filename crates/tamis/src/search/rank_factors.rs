@@ -1,19 +1,18 @@
 //! Factors on a passage's ranking value: its role, its relation to a name in the query, and its kind where the query asks for
-//! another. Their values are the defaults of `tamis-rank`.
+//! another. Their values are those of `tamis-rank`.
 
 use crate::collections::{CODE, FILE_COLLECTIONS};
 use tamis_cut::TextKind;
-use tamis_rank::{DefinitionPrior, Lean, LeanPrior, QueryNames, RolePrior};
+use tamis_rank::{LEAN_FACTOR, Lean, QueryNames, ROLE_FACTORS, USAGE_FACTOR, definition_factors, role_factor};
 use tamis_store::StoredPassage;
 use tamis_text::{Category, Language};
 
 /// Returns the factor on each passage's value, in (0, 1].
 pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[StoredPassage]) -> Vec<f64> {
-    let roles = RolePrior::default();
     let symbols = passages.iter().map(|passage| passage.symbol.as_deref());
-    let mut factors = DefinitionPrior::default().factors(names, symbols);
+    let mut factors = definition_factors(names, symbols);
     for (factor, passage) in factors.iter_mut().zip(passages) {
-        *factor *= roles.factor(&passage.role);
+        *factor *= role_factor(&passage.role);
         let other = match lean {
             Some(Lean::Code) => {
                 is_file(passage) && !is_program(&passage.collection, passage.language.as_deref(), &passage.path)
@@ -22,7 +21,7 @@ pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[Stored
             Some(Lean::Both) | None => false,
         };
         if other {
-            *factor *= LeanPrior::default().other;
+            *factor *= LEAN_FACTOR;
         }
     }
     factors
@@ -30,10 +29,8 @@ pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[Stored
 
 /// Returns the factors as settings of a scoring key, so that scores of a version with other factors are not mixed with these.
 pub(super) fn scoring() -> [(&'static str, String); 3] {
-    let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = RolePrior::default();
-    let roles = format!("{test} {example} {vendored} {generated} {changelog} {license} {bot} {template}");
-    let (usage, lean) = (DefinitionPrior::default().usage, LeanPrior::default().other);
-    [("roles", roles), ("usage", usage.to_string()), ("lean", lean.to_string())]
+    let roles = ROLE_FACTORS.map(|(_, factor)| factor.to_string()).join(" ");
+    [("roles", roles), ("usage", USAGE_FACTOR.to_string()), ("lean", LEAN_FACTOR.to_string())]
 }
 
 fn is_file(passage: &StoredPassage) -> bool {
@@ -55,11 +52,6 @@ fn is_program(collection: &str, language: Option<&str>, path: &str) -> bool {
 /// What a search leans to: what its question asks for, or else code where most of what was found is code.
 pub(super) fn lean_of(asked: Option<Lean>, found: TextKind) -> Option<Lean> {
     asked.or((found == TextKind::Code).then_some(Lean::Code))
-}
-
-/// Returns `value` lowered by `factor`. A value that is not positive stays as it is, so a factor never raises it.
-pub(super) fn lowered(value: f64, factor: f64) -> f64 {
-    if value > 0.0 { value * factor } else { value }
 }
 
 #[cfg(test)]

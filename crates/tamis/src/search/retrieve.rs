@@ -33,7 +33,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::{Pool, Relevance, Rule, Scale, TextKind, TopScore};
 use tamis_embed::{Embedder, ModelInfo};
-use tamis_rank::{EntryEvidence, Fusion, WeighedEvidence};
+use tamis_rank::{Fusion, WeighedEvidence};
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
 
 /// Candidates of each leg where words of the query leave some out.
@@ -271,8 +271,7 @@ impl<'a> Searcher<'a> {
         if !rule.counts_passages() {
             // Memories are notes of their own, not parts of a file. Similarities are on a scale of their own.
             let adds = !memory && rule.scale() == Scale::Score;
-            let evidence = adds.then(EntryEvidence::default);
-            entries::group(&mut listed, &retrieved.texts, evidence.as_ref(), &retrieved.question);
+            entries::group(&mut listed, &retrieved.texts, adds, &retrieved.question);
         }
         clock.lap("entries");
         let scoring = self.scoring(fusions.cut, &rerank, *memory, retrieved.gathered.phrased.len());

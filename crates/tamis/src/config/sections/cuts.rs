@@ -75,8 +75,8 @@ fn collection_name(collection: &str, parameter: &str) -> String {
 pub(in crate::config) fn by_collection() -> impl Iterator<Item = Key> {
     COLLECTIONS.iter().flat_map(|collection| {
         TopScore::METHOD.parameters.iter().map(move |parameter| {
-            let doc = format!("The same for the collection {collection} alone");
-            Key { doc, ..key(collection_name(collection, parameter.name), parameter) }
+            let own = key(collection_name(collection, parameter.name), parameter);
+            Key { doc: format!("{}, for the collection {collection} alone", own.doc), ..own }
         })
     })
 }
