@@ -368,7 +368,7 @@ mod tests {
         fn a_factor_only_ranks_down(query in "[a-zA-Z_. ]{0,30}", symbols in prop::collection::vec(prop::option::of("[a-zA-Z_:]{0,20}"), 0..20)) {
             let factors = definition_factors(&QueryNames::of(&query), symbols.iter().map(|symbol| symbol.as_deref()));
             prop_assert_eq!(factors.len(), symbols.len());
-            prop_assert!(factors.iter().all(|&factor| factor <= 1.0 && factor >= USAGE_FACTOR - 1e-12));
+            prop_assert!(factors.iter().all(|factor| (USAGE_FACTOR - 1e-12..=1.0).contains(factor)));
             prop_assert!(factors.is_empty() || factors.contains(&1.0), "{:?}", factors);
         }
     }
