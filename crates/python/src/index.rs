@@ -120,7 +120,7 @@ impl Index {
 
     /// Starts to bring the index up to date: with every model if `wait` is true, else with the first.
     fn refresh(&self, wait: bool, reread: bool) -> Refresh {
-        let options = if wait { RunOptions::WHOLE } else { RunOptions::first_model(self.index.config()) };
+        let options = if wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
         Refresh::start(self.index.clone(), RunOptions { reread, ..options })
     }
 }

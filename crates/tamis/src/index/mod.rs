@@ -149,7 +149,7 @@ impl Index {
     /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now is not an
     /// error: it is searched as it is.
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
-        let options = RunOptions::before_search(&self.config);
+        let options = RunOptions::BEFORE_SEARCH;
         let (reason, failed) = match &self.obstacle {
             None => match self.refresh_now(options, observer) {
                 Ok(report) => {

@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 use tamis_store::{Applied, Change, DocumentId, DocumentState};
+use tamis_text::{NoteOptions, Options};
 
 /// The number of files committed together.
 const FILES_A_BATCH: usize = 128;
@@ -247,10 +248,12 @@ fn splitter_settings(index: &Index, source: &Source) -> String {
     let mut skip = config.skip.clone();
     skip.sort();
     let collection = source.collection.map_or("", FileCollection::as_str);
-    let IndexConfig { passage_tokens, note_tokens, note_overlap_tokens, notes, wiki, max_document_bytes, .. } = config;
+    let IndexConfig { notes, wiki, max_document_bytes, .. } = config;
+    let tokens = Options::default().max_tokens;
+    let NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap, .. } = NoteOptions::default();
     format!(
-        "version={SPLITTER} tokens={passage_tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
-         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap_tokens} documents={max_document_bytes}",
+        "version={SPLITTER} tokens={tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap} documents={max_document_bytes}",
         skip.join(",")
     )
 }

@@ -17,6 +17,9 @@ use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 #[derive(Debug, Default)]
 pub(crate) struct LateVectors(Mutex<HashMap<(String, TextHash), Vec<f32>>>);
 
+/// First entries of a search whose best passages the better model reads while somebody waits.
+const ENTRIES: usize = 24;
+
 /// Vectors kept in memory, about six megabytes. Beyond that the next search begins anew.
 const REMEMBERED: usize = 4096;
 
@@ -38,11 +41,11 @@ impl LateVectors {
 }
 
 impl Searcher<'_> {
-    /// Notes the similarity of the first `search.late` entries to the query under the better model. Their best passages are read now
+    /// Notes the similarity of the first entries to the query under the better model. Their best passages are read now
     /// if it has not read them. Returns the reason if the model failed; the search is then decided without it.
     pub(super) fn read_late(&self, retrieved: &Retrieved, listed: &mut Listed) -> Result<Option<String>, Error> {
         let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
-        let depth = self.index.config.search.late.min(counted);
+        let depth = ENTRIES.min(counted);
         let Some(name) = self.index.config.index.models.last().filter(|_| depth > 0) else { return Ok(None) };
         let read = self.index.models.described(name).and_then(|model| {
             if model.provider == Provider::Static {

@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 use tamis_cut::Guarantee;
 use tamis_store::{DocumentId, Filter, Highlighter};
 
+/// Lines of text shown for a result, unless the request says how many.
+const SNIPPET_LINES: usize = 6;
+
 /// The steps of a search that an observer counts: gather, decide, present. It can stop the search after each.
 const STEPS: u64 = 3;
 
@@ -122,7 +125,6 @@ impl<'a> Searcher<'a> {
         self.explain_learning(rule, &mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
         let decay = self.decay(&retrieved.question);
-        decay.explain(&mut decided.cut, &decided.ranked);
         decided.cut.explain_words(&retrieved.question.words);
 
         let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(decided.cut.keep);
@@ -147,8 +149,8 @@ impl<'a> Searcher<'a> {
         warnings.extend(self.missing_paths(&question)?);
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
-        let lines = request.snippet_lines.unwrap_or(self.index.config.search.snippet_lines);
-        let shown = Shown { question: &question, highlighter: highlighter.as_ref(), lines, decay: &decay };
+        let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
+        let shown = Shown { question: &question, highlighter: highlighter.as_ref(), lines };
         let Decided { ranked, cut, .. } = &decided;
         let listed = flat.as_ref().unwrap_or(&placed);
         let documents: Vec<DocumentId> = listed.iter().map(|placed| ranked[placed.position].passage.document).collect();

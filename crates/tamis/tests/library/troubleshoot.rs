@@ -158,33 +158,29 @@ fn trap_the_floor_is_a_similarity_and_not_a_distance() {
 
 #[test]
 fn trap_what_only_words_found_is_held_to_its_real_similarity() {
-    // One candidate a leg: words find the issue with the rare ones, vectors find the other.
+    // Ten candidates a leg: words find the issue with the rare ones first, and vectors find the ten others.
     let tree = notes_tree();
-    let index = tree.open(&[("triage.troubleshooting.candidates", "1"), ("triage.troubleshooting.keep_by", "floor")]);
+    let index = tree.open(&[("triage.troubleshooting.keep_by", "floor")]);
     let fruit = "Apples, pears and plums are harvested in autumn by hand and kept in a cool cellar.";
-    put(
-        &index,
-        &[
-            closed(1, "Fruit of the orchard", &format!("{fruit} qa1 qb2 qc3 qd4")),
-            closed(2, "Login fails", "The login fails for every user."),
-            closed(3, "Pale colours", "The chart is hard to read."),
-        ],
-    );
+    let login = |number| closed(number, "Login fails", &format!("The login fails for every user of host {number}."));
+    let fruit = closed(1, "Fruit of the orchard", &format!("{fruit} qa1 qb2 qc3 qd4"));
+    put(&index, &std::iter::once(fruit).chain((2..12).map(login)).collect::<Vec<_>>());
     let asked = |threshold| TroubleshootRequest {
         similarity_threshold: Some(threshold),
+        max_results: Some(10),
         ..TroubleshootRequest::text("The login fails: qa1 qb2 qc3 qd4", "The login fails for every user.")
     };
     let without_floor = index.troubleshooting().answer(&asked(0.0), &()).expect("answered");
     let proposed = |number| without_floor.considered.iter().find(|one| one.number == number).expect("proposed").clone();
     let (by_words, by_vectors) = (proposed(1), proposed(2));
     let of = |number| without_floor.matches.iter().find(|found| found.number == number).expect("kept without a floor");
-    assert_eq!((of(1).lexical_rank, of(1).semantic_rank), (Some(1), None), "the legs propose one each");
-    assert_eq!((of(2).lexical_rank, of(2).semantic_rank), (None, Some(1)));
+    assert_eq!((of(1).lexical_rank, of(1).semantic_rank), (Some(1), None), "only words propose it");
+    assert!(of(2).semantic_rank.is_some());
     let (low, high) = (by_words.similarity.expect("computed"), by_vectors.similarity.expect("known"));
     assert!(low < high, "{low} {high}");
 
     let found = index.troubleshooting().answer(&asked((low + high) / 2.0), &()).expect("answered");
-    assert_eq!(numbers(&found), [2]);
+    assert!(numbers(&found).contains(&2) && !numbers(&found).contains(&1), "{:?}", numbers(&found));
     let by_words = found.considered.iter().find(|one| one.number == 1).expect("proposed");
     assert!(!by_words.kept && by_words.reason.as_ref().is_some_and(|reason| reason.contains("below")));
 }

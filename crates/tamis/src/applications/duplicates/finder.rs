@@ -5,7 +5,6 @@ use super::answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, Duplicat
 use super::likeness::{Weights, likeness, mean_similarity, nearness, words};
 use crate::Error;
 use crate::collections::ISSUES;
-use crate::config::DuplicatesConfig;
 use crate::progress::Observer;
 use crate::search::{
     CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Searcher, Stopwatch,
@@ -23,6 +22,22 @@ const FLOOR: &str = "likeness_floor";
 
 /// The constant of the fusion that selects issues to compare; likeness then orders them.
 const RRF_K: f64 = 60.0;
+
+/// Issues that each leg proposes.
+const CANDIDATES: usize = 50;
+
+/// Fewest issues returned once the nearest one is like enough, for a person to compare.
+const MIN_RESULTS: usize = 3;
+
+/// Weight of the words that two issues share, against 1 for the similarity of their vectors.
+const WORDS_WEIGHT: f64 = 0.45;
+
+/// Weight of the similarity by each other model of the index, against 1 for the model that searches.
+const OTHER_MODELS_WEIGHT: f64 = 0.5;
+
+/// Score added for two issues written at the same time, and the days between two after which half of it is left.
+const NEARNESS_WEIGHT: f64 = 0.05;
+const NEARNESS_HALF_LIFE_DAYS: f64 = 180.0;
 
 /// The part number of an issue's body.
 const BODY: u32 = 0;
@@ -81,14 +96,14 @@ impl DuplicateFinder<'_> {
                 request: &search,
                 filter: Filter { attributes, ..Filter::default() },
                 own,
-                candidates: settings.candidates,
+                candidates: CANDIDATES,
                 rrf_k: RRF_K,
             },
             &mut clock,
         )?;
-        let (order, considered) = compared(searcher, &found, &asked, &settings)?;
+        let (order, considered) = compared(searcher, &found, &asked)?;
         clock.lap("compare");
-        let mut cut = self.cut_duplicates(&found, &considered, &settings)?;
+        let mut cut = self.cut_duplicates(&found, &considered, settings.min_likeness)?;
         found.explain_words(&mut cut);
         clock.lap("cut");
         let served = IssuesServed {
@@ -124,9 +139,8 @@ impl DuplicateFinder<'_> {
         &self,
         found: &FoundIssues,
         considered: &[ConsideredDuplicate],
-        settings: &DuplicatesConfig,
+        floor: f64,
     ) -> Result<CutReport, Error> {
-        let floor = settings.min_likeness;
         let best = considered.iter().max_by(|a, b| a.likeness.total_cmp(&b.likeness));
         let nothing = |reason: String| CutReport {
             method: FLOOR.to_owned(),
@@ -161,7 +175,7 @@ impl DuplicateFinder<'_> {
         let mut pool = Pool::scores(considered.iter().map(|one| one.score)).map_err(|error| wrong(&error))?;
         if let Some((mean, count)) = found.background() {
             // Without shared words, likeness depends on similarity alone.
-            let background = Background { mean: likeness(mean, 0.0, settings.words_weight), deviation: 0.0, count };
+            let background = Background { mean: likeness(mean, 0.0, WORDS_WEIGHT), deviation: 0.0, count };
             pool = pool.with_background(background).map_err(|error| wrong(&error))?;
         }
         let mut cut = CutReport::from(self.index.config.search.cut.as_deref().unwrap_or(&EVERYTHING).cut(&pool));
@@ -169,7 +183,7 @@ impl DuplicateFinder<'_> {
             format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
         // Issues below the floor are only shown so that a person has a few to compare.
         let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
-        cut.keep = cut.keep.min(alike_enough).max(settings.min_results).min(considered.len());
+        cut.keep = cut.keep.min(alike_enough).max(MIN_RESULTS).min(considered.len());
         cut.dropped = considered.len() - cut.keep;
         cut.reason = format!("{nearest}; {}", cut.reason.trim_end_matches('.'));
         Ok(cut)
@@ -182,7 +196,6 @@ fn compared(
     searcher: Searcher<'_>,
     found: &FoundIssues,
     asked: &Issue,
-    settings: &DuplicatesConfig,
 ) -> Result<(Vec<usize>, Vec<ConsideredDuplicate>), Error> {
     let passages = searcher.issue_similarities(found)?;
     let others = searcher.other_similarities(found, &passages)?;
@@ -201,11 +214,11 @@ fn compared(
     for ((at, issue), its_words) in known.zip(&texts) {
         let Some(similarity) = of_body(&passages[at]) else { continue };
         let views = others.iter().filter_map(|view| of_body(&view[at]));
-        let similarity = mean_similarity(similarity, views, settings.other_models_weight);
+        let similarity = mean_similarity(similarity, views, OTHER_MODELS_WEIGHT);
         let shared_words = weights.shared(&own_words, its_words);
-        let likeness = likeness(similarity, shared_words, settings.words_weight);
+        let likeness = likeness(similarity, shared_words, WORDS_WEIGHT);
         let apart = asked_at.zip(issue.created_at).map(|(a, b)| a.duration_since(b).as_secs_f64() / 86_400.0);
-        let near = apart.map_or(0.0, |days| nearness(days, settings.nearness_half_life_days));
+        let near = apart.map_or(0.0, |days| nearness(days, NEARNESS_HALF_LIFE_DAYS));
         compared.push((
             at,
             ConsideredDuplicate {
@@ -219,7 +232,7 @@ fn compared(
                 likeness,
                 similarity,
                 shared_words,
-                score: likeness + settings.nearness_weight * near,
+                score: likeness + NEARNESS_WEIGHT * near,
             },
         ));
     }
