@@ -161,7 +161,7 @@ fn a_body_says_the_same_as_a_query_string() {
         (
             "/v1/search",
             "query=retry&languages=rust&limit=2&no_gate=true",
-            json!({ "query": "retry", "languages": ["rust"], "limit": 2, "no_gate": true }),
+            json!({ "query": "retry", "languages": "rust", "limit": "2", "no_gate": "true" }),
         ),
         ("/v1/recall", "query=bread", json!({ "query": "bread" })),
         ("/v1/pack", "query=oven&budget_tokens=100", json!({ "query": "oven", "budget_tokens": 100 })),

@@ -1,9 +1,11 @@
 //! Words of a query that look like paths. The search takes them as words, and says so where the index has no such file: the user
 //! may have meant to search below it.
 
+use super::answer::Hit;
 use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
+use crate::handle::{Source, SourceState};
 use crate::index::is_file;
 use std::collections::BTreeSet;
 use tamis_store::Namespace;
@@ -60,6 +62,18 @@ impl Searcher<'_> {
             paths.extend(files.map(|document| document.path));
         }
         Ok(warnings(&words, &paths))
+    }
+
+    /// Returns a warning for each namespace of the results whose directory is gone.
+    pub(super) fn gone_sources(&self, results: &[Hit]) -> Vec<String> {
+        let shown: BTreeSet<&str> = results.iter().map(|hit| hit.namespace.as_str()).collect();
+        let sources = self.index.registry.sources().filter(|source| shown.contains(source.namespace.as_str()));
+        let gone = sources.filter(|source| !source.root.is_dir());
+        gone.filter_map(|Source { namespace, .. }| {
+            let remark = SourceState::Gone.remark(namespace)?;
+            Some(format!("the directory of {namespace} is {remark}"))
+        })
+        .collect()
     }
 
     /// Whether a path is the whole one of a file, which costs less to know than a list of all.

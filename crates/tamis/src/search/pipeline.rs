@@ -158,6 +158,7 @@ impl<'a> Searcher<'a> {
         let further = if flat.is_some() { &[] } else { further.as_slice() };
         let mut results = shown.results(&decided, listed, further, known);
         self.add_urls(&documents, &mut results)?;
+        warnings.extend(self.gone_sources(&results));
         let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
         let nearest = if request.strict { Vec::new() } else { nearest(&decided) };
         let statistics = gathered.lexical.as_ref();
