@@ -222,7 +222,7 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
     let remark = report.sources[2].remark.as_deref().expect("a remark");
     assert!(remark.starts_with("gone; if it has moved, `tamis index DIRECTORY`"), "{remark}");
     assert_eq!(index.status().expect("a status").sources[2].state, SourceState::Gone);
-    let answer = index.search(&SearchRequest::new("when is the tax return due")).expect("searched");
+    let answer = index.search(SearchRequest::new("when is the tax return due")).expect("searched");
     assert_eq!(answer.results[0].namespace, "library");
     assert!(
         answer.warnings.iter().any(|text| text.starts_with("the directory of library is gone")),
@@ -238,7 +238,7 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
     );
     let report = refresh(&index);
     assert_eq!((report.added, report.removed), (1, 0));
-    let answer = index.search(&SearchRequest::new("when is the tax return due")).expect("searched");
+    let answer = index.search(SearchRequest::new("when is the tax return due")).expect("searched");
     assert_eq!((answer.results[0].namespace.as_str(), answer.warnings.as_slice()), ("library", &[][..]));
     // Taken out and added again, it is named after its new place.
     index.remove_source("library").expect("removed");
