@@ -339,10 +339,9 @@ fn missing(words: &[String]) -> Option<String> {
     match words {
         [] => None,
         [one] => Some(format!("no passage has \"{one}\"")),
-        [first, second, third, _, rest @ ..] => Some(format!(
-            "no passage has \"{first}\", \"{second}\", \"{third}\" or {} more of the words",
-            rest.len() + 1
-        )),
+        [first, second, third, rest @ ..] if rest.len() > 1 => {
+            Some(format!("no passage has \"{first}\", \"{second}\", \"{third}\" or {} more of the words", rest.len()))
+        }
         [first @ .., last] => Some(format!("no passage has \"{}\" or \"{last}\"", first.join("\", \""))),
     }
 }
