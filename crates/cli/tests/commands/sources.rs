@@ -145,7 +145,7 @@ fn status_lists_the_repositories_and_one_can_be_taken_out() {
 fn a_repository_that_is_renamed_is_told_of_and_taken_over_at_its_new_place() {
     let tree = indexed();
     fs::rename(tree.root().join("kitchen"), tree.root().join("bakery")).expect("renamed");
-    let gone = "kitchen: gone; if it has moved, `tamis index DIRECTORY` with its new place takes it over";
+    let gone = "kitchen: gone; name its new place (`tamis index DIRECTORY`, or the configuration)";
     assert!(run(tree.tamis(&["index"])).1.contains(gone));
     assert!(run(tree.tamis(&["status"])).1.contains(gone));
     assert_eq!(first(&tree, "", "how hot must the oven be for bread"), "kitchen/docs/bread.md".to_owned());

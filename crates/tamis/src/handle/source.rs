@@ -59,8 +59,8 @@ impl SourceState {
         match self {
             SourceState::Here => None,
             SourceState::Gone => Some(format!(
-                "gone; if it has moved, `tamis index DIRECTORY` with its new place takes it over, else `tamis index --remove {namespace}` \
-                 removes its documents"
+                "gone; name its new place (`tamis index DIRECTORY`, or the configuration), or remove its documents \
+                 (`tamis index --remove {namespace}`)"
             )),
             SourceState::Unnamed => Some(format!(
                 "not in the configuration any more; its documents stay until `tamis index --remove {namespace}`"
@@ -227,8 +227,9 @@ impl Registry {
 
     /// Gives a source that has moved its new directory.
     pub fn move_to(&mut self, namespace: &str, root: &Path) {
-        let known = self.sources.iter_mut().find(|known| known.source.namespace == namespace);
-        known.into_iter().for_each(|known| known.source.root = root.to_owned());
+        if let Some(known) = self.sources.iter_mut().find(|known| known.source.namespace == namespace) {
+            known.source.root = root.to_owned();
+        }
     }
 
     /// Starts a list without the tree around the index, which then only holds the named sources.

@@ -17,8 +17,8 @@ pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
 impl Index {
     /// Adds directories as namespaces, or changes the settings of those already added, and returns their namespaces. A namespace
     /// is named after its directory, with a number after a taken name. A directory that has most files of a source whose own one is
-    /// gone is that source, moved. The next [`Index::refresh`] reads the files. An empty
-    /// index then no longer counts the tree around it as a source, unless that tree is named itself.
+    /// gone is that source, moved. The next [`Index::refresh`] reads the files. An empty index then no longer counts the tree around
+    /// it as a source, unless that tree is named itself.
     ///
     /// # Errors
     /// A directory is missing, lies in another source or contains one; an owner's name is invalid; another process is
@@ -62,9 +62,10 @@ impl Index {
         Ok(namespaces)
     }
 
-    /// Finds the namespace of a source that a user added, whose directory is gone and most of whose files are in this directory.
+    /// Finds the namespace of a source that a user added, whose directory is gone and most of whose files are in this directory. In a
+    /// database, a directory that is not here may be on another machine.
     fn moved_to(&self, registry: &Registry, root: &Path) -> Result<Option<String>, Error> {
-        if registry.sources().any(|source| source.root == root) {
+        if self.config.store.url.is_some() || registry.sources().any(|source| source.root == root) {
             return Ok(None);
         }
         for source in registry.added().filter(|source| !source.root.is_dir()) {

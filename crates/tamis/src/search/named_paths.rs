@@ -5,7 +5,7 @@ use super::answer::Hit;
 use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
-use crate::handle::{Source, SourceState};
+use crate::handle::SourceState;
 use crate::index::is_file;
 use std::collections::BTreeSet;
 use tamis_store::Namespace;
@@ -64,16 +64,16 @@ impl Searcher<'_> {
         Ok(warnings(&words, &paths))
     }
 
-    /// Returns a warning for each namespace of the results whose directory is gone.
+    /// Returns a warning for each namespace of the results whose directory is gone. In a database, it may be on another machine.
     pub(super) fn gone_sources(&self, results: &[Hit]) -> Vec<String> {
+        if self.index.config.store.url.is_some() {
+            return Vec::new();
+        }
         let shown: BTreeSet<&str> = results.iter().map(|hit| hit.namespace.as_str()).collect();
         let sources = self.index.registry.sources().filter(|source| shown.contains(source.namespace.as_str()));
+        let remark = |namespace: &str| SourceState::Gone.remark(namespace).unwrap_or_default();
         let gone = sources.filter(|source| !source.root.is_dir());
-        gone.filter_map(|Source { namespace, .. }| {
-            let remark = SourceState::Gone.remark(namespace)?;
-            Some(format!("the directory of {namespace} is {remark}"))
-        })
-        .collect()
+        gone.map(|source| format!("the directory of {} is {}", source.namespace, remark(&source.namespace))).collect()
     }
 
     /// Whether a path is the whole one of a file, which costs less to know than a list of all.

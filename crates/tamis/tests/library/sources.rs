@@ -220,7 +220,7 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
     let report = refresh(&index);
     assert_eq!((report.removed, report.unchanged), (0, 10));
     let remark = report.sources[2].remark.as_deref().expect("a remark");
-    assert!(remark.starts_with("gone; if it has moved, `tamis index DIRECTORY`"), "{remark}");
+    assert!(remark.starts_with("gone; name its new place (`tamis index DIRECTORY`"), "{remark}");
     assert_eq!(index.status().expect("a status").sources[2].state, SourceState::Gone);
     let answer = index.search(SearchRequest::new("when is the tax return due")).expect("searched");
     assert_eq!(answer.results[0].namespace, "library");
