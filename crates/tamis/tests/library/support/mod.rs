@@ -90,9 +90,16 @@ pub fn notes_tree() -> Tree {
 }
 
 /// Stops a call once it has been asked so often.
-struct StopsAfter {
+#[derive(Debug)]
+pub struct StopsAfter {
     asked: AtomicUsize,
     allowed: usize,
+}
+
+impl StopsAfter {
+    pub fn new(allowed: usize) -> StopsAfter {
+        StopsAfter { asked: AtomicUsize::new(0), allowed }
+    }
 }
 
 impl Observer for StopsAfter {
@@ -103,7 +110,7 @@ impl Observer for StopsAfter {
 
 /// Stops a call at each place where it can be stopped, and returns their number.
 pub fn stop_everywhere<T>(mut call: impl FnMut(&dyn Observer) -> Result<T, Error>) -> usize {
-    let is_stopped = |&allowed: &usize| match call(&StopsAfter { asked: AtomicUsize::new(0), allowed }) {
+    let is_stopped = |&allowed: &usize| match call(&StopsAfter::new(allowed)) {
         Err(Error::Cancelled) => true,
         answered => answered.map(|_| false).expect("answered"),
     };
