@@ -1,7 +1,6 @@
 //! Words of a query that look like paths. The search takes them as words, and says so where the index has no such file: the user
 //! may have meant to search below it.
 
-use super::answer::Hit;
 use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
@@ -64,12 +63,11 @@ impl Searcher<'_> {
         Ok(warnings(&words, &paths))
     }
 
-    /// Returns a warning for each namespace of the results whose directory is gone. In a database, it may be on another machine.
-    pub(super) fn gone_sources(&self, results: &[Hit]) -> Vec<String> {
+    /// Returns a warning for each namespace of an answer whose directory is gone. In a database, it may be on another machine.
+    pub(super) fn gone_sources(&self, shown: BTreeSet<&str>) -> Vec<String> {
         if self.index.config.store.url.is_some() {
             return Vec::new();
         }
-        let shown: BTreeSet<&str> = results.iter().map(|hit| hit.namespace.as_str()).collect();
         let sources = self.index.registry.sources().filter(|source| shown.contains(source.namespace.as_str()));
         let remark = |namespace: &str| SourceState::Gone.remark(namespace).unwrap_or_default();
         let gone = sources.filter(|source| !source.root.is_dir());

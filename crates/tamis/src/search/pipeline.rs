@@ -158,9 +158,10 @@ impl<'a> Searcher<'a> {
         let further = if flat.is_some() { &[] } else { further.as_slice() };
         let mut results = shown.results(&decided, listed, further, known);
         self.add_urls(&documents, &mut results)?;
-        warnings.extend(self.gone_sources(&results));
         let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
         let nearest = if request.strict { Vec::new() } else { nearest(&decided) };
+        let shown = results.iter().map(|hit| &hit.namespace).chain(nearest.iter().map(|one| &one.namespace));
+        warnings.extend(self.gone_sources(shown.map(String::as_str).collect()));
         let statistics = gathered.lexical.as_ref();
         let missing_words = statistics.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
         let summary = cut.sentence(placed.len(), &missing_words);

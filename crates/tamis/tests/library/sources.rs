@@ -229,6 +229,12 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
         "{:?}",
         answer.warnings
     );
+    let nothing =
+        index.search(SearchRequest::new("who won the football world cup").namespaces(["library"])).expect("searched");
+    assert!(
+        nothing.results.is_empty() && nothing.warnings.iter().any(|text| text.contains("library is gone")),
+        "{nothing:?}"
+    );
     // A directory with other files is a repository of its own, and the one with these is the source, moved.
     fs::create_dir(workshop.at("else")).expect("made");
     fs::write(workshop.at("else/one.md"), "# Another\n\nNothing of the library.\n").expect("written");
