@@ -166,6 +166,9 @@ impl Index {
                 Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Replaced { .. }))) => {
                     return Err(error.into());
                 }
+                Err(Error::Store(StoreError::OtherTree { known, .. })) => {
+                    (format!("`tamis index` in {known} updates it"), true)
+                }
                 Err(error @ (Error::Store(_) | Error::NotPublished { .. })) => (error.to_string(), true),
                 Err(error) => return Err(error),
             },
