@@ -81,12 +81,13 @@ pub struct GrepArguments {
 Examples:
   tamis files                    all files of the index
   tamis files 'src/**/*_test.rs' a glob
+  tamis files '!tests'           all but these; '/!name' is a name with an exclamation mark
   tamis files retry              paths that contain it, best first
   tamis files srvmain            no path contains it, so its letters in order: server/main.rs
 
 Exit status: 0 found something, 1 found nothing, 2 an error.")]
 pub struct FilesArguments {
-    /// Glob, part of a path, or some of its letters in order
+    /// Glob, part of a path, or some of its letters in order; !GLOB leaves paths out
     #[arg(value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// List only files of these languages, by name or file extension

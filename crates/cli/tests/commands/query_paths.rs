@@ -86,6 +86,11 @@ fn a_path_that_begins_with_an_exclamation_mark_is_a_path_where_it_is_named_as_on
     assert_eq!(found(&["-e", "tide", "!odd"]), ["!odd/tide.md"]);
     assert_eq!(found(&["tide", "--path", "./!odd"]), ["!odd/tide.md"]);
     assert!(!found(&["tide", "--path", "!/!odd/**"]).contains(&"!odd/tide.md".to_owned()));
+    let files = |pattern: &str| run(tree.tamis(&["files", "-q", pattern])).1;
+    assert_eq!([files("/!odd"), files("**/!odd")], ["!odd/tide.md\n", "!odd/tide.md\n"]);
+    for others in [files("!/!odd"), files("!**/!odd")] {
+        assert!(others.contains("README.md") && !others.contains("tide.md"), "{others}");
+    }
     let mut inside = tree.tamis(&["search", "--json", "--all", "tide", "--path", "tide.md"]);
     inside.current_dir(tree.root().join("!odd"));
     let answer: serde_json::Value = serde_json::from_str(&run(inside).1).expect("JSON");

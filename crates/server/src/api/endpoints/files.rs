@@ -12,7 +12,7 @@ pub(crate) struct Files;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Parameters {
-    /// Glob, part of a path, or some of its letters in order (default: all files).
+    /// Glob, part of a path, or some of its letters in order; `!GLOB` leaves paths out (default: all files).
     #[schemars(length(max = 1000))]
     pattern: Option<String>,
     /// Only these languages, by name or file extension.
