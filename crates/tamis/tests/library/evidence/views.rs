@@ -1,4 +1,4 @@
-//! Views of SciFact, if it lies beside the checkout: each agrees with a direct count of the file, and every view with a
+//! Views of SciFact, if `TAMIS_TEST_DATA` has it: each agrees with a direct count of the file, and every view with a
 //! query on the store's own tables.
 
 use crate::evidence::graph::subjects;
