@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::namespace::Tree;
 use crate::tantivy_error;
+use crate::tree::Tree;
 use crate::vectors::VectorError;
 
 /// The result of a store's operation.
@@ -248,6 +248,11 @@ fn aside(path: &Path) -> String {
 }
 
 impl StoreError {
+    /// A writer with one tree in a namespace of another, `known`.
+    pub(crate) fn other_tree(path: &Path, tree: &Tree, known: &Tree) -> StoreError {
+        StoreError::OtherTree { path: path.to_owned(), tree: Box::new(tree.clone()), known: Box::new(known.clone()) }
+    }
+
     /// The opened file at `path` was deleted or replaced.
     pub(crate) fn replaced(path: &Path) -> StoreError {
         let gone = !path.exists();

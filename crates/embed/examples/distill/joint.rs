@@ -1,9 +1,9 @@
 //! The second part of the recipe: code is found by what is said about it, and prose stays where the first part put it.
 
 use rayon::prelude::*;
-use tamis_embed::{WordPiece, dot};
+use tamis_embed::dot;
 
-use super::pairs::Pair;
+use super::pairs::{Pair, tokens};
 use super::questions;
 use super::random::Random;
 use super::settings::Settings;
@@ -40,13 +40,6 @@ impl Texts {
             batch.targets.push((self.targets[at].clone(), weight / count as f32));
         }
     }
-}
-
-/// Returns the tokens of a text as the model counts them.
-pub fn tokens(text: &str) -> Vec<u16> {
-    let mut ids = Vec::new();
-    WordPiece::uncased_bert().bag(text, &mut ids);
-    ids.into_iter().map(|id| id as u16).collect()
 }
 
 fn vectors(trainer: &Trainer, bags: &[Bag]) -> Vec<f32> {

@@ -11,8 +11,9 @@ use super::evidence;
 use super::words::Difference;
 use crate::error::{Result, StoreError};
 use crate::lexical::TermReader;
-use crate::namespace::{Namespace, NewNamespace, Tree};
+use crate::namespace::{Namespace, NewNamespace};
 use crate::record::{Applied, Change, DocumentId};
+use crate::tree::Tree;
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
 /// distributed table cannot be updated with a function whose result changes within it.
@@ -129,7 +130,7 @@ impl PostgresStore {
                     Some(known) if known.is(tree) => continue,
                     Some(known) if !moved => {
                         let address = self.connections.address();
-                        return Err(tree.clone().refused(address.as_ref(), known.clone()).into());
+                        return Err(StoreError::other_tree(address.as_ref(), tree, known).into());
                     }
                     _ => {}
                 }

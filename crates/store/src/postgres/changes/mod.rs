@@ -18,9 +18,10 @@ use super::PostgresStore;
 use super::error::Failure;
 use super::evidence::{TaskUpdates, documents_changed};
 use crate::error::Result;
-use crate::namespace::{NewNamespace, Tree};
+use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
 use crate::store::{Changes, Writing};
+use crate::tree::Tree;
 pub(super) use plan::EvidenceChange;
 use plan::{Plan, Planned};
 
