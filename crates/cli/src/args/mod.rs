@@ -26,6 +26,8 @@ mod output;
 mod overview;
 mod pack;
 mod query;
+#[cfg(test)]
+mod reference;
 mod related;
 mod remember;
 mod scope;
@@ -250,26 +252,6 @@ mod tests {
     #[test]
     fn the_description_is_consistent() {
         description().debug_assert();
-    }
-
-    #[test]
-    fn the_guide_names_every_command_and_flag() {
-        let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
-        let guide = std::fs::read_to_string(guide).expect("docs/cli.md of the checkout");
-        let visible = |command: &&clap::Command| !command.is_hide_set();
-        let description = description();
-        let commands = description.get_subcommands().filter(visible).flat_map(|command| {
-            let nested = command.get_subcommands();
-            let nested = nested.map(|nested| (format!("tamis {} {}", command.get_name(), nested.get_name()), nested));
-            std::iter::once((format!("tamis {}", command.get_name()), command)).chain(nested)
-        });
-        for (name, command) in std::iter::once(("tamis".to_owned(), &description)).chain(commands) {
-            assert!(guide.contains(&name), "{name}");
-            let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
-            for flag in shown.filter_map(|argument| argument.get_long()) {
-                assert!(["help", "version"].contains(&flag) || guide.contains(&format!("--{flag}")), "--{flag}");
-            }
-        }
     }
 
     #[test]
