@@ -11,7 +11,7 @@ const HEAD: &str = "\
 <!-- written by `cargo xtask site --write` -->
 
 Every command with its arguments and flags, in the words of `tamis COMMAND --help`. [The guide](../cli.md) shows how to use them. \
-A flag that several commands have in the same words stands at the first of them, and the others name it in the row *also*; \
+A flag that several commands have in the same words stands at the first of them, and the others name it beside their purpose; \
 so do `--json`, `--namespace` and `--no-refresh`, which differ in words alone. \
 The commands of `tune` and `setup` go by their own names too, and so do `sql`, `views`, `view` and `jobs`.
 ";
@@ -24,18 +24,20 @@ fn page() -> String {
     let command = description();
     let mut page = HEAD.to_owned();
     let mut seen = HashSet::new();
-    page += "\n## every command\n| | Global options |\n| --- | --- |\n";
-    page += &rows(&command, &mut seen);
+    let (rows, _) = rows(&command, &mut seen);
+    page += &format!("\n## every command\n| | Global options |\n| --- | --- |\n{rows}");
     for command in visible(&command) {
         let name = command.get_name();
-        let _ = write!(page, "\n## {name}\n| | {} |\n| --- | --- |\n{}", about(command), rows(command, &mut seen));
+        let (rows, about) = self::rows(command, &mut seen);
+        let _ = write!(page, "\n## {name}\n| | {about} |\n| --- | --- |\n{rows}");
         for action in visible(command) {
-            let _ = writeln!(page, "| **`{name} {}`** | **{}** |", action.get_name(), about(action));
-            page += &rows(action, &mut seen);
+            let (rows, about) = self::rows(action, &mut seen);
+            let _ = write!(page, "| **`{name} {}`** | **{about}** |\n{rows}", action.get_name());
             for record in visible(action) {
                 let flags =
                     record.get_arguments().filter_map(|argument| Some(format!(" `--{}`", argument.get_long()?)));
-                let _ = writeln!(page, "| `{}` | {}:{} |", record.get_name(), about(record), flags.collect::<String>());
+                let about = record.get_about().map(ToString::to_string).unwrap_or_default();
+                let _ = writeln!(page, "| `{}` | {about}:{} |", record.get_name(), flags.collect::<String>());
             }
         }
     }
@@ -46,12 +48,8 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
-fn about(command: &Command) -> String {
-    command.get_about().map(ToString::to_string).unwrap_or_default()
-}
-
-/// A row for each argument, and one that names those of earlier commands.
-fn rows(command: &Command, seen: &mut HashSet<String>) -> String {
+/// A row for each argument, and the purpose of the command with the flags that earlier commands have.
+fn rows(command: &Command, seen: &mut HashSet<String>) -> (String, String) {
     let (mut rows, mut also) = (String::new(), Vec::new());
     for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
         let row = row(argument);
@@ -62,10 +60,11 @@ fn rows(command: &Command, seen: &mut HashSet<String>) -> String {
             _ => rows += &row,
         }
     }
+    let mut about = command.get_about().map(ToString::to_string).unwrap_or_default();
     if !also.is_empty() {
-        let _ = writeln!(rows, "| *also* | {} |", also.join(", "));
+        let _ = write!(about, ". Also {}", also.join(", "));
     }
-    rows
+    (rows, about)
 }
 
 fn row(argument: &Arg) -> String {

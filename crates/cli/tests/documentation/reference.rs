@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The meaning of a row of a table.
-const ALSO: &str = "The row *also* names what an earlier table has in the same words.";
+const ALSO: &str = "*Also* names what an earlier table has in the same words.";
 /// The line under the title of each page.
 const MADE: &str = "<!-- written by `cargo xtask site --write` -->";
 
@@ -104,8 +104,7 @@ fn tools(reader: &mut Reader) -> String {
     );
     let mut seen = HashSet::new();
     for tool in list["result"]["tools"].as_array().expect("tools") {
-        page += &format!("\n## {}\n| | {} |\n| --- | --- |\n", text(tool, "name"), cell(text(tool, "description")));
-        page += &rows(properties(&tool["inputSchema"]), &mut seen);
+        page += &table(text(tool, "name"), "", text(tool, "description"), properties(&tool["inputSchema"]), &mut seen);
     }
     page
 }
@@ -122,23 +121,14 @@ fn routes(reader: &mut Reader) -> String {
         let methods: Vec<_> = operations.keys().map(|method| method.to_uppercase()).collect();
         let first = |field| operations.values().map(|operation| text(operation, field)).find(|text| !text.is_empty());
         let about = format!("{}. {}", first("summary").unwrap_or_default(), first("description").unwrap_or_default());
-        page += &format!("\n## {path}\n| {} | {} |\n| --- | --- |\n", methods.join(", "), cell(&about));
-        for (method, operation) in operations {
-            if method == "post" && operations.contains_key("get") {
-                continue;
-            }
-            let listed = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
-            let listed = listed.iter().map(|parameter| {
-                (
-                    text(parameter, "name"),
-                    parameter["required"] == true,
-                    &parameter["schema"],
-                    text(parameter, "description"),
-                )
-            });
-            page += &rows(listed, &mut seen);
-            page += &rows(properties(&operation["requestBody"]["content"]["application/json"]["schema"]), &mut seen);
-        }
+        let operation = operations.get("get").or(operations.get("post")).expect("an operation");
+        let listed = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+        let listed = listed.iter().map(|parameter| {
+            let required = parameter["required"] == true;
+            (text(parameter, "name"), required, &parameter["schema"], text(parameter, "description"))
+        });
+        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+        page += &table(path, &methods.join(", "), &about, listed.chain(properties(body)), &mut seen);
     }
     page
 }
@@ -153,8 +143,14 @@ fn properties(schema: &Value) -> impl Iterator<Item = Parameter<'_>> {
     properties.map(move |(name, property)| (name.as_str(), required(name), property, text(property, "description")))
 }
 
-/// A row for each parameter, and one that names those that earlier tables have in the same words.
-fn rows<'a>(parameters: impl Iterator<Item = Parameter<'a>>, seen: &mut HashSet<String>) -> String {
+/// A section with a row for each parameter; those that earlier tables have in the same words are named in its head.
+fn table<'a>(
+    heading: &str,
+    methods: &str,
+    about: &str,
+    parameters: impl Iterator<Item = Parameter<'a>>,
+    seen: &mut HashSet<String>,
+) -> String {
     let (mut rows, mut also) = (String::new(), Vec::new());
     for (name, required, schema, description) in parameters {
         let required = if required { ", required" } else { "" };
@@ -164,10 +160,12 @@ fn rows<'a>(parameters: impl Iterator<Item = Parameter<'a>>, seen: &mut HashSet<
             false => also.push(format!("`{name}`")),
         }
     }
-    if !also.is_empty() {
-        rows += &format!("| *also* | {} |\n", also.join(", "));
+    let also = if also.is_empty() { String::new() } else { format!(" Also {}.", also.join(", ")) };
+    let about = cell(about);
+    if rows.is_empty() {
+        return format!("\n## {heading}\n{methods} {about}{also}\n");
     }
-    rows
+    format!("\n## {heading}\n| {methods} | {about}{also} |\n| --- | --- |\n{rows}")
 }
 
 /// What a property takes: its type, its values or its range, and its default.
