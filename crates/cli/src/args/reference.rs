@@ -74,9 +74,9 @@ fn row(argument: &Arg) -> String {
     let short = argument.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
     let name = argument.get_long().map_or(values.clone(), |long| format!("{short}--{long}{values}"));
     let mut help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-    // Where the help names no value, nothing else does.
+    // Long lists are examples in the help already.
     let possible: Vec<_> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-    if takes_values && !possible.iter().any(|value| help.contains(value)) && !possible.is_empty() {
+    if takes_values && possible.len() < 8 && !possible.iter().all(|value| help.contains(value)) {
         let _ = write!(help, ": {}", possible.join(", "));
     }
     format!("| `{}` | {} |\n", name.trim().replace('|', r"\|"), help.replace('|', r"\|").replace('<', "&lt;"))

@@ -163,7 +163,8 @@ fn table<'a>(
     let also = if also.is_empty() { String::new() } else { format!(" Also {}.", also.join(", ")) };
     let about = cell(about);
     if rows.is_empty() {
-        return format!("\n## {heading}\n{methods} {about}{also}\n");
+        let methods = if methods.is_empty() { String::new() } else { format!("{methods}. ") };
+        return format!("\n## {heading}\n{methods}{about}{also}\n");
     }
     format!("\n## {heading}\n| {methods} | {about}{also} |\n| --- | --- |\n{rows}")
 }
@@ -194,6 +195,7 @@ fn kind(schema: &Value) -> String {
     match &schema["default"] {
         Value::Null => {}
         Value::Array(values) if values.is_empty() => {}
+        Value::String(text) if text.is_empty() => {}
         default => kind += &format!("; `{}`", plain(default)),
     }
     kind
