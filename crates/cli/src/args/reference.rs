@@ -13,7 +13,8 @@ const HEAD: &str = "\
 Every command with its arguments and flags, in the words of `tamis COMMAND --help`. [The guide](../cli.md) shows how to use them. \
 A flag that several commands have in the same words stands at the first of them, and the others name it beside their purpose; \
 so do `--json`, `--namespace` and `--no-refresh`, which differ in words alone. \
-The commands of `tune` and `setup` go by their own names too, and so do `sql`, `views`, `view` and `jobs`.
+The commands of `tune` and `setup` go by their own names too, and so do `sql`, `views`, `view` and `jobs`. \
+The methods of `--cut` are on [the page of cuts](../cuts.md#the-methods).
 ";
 
 /// Flags that mean the same everywhere, in words that fit the command.
