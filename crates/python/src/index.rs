@@ -1,7 +1,7 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
-use crate::request::{Grep, Search};
+use crate::request::Search;
 use crate::running::{Refresh, interruptible};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tamis::feedback::Label;
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
+use tamis::tree::GrepRequest;
 use tamis::{Error, Freshness, RunOptions};
 
 /// An open index.
@@ -90,19 +91,19 @@ impl Index {
     }
 
     /// Passages like one, what it uses, and what uses it.
-    fn related(&self, py: Python<'_>, wanted: String, by: Option<String>, limit: Option<usize>) -> PyResult<String> {
+    fn related(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: RelatedRequest = read(py, request)?;
         self.answered(py, |_| {
-            let by = by.as_deref().map(str::parse).transpose()?;
-            let found = self.index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(wanted) })?;
+            let found = self.index.related().find(&request)?;
             self.index.feedback().opened(&found, &self.caller, "python related");
             Ok(json(&found))
         })
     }
 
     /// Exact text in the files.
-    fn grep(&self, py: Python<'_>, pattern: String, options: &str) -> PyResult<String> {
-        let options: Grep = read(py, options)?;
-        self.answered(py, |observer| Ok(json(&self.index.tree().grep(&options.request(pattern)?, observer)?)))
+    fn grep(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: GrepRequest = read(py, request)?;
+        self.answered(py, |observer| Ok(json(&self.index.tree().grep(&request, observer)?)))
     }
 
     /// Judges results of a search.

@@ -1,11 +1,10 @@
-//! The keyword arguments of a search and of a grep, as the package's own files hand them on, and the library's requests.
+//! The keyword arguments of a search, as the package's own files hand them on, and the library's request.
 
 use jiff::Timestamp;
 use serde::Deserialize;
 use tamis::config::Config;
 use tamis::search::{Aim, AimError, MetadataFilter, SearchCaller};
 use tamis::text::Language;
-use tamis::tree::{GrepRequest, LetterCase, MOST_LISTED, Pattern, TreeScope};
 use tamis::{Error, SearchRequest, dates};
 
 /// The entry point that recorded searches name.
@@ -108,41 +107,6 @@ impl Search {
         request.check()?;
         request.asked(config)?;
         Ok(request)
-    }
-}
-
-/// The arguments of a grep.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Grep {
-    fixed_strings: bool,
-    ignore_case: bool,
-    word: bool,
-    paths: Vec<String>,
-    languages: Vec<String>,
-    namespace: Option<String>,
-    before: usize,
-    after: usize,
-    limit: Option<usize>,
-}
-
-impl Grep {
-    /// The library's request.
-    pub fn request(self, pattern: String) -> Result<GrepRequest, Error> {
-        let case = if self.ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive };
-        Ok(GrepRequest {
-            pattern: Pattern { text: pattern, literal: self.fixed_strings, case, word: self.word },
-            scope: TreeScope {
-                paths: self.paths,
-                languages: languages(&self.languages)?,
-                namespace: self.namespace,
-                allowed_namespaces: None,
-            },
-            before: self.before,
-            after: self.after,
-            limit: self.limit.unwrap_or(MOST_LISTED),
-            ..GrepRequest::new("")
-        })
     }
 }
 

@@ -28,6 +28,8 @@ mod lanes;
 mod lines;
 mod logging;
 mod messages;
+mod operation;
+mod operations;
 mod page;
 mod priority;
 mod private;

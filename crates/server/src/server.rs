@@ -285,6 +285,7 @@ impl Server {
                 metrics: &shared.metrics,
                 with_data,
                 cursor,
+                entry_point: "http",
             };
             work(&mut call, &shared.tools)
         };

@@ -6,6 +6,7 @@ use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::lanes::Lane;
+use crate::operation;
 use crate::reply::{Refused, Reply};
 use crate::{sanitize, schema};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
@@ -95,6 +96,8 @@ pub(crate) struct Call<'a> {
     pub with_data: bool,
     /// The start of the answer.
     pub cursor: Cursor,
+    /// The entry point that recorded searches name.
+    pub entry_point: &'static str,
 }
 
 impl Call<'_> {
@@ -106,6 +109,11 @@ impl Call<'_> {
     /// True if the caller may read a namespace.
     pub fn may_read(&self, namespace: &str) -> bool {
         self.caller.may_read(namespace)
+    }
+
+    /// True if places need their namespace: the index holds several trees, or stands beside another one.
+    pub fn holds_several(&self) -> bool {
+        self.index.sources().len() > 1 || self.index.elsewhere().is_some()
     }
 
     /// Warnings about the state of the index.
@@ -161,6 +169,26 @@ impl RegisteredTool {
         }
     }
 
+    /// Registers an operation as a tool and generates the schema of its arguments.
+    pub fn of_operation<T: operation::Tool>() -> RegisteredTool {
+        let mut description = Description::new(T::TOOL_NAME, T::DESCRIPTION, operation::arguments::<T>());
+        description.title = Some(T::TITLE.to_owned());
+        // The other hints only mean something for tools that change something.
+        let mut annotations = ToolAnnotations::new().read_only(T::EFFECT == Effect::Reads);
+        if T::EFFECT != Effect::Reads {
+            annotations = annotations.destructive(false).idempotent(T::EFFECT != Effect::Adds);
+        }
+        description.annotations = Some(annotations.open_world(false));
+        RegisteredTool {
+            description,
+            is_for: T::is_for,
+            need: T::NEED,
+            lane: T::LANE,
+            output_schema: schema::of_answer::<T::View>,
+            call: call_operation::<T>,
+        }
+    }
+
     /// The description for a client, with the schema of the answer if it wants that.
     pub fn described(&self, with_output: bool) -> Description {
         let mut description = self.description.clone();
@@ -186,6 +214,7 @@ impl RegisteredTool {
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
     call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused::from)?;
     call.cursor.with_data = call.with_data;
+    call.entry_point = "mcp";
     let is_first_page = !arguments.contains_key("cursor");
     let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(T::MAX_CHARS);
@@ -196,6 +225,30 @@ fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolR
     if let (true, Some(kept)) = (is_first_page, T::kept(&reply.answer)) {
         call.metrics.search("/mcp", T::NAME, kept);
     }
+    let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
+    // The data repeats the text, and many clients give a model both.
+    if call.with_data {
+        let answer = serde_json::to_value(&reply.answer).map_err(invalid)?;
+        result.structured_content = Some(sanitize::data(schema::without_nulls(answer), most));
+    }
+    Ok(result)
+}
+
+fn call_operation<T: operation::Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
+    call.cursor = Cursor::of(T::TOOL_NAME, &arguments).map_err(Refused::from)?;
+    call.cursor.with_data = call.with_data;
+    call.entry_point = "mcp";
+    let is_first_page = !arguments.contains_key("cursor");
+    let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+    let most = most.unwrap_or(T::MAX_CHARS);
+    let invalid = |error: serde_json::Error| Refused::from(error.to_string());
+    let (request, options) = operation::read::<T>(arguments).map_err(invalid)?;
+    let answer = T::call(call, request)?;
+    // The further pages of an answer are the same search.
+    if let (true, Some(kept)) = (is_first_page, T::kept(&answer)) {
+        call.metrics.search("/mcp", T::TOOL_NAME, kept);
+    }
+    let reply = T::view(call, answer, options);
     let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
     // The data repeats the text, and many clients give a model both.
     if call.with_data {

@@ -56,6 +56,8 @@ pub mod dates;
 mod error;
 mod features;
 pub mod file;
+#[cfg(feature = "clap")]
+pub mod flags;
 mod git;
 mod handle;
 pub mod hook;
@@ -64,6 +66,7 @@ mod host;
 pub mod hub;
 pub mod import;
 pub mod index;
+mod languages;
 mod location;
 mod lookup;
 mod machine;

@@ -247,10 +247,10 @@ pub fn parse() -> Result<Arguments, clap::Error> {
 fn with_context(mut arguments: Arguments) -> Arguments {
     if let Command::Grep(grep) = &mut arguments.command
         && let Some(lines) = arguments.global.directory.to_str().and_then(|text| text.parse().ok())
-        && grep.context.is_none()
+        && grep.request.context.is_none()
         && !arguments.global.directory.exists()
     {
-        grep.context = Some(lines);
+        grep.request.context = Some(lines);
         arguments.global.directory = ".".into();
     }
     arguments

@@ -195,7 +195,8 @@ class Index:
         self, wanted: str, *, by: Literal["vector", "reference"] | None = None, limit: int | None = None
     ) -> Related:
         """Find passages like one, what it uses, and what uses it."""
-        return Related.from_dict(json.loads(self._index.related(wanted, by, limit)))
+        request = {"id": wanted, "by": by, "limit": limit}
+        return Related.from_dict(json.loads(self._index.related(json.dumps(request))))
 
     def grep(
         self,
@@ -212,18 +213,19 @@ class Index:
         limit: int | None = None,
     ) -> GrepAnswer:
         """Find exact text or a regular expression in the files of the index, with exact totals."""
-        options = {
+        request = {
+            "pattern": pattern,
             "fixed_strings": fixed_strings,
             "ignore_case": ignore_case,
-            "word": word,
+            "word_regexp": word,
             "paths": _words("paths", paths),
             "languages": _words("languages", languages),
             "namespace": namespace,
-            "before": before,
-            "after": after,
+            "before_context": before,
+            "after_context": after,
             "limit": limit,
         }
-        return GrepAnswer.from_dict(json.loads(self._index.grep(pattern, json.dumps(options))))
+        return GrepAnswer.from_dict(json.loads(self._index.grep(json.dumps(request))))
 
     def feedback(self, answer: Answer | str, ids: Iterable[str | int], *, relevant: bool) -> list[Judged]:
         """Judge results of an answer by their identifiers or ranks, which later searches learn from."""

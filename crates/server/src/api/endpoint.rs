@@ -5,6 +5,7 @@ use super::parameters;
 use super::problem::{Kind, Problem};
 use crate::caller::Caller;
 use crate::lanes::Lane;
+use crate::operation::Route;
 use crate::schema;
 use crate::tool::Call;
 use hyper::Method;
@@ -124,6 +125,24 @@ impl RegisteredEndpoint {
         }
     }
 
+    /// Registers an operation as a route and generates the schema of its parameters.
+    pub fn of_operation<R: Route>() -> RegisteredEndpoint {
+        RegisteredEndpoint {
+            name: R::NAME,
+            path: R::PATH,
+            verbs: R::VERBS,
+            summary: R::SUMMARY,
+            description: R::DESCRIPTION,
+            tagged: R::TAGGED,
+            lane: R::LANE,
+            needs: R::NEEDS,
+            is_for: R::is_for,
+            parameters: schema::of_arguments::<R::Request>(),
+            answer: |generator| generator.subschema_for::<R::Answer>(),
+            call: call_operation::<R>,
+        }
+    }
+
     /// Answers a call with parameters that fit the schema or are refused.
     pub fn answer(&self, call: &Call<'_>, given: JsonObject) -> Result<Answered, Problem> {
         if !(self.is_for)(call.caller) {
@@ -140,6 +159,13 @@ fn call<E: Endpoint>(call: &Call<'_>, parameters: JsonObject) -> Result<Answered
     let parameters: E::Parameters = serde_json::from_value(Value::Object(parameters)).map_err(invalid)?;
     let answer = E::call(call, parameters)?;
     Ok(Answered { kept: E::kept(&answer), body: encode::json(&answer) })
+}
+
+fn call_operation<R: Route>(call: &Call<'_>, parameters: JsonObject) -> Result<Answered, Problem> {
+    let invalid = |error: serde_json::Error| Problem::new(Kind::Parameter, error.to_string());
+    let request: R::Request = serde_json::from_value(Value::Object(parameters)).map_err(invalid)?;
+    let answer = R::call(call, request)?;
+    Ok(Answered { kept: R::kept(&answer), body: encode::json(&answer) })
 }
 
 /// Notes a failure of the server itself in the log.

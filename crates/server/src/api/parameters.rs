@@ -109,6 +109,7 @@ pub(crate) fn validated(endpoint: &RegisteredEndpoint, given: JsonObject) -> Res
     if let Some(name) = given.iter().find(|(_, value)| holds_nul(value)).map(|(name, _)| name) {
         return Err(Problem::new(Kind::Parameter, format!("{name}: must not hold the character U+0000")));
     }
+    let given = arguments::coerced(&endpoint.parameters, given);
     let validated = arguments::validated(endpoint.name, &endpoint.parameters, given).map_err(refused)?;
     let properties = endpoint.parameters.get("properties").unwrap_or(&Value::Null);
     for (name, value) in &validated {

@@ -112,7 +112,7 @@ impl Tool for Get {
             first: lines.start_line,
             last: lines.end_line,
         };
-        note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "mcp get");
+        note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "get");
         let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), warning_lines(&lines.page.warnings));
         Ok(Reply::new(lines, text))
     }

@@ -1,37 +1,42 @@
 //! The tools, one file each.
 
+use crate::operations;
 use crate::tool::RegisteredTool;
 
-/// Declares the module of each tool and lists the tools in this order, which clients see.
-macro_rules! tools {
-    ($($module:ident::$tool:ident;)*) => {
-        $(mod $module;)*
+mod explain_cut;
+mod feedback;
+mod get;
+mod get_status;
+mod list_views;
+mod memory_search;
+mod query_sql;
+mod query_view;
+mod remember;
+mod search;
+mod troubleshoot;
+mod vector_search;
 
-        /// All tools.
-        pub(crate) fn all() -> Vec<RegisteredTool> {
-            vec![$(RegisteredTool::of::<$module::$tool>()),*]
-        }
-    };
-}
-
-tools! {
-    search::Search;
-    get::Get;
-    grep::Grep;
-    files::Files;
-    outline::Outline;
-    pack::Pack;
-    related::Related;
-    troubleshoot::Troubleshoot;
-    memory_search::MemorySearch;
-    remember::Remember;
-    vector_search::VectorSearch;
-    query_sql::QuerySql;
-    list_views::ListViews;
-    query_view::QueryView;
-    explain_cut::ExplainCut;
-    feedback::Feedback;
-    get_status::GetStatus;
+/// All tools.
+pub(crate) fn all() -> Vec<RegisteredTool> {
+    vec![
+        RegisteredTool::of::<search::Search>(),
+        RegisteredTool::of::<get::Get>(),
+        RegisteredTool::of_operation::<operations::grep::Grep>(),
+        RegisteredTool::of_operation::<operations::files::Files>(),
+        RegisteredTool::of_operation::<operations::outline::Outline>(),
+        RegisteredTool::of_operation::<operations::pack::Pack>(),
+        RegisteredTool::of_operation::<operations::related::Related>(),
+        RegisteredTool::of::<troubleshoot::Troubleshoot>(),
+        RegisteredTool::of::<memory_search::MemorySearch>(),
+        RegisteredTool::of::<remember::Remember>(),
+        RegisteredTool::of::<vector_search::VectorSearch>(),
+        RegisteredTool::of::<query_sql::QuerySql>(),
+        RegisteredTool::of::<list_views::ListViews>(),
+        RegisteredTool::of::<query_view::QueryView>(),
+        RegisteredTool::of::<explain_cut::ExplainCut>(),
+        RegisteredTool::of::<feedback::Feedback>(),
+        RegisteredTool::of::<get_status::GetStatus>(),
+    ]
 }
 
 pub(crate) use remember::namespace as namespace_of_note;

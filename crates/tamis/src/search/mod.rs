@@ -72,6 +72,8 @@ pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub(crate) use late::LateVectors;
 pub use metadata::MetadataFilter;
+#[cfg(feature = "clap")]
+pub(crate) use metadata::label_group;
 pub(crate) use metadata::moment;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};

@@ -63,6 +63,6 @@ impl Endpoint for DocumentByPath {
 
 fn read(call: &Call<'_>, wanted: &str, context: u32) -> Result<Excerpt, Problem> {
     let excerpt = call.index.get_with_context(wanted, context, call.caller.namespaces.as_deref())?;
-    note_opened(call, &excerpt, "http get");
+    note_opened(call, &excerpt, "get");
     Ok(excerpt)
 }

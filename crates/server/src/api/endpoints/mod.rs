@@ -3,6 +3,7 @@
 mod filters;
 
 use super::endpoint::RegisteredEndpoint;
+use crate::operations;
 
 /// Declares the module of each route and lists the routes in this order, which the description of the API has.
 macro_rules! endpoints {
@@ -11,7 +12,14 @@ macro_rules! endpoints {
 
         /// All endpoints.
         pub(super) fn all() -> Vec<RegisteredEndpoint> {
-            vec![$($(RegisteredEndpoint::of::<$module::$endpoint>()),*),*]
+            vec![
+                $($(RegisteredEndpoint::of::<$module::$endpoint>(),)*)*
+                RegisteredEndpoint::of_operation::<operations::related::Related>(),
+                RegisteredEndpoint::of_operation::<operations::pack::Pack>(),
+                RegisteredEndpoint::of_operation::<operations::grep::Grep>(),
+                RegisteredEndpoint::of_operation::<operations::files::Files>(),
+                RegisteredEndpoint::of_operation::<operations::outline::Outline>(),
+            ]
         }
     };
 }
@@ -20,11 +28,6 @@ endpoints! {
     search::{Search};
     recall::{Recall};
     documents::{Document, DocumentByPath};
-    related::{Related};
-    pack::{Pack};
-    grep::{Grep};
-    files::{Files};
-    outline::{Outline};
     troubleshoot::{Troubleshoot};
     duplicates::{Duplicates};
     cut::{Cut};

@@ -1,31 +1,39 @@
-//! `files`: files of the index by name.
+//! Files of the index by name.
 
 use crate::lines::{FileLines, LinesFound};
-use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
-use crate::reply::{Refused, Reply};
-use crate::shared_arguments::languages;
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::{PageArguments, paginated};
+use crate::reply::Reply;
 use crate::text::{clean, counted, name};
-use crate::tool::{Call, Tool};
+use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis::tree::{FileEntry, FilesRequest, TreeScope};
+use tamis::tree::{FileEntry, FilesAnswer, FilesRequest};
 
 pub(crate) struct Files;
 
+impl Operation for Files {
+    const NAME: &'static str = "files";
+    type Request = FilesRequest;
+    type Answer = FilesAnswer;
+
+    fn call(call: &Call<'_>, request: FilesRequest) -> Result<FilesAnswer, Failure> {
+        Ok(call.index.tree().files(&FilesRequest { allowed_namespaces: call.allowed(), ..request })?)
+    }
+}
+
+impl Route for Files {
+    const PATH: &'static str = "/v1/files";
+    const SUMMARY: &'static str = "Find files by name";
+    const DESCRIPTION: &'static str = "As `tamis files --json`.";
+    const TAGGED: bool = true;
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// Glob, part of a path, or some of its letters in order (default: all files).
-    #[schemars(length(max = 1000))]
-    pattern: Option<String>,
-    /// Languages (default: all).
-    #[schemars(length(max = 20))]
-    #[serde(default)]
-    languages: Vec<String>,
+pub(crate) struct Options {
     /// Show size, language and last change of each.
     #[serde(default)]
     details: bool,
-    /// Repository (default: this one, or all).
-    namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,
 }
@@ -34,38 +42,27 @@ pub(crate) struct Arguments {
 const LARGE: u64 = 20_000;
 
 impl Tool for Files {
-    const NAME: &'static str = "files";
     const TITLE: &'static str = "Files";
     const DESCRIPTION: &'static str =
         "Find indexed files by name, large ones with their size in bytes. Also lists a directory: src/";
-    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    type Arguments = Arguments;
-    type Answer = LinesFound;
+    const ARGUMENTS: &'static [Argument] = &[field("pattern"), field("languages"), field("namespace")];
+    type Options = Options;
+    type View = LinesFound;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<LinesFound>, Refused> {
-        let found = call.index.tree().files(&FilesRequest {
-            pattern: arguments.pattern,
-            scope: TreeScope {
-                paths: Vec::new(),
-                languages: languages(&arguments.languages)?,
-                namespace: arguments.namespace,
-                allowed_namespaces: call.allowed(),
-            },
-            limit: None,
-        })?;
+    fn view(call: &Call<'_>, found: FilesAnswer, options: Options) -> Reply<LinesFound> {
         let fuzzy = found.matched == "fuzzy" && found.total > 0;
         let how = if fuzzy { " with these letters in order; none contains the text" } else { "" };
         let summary = format!("{}{how}, {} bytes.\n", counted(found.total as usize, "file"), found.bytes);
         let nothing = found.total == 0;
         let warnings = call.warnings().into_iter().chain(found.notes.into_iter().filter(|_| nothing)).collect();
-        let several = call.index.sources().len() > 1 || call.index.elsewhere().is_some();
+        let several = call.holds_several();
         let entry = |file: FileEntry| {
             let namespace = if several { format!("{}:", name(&file.namespace)) } else { String::new() };
             let language = file.language.as_deref().unwrap_or("-");
             let day = file.changed_at.as_deref().and_then(|date| date.get(..10)).unwrap_or("-");
             FileLines {
                 text: match file.bytes {
-                    bytes if arguments.details => format!("{namespace}{} {bytes} {language} {day}", name(&file.path)),
+                    bytes if options.details => format!("{namespace}{} {bytes} {language} {day}", name(&file.path)),
                     bytes if bytes >= LARGE => format!("{namespace}{} {bytes}", name(&file.path)),
                     _ => format!("{namespace}{}", name(&file.path)),
                 },
@@ -80,6 +77,6 @@ impl Tool for Files {
         let mut answer = LinesFound::new(summary.clone(), found.results.into_iter().map(entry).collect(), 0, warnings);
         answer.results.iter_mut().for_each(|one| one.heads = false);
         let names = answer.names();
-        Ok(paginated(answer, &summary, &call.cursor, &names, arguments.page.max_chars))
+        paginated(answer, &summary, &call.cursor, &names, options.page.max_chars)
     }
 }

@@ -1,58 +1,49 @@
-//! `outline`: the symbols of a file or directory.
+//! The symbols of a file or directory.
 
 use crate::lines::{FileLines, LinesFound};
-use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
-use crate::reply::{Refused, Reply};
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::{PageArguments, paginated};
+use crate::reply::Reply;
 use crate::text::{clean, counted, name};
-use crate::tool::{Call, Tool};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use tamis::tree::{FileOutline, OutlineRequest};
+use crate::tool::Call;
+use tamis::tree::{FileOutline, OutlineAnswer, OutlineRequest};
 
 pub(crate) struct Outline;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// File, directory or glob.
-    #[schemars(length(min = 1, max = 4000))]
-    path: String,
-    /// Include symbols compiled for tests only.
-    #[serde(default)]
-    tests: bool,
-    /// Most symbols of a file, 1 to 10000 (default: all; 20 in a directory).
-    #[schemars(range(min = 1, max = 10_000))]
-    limit: Option<usize>,
-    /// Repository (default: this one, or all).
-    namespace: Option<String>,
-    #[serde(flatten)]
-    page: PageArguments,
+impl Operation for Outline {
+    const NAME: &'static str = "outline";
+    type Request = OutlineRequest;
+    type Answer = OutlineAnswer;
+
+    fn call(call: &Call<'_>, request: OutlineRequest) -> Result<OutlineAnswer, Failure> {
+        Ok(call.index.tree().outline(&OutlineRequest { allowed_namespaces: call.allowed(), ..request })?)
+    }
+}
+
+impl Route for Outline {
+    const PATH: &'static str = "/v1/outline";
+    const SUMMARY: &'static str = "List the symbols of a file, or the outermost of a directory's files";
+    const DESCRIPTION: &'static str = "As `tamis outline --json`.";
+    const TAGGED: bool = true;
 }
 
 impl Tool for Outline {
-    const NAME: &'static str = "outline";
     const TITLE: &'static str = "Outline";
     const DESCRIPTION: &'static str = "List the symbols of a file with their lines and signatures, the headings of a document, \
         or the outermost symbols of a directory's files. Use it before reading a large file.";
-    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    type Arguments = Arguments;
-    type Answer = LinesFound;
+    const ARGUMENTS: &'static [Argument] = &[field("path"), field("tests"), field("limit"), field("namespace")];
+    type Options = PageArguments;
+    type View = LinesFound;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<LinesFound>, Refused> {
-        let found = call.index.tree().outline(&OutlineRequest {
-            path: arguments.path,
-            namespace: arguments.namespace,
-            allowed_namespaces: call.allowed(),
-            tests: arguments.tests,
-            limit: arguments.limit,
-        })?;
+    fn view(call: &Call<'_>, found: OutlineAnswer, page: PageArguments) -> Reply<LinesFound> {
         let files = counted(found.files.len(), "file");
         let notes = found.notes.iter().map(|note| format!("; {note}")).collect::<String>();
         let summary = format!("{} in {files}{notes}.\n", counted(found.symbols as usize, "symbol"));
-        let several = call.index.sources().len() > 1 || call.index.elsewhere().is_some();
+        let several = call.holds_several();
         let results = found.files.into_iter().flat_map(|file| entries(file, several)).collect();
         let answer = LinesFound::new(summary.clone(), results, call.cursor.start, call.warnings());
         let names = answer.names();
-        Ok(paginated(answer, &summary, &call.cursor, &names, arguments.page.max_chars))
+        paginated(answer, &summary, &call.cursor, &names, page.max_chars)
     }
 }
 

@@ -1,50 +1,57 @@
-//! `grep`: exact text in the files of the index.
+//! Exact text in the files of the index.
 
+use crate::api::endpoint::Verbs;
 use crate::lanes::Lane;
 use crate::lines::{FileLines, LinesFound};
-use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
-use crate::reply::{Refused, Reply};
-use crate::shared_arguments::languages;
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::{PageArguments, paginated};
+use crate::reply::Reply;
 use crate::text::{clean, counted};
-use crate::tool::{Call, Tool};
+use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
-use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest, LetterCase, Pattern, TreeScope};
+use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest};
 
 pub(crate) struct Grep;
 
+/// The time after which the totals are those of the files read so far.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// Most characters shown of a line, and matching lines listed by default.
+const LINE_CHARS: usize = 4000;
+const LIMIT: usize = 1000;
+
+impl Operation for Grep {
+    const NAME: &'static str = "grep";
+    const LANE: Lane = Lane::Slow;
+    type Request = GrepRequest;
+    type Answer = GrepAnswer;
+
+    fn call(call: &Call<'_>, request: GrepRequest) -> Result<GrepAnswer, Failure> {
+        let request = GrepRequest {
+            allowed_namespaces: call.allowed(),
+            limit: request.limit.or(Some(LIMIT)),
+            line_chars: request.line_chars.or(Some(LINE_CHARS)),
+            time_limit: Some(TIME_LIMIT),
+            ..request
+        };
+        Ok(call.index.tree().grep(&request, call.observer)?)
+    }
+}
+
+impl Route for Grep {
+    const PATH: &'static str = "/v1/grep";
+    const VERBS: Verbs = Verbs::GetOrPost;
+    const SUMMARY: &'static str = "Find exact text or a regular expression, with exact totals";
+    const DESCRIPTION: &'static str = "As `tamis grep --json`. The files are read from the disk.";
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// Regular expression, within one line.
-    #[schemars(length(min = 1, max = 10_000))]
-    pattern: String,
-    /// Take the pattern as it is.
-    #[serde(default)]
-    literal: bool,
-    /// Ignore case.
-    #[serde(default)]
-    ignore_case: bool,
-    /// Whole words only.
-    #[serde(default)]
-    word: bool,
-    /// Files, directories or globs; `!` excludes (default: all).
-    #[schemars(length(max = 50))]
-    #[serde(default)]
-    paths: Vec<String>,
-    /// Languages (default: all).
-    #[schemars(length(max = 20))]
-    #[serde(default)]
-    languages: Vec<String>,
-    /// Lines around each match.
-    #[schemars(range(min = 0, max = 100))]
-    #[serde(default)]
-    context: usize,
+pub(crate) struct Options {
     /// What to list.
     #[serde(default)]
     list: List,
-    /// Repository (default: this one, or all).
-    namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,
 }
@@ -57,55 +64,40 @@ enum List {
     Files,
 }
 
-/// Matching lines of which a call collects the text.
+/// Matching lines of which a tool collects the text, and characters that it shows of each.
 const LISTED: usize = 10_000;
-
-/// The time after which the totals are those of the files read so far.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
-
-/// Most characters shown of a line.
-const LINE_CHARS: usize = 300;
+const SHOWN_CHARS: usize = 300;
 
 impl Tool for Grep {
-    const NAME: &'static str = "grep";
     const TITLE: &'static str = "Grep";
     const DESCRIPTION: &'static str = "Find exact text or a regular expression in the indexed files, read from disk, with \
         exact totals. For every use of a name, a constant, a message. Use search for meaning.";
-    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    const LANE: Lane = Lane::Slow;
-    type Arguments = Arguments;
-    type Answer = LinesFound;
+    const ARGUMENTS: &'static [Argument] = &[
+        field("pattern"),
+        field("fixed_strings").named("literal"),
+        field("ignore_case"),
+        field("word_regexp").named("word"),
+        field("paths"),
+        field("languages"),
+        field("context"),
+        field("namespace"),
+    ];
+    type Options = Options;
+    type View = LinesFound;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<LinesFound>, Refused> {
-        let by_file = arguments.list == List::Files;
-        let found = call.index.tree().grep(
-            &GrepRequest {
-                pattern: Pattern {
-                    text: arguments.pattern,
-                    literal: arguments.literal,
-                    case: if arguments.ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive },
-                    word: arguments.word,
-                },
-                scope: TreeScope {
-                    paths: arguments.paths,
-                    languages: languages(&arguments.languages)?,
-                    namespace: arguments.namespace,
-                    allowed_namespaces: call.allowed(),
-                },
-                before: arguments.context,
-                after: arguments.context,
-                limit: if by_file { 0 } else { LISTED },
-                line_chars: LINE_CHARS,
-                time_limit: Some(TIME_LIMIT),
-            },
-            call.observer,
-        )?;
+    fn adapt(request: &mut GrepRequest, options: &Options) {
+        request.limit = Some(if options.list == List::Files { 0 } else { LISTED });
+        request.line_chars = Some(SHOWN_CHARS);
+    }
+
+    fn view(call: &Call<'_>, found: GrepAnswer, options: Options) -> Reply<LinesFound> {
+        let by_file = options.list == List::Files;
         let mut summary = summary(&found, by_file);
         for note in &found.notes {
             summary = format!("{} ({note}).\n", summary.trim_end().trim_end_matches('.'));
         }
         let warnings = call.warnings();
-        let several = call.index.sources().len() > 1 || call.index.elsewhere().is_some();
+        let several = call.holds_several();
         let results: Vec<FileLines> = found
             .results
             .into_iter()
@@ -113,7 +105,7 @@ impl Tool for Grep {
             .collect();
         let answer = LinesFound::new(summary.clone(), results, call.cursor.start, warnings);
         let names = answer.names();
-        Ok(paginated(answer, &summary, &call.cursor, &names, arguments.page.max_chars))
+        paginated(answer, &summary, &call.cursor, &names, options.page.max_chars)
     }
 }
 

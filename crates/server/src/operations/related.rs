@@ -1,37 +1,37 @@
-//! `related`: similar passages, and definitions and uses of names.
+//! Similar passages, and definitions and uses of names.
 
 use crate::cursor::fingerprint;
 use crate::labels::note_opened;
 use crate::lanes::Lane;
-use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
-use crate::reply::{Refused, Reply};
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::{Entry, Listing, PageArguments, PageInfo, paginated};
+use crate::reply::Reply;
 use crate::text::{clean, counted, name, rounded};
-use crate::tool::{Call, Tool};
+use crate::tool::Call;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tamis::related::{Occurrences, RelatedBy, RelatedPassage, RelatedRequest};
+use serde::Serialize;
+use tamis::related::{Occurrences, RelatedPassage, RelatedRequest};
 
 pub(crate) struct Related;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// The id of a result, or PATH:LINE for any line of a passage.
-    #[schemars(length(min = 1, max = 4000))]
-    id: String,
-    /// Relation by meaning (vector) or by the names that code uses (reference) (default: both).
-    by: Option<By>,
-    /// Most results of each relation, 1 to 100 (default: as configured, usually 10).
-    #[schemars(range(min = 1, max = 100))]
-    limit: Option<usize>,
-    #[serde(flatten)]
-    page: PageArguments,
+impl Operation for Related {
+    const NAME: &'static str = "related";
+    const LANE: Lane = Lane::Slow;
+    type Request = RelatedRequest;
+    type Answer = tamis::related::Related;
+
+    fn call(call: &Call<'_>, request: RelatedRequest) -> Result<tamis::related::Related, Failure> {
+        let request = RelatedRequest { allowed_namespaces: call.allowed(), ..request };
+        let found = call.index.related().find(&request)?;
+        note_opened(call, &found, "related");
+        Ok(found)
+    }
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum By {
-    Vector,
-    Reference,
+impl Route for Related {
+    const PATH: &'static str = "/v1/related";
+    const SUMMARY: &'static str = "Find passages like one, what it uses, and what uses it";
+    const DESCRIPTION: &'static str = "As `tamis related --json`.";
 }
 
 /// The passages related to a passage.
@@ -165,26 +165,14 @@ impl Listing for Relations {
 }
 
 impl Tool for Related {
-    const NAME: &'static str = "related";
     const TITLE: &'static str = "Related passages";
     const DESCRIPTION: &'static str = "Continue from a result: passages of similar meaning, the definitions that it uses, and the code \
         that uses it. Use it to follow code, or to find more of the same, once search has found a first passage.";
-    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    const LANE: Lane = Lane::Slow;
-    type Arguments = Arguments;
-    type Answer = Relations;
+    const ARGUMENTS: &'static [Argument] = &[field("id"), field("by"), field("limit")];
+    type Options = PageArguments;
+    type View = Relations;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Relations>, Refused> {
-        let found = call.index.related().find(&RelatedRequest {
-            by: arguments.by.map(|by| match by {
-                By::Vector => RelatedBy::Vector,
-                By::Reference => RelatedBy::Reference,
-            }),
-            limit: arguments.limit,
-            allowed_namespaces: call.allowed(),
-            ..RelatedRequest::new(arguments.id)
-        })?;
-        note_opened(call, &found, "mcp related");
+    fn view(call: &Call<'_>, found: tamis::related::Related, page: PageArguments) -> Reply<Relations> {
         let relation = |relation, passage| Relation {
             relation,
             place: PassageRef::of(passage),
@@ -230,6 +218,6 @@ impl Tool for Related {
         let tail = format!("{nothing}{}{why}\n", counts.unwrap_or_default());
         let warnings = call.warnings().into_iter().chain(found.notes).collect();
         let answer = Relations { passage, results, reason, page: PageInfo { warnings, ..PageInfo::default() } };
-        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.page.max_chars))
+        paginated(answer, &tail, &call.cursor, &names, page.max_chars)
     }
 }

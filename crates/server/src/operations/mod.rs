@@ -1,0 +1,7 @@
+//! The operations, one file each.
+
+pub(crate) mod files;
+pub(crate) mod grep;
+pub(crate) mod outline;
+pub(crate) mod pack;
+pub(crate) mod related;
