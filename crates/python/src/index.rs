@@ -63,10 +63,10 @@ impl Index {
     }
 
     /// Searches. The answer has its pool if `explain` is true.
-    fn search(&self, py: Python<'_>, query: String, options: &str, refresh: bool, explain: bool) -> PyResult<Answered> {
-        let options: Search = read(py, options)?;
+    fn search(&self, py: Python<'_>, request: &str, refresh: bool, explain: bool) -> PyResult<Answered> {
+        let asked: Search = read(py, request)?;
         self.answered(py, |observer| {
-            let request = options.request(query, self.index.config(), self.caller)?;
+            let request = asked.request(self.index.config(), self.caller)?;
             let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
             if observer.cancelled() {
                 return Err(Error::Cancelled);
@@ -142,6 +142,12 @@ fn json(answer: &impl Serialize) -> String {
     serde_json::to_string(answer).unwrap_or_default()
 }
 
-fn read<T: DeserializeOwned>(py: Python<'_>, options: &str) -> PyResult<T> {
-    serde_json::from_str(options).map_err(|error| error::exception(py, "ParameterError", &error.to_string()))
+/// Reads a request. The error of a value begins with the name of its argument.
+fn read<T: DeserializeOwned>(py: Python<'_>, request: &str) -> PyResult<T> {
+    // A value, whose errors name no line and column.
+    let read = serde_json::from_str(request).and_then(serde_json::from_value::<T>);
+    read.map_err(|error| {
+        let message = error.to_string();
+        error::said(py, message.split(':').next().unwrap_or_default(), "", "", &message)
+    })
 }

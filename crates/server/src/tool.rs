@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tamis::search::SearchCaller;
+use tamis::search::{QueryParameters, SearchCaller};
 use tamis::{Index, Observer};
 
 /// Effect of a tool on stored data.
@@ -109,6 +109,16 @@ impl Call<'_> {
     /// True if the caller may read a namespace.
     pub fn may_read(&self, namespace: &str) -> bool {
         self.caller.may_read(namespace)
+    }
+
+    /// A question with the caller's rights and its origin.
+    pub fn identified(&self, question: QueryParameters) -> QueryParameters {
+        QueryParameters {
+            allowed_namespaces: self.allowed(),
+            entry_point: Some(self.entry_point.to_owned()),
+            caller: Some(self.session),
+            ..question
+        }
     }
 
     /// True if places need their namespace: the index holds several trees, or stands beside another one.

@@ -1,6 +1,7 @@
 //! Values of the flags that requests declare; errors say what is allowed.
 
 use crate::languages;
+use crate::search::MetadataFilter;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 use std::str::FromStr;
@@ -16,6 +17,23 @@ pub fn whole<const LOW: usize, const HIGH: usize>(text: &str) -> Result<usize, S
         usize::MAX => format!("must be a whole number of at least {LOW}"),
         _ => format!("must be a whole number from {LOW} to {HIGH}"),
     })
+}
+
+/// A finite number.
+///
+/// # Errors
+/// See [`whole`].
+pub fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())
+}
+
+/// A share, from 0 to 1.
+///
+/// # Errors
+/// See [`whole`].
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "must be a number from 0 to 1".into())
 }
 
 /// The name or file extension of a language.
@@ -61,16 +79,11 @@ where
 
 /// A type of issue with its aliases.
 pub(crate) fn issue_type() -> impl TypedValueParser<Value = String> {
-    let types = || {
-        crate::search::MetadataFilter::TYPES.into_iter().map(|name| match name {
-            "pull_request" => PossibleValue::new(name).aliases(["pr", "pull-request"]),
-            name => PossibleValue::new(name),
-        })
-    };
-    PossibleValuesParser::new(types()).map(move |text| {
-        let named = types().find(|value| value.matches(&text, true));
-        named.map_or(text, |value| value.get_name().to_owned())
-    })
+    let types = MetadataFilter::TYPES.map(|name| match name {
+        "pull_request" => PossibleValue::new(name).aliases(["pr", "pull-request"]),
+        name => PossibleValue::new(name),
+    });
+    PossibleValuesParser::new(types).map(|text| crate::search::issue_type(&text))
 }
 
 #[cfg(test)]
@@ -84,6 +97,8 @@ mod tests {
         for wrong in ["0", "1001", "-1", "ten", "", "1.5"] {
             assert_eq!(limit(wrong), Err("must be a whole number from 1 to 1000".into()), "{wrong}");
         }
+        assert!(finite("inf").is_err() && finite("x").is_err());
+        assert_eq!(finite("-0.5"), Ok(-0.5));
         assert_eq!(whole::<1, { usize::MAX }>("0"), Err("must be a whole number of at least 1".into()));
     }
 

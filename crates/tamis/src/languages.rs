@@ -29,8 +29,8 @@ pub(crate) fn canonical(names: &[String]) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// It is that of no language.
-pub(crate) fn one(argument: &'static str, name: &str) -> Result<&'static str, Error> {
-    let found = Language::resolve(name).map(|language| language.name);
+pub(crate) fn one(argument: &'static str, name: &str) -> Result<String, Error> {
+    let found = Language::resolve(name).map(|language| language.name.to_owned());
     found.ok_or_else(|| Error::argument(argument, format!("{name:?}"), allowed(name)))
 }
 

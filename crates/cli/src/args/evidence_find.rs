@@ -1,9 +1,10 @@
 //! Flags of `tamis evidence rank` and `tamis evidence search`.
 
-use super::values::{at_least_one, share};
+use super::values::at_least_one;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis::evidence::EvidenceTarget;
+use tamis::flags::share;
 
 /// Flags of `tamis evidence rank`.
 #[derive(Debug, Args)]

@@ -1,8 +1,8 @@
 //! The command line as types: every flag is parsed and its range checked here; nothing is decided.
 
+mod aims;
 mod calibrate;
 mod cut;
-mod cut_goal;
 mod dashes;
 mod duplicates;
 mod eval;
@@ -19,7 +19,6 @@ mod inspect;
 mod install;
 mod jobs;
 mod mcp;
-mod metadata;
 mod methods;
 mod model;
 mod output;
@@ -28,7 +27,6 @@ mod pack;
 mod query;
 mod related;
 mod remember;
-mod scope;
 mod search;
 mod sql;
 mod stats;
@@ -39,9 +37,9 @@ mod troubleshoot;
 mod values;
 mod views;
 
+pub use aims::refused;
 pub use calibrate::CalibrateArguments;
 pub use cut::CutArguments;
-pub use cut_goal::{CutGoalArguments, refused};
 pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
 pub use evidence::{EvidenceAction, EvidenceAddArguments, EvidenceArguments, EvidenceExportArguments};
@@ -60,7 +58,6 @@ pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, 
 pub use install::InstallArguments;
 pub use jobs::{JobsAction, JobsAddArguments, JobsArguments, JobsListArguments, JobsRunArguments};
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments};
-pub use metadata::MetadataArguments;
 pub use model::{ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
 pub use output::OutputArguments;
 pub use pack::PackArguments;

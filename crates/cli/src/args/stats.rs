@@ -1,9 +1,10 @@
 //! Flags of `tamis stats`.
 
-use super::values::{at_least_one, moment};
+use super::values::at_least_one;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use tamis::flags::moment;
 
 /// Flags of `tamis stats`.
 #[derive(Debug, Args)]

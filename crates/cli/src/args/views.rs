@@ -1,9 +1,10 @@
 //! Flags of `tamis evidence views` and `tamis evidence view`.
 
 use super::sql::RowArguments;
-use super::values::{milliseconds, moment, rows};
+use super::values::{milliseconds, rows};
 use clap::Args;
 use jiff::Timestamp;
+use tamis::flags::moment;
 
 /// Flags of `tamis evidence views`.
 #[derive(Debug, Args)]

@@ -260,9 +260,9 @@ fn search_gives_what_is_relevant_and_says_why_it_stops() {
         (json!({ "query": " " }), "query"),
         (json!({ "query": "x", "limit": 0 }), "limit = 0: must be a whole number from 1 to 100"),
         (json!({ "query": "x", "qeury": "y" }), "did you mean query?"),
-        (json!({ "query": "x", "languages": ["rst"] }), "languages = \"rst\""),
+        (json!({ "query": "x", "languages": ["pyton"] }), "did you mean python?"),
         (json!({ "query": "x", "since": "soon" }), "since: \"soon\" is no date"),
-        (json!({ "query": "x", "want": "more" }), "one of one, best, all"),
+        (json!({ "query": "x", "want": "more" }), "one of auto, one, best, all"),
         (json!({ "query": "x", "namespace": "nowhere" }), "namespace"),
         (json!({ "query": "x", "max_chars": 10 }), "max_chars = 10: must be a whole number from 1000 to 100000"),
     ] {

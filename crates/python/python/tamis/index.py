@@ -148,7 +148,8 @@ class Index:
         or several of which one is enough. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
         first; by default the configuration decides, and an index in a database is searched as it is.
         """
-        options = {
+        request = {
+            "query": query,
             "limit": limit,
             "cut": cut,
             "want": want,
@@ -164,8 +165,8 @@ class Index:
             "strict": strict,
             "passages": passages,
             "variants": _words("variants", variants),
-            "prefer_language": prefer_language,
-            "from_path": from_path,
+            "prefer_lang": prefer_language,
+            "from": from_path,
             "languages": _words("languages", languages),
             "collections": _words("collections", collections),
             "namespaces": _words("namespaces", namespaces),
@@ -184,7 +185,7 @@ class Index:
         }
         if refresh is None:
             refresh = self._index.refreshes and not self._in_database
-        answer, scores = self._index.search(query, json.dumps(options), refresh, explain)
+        answer, scores = self._index.search(json.dumps(request), refresh, explain)
         return Answer.from_dict({**json.loads(answer), "pool_scores": scores})
 
     def get(self, wanted: str, *, context: int = 0) -> Excerpt:

@@ -8,18 +8,16 @@ mod feedback;
 mod get;
 mod get_status;
 mod list_views;
-mod memory_search;
 mod query_sql;
 mod query_view;
 mod remember;
-mod search;
 mod troubleshoot;
 mod vector_search;
 
 /// All tools.
 pub(crate) fn all() -> Vec<RegisteredTool> {
     vec![
-        RegisteredTool::of::<search::Search>(),
+        RegisteredTool::of_operation::<operations::search::Search>(),
         RegisteredTool::of::<get::Get>(),
         RegisteredTool::of_operation::<operations::grep::Grep>(),
         RegisteredTool::of_operation::<operations::files::Files>(),
@@ -27,7 +25,7 @@ pub(crate) fn all() -> Vec<RegisteredTool> {
         RegisteredTool::of_operation::<operations::pack::Pack>(),
         RegisteredTool::of_operation::<operations::related::Related>(),
         RegisteredTool::of::<troubleshoot::Troubleshoot>(),
-        RegisteredTool::of::<memory_search::MemorySearch>(),
+        RegisteredTool::of_operation::<operations::recall::Recall>(),
         RegisteredTool::of::<remember::Remember>(),
         RegisteredTool::of::<vector_search::VectorSearch>(),
         RegisteredTool::of::<query_sql::QuerySql>(),

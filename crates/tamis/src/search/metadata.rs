@@ -35,7 +35,7 @@ const TOPIC: &str = "topic";
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct MetadataFilter {
-    /// Only issues in one of these states: open, closed, merged, unmerged, or resolved (closed, or merged).
+    /// Only issues in one of these states: open, closed, merged, unmerged, or resolved (closed, or merged) (default: any).
     #[schemars(length(max = 10), extend("items" = { "type": "string", "enum": MetadataFilter::STATES }))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
@@ -45,17 +45,17 @@ pub struct MetadataFilter {
     #[serde(default, deserialize_with = "label_groups")]
     #[cfg_attr(feature = "clap", arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = flags::labels, help_heading = "Filters", hide_short_help = true))]
     pub labels: Vec<Vec<String>>,
-    /// Only passages by one of these authors or speakers.
+    /// Only passages by one of these authors or speakers (default: anyone).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
     pub authors: Vec<String>,
     /// Only issues, or only pull requests: issue, pull_request.
     #[schemars(length(max = 5), inner(length(max = 20)))]
-    #[serde(default)]
+    #[serde(default, deserialize_with = "issue_types")]
     #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = flags::issue_type(), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub types: Vec<String>,
-    /// Only notes on one of these topics, which are the headings above them.
+    /// Only notes on one of these topics, which are the headings above them (default: any).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
@@ -76,6 +76,18 @@ pub struct MetadataFilter {
 pub(crate) fn label_group(text: &str) -> Vec<String> {
     let several = text.split(',').map(str::trim).filter(|_| text.contains(','));
     std::iter::once(text).chain(several).map(str::to_owned).collect()
+}
+
+/// The type that a word names in any case, or an alias of it.
+pub(crate) fn issue_type(text: &str) -> String {
+    match text.to_lowercase().as_str() {
+        "pr" | "pull-request" => "pull_request".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn issue_types<'de, D: Deserializer<'de>>(types: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<String>::deserialize(types)?.iter().map(|name| issue_type(name)).collect())
 }
 
 fn label_groups<'de, D: Deserializer<'de>>(labels: D) -> Result<Vec<Vec<String>>, D::Error> {

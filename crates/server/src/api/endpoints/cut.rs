@@ -1,6 +1,5 @@
 //! `/v1/cut`: cuts the lists of other search engines.
 
-use super::filters::HowMuch;
 use crate::api::endpoint::{Endpoint, Verbs};
 use crate::api::problem::{Kind, Problem};
 use crate::lanes::Lane;
@@ -11,7 +10,7 @@ use std::collections::HashMap;
 use tamis::CutReport;
 use tamis::cut::{Orientation, parse};
 use tamis::lists::{ListCut, ListCutter, ListEntry, Reading, Reference};
-use tamis::search::{Aim, TunedRule};
+use tamis::search::{CutGoal, TunedRule};
 use tamis::text::estimate_tokens;
 
 pub(crate) struct Cut;
@@ -25,20 +24,8 @@ pub(crate) struct Parameters {
     #[schemars(length(min = 1, max = 1000))]
     #[serde(default = "method")]
     method: String,
-    /// Keep the one answer, the best ones, or all on the topic.
-    want: Option<HowMuch>,
-    /// Count precision this many times as much as recall; for the method auto.
-    #[schemars(range(min = 0.1, max = 10.0))]
-    strictness: Option<f64>,
-    /// Keep the fewest with this expected recall; for the method auto.
-    #[schemars(range(min = 0.0, max = 0.999))]
-    target_recall: Option<f64>,
-    /// Keep no more than have this expected precision; for the method auto.
-    #[schemars(range(min = 0.0, max = 0.999))]
-    min_precision: Option<f64>,
-    /// Keep no more than this many tokens of text; for the method auto.
-    #[schemars(range(min = 0, max = 1_000_000))]
-    budget_tokens: Option<usize>,
+    #[serde(flatten)]
+    goal: CutGoal,
     /// A lower score is better, as with distances.
     #[serde(default)]
     lower_is_better: bool,
@@ -169,14 +156,8 @@ impl Endpoint for Cut {
     fn call(call: &Call<'_>, parameters: Parameters) -> Result<Answer, Problem> {
         let rule = parse(&parameters.method)
             .map_err(|error| Problem::new(Kind::Parameter, format!("method: {error}")))?;
-        let aim = Aim {
-            strictness: parameters.strictness,
-            target_recall: parameters.target_recall,
-            min_precision: parameters.min_precision,
-            budget_tokens: parameters.budget_tokens,
-        };
-        let want = parameters.want.map_or_else(Default::default, HowMuch::want);
-        let rule = TunedRule::new(rule.as_ref(), want, &aim).map_err(tamis::Error::from)?;
+        let CutGoal { aim, .. } = &parameters.goal;
+        let rule = TunedRule::new(rule.as_ref(), parameters.goal.wanted()?, aim).map_err(tamis::Error::from)?;
         let cutter = ListCutter {
             reading: Reading {
                 orientation: if parameters.lower_is_better { Orientation::Distance } else { Orientation::Score },

@@ -14,6 +14,8 @@ macro_rules! endpoints {
         pub(super) fn all() -> Vec<RegisteredEndpoint> {
             vec![
                 $($(RegisteredEndpoint::of::<$module::$endpoint>(),)*)*
+                RegisteredEndpoint::of_operation::<operations::search::Search>(),
+                RegisteredEndpoint::of_operation::<operations::recall::Recall>(),
                 RegisteredEndpoint::of_operation::<operations::related::Related>(),
                 RegisteredEndpoint::of_operation::<operations::pack::Pack>(),
                 RegisteredEndpoint::of_operation::<operations::grep::Grep>(),
@@ -25,8 +27,6 @@ macro_rules! endpoints {
 }
 
 endpoints! {
-    search::{Search};
-    recall::{Recall};
     documents::{Document, DocumentByPath};
     troubleshoot::{Troubleshoot};
     duplicates::{Duplicates};
