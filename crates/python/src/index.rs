@@ -12,7 +12,7 @@ use tamis::feedback::Label;
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
 use tamis::tree::GrepRequest;
-use tamis::{Error, Freshness, RunOptions};
+use tamis::{Error, Freshness, GetRequest, RunOptions};
 
 /// An open index.
 #[pyclass(frozen, module = "tamis._tamis")]
@@ -82,9 +82,10 @@ impl Index {
     }
 
     /// The text of a result, or of lines.
-    fn get(&self, py: Python<'_>, wanted: String, context: u32) -> PyResult<String> {
+    fn get(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: GetRequest = read(py, request)?;
         self.answered(py, |_| {
-            let excerpt = self.index.get_with_context(&wanted, context, None)?;
+            let excerpt = self.index.read(&request)?;
             self.index.feedback().opened(&excerpt, &self.caller, "python get");
             Ok(json(&excerpt))
         })

@@ -74,23 +74,23 @@ pub(crate) trait Tool: Operation {
     const NEED: Need = Need::Nothing;
     /// Most characters of an answer, as text and as data, when the arguments have no `max_chars`.
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    /// The fields of the request that are arguments.
-    const ARGUMENTS: &'static [Argument];
+    /// The fields of the request that are arguments; `None`: all.
+    const ARGUMENTS: Option<&'static [Argument]> = None;
     /// The arguments that only a tool has, such as those of pages.
     type Options: DeserializeOwned + JsonSchema;
     /// The answer as an agent reads it.
     type View: Serialize + JsonSchema;
 
     /// Adapts a request to the form of the answer.
-    fn adapt(_request: &mut Self::Request, _options: &Self::Options) {}
+    fn adapt(_call: &Call<'_>, _request: &mut Self::Request, _options: &Self::Options) {}
 
     /// The answer for an agent, as data and as text.
     fn view(call: &Call<'_>, answer: Self::Answer, options: Self::Options) -> Reply<Self::View>;
 }
 
-/// The options of a tool without any.
+/// A request or options without any.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct NoOptions {}
+pub(crate) struct Nothing {}
 
 /// A field of a request as an argument of a tool.
 #[derive(Clone, Copy)]
@@ -145,43 +145,47 @@ impl Argument {
 
 /// The schema of a tool's arguments.
 pub(crate) fn arguments<T: Tool>() -> JsonObject {
-    let request = schema::of_arguments::<T::Request>();
-    let mut schema = schema::of_arguments::<T::Options>();
-    let is_required = |argument: &&Argument| {
-        let required = request.get("required").and_then(Value::as_array);
-        required.is_some_and(|required| required.iter().any(|name| name == argument.field))
-    };
-    let required: Vec<&str> = T::ARGUMENTS.iter().filter(is_required).map(|argument| argument.name).collect();
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), required.into());
+    let mut schema = schema::of_arguments::<T::Request>();
+    if let Some(arguments) = T::ARGUMENTS {
+        let required = schema.remove("required").unwrap_or_default();
+        let is_required = |argument: &&Argument| {
+            required.as_array().is_some_and(|required| required.iter().any(|name| name == argument.field))
+        };
+        let required: Vec<&str> = arguments.iter().filter(is_required).map(|argument| argument.name).collect();
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), required.into());
+        }
+        let fields = schema.remove("properties").unwrap_or_default();
+        let listed = arguments.iter().map(|one| (one.name.to_owned(), one.schema(&fields[one.field])));
+        schema.insert("properties".to_owned(), listed.collect::<JsonObject>().into());
     }
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.extend(T::ARGUMENTS.iter().map(|argument| {
-            let field = &request["properties"][argument.field];
-            (argument.name.to_owned(), argument.schema(field))
-        }));
+    if let (Some(Value::Object(properties)), Some(Value::Object(own))) =
+        (schema.get_mut("properties"), schema::of_arguments::<T::Options>().remove("properties"))
+    {
+        properties.extend(own);
     }
     schema
 }
 
-/// Reads the arguments of a tool.
+/// Reads the arguments of a tool, which fit its schema.
 ///
 /// # Errors
-/// A value that fits the schema and still cannot be read, such as a date.
-pub(crate) fn read<T: Tool>(arguments: JsonObject) -> serde_json::Result<(T::Request, T::Options)> {
-    let defaults = T::ARGUMENTS.iter().filter_map(|one| Some((one.field.to_owned(), one.default?.into())));
-    let mut request: JsonObject = defaults.collect();
-    let mut options = JsonObject::new();
-    for (name, value) in arguments {
-        match T::ARGUMENTS.iter().find(|argument| argument.name == name) {
-            Some(argument) if argument.single => request.insert(argument.field.to_owned(), Value::Array(vec![value])),
-            Some(argument) => request.insert(argument.field.to_owned(), value),
-            None => options.insert(name, value),
-        };
-    }
+/// A value that fits and still cannot be read, such as a date.
+pub(crate) fn read<T: Tool>(call: &Call<'_>, arguments: JsonObject) -> serde_json::Result<(T::Request, T::Options)> {
+    let request: JsonObject = match T::ARGUMENTS {
+        None => arguments.clone(),
+        Some(listed) => {
+            let value = |one: &Argument| match arguments.get(one.name) {
+                Some(value) if one.single => Some(Value::Array(vec![value.clone()])),
+                Some(value) => Some(value.clone()),
+                None => one.default.map(Value::from),
+            };
+            listed.iter().filter_map(|one| Some((one.field.to_owned(), value(one)?))).collect()
+        }
+    };
     let mut request: T::Request = serde_json::from_value(Value::Object(request))?;
-    let options = serde_json::from_value(Value::Object(options))?;
-    T::adapt(&mut request, &options);
+    let options = serde_json::from_value(Value::Object(arguments))?;
+    T::adapt(call, &mut request, &options);
     Ok((request, options))
 }
 

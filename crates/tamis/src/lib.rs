@@ -92,7 +92,7 @@ pub use features::features;
 pub use handle::{Index, IndexBuilder, Source, SourceSettings, SourceState};
 pub use index::{Freshness, RunOptions, RunReport, TextDocument};
 pub use location::{INDEX_DIRECTORY, Location};
-pub use lookup::Excerpt;
+pub use lookup::{Excerpt, GetRequest};
 pub use machine::machine_name;
 pub use models::Models;
 pub use progress::{Observer, Stage};

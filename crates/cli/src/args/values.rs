@@ -3,16 +3,6 @@
 use tamis::cut::{Rule, parse};
 use tamis::flags::whole;
 
-/// The most rows of a table.
-pub fn rows(text: &str) -> Result<usize, String> {
-    whole::<1, { tamis::evidence::MOST_SQL_ROWS }>(text)
-}
-
-/// A statement's time limit in milliseconds.
-pub fn milliseconds(text: &str) -> Result<u64, String> {
-    Ok(whole::<1, { tamis::evidence::LONGEST_SQL_TIME.as_millis() as usize }>(text)? as u64)
-}
-
 /// A count of at least one.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     whole::<1, { usize::MAX }>(text)

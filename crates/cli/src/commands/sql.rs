@@ -7,8 +7,7 @@ use crate::print::sql;
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use std::io::{Read, Write};
-use std::time::Duration;
-use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlQuery, SqlRequest};
+use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlLimits, SqlRequest};
 
 /// The most that is read of a statement on standard input; no statement that long can run.
 const LONGEST_INPUT: u64 = 1 << 20;
@@ -28,18 +27,9 @@ pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result
         }
         return Ok(Exit::Found);
     };
-    let request = SqlRequest {
-        namespace: arguments.namespace.clone(),
-        allowed_namespaces: None,
-        query: SqlQuery {
-            parameters: arguments.parameters.iter().cloned().collect(),
-            limit: arguments.limit,
-            timeout: Duration::from_millis(arguments.timeout),
-            max_bytes: MOST_SQL_BYTES,
-            ..SqlQuery::new(statement(given)?)
-        },
-        include_schema: arguments.schema,
-    };
+    let asked = &arguments.request;
+    let limits = SqlLimits { max_bytes: Some(MOST_SQL_BYTES), ..asked.limits };
+    let request = SqlRequest { sql: statement(given)?, limits, ..asked.clone() };
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;

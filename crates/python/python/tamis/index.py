@@ -190,7 +190,7 @@ class Index:
 
     def get(self, wanted: str, *, context: int = 0) -> Excerpt:
         """Return the text of a result by its identifier, or of `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`."""
-        return Excerpt.from_dict(json.loads(self._index.get(wanted, context)))
+        return Excerpt.from_dict(json.loads(self._index.get(json.dumps({"id": wanted, "context": context}))))
 
     def related(
         self, wanted: str, *, by: Literal["vector", "reference"] | None = None, limit: int | None = None

@@ -1,10 +1,10 @@
 //! Finds the endpoint of a path.
 
 use super::endpoint::RegisteredEndpoint;
-use super::endpoints;
 use super::parameters::decoded_path;
 use super::problem::{Kind, Problem};
 use crate::arguments::nearest;
+use crate::operations;
 use hyper::Method;
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 pub(crate) const OPENAPI: &str = "/v1/openapi.json";
 
 /// All endpoints.
-pub(crate) static ENDPOINTS: LazyLock<Vec<RegisteredEndpoint>> = LazyLock::new(endpoints::all);
+pub(crate) static ENDPOINTS: LazyLock<Vec<RegisteredEndpoint>> = LazyLock::new(|| operations::all().routes);
 
 /// Path of the progress of indexing.
 pub(crate) const EVENTS: &str = "/v1/events";

@@ -45,7 +45,7 @@ impl Tool for Files {
     const TITLE: &'static str = "Files";
     const DESCRIPTION: &'static str =
         "Find indexed files by name, large ones with their size in bytes. Also lists a directory: src/";
-    const ARGUMENTS: &'static [Argument] = &[field("pattern"), field("languages"), field("namespace")];
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[field("pattern"), field("languages"), field("namespace")]);
     type Options = Options;
     type View = LinesFound;
 

@@ -72,7 +72,7 @@ impl Tool for Grep {
     const TITLE: &'static str = "Grep";
     const DESCRIPTION: &'static str = "Find exact text or a regular expression in the indexed files, read from disk, with \
         exact totals. For every use of a name, a constant, a message. Use search for meaning.";
-    const ARGUMENTS: &'static [Argument] = &[
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("pattern"),
         field("fixed_strings").named("literal"),
         field("ignore_case"),
@@ -81,11 +81,11 @@ impl Tool for Grep {
         field("languages"),
         field("context"),
         field("namespace"),
-    ];
+    ]);
     type Options = Options;
     type View = LinesFound;
 
-    fn adapt(request: &mut GrepRequest, options: &Options) {
+    fn adapt(_: &Call<'_>, request: &mut GrepRequest, options: &Options) {
         request.limit = Some(if options.list == List::Files { 0 } else { LISTED });
         request.line_chars = Some(SHOWN_CHARS);
     }

@@ -31,7 +31,8 @@ impl Tool for Outline {
     const TITLE: &'static str = "Outline";
     const DESCRIPTION: &'static str = "List the symbols of a file with their lines and signatures, the headings of a document, \
         or the outermost symbols of a directory's files. Use it before reading a large file.";
-    const ARGUMENTS: &'static [Argument] = &[field("path"), field("tests"), field("limit"), field("namespace")];
+    const ARGUMENTS: Option<&'static [Argument]> =
+        Some(&[field("path"), field("tests"), field("limit"), field("namespace")]);
     type Options = PageArguments;
     type View = LinesFound;
 

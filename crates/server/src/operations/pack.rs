@@ -1,7 +1,7 @@
 //! The relevant results as one text.
 
 use crate::api::endpoint::Verbs;
-use crate::operation::{Argument, Failure, NoOptions, Operation, Route, Tool, field};
+use crate::operation::{Argument, Failure, Nothing, Operation, Route, Tool, field};
 use crate::reply::Reply;
 use crate::text::{clean, fenced, line};
 use crate::tool::Call;
@@ -59,17 +59,17 @@ impl Tool for Pack {
     const DESCRIPTION: &'static str = "Read everything relevant to a question at once: the results of a search in full and in \
         reading order, within a budget of tokens. The last line names what did not fit.";
     const MAX_CHARS: usize = 120_000;
-    const ARGUMENTS: &'static [Argument] = &[
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("budget_tokens").default(2000).most(20_000),
         field("paths"),
         field("languages"),
         field("namespace"),
-    ];
-    type Options = NoOptions;
+    ]);
+    type Options = Nothing;
     type View = Packed;
 
-    fn view(_: &Call<'_>, found: tamis::pack::Pack, _: NoOptions) -> Reply<Packed> {
+    fn view(_: &Call<'_>, found: tamis::pack::Pack, _: Nothing) -> Reply<Packed> {
         let warnings: Vec<String> = found.warnings.iter().map(|one| line(one)).collect();
         let text = clean(&found.text);
         let notes: String = warnings.iter().map(|warning| format!("Note: {warning}\n")).collect();

@@ -47,7 +47,7 @@ impl Tool for Recall {
     const TITLE: &'static str = "Search memories";
     const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. Of equally good \
         memories, newer ones come first. Use search for the current code and documents.";
-    const ARGUMENTS: &'static [Argument] = &[
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("limit").most(100),
         field("all"),
@@ -57,7 +57,7 @@ impl Tool for Recall {
         field("authors").named("author").single(),
         field("topics").named("topic").single(),
         field("namespace"),
-    ];
+    ]);
     type Options = PageArguments;
     type View = Found;
 

@@ -43,7 +43,7 @@ impl Tool for Search {
     const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns only relevant \
         results, each a file, issue or session with its best passages, and below them the next, less likely ones in a line each: \
         without results, nothing is clearly relevant. Use grep for exact text.";
-    const ARGUMENTS: &'static [Argument] = &[
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("limit").most(100),
         field("passages"),
@@ -56,7 +56,7 @@ impl Tool for Search {
         field("states").named("state").single(),
         field("since"),
         field("namespace"),
-    ];
+    ]);
     type Options = PageArguments;
     type View = Found;
 

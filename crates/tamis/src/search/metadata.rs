@@ -105,11 +105,11 @@ fn label_groups<'de, D: Deserializer<'de>>(labels: D) -> Result<Vec<Vec<String>>
     Ok(Vec::<Labels>::deserialize(labels)?.into_iter().map(group).collect())
 }
 
-fn since<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
+pub(crate) fn since<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
     moment_of("since", text)
 }
 
-fn until<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
+pub(crate) fn until<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
     moment_of("until", text)
 }
 

@@ -73,10 +73,12 @@ pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub(crate) use late::LateVectors;
 pub use metadata::MetadataFilter;
-pub(crate) use metadata::moment;
 #[cfg(feature = "clap")]
 pub(crate) use metadata::{issue_type, label_group};
+pub(crate) use metadata::{moment, since, until};
 pub(crate) use near_passage::SimilarPassages;
+#[cfg(feature = "evidence")]
+pub(crate) use parameters::chosen_cut;
 pub use parameters::{QueryParameters, SearchParameters};
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};

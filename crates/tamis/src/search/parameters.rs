@@ -14,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Display;
 use std::str::FromStr;
+use tamis_cut::Rule;
+#[cfg(feature = "clap")]
 use tamis_text::{Kind, Role};
 
 /// The word for a search without a cut.
@@ -219,7 +221,6 @@ impl QueryParameters {
 
     fn asked(&self, config: &Config, new: fn(String) -> SearchRequest) -> Result<SearchRequest, Error> {
         let asked = self.clone();
-        let cut = self.cut.as_deref().filter(|cut| *cut != OFF).map(|cut| config.cut(cut)).transpose();
         Ok(SearchRequest {
             limit: asked.limit,
             mode: self.mode.as_deref().map(str::parse).transpose()?,
@@ -229,7 +230,7 @@ impl QueryParameters {
             sharing: asked.no_sharing.then_some(false),
             collections: asked.collections,
             metadata: asked.metadata,
-            cut: cut.map_err(AimError::NotAllowed)?,
+            cut: chosen_cut(config, self.cut.as_deref().filter(|cut| *cut != OFF))?,
             want: parsed("want", self.goal.want.as_deref())?,
             aim: asked.goal.aim,
             all: asked.all || self.cut.as_deref() == Some(OFF),
@@ -268,6 +269,11 @@ impl SearchParameters {
         request.check()?;
         Ok(request)
     }
+}
+
+/// The cut that a text names, with the parameters that it leaves open from the configuration.
+pub(crate) fn chosen_cut(config: &Config, text: Option<&str>) -> Result<Option<Box<dyn Rule>>, Error> {
+    Ok(text.map(|cut| config.cut(cut)).transpose().map_err(AimError::NotAllowed)?)
 }
 
 /// The value that a text names.

@@ -5,8 +5,8 @@ use crate::commands::refresh;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::evidence::matches;
-use crate::session::{Session, setting};
-use anyhow::{Context, Result};
+use crate::session::Session;
+use anyhow::Result;
 use std::io::Write;
 use tamis::evidence::VectorSearchRequest;
 
@@ -15,22 +15,13 @@ use tamis::evidence::VectorSearchRequest;
 /// # Errors
 /// A value out of range, an unknown cut, no index, or no vectors.
 pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let flags = setting("evidence.top_k", "--top-k", arguments.top_k.as_deref());
-    let session = Session::start(global, flags.into_iter().collect())?;
-    let cut = arguments.cut.as_deref().map(|cut| anyhow::Ok(session.config()?.cut(cut).context("--cut")?));
-    let cut = cut.transpose()?;
+    let session = Session::start(global, Vec::new())?;
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.evidence().vector_search(&VectorSearchRequest {
-        target: arguments.target.parse()?,
-        task: arguments.task.clone(),
-        min_similarity: arguments.min_similarity,
-        cut,
-        namespace: arguments.namespace.clone(),
-        entry_point: Some("cli".into()),
-        ..VectorSearchRequest::new(arguments.query.join(" "))
-    })?;
+    let query = arguments.words.join(" ");
+    let request = VectorSearchRequest { query, entry_point: Some("cli".into()), ..arguments.request.clone() };
+    let found = index.evidence().vector_search(&request)?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model));
     }

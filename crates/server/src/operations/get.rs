@@ -1,28 +1,68 @@
-//! `get`: the full text of a result.
+//! The full text of a result, of a document or of some of its lines.
 
 use crate::cursor::{CHANGED, fingerprint};
 use crate::labels::note_opened;
-use crate::page::{DEFAULT_MAX_CHARS, PageArguments, PageInfo, fitting, json_length, shorten_warnings, warning_lines};
-use crate::reply::{Refused, Reply};
+use crate::operation::{Failure, Operation, Route, Tool};
+use crate::page::{PageArguments, PageInfo, fitting, json_length, shorten_warnings, warning_lines};
+use crate::reply::Reply;
 use crate::text::{backticks, clean, fenced, first, name};
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, MCP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::feedback::Opened;
+use tamis::{Excerpt, GetRequest};
 
 pub(crate) struct Get;
+pub(crate) struct GetByPath;
+
+impl Operation for Get {
+    const NAME: &'static str = "document";
+    type Request = GetRequest;
+    type Answer = Excerpt;
+
+    fn call(call: &Call<'_>, request: GetRequest) -> Result<Excerpt, Failure> {
+        let excerpt = call.index.read(&GetRequest { allowed_namespaces: call.allowed(), ..request })?;
+        // A tool shows a page, and notes what is on it.
+        if call.entry_point != MCP {
+            note_opened(call, &excerpt, "get");
+        }
+        Ok(excerpt)
+    }
+}
+
+impl Route for Get {
+    const PATH: &'static str = "/v1/documents/{id}";
+    const SUMMARY: &'static str = "Read the full text of a result";
+    const DESCRIPTION: &'static str = "As `tamis get --json`. A slash in the identifier is written %2F.";
+    const TAGGED: bool = true;
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, or #233 for an issue; NAMESPACE: may precede it.
+pub(crate) struct ByPath {
+    /// PATH, PATH:LINE or PATH:FIRST-LAST; NAMESPACE: may precede it.
     #[schemars(length(min = 1, max = 4000))]
-    id: String,
-    /// More lines before and after.
+    path: String,
+    /// Lines before and after it, 0 to 1000.
     #[schemars(range(min = 0, max = 1000))]
     #[serde(default)]
     context: u32,
-    #[serde(flatten)]
-    page: PageArguments,
+}
+
+impl Operation for GetByPath {
+    const NAME: &'static str = "document_by_path";
+    type Request = ByPath;
+    type Answer = Excerpt;
+
+    fn call(call: &Call<'_>, ByPath { path, context }: ByPath) -> Result<Excerpt, Failure> {
+        Get::call(call, GetRequest { id: path, context, ..GetRequest::default() })
+    }
+}
+
+impl Route for GetByPath {
+    const PATH: &'static str = "/v1/documents";
+    const SUMMARY: &'static str = "Read a document or some of its lines";
+    const DESCRIPTION: &'static str = "As `tamis get --json`.";
+    const TAGGED: bool = true;
 }
 
 /// Lines of a document.
@@ -50,17 +90,14 @@ pub(crate) struct Lines {
 }
 
 impl Tool for Get {
-    const NAME: &'static str = "get";
+    const TOOL_NAME: &'static str = "get";
     const TITLE: &'static str = "Get";
     const DESCRIPTION: &'static str =
         "Read the full text of a result by its id, or of a document or some of its lines by path.";
-    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    type Arguments = Arguments;
-    type Answer = Lines;
+    type Options = PageArguments;
+    type View = Lines;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Lines>, Refused> {
-        let excerpt =
-            call.index.get_with_context(&arguments.id, arguments.context, call.caller.namespaces.as_deref())?;
+    fn view(call: &Call<'_>, excerpt: Excerpt, page_arguments: PageArguments) -> Reply<Lines> {
         let whole = clean(&excerpt.text);
         let names = fingerprint([excerpt.namespace.as_str(), excerpt.path.as_str(), whole.as_str()].into_iter());
         let excerpt_path = excerpt.path;
@@ -68,7 +105,7 @@ impl Tool for Get {
         if call.cursor.has_changed(&names) {
             page.warnings.insert(0, CHANGED.to_owned());
         }
-        shorten_warnings(&mut page.warnings, arguments.page.max_chars / 4);
+        shorten_warnings(&mut page.warnings, page_arguments.max_chars / 4);
         let before = first(&whole, call.cursor.start);
         let rest = &whole[before.len()..];
         let start_line = excerpt.start_line + newlines(before);
@@ -88,9 +125,9 @@ impl Tool for Get {
             + warning_lines(&lines.page.warnings).chars().count()
             + CURSOR_CHARS
             + 2 * backticks(&whole);
-        let text_room = arguments.page.max_chars.saturating_sub(around).max(MIN_TEXT);
+        let text_room = page_arguments.max_chars.saturating_sub(around).max(MIN_TEXT);
         let json_room = match call.cursor.with_data {
-            true => arguments.page.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT),
+            true => page_arguments.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT),
             false => usize::MAX,
         };
         lines.text = beginning(rest, text_room, json_room).to_owned();
@@ -114,7 +151,7 @@ impl Tool for Get {
         };
         note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "get");
         let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), warning_lines(&lines.page.warnings));
-        Ok(Reply::new(lines, text))
+        Reply::new(lines, text)
     }
 }
 

@@ -1,40 +1,50 @@
-//! `explain_cut`: the reason an answer stops where it does.
+//! The reason an answer stops where it does.
 
+use crate::operation::{Argument, Failure, Operation, Tool, field};
 use crate::page::{shorten_warnings, warning_lines};
-use crate::reply::{Refused, Reply};
+use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
-use crate::shared_arguments::Want;
 use crate::text::{fenced, line, name, rounded};
-use crate::tool::{Call, Need, Tool};
+use crate::tool::{Call, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::search::PoolEntry;
-use tamis::{Answer, CutReport, SearchRequest};
+use tamis::search::{PoolEntry, QueryParameters, SearchParameters};
+use tamis::{Answer, CutReport};
 
 pub(crate) struct ExplainCut;
 
+/// An answer with its pool, and the decision of another cut.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Compared {
+    answer: Answer,
+    other: Option<CutReport>,
+}
+
+impl Operation for ExplainCut {
+    const NAME: &'static str = "explain_cut";
+    type Request = QueryParameters;
+    type Answer = Compared;
+
+    fn call(call: &Call<'_>, parameters: QueryParameters) -> Result<Compared, Failure> {
+        // Nothing that is opened afterwards is credited to these searches.
+        let parameters = QueryParameters { explain: true, caller: None, ..call.identified(parameters) };
+        let search = |cut: Option<String>| {
+            let common = QueryParameters { cut, ..parameters.clone() };
+            let request = SearchParameters { common, ..SearchParameters::default() }.request(call.index.config())?;
+            call.index.search(&request)
+        };
+        let other = match &parameters.cut {
+            Some(cut) if !call.observer.cancelled() => Some(search(Some(cut.clone()))?.cut),
+            _ => None,
+        };
+        Ok(Compared { answer: search(None)?, other })
+    }
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// The query of the search.
-    #[schemars(length(min = 1, max = 10_000))]
-    query: String,
-    /// Another cut to compare with, such as max_gap, kneedle, top_score or fixed:k=5 (default: none).
-    #[schemars(length(min = 1, max = 200))]
-    cut: Option<String>,
-    /// The number of results that the search aimed for (default: chosen for the query).
-    want: Option<Want>,
-    /// Kinds of text that the search covered (default: all).
-    #[schemars(length(max = 20))]
-    #[serde(default)]
-    collections: Vec<String>,
-    /// Globs of paths that the search covered (default: all).
-    #[schemars(length(max = 50))]
-    #[serde(default)]
-    paths: Vec<String>,
-    /// Repository (default: this one, or all).
-    namespace: Option<String>,
+pub(crate) struct Options {
     /// Candidates to show on each side of the cut, 1 to 20.
     #[schemars(range(min = 1, max = 20))]
     #[serde(default = "around")]
@@ -197,55 +207,36 @@ impl Next {
 }
 
 impl Tool for ExplainCut {
-    const NAME: &'static str = "explain_cut";
     const NEED: Need = Need::Judgements;
     const TITLE: &'static str = "Explain the cut";
     const DESCRIPTION: &'static str = "Explain why the answer to a query stops where it does: the candidates around the cut with \
         their scores, the deciding figures, what the next candidate would have added, and what another cut would keep. Use it when \
         an answer seems too short or too long. The passages themselves come from search.";
-    type Arguments = Arguments;
-    type Answer = Explanation;
+    const MAX_CHARS: usize = FIXED_MAX_CHARS;
+    const ARGUMENTS: Option<&'static [Argument]> =
+        Some(&[field("query"), field("cut"), field("want"), field("collections"), field("paths"), field("namespace")]);
+    type Options = Options;
+    type View = Explanation;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Explanation>, Refused> {
-        let wanted = arguments.cut.as_deref().map(|cut| call.index.config().cut(cut)).transpose();
-        let wanted = wanted.map_err(|error| Refused::from(format!("cut: {error}")))?;
-        let request = SearchRequest {
-            want: arguments.want.map(Want::meant),
-            collections: arguments.collections,
-            paths: arguments.paths,
-            namespace: arguments.namespace,
-            allowed_namespaces: call.allowed(),
-            explain: true,
-            entry_point: Some("mcp".to_owned()),
-            ..SearchRequest::new(arguments.query)
-        };
-        request.check()?;
-        let other = match wanted {
-            Some(cut) if !call.observer.cancelled() => {
-                let request = SearchRequest { cut: Some(cut), ..request.clone() };
-                Some(Decision::from(call.index.search(&request)?.cut))
-            }
-            _ => None,
-        };
-        let answer = call.index.search(&request)?;
+    fn view(call: &Call<'_>, Compared { answer, other }: Compared, options: Options) -> Reply<Explanation> {
         let Answer { query, cut, pool, warnings, fallback_reason, mode_used, model, .. } = answer;
         let pool = pool.unwrap_or_default();
         let keep = cut.keep.min(pool.len());
-        let (first, last) = (keep.saturating_sub(arguments.around), (keep + arguments.around).min(pool.len()));
+        let (first, last) = (keep.saturating_sub(options.around), (keep + options.around).min(pool.len()));
         let shown = pool.iter().enumerate().take(last).skip(first);
         let mut answer = Explanation {
             query: name(&query),
             decided: Decision::from(cut),
             around: shown.map(Candidate::of).collect(),
             next: Next::of(&pool, keep),
-            other,
+            other: other.map(Decision::from),
             mode: mode_used,
             model,
             warnings: call.warnings().into_iter().chain(fallback_reason).chain(warnings).collect(),
         };
         shorten_warnings(&mut answer.warnings, FIXED_MAX_CHARS / 4);
         let text = text(&answer);
-        Ok(Reply::new(answer, text))
+        Reply::new(answer, text)
     }
 }
 

@@ -1,8 +1,9 @@
-//! `/v1/cut`: cuts the lists of other search engines.
+//! Cuts the lists of other search engines.
 
-use crate::api::endpoint::{Endpoint, Verbs};
+use crate::api::endpoint::Verbs;
 use crate::api::problem::{Kind, Problem};
 use crate::lanes::Lane;
+use crate::operation::{Failure, Operation, Route};
 use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -143,19 +144,15 @@ fn fusion_weight() -> f64 {
     tamis::lists::FUSION_WEIGHT
 }
 
-impl Endpoint for Cut {
+impl Operation for Cut {
     const NAME: &'static str = "cut";
-    const PATH: &'static str = "/v1/cut";
-    const VERBS: Verbs = Verbs::Post;
-    const SUMMARY: &'static str = "Cut the ranked lists of any search engine where relevance ends";
-    const DESCRIPTION: &'static str = "As `tamis cut --json`, for many lists in one call. Nothing of the index is read, and nothing is recorded.";
     const LANE: Lane = Lane::Slow;
-    type Parameters = Parameters;
+    type Request = Parameters;
     type Answer = Answer;
 
-    fn call(call: &Call<'_>, parameters: Parameters) -> Result<Answer, Problem> {
-        let rule = parse(&parameters.method)
-            .map_err(|error| Problem::new(Kind::Parameter, format!("method: {error}")))?;
+    fn call(call: &Call<'_>, parameters: Parameters) -> Result<Answer, Failure> {
+        let rule =
+            parse(&parameters.method).map_err(|error| Problem::new(Kind::Parameter, format!("method: {error}")))?;
         let CutGoal { aim, .. } = &parameters.goal;
         let rule = TunedRule::new(rule.as_ref(), parameters.goal.wanted()?, aim).map_err(tamis::Error::from)?;
         let cutter = ListCutter {
@@ -185,11 +182,22 @@ impl Endpoint for Cut {
     }
 }
 
+impl Route for Cut {
+    const PATH: &'static str = "/v1/cut";
+    const VERBS: Verbs = Verbs::Post;
+    const SUMMARY: &'static str = "Cut the ranked lists of any search engine where relevance ends";
+    const DESCRIPTION: &'static str =
+        "As `tamis cut --json`, for many lists in one call. Nothing of the index is read, and nothing is recorded.";
+}
+
 impl List {
     fn decided(self, cutter: &ListCutter<'_>, kept_only: bool) -> Result<Decided, Problem> {
         let List { scores, entries, background, background_sample } = self;
         if !scores.is_empty() && !entries.is_empty() {
-            return Err(Problem::new(Kind::Parameter, "scores: must be without entries, which have scores of their own"));
+            return Err(Problem::new(
+                Kind::Parameter,
+                "scores: must be without entries, which have scores of their own",
+            ));
         }
         if background.is_some() && !background_sample.is_empty() {
             return Err(Problem::new(Kind::Parameter, "background: must be without background_sample"));
@@ -202,7 +210,8 @@ impl List {
             let reason = "lower_is_better: a higher similarity and bm25 are better; give the entries a score";
             return Err(Problem::new(Kind::Parameter, reason));
         }
-        let sample = background_sample.into_iter().zip(1..).map(|(entry, number)| entry.read(number, "background_sample"));
+        let sample =
+            background_sample.into_iter().zip(1..).map(|(entry, number)| entry.read(number, "background_sample"));
         let sample: Vec<ListEntry> = sample.collect::<Result<_, Problem>>()?;
         let sample: Vec<&ListEntry> = sample.iter().collect();
         let cutter = ListCutter {

@@ -1,18 +1,19 @@
-//! `get_status`: the contents of the index, and its freshness.
+//! The contents of the index and its freshness, for an agent.
 
 use crate::background::Phase;
+use crate::operation::{Failure, Nothing, Operation, Tool};
 use crate::page::{shorten_warnings, warning_lines};
-use crate::reply::{Refused, Reply};
+use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, name};
-use crate::tool::{Call, Tool};
+use crate::tool::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::Status;
 use tamis::evidence::EvidenceSummary;
 use tamis::store::{Count, Filter};
+use tamis::{Error, Status};
 
 pub(crate) struct GetStatus;
 
@@ -137,21 +138,31 @@ struct Model {
     embedded: u64,
 }
 
-impl Tool for GetStatus {
+impl Operation for GetStatus {
     const NAME: &'static str = "get_status";
-    const TITLE: &'static str = "Status";
-    const DESCRIPTION: &'static str = "List the contents of the index: repositories, kinds of text, counts, models, evidence, and the number \
-        of files that have changed since. Use it to learn the collections and namespaces, or when results seem outdated.";
-    type Arguments = Arguments;
+    type Request = Arguments;
     type Answer = State;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<State>, Refused> {
+    fn call(call: &Call<'_>, arguments: Arguments) -> Result<State, Failure> {
         let names = namespaces(call, arguments.namespace.as_deref())?;
         let mut answer = state(call, &names, arguments.task_id.as_deref())?;
         answer.warnings.splice(0..0, call.warnings());
         shorten_warnings(&mut answer.warnings, FIXED_MAX_CHARS / 4);
-        let text = text(&answer);
-        Ok(Reply::new(answer, text))
+        Ok(answer)
+    }
+}
+
+impl Tool for GetStatus {
+    const TITLE: &'static str = "Status";
+    const DESCRIPTION: &'static str = "List the contents of the index: repositories, kinds of text, counts, models, evidence, and the number \
+        of files that have changed since. Use it to learn the collections and namespaces, or when results seem outdated.";
+    const MAX_CHARS: usize = FIXED_MAX_CHARS;
+    type Options = Nothing;
+    type View = State;
+
+    fn view(_: &Call<'_>, state: State, _: Nothing) -> Reply<State> {
+        let text = text(&state);
+        Reply::new(state, text)
     }
 }
 
@@ -189,12 +200,16 @@ impl Evidence {
 ///
 /// # Errors
 /// The namespace does not exist, or the caller may not read it; both give the same message.
-fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refused> {
+fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Error> {
     let known = call.index.contents().namespaces()?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
     if let Some(wanted) = wanted {
         if !names.iter().any(|name| name == wanted) {
-            return Err(Refused::argument("namespace", wanted, format!("one of {}", names.join(", "))));
+            return Err(Error::Argument {
+                name: "namespace",
+                value: format!("{wanted:?}"),
+                allowed: format!("one of {}", names.join(", ")),
+            });
         }
         names.retain(|name| name == wanted);
     }
@@ -202,7 +217,7 @@ fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refu
 }
 
 /// The contents of these namespaces.
-fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State, Refused> {
+fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State, Error> {
     let status: Status = call.index.status()?;
     let store = call.index.contents();
     let mut collections: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -229,7 +244,7 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
         let id = model.model.id.clone();
         // A filter without namespaces would match all of them.
         let embedded = if names.is_empty() { 0 } else { store.coverage(&id, &filter)?.embedded };
-        Ok::<Model, Refused>(Model { id, embedded })
+        Ok::<Model, Error>(Model { id, embedded })
     });
     Ok(State {
         documents: namespaces.iter().map(|namespace| namespace.documents).sum(),

@@ -1,36 +1,48 @@
-//! `troubleshoot`: similar problems that were already solved.
+//! Similar problems that were already solved.
 
+use crate::api::endpoint::Verbs;
 use crate::cursor::fingerprint;
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{Entry, Listing, PageInfo, paginated};
-use crate::reply::{Refused, Reply};
+use crate::reply::Reply;
 use crate::text::{clean, counted, fenced, name, rounded};
-use crate::tool::{Call, Need, Tool};
+use crate::tool::{Call, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::troubleshoot::{SolvedIssue, Trouble, TroubleshootRequest, WikiPage};
+use tamis::troubleshoot::{SolvedIssue, TroubleshootRequest, Troubleshooting, WikiPage};
 
 pub(crate) struct Troubleshoot;
 
+impl Operation for Troubleshoot {
+    const NAME: &'static str = "troubleshoot";
+    type Request = TroubleshootRequest;
+    type Answer = Troubleshooting;
+
+    fn call(call: &Call<'_>, request: TroubleshootRequest) -> Result<Troubleshooting, Failure> {
+        Ok(call.index.troubleshooting().answer(&TroubleshootRequest {
+            allowed_namespaces: call.allowed(),
+            entry_point: Some(call.entry_point.to_owned()),
+            ..request
+        })?)
+    }
+}
+
+impl Route for Troubleshoot {
+    const PATH: &'static str = "/v1/troubleshoot";
+    const VERBS: Verbs = Verbs::GetOrPost;
+    const SUMMARY: &'static str = "Find similar problems that were already solved";
+    const DESCRIPTION: &'static str =
+        "As `tamis troubleshoot --json`. Takes a title, a body or both; or the number of an issue.";
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// The problem in one line, like the title of a report.
-    #[schemars(length(min = 1, max = 1000))]
-    title: String,
-    /// Everything known about it: error messages, steps taken, versions (default: nothing).
-    #[schemars(length(max = 50_000))]
-    #[serde(default)]
-    details: String,
-    /// Most solved issues, 1 to 10 (default: as configured, usually 3).
-    #[schemars(range(min = 1, max = 10))]
-    max_results: Option<usize>,
-    /// Repository (default: this one, or all).
-    namespace: Option<String>,
+pub(crate) struct Options {
     /// Most characters of the answer, 2000 to 60000.
     #[schemars(range(min = 2000, max = 60_000))]
     #[serde(default = "max_chars")]
     max_chars: usize,
     /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
     cursor: Option<String>,
 }
 
@@ -153,28 +165,24 @@ const OVERHEAD: usize = 600;
 const BUDGET: std::ops::RangeInclusive<usize> = 1000..=50_000;
 
 impl Tool for Troubleshoot {
-    const NAME: &'static str = "troubleshoot";
     const NEED: Need = Need::Solutions;
     const TITLE: &'static str = "Troubleshoot";
     const DESCRIPTION: &'static str = "Find similar problems that were already solved, for an error or a defect. Returns the \
         conversations of closed issues and merged pull requests, or else pages of the wiki. When nothing is similar, the answer is \
         empty: then search the code. Cite each source that you use.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
-    type Arguments = Arguments;
-    type Answer = Solved;
+    const ARGUMENTS: Option<&'static [Argument]> =
+        Some(&[field("title"), field("body").named("details"), field("max_results"), field("namespace")]);
+    type Options = Options;
+    type View = Solved;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Solved>, Refused> {
-        let Arguments { title, details, max_results, namespace, max_chars, .. } = arguments;
-        let most = max_results.unwrap_or(call.index.config().triage.troubleshooting.max_results);
-        let budget = max_chars.saturating_sub(OVERHEAD * (most + 1)).clamp(*BUDGET.start(), *BUDGET.end());
-        let found = call.index.troubleshooting().answer(&TroubleshootRequest {
-            max_results,
-            total_budget_chars: Some(budget),
-            namespace,
-            allowed_namespaces: call.allowed(),
-            entry_point: Some("mcp".to_owned()),
-            ..TroubleshootRequest::new(Trouble::Text { title, body: details })
-        })?;
+    fn adapt(call: &Call<'_>, request: &mut TroubleshootRequest, options: &Options) {
+        let most = request.max_results.unwrap_or(call.index.config().triage.troubleshooting.max_results);
+        let budget = options.max_chars.saturating_sub(OVERHEAD * (most + 1)).clamp(*BUDGET.start(), *BUDGET.end());
+        request.total_budget_chars = Some(budget);
+    }
+
+    fn view(call: &Call<'_>, found: Troubleshooting, options: Options) -> Reply<Solved> {
         let mut warnings = call.warnings();
         if let Some(reason) = &found.fallback_reason {
             warnings.push(format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
@@ -193,6 +201,6 @@ impl Tool for Troubleshoot {
         let sources = found.sources.iter().map(|source| name(source)).collect();
         let page = PageInfo { warnings, ..PageInfo::default() };
         let answer = Solved { results, sources, reason, query_id: found.query_id, page };
-        Ok(paginated(answer, &tail, &call.cursor, &names, max_chars))
+        paginated(answer, &tail, &call.cursor, &names, options.max_chars)
     }
 }

@@ -1,27 +1,43 @@
-//! `remember`: a note for later.
+//! A note for later.
 
 use crate::agent_messages::for_agent;
+use crate::api::endpoint::Verbs;
 use crate::caller::Caller;
 use crate::lanes::Lane;
-use crate::reply::{Refused, Reply};
+use crate::operation::{Failure, Nothing, Operation, Route, Tool};
+use crate::reply::Reply;
+use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{clean, name};
-use crate::tool::{Call, Effect, Tool};
+use crate::tool::{Call, Effect};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tamis::memory::RememberRequest;
+use serde::Serialize;
+use tamis::Error;
+use tamis::memory::{RememberRequest, Remembered};
 
 pub(crate) struct Remember;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {
-    /// The note, in words that make sense without this conversation.
-    #[schemars(length(min = 1))]
-    text: String,
-    /// Topic of the note, used as the heading above it (default: none).
-    #[schemars(length(min = 1, max = 100))]
-    topic: Option<String>,
-    /// Repository (default: this one, or the only one).
-    namespace: Option<String>,
+impl Operation for Remember {
+    const NAME: &'static str = "remember";
+    const LANE: Lane = Lane::Slow;
+    type Request = RememberRequest;
+    type Answer = Remembered;
+
+    fn is_for(caller: &Caller) -> bool {
+        caller.may_remember
+    }
+
+    fn call(call: &Call<'_>, request: RememberRequest) -> Result<Remembered, Failure> {
+        let namespace = namespace(call, request.namespace)?;
+        Ok(call.index.notes().remember(&RememberRequest { namespace, ..request }, call.observer)?)
+    }
+}
+
+impl Route for Remember {
+    const PATH: &'static str = "/v1/remember";
+    const VERBS: Verbs = Verbs::Post;
+    const SUMMARY: &'static str = "Add a note to the notes of the day";
+    const DESCRIPTION: &'static str = "As `tamis remember --json`.";
+    const NEEDS: &'static str = "adding notes is off: the server needs --allow-remember, and a token remember = true";
 }
 
 /// Location of a note.
@@ -40,23 +56,15 @@ pub(crate) struct Noted {
 }
 
 impl Tool for Remember {
-    const NAME: &'static str = "remember";
     const TITLE: &'static str = "Remember";
     const DESCRIPTION: &'static str = "Write a note that memory_search can find from now on: a decision and its reason, a preference, \
         a lesson. Note only what is worth finding again. The note is added to the notes of the day; nothing else changes.";
     const EFFECT: Effect = Effect::Adds;
-    const LANE: Lane = Lane::Slow;
-    type Arguments = Arguments;
-    type Answer = Noted;
+    const MAX_CHARS: usize = FIXED_MAX_CHARS;
+    type Options = Nothing;
+    type View = Noted;
 
-    fn is_for(caller: &Caller) -> bool {
-        caller.may_remember
-    }
-
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Noted>, Refused> {
-        let namespace = namespace(call, arguments.namespace)?;
-        let request = RememberRequest { text: arguments.text, topic: arguments.topic, namespace, ..Default::default() };
-        let noted = call.index.notes().remember(&request, call.observer)?;
+    fn view(_: &Call<'_>, noted: Remembered, _: Nothing) -> Reply<Noted> {
         let answer = Noted {
             namespace: noted.namespace,
             path: clean(&noted.path),
@@ -70,12 +78,12 @@ impl Tool for Remember {
             None => String::new(),
         };
         let text = format!("Noted in {path}:{start_line}-{end_line}.\n{found}");
-        Ok(Reply::new(answer, text))
+        Reply::new(answer, text)
     }
 }
 
 /// The namespace of the note, chosen among those that the caller may read, so that no message mentions another.
-pub(crate) fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, Refused> {
+fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, Error> {
     if call.caller.namespaces.is_none() {
         return Ok(wanted);
     }
@@ -93,7 +101,7 @@ pub(crate) fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Optio
             } else {
                 names.join(", ")
             };
-            Err(Refused::argument("namespace", named, format!("one of {what}")))
+            Err(Error::Argument { name: "namespace", value: format!("{named:?}"), allowed: format!("one of {what}") })
         }
     }
 }

@@ -1,18 +1,41 @@
-//! `list_views`: the predefined questions about the evidence.
+//! The predefined questions about the evidence.
 
 use crate::agent_messages::for_agent;
-use crate::reply::{Refused, Reply};
+use crate::operation::{Failure, Nothing, Operation, Route, Tool};
+use crate::reply::Reply;
+use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, line};
-use crate::tool::{Call, Need, Tool};
+use crate::tool::{Call, Need};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt::Write;
 use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 
-pub(crate) struct ListViews;
+pub(crate) struct EvidenceViews;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Arguments {}
+impl Operation for EvidenceViews {
+    const NAME: &'static str = "evidence_views";
+    type Request = Nothing;
+    type Answer = Vec<ViewDescription>;
+
+    fn call(call: &Call<'_>, _: Nothing) -> Result<Vec<ViewDescription>, Failure> {
+        let mut views = call.index.evidence().views();
+        if call.caller.namespaces.is_some() {
+            // Both name paths of the user's files.
+            for view in &mut views {
+                view.file = None;
+                view.error = view.error.take().map(|_| "invalid".to_owned());
+            }
+        }
+        Ok(views)
+    }
+}
+
+impl Route for EvidenceViews {
+    const PATH: &'static str = "/v1/evidence/views";
+    const SUMMARY: &'static str = "List the predefined questions about the evidence";
+    const DESCRIPTION: &'static str = "As `tamis evidence views --json`.";
+}
 
 /// All views.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,26 +112,25 @@ impl Parameter {
     }
 }
 
-impl Tool for ListViews {
-    const NAME: &'static str = "list_views";
+impl Tool for EvidenceViews {
+    const TOOL_NAME: &'static str = "list_views";
     const NEED: Need = Need::Evidence;
     const TITLE: &'static str = "List views";
     const DESCRIPTION: &'static str = "List the predefined questions about the evidence graph, with what each answers and its \
         parameters. Call it before query_view. Use query_sql for a question that no view answers.";
-    type Arguments = Arguments;
-    type Answer = Views;
+    const MAX_CHARS: usize = FIXED_MAX_CHARS;
+    type Options = Nothing;
+    type View = Views;
 
-    fn call(call: &Call<'_>, _: Arguments) -> Result<Reply<Views>, Refused> {
-        // Errors name paths of the user's files, so only callers who may read everything see them.
-        let shows_paths = call.caller.namespaces.is_none();
+    fn view(_: &Call<'_>, views: Vec<ViewDescription>, _: Nothing) -> Reply<Views> {
         let view = |view: ViewDescription| View {
             name: line(&view.name),
             answers: line(&view.answers),
             parameters: view.parameters.into_iter().map(Parameter::of).collect(),
             columns: view.columns.iter().map(|column| line(&column.name)).collect(),
-            error: view.error.map(|error| if shows_paths { for_agent(&line(&error)) } else { "invalid".to_owned() }),
+            error: view.error.map(|error| for_agent(&line(&error))),
         };
-        let views = Views { views: call.index.evidence().views().into_iter().map(view).collect() };
+        let views = Views { views: views.into_iter().map(view).collect() };
         let mut text = String::new();
         for view in &views.views {
             match &view.error {
@@ -118,6 +140,6 @@ impl Tool for ListViews {
             view.parameters.iter().for_each(|parameter| text.push_str(&parameter.text()));
         }
         let text = if text.is_empty() { "There are no views.\n".to_owned() } else { fenced(&text) };
-        Ok(Reply::new(views, text))
+        Reply::new(views, text)
     }
 }

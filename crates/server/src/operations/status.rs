@@ -1,30 +1,19 @@
-//! `/v1/status`: the contents of the index, and its freshness.
+//! The contents of the index, and its freshness.
 
-use crate::api::endpoint::Endpoint;
-use crate::api::problem::Problem;
+use crate::operation::{Failure, Nothing, Operation, Route};
 use crate::tool::Call;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tamis::store::{Count, Filter};
 
 pub(crate) struct Status;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Parameters {}
-
-impl Endpoint for Status {
+impl Operation for Status {
     const NAME: &'static str = "status";
-    const PATH: &'static str = "/v1/status";
-    const SUMMARY: &'static str = "Show the contents of the index and their freshness";
-    const DESCRIPTION: &'static str = "As `tamis status --json`. A token that is limited to namespaces gets the counts of these by \
-        namespace, collection and model, without paths and sizes.";
-    const TAGGED: bool = true;
-    type Parameters = Parameters;
+    type Request = Nothing;
     type Answer = tamis::Status;
 
-    fn call(call: &Call<'_>, _: Parameters) -> Result<tamis::Status, Problem> {
+    fn call(call: &Call<'_>, _: Nothing) -> Result<tamis::Status, Failure> {
         let status = call.index.status()?;
         match call.allowed() {
             None => Ok(status),
@@ -33,8 +22,16 @@ impl Endpoint for Status {
     }
 }
 
+impl Route for Status {
+    const PATH: &'static str = "/v1/status";
+    const SUMMARY: &'static str = "Show the contents of the index and their freshness";
+    const DESCRIPTION: &'static str = "As `tamis status --json`. A token that is limited to namespaces gets the counts of these by \
+        namespace, collection and model, without paths and sizes.";
+    const TAGGED: bool = true;
+}
+
 /// The part of a status that a caller of these namespaces may read.
-fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Result<tamis::Status, Problem> {
+fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Result<tamis::Status, Failure> {
     let may_read = |namespace: &str| call.may_read(namespace);
     let contents = call.index.contents();
     let mut collections = BTreeMap::new();
@@ -81,7 +78,8 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     let filter = Filter { namespaces: allowed.to_vec(), ..Filter::default() };
     for model in &mut summary.models {
         // A filter without namespaces would match all of them.
-        model.coverage = if allowed.is_empty() { Default::default() } else { contents.coverage(&model.model.id, &filter)? };
+        model.coverage =
+            if allowed.is_empty() { Default::default() } else { contents.coverage(&model.model.id, &filter)? };
         model.vectors = model.coverage.embedded;
         model.file_seq = None;
     }
