@@ -7,7 +7,6 @@ use crate::output::Output;
 use crate::print::duplicates::duplicates;
 use crate::session::{Session, setting};
 use anyhow::Result;
-use std::io::Write;
 use tamis::duplicates::DuplicatesRequest;
 
 /// Prints the likely duplicates, or that there are none.
@@ -26,12 +25,6 @@ pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) ->
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        duplicates(&mut out, &found)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| duplicates(out, &found))?;
     Ok(Exit::found(!found.duplicates.is_empty()))
 }

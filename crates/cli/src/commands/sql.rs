@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::print::sql;
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
-use std::io::{Read, Write};
+use std::io::Read;
 use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlLimits, SqlRequest};
 
 /// The most that is read of a statement on standard input; no statement that long can run.
@@ -18,13 +18,7 @@ const LONGEST_INPUT: u64 = 1 << 20;
 /// A statement that cannot be read or run, or an index that cannot be read.
 pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result<Exit> {
     let Some(given) = &arguments.sql else {
-        if arguments.output.json {
-            output.json(&SQL_TABLES)?;
-        } else {
-            let mut out = output.paged();
-            sql::print_tables(&mut out, SQL_TABLES)?;
-            out.flush()?;
-        }
+        output.answer(arguments.output.json, &SQL_TABLES, output.paged(), |out| sql::print_tables(out, SQL_TABLES))?;
         return Ok(Exit::Found);
     };
     let asked = &arguments.request;

@@ -6,7 +6,6 @@ use crate::output::Output;
 use crate::print::{sql, views};
 use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
 use tamis::evidence::{MOST_SQL_BYTES, SqlLimits, ViewRequest};
 
 /// Lists the views; needs no index.
@@ -16,13 +15,7 @@ use tamis::evidence::{MOST_SQL_BYTES, SqlLimits, ViewRequest};
 pub fn list(arguments: &ViewsArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let found = tamis::evidence::views(session.user_directory.as_deref());
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        views::views(&mut out, &found)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| views::views(out, &found))?;
     Ok(Exit::Found)
 }
 

@@ -7,7 +7,6 @@ use crate::output::Output;
 use crate::print::evidence::ranked;
 use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
 use tamis::evidence::RankRequest;
 
 /// Prints the fragments, and with `--link` stores edges for them.
@@ -25,12 +24,6 @@ pub fn run(arguments: &EvidenceRankArguments, global: &Global, output: &Output) 
         output.warn(&format!("compared with {}: {reason}", found.model));
     }
     found.warnings.iter().for_each(|warning| output.warn(warning));
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        ranked(&mut out, &found)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| ranked(out, &found))?;
     Ok(Exit::found(!found.fragments.is_empty()))
 }

@@ -7,7 +7,6 @@ use crate::output::Output;
 use crate::print::evidence::matches;
 use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
 use tamis::evidence::VectorSearchRequest;
 
 /// Prints the matches, or why there are none.
@@ -26,12 +25,6 @@ pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output
         output.warn(&format!("compared with {}: {reason}", found.model));
     }
     found.warnings.iter().for_each(|warning| output.warn(warning));
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        matches(&mut out, &found)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| matches(out, &found))?;
     Ok(Exit::found(!found.matches.is_empty()))
 }
