@@ -68,9 +68,7 @@ impl Index {
         self.answered(py, |observer| {
             let request = asked.request(self.index.config(), self.caller)?;
             let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
-            if observer.cancelled() {
-                return Err(Error::Cancelled);
-            }
+            observer.check_cancelled()?;
             let mut answer = self.index.search_with(&request, &freshness, observer)?;
             if let Some(reason) = &freshness.reason {
                 answer.warnings.push(format!("searched the index as it is: {reason}"));
@@ -94,8 +92,8 @@ impl Index {
     /// Passages like one, what it uses, and what uses it.
     fn related(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: RelatedRequest = read(py, request)?;
-        self.answered(py, |_| {
-            let found = self.index.related().find(&request)?;
+        self.answered(py, |observer| {
+            let found = self.index.related().find(&request, observer)?;
             self.index.feedback().opened(&found, &self.caller, "python related");
             Ok(json(&found))
         })
@@ -123,7 +121,7 @@ impl Index {
 
     /// Starts to bring the index up to date: with every model if `wait` is true, else with the first.
     fn refresh(&self, wait: bool, reread: bool) -> Refresh {
-        let options = if wait { RunOptions::WHOLE } else { RunOptions::first_model(self.index.config()) };
+        let options = if wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
         Refresh::start(self.index.clone(), RunOptions { reread, ..options })
     }
 }

@@ -3,6 +3,12 @@
 use tamis::cut::{Rule, parse};
 use tamis::flags::whole;
 
+/// A wait in minutes, up to a day.
+pub fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.0..=1440.0).contains(minutes));
+    minutes.ok_or_else(|| "must be a number of minutes from 0 to 1440".into())
+}
+
 /// A count of at least one.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     whole::<1, { usize::MAX }>(text)

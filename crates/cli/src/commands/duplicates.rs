@@ -21,7 +21,7 @@ pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) ->
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.duplicates().find(&request)?;
+    let found = index.duplicates().find(&request, &())?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }

@@ -23,7 +23,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     };
     let directory = WorkingDirectory::of(&index);
     let id = directory.index_path(&arguments.request.id);
-    let mut found = index.related().find(&RelatedRequest { id, ..arguments.request.clone() })?;
+    let mut found = index.related().find(&RelatedRequest { id, ..arguments.request.clone() }, &())?;
     index.feedback().opened(&found, &SearchCaller::command_line(), "cli related");
     let exit = Exit::found(!found.is_empty());
     if arguments.json {

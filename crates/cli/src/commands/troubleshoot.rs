@@ -22,7 +22,7 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.troubleshooting().answer(&request)?;
+    let found = index.troubleshooting().answer(&request, &())?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }

@@ -13,11 +13,14 @@ impl Operation for Duplicates {
     type Answer = tamis::duplicates::Duplicates;
 
     fn call(call: &Call<'_>, request: DuplicatesRequest) -> Result<tamis::duplicates::Duplicates, Failure> {
-        Ok(call.index.duplicates().find(&DuplicatesRequest {
-            allowed_namespaces: call.allowed(),
-            entry_point: Some(call.entry_point.to_owned()),
-            ..request
-        })?)
+        Ok(call.index.duplicates().find(
+            &DuplicatesRequest {
+                allowed_namespaces: call.allowed(),
+                entry_point: Some(call.entry_point.to_owned()),
+                ..request
+            },
+            call.observer,
+        )?)
     }
 }
 

@@ -22,7 +22,7 @@ impl Operation for Related {
 
     fn call(call: &Call<'_>, request: RelatedRequest) -> Result<tamis::related::Related, Failure> {
         let request = RelatedRequest { allowed_namespaces: call.allowed(), ..request };
-        let found = call.index.related().find(&request)?;
+        let found = call.index.related().find(&request, call.observer)?;
         note_opened(call, &found, "related");
         Ok(found)
     }

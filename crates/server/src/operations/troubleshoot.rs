@@ -19,11 +19,14 @@ impl Operation for Troubleshoot {
     type Answer = Troubleshooting;
 
     fn call(call: &Call<'_>, request: TroubleshootRequest) -> Result<Troubleshooting, Failure> {
-        Ok(call.index.troubleshooting().answer(&TroubleshootRequest {
-            allowed_namespaces: call.allowed(),
-            entry_point: Some(call.entry_point.to_owned()),
-            ..request
-        })?)
+        Ok(call.index.troubleshooting().answer(
+            &TroubleshootRequest {
+                allowed_namespaces: call.allowed(),
+                entry_point: Some(call.entry_point.to_owned()),
+                ..request
+            },
+            call.observer,
+        )?)
     }
 }
 

@@ -116,7 +116,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub explain: bool,
-    /// Lines around the best line of each result, 0 to 500 (default: 6 lines in all, search.snippet_lines).
+    /// Lines around the best line of each result, 0 to 500 (default: 6 lines in all).
     #[schemars(range(min = 0, max = 500))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, 500>, allow_negative_numbers = true, help_heading = "Output", hide_short_help = true))]
     pub context: Option<usize>,

@@ -1,7 +1,7 @@
 //! Likely duplicates of issues.
 
 use crate::support::issues::{closed, put, said};
-use crate::support::{Tree, notes_tree};
+use crate::support::{Tree, notes_tree, stop_everywhere};
 use tamis::Index;
 use tamis::duplicates::{Duplicates, DuplicatesRequest};
 use tamis::telemetry::StatsRequest;
@@ -42,11 +42,11 @@ fn index() -> (Tree, Index) {
 }
 
 fn of(index: &Index, number: u64) -> Duplicates {
-    index.duplicates().find(&DuplicatesRequest::issue(number)).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::issue(number), &()).expect("answered")
 }
 
 fn text(index: &Index, title: &str, body: &str) -> Duplicates {
-    index.duplicates().find(&DuplicatesRequest::text(title, body)).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::text(title, body), &()).expect("answered")
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_comment_about_it_makes_no_duplicate() {
 fn states_can_be_asked_for() {
     let (_tree, index) = index();
     let request = DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::issue(1) };
-    let found = index.duplicates().find(&request).expect("answered");
+    let found = index.duplicates().find(&request, &()).expect("answered");
     assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
 }
 
@@ -120,9 +120,17 @@ fn each_question_is_a_row_of_telemetry() {
 #[test]
 fn what_is_not_there_is_an_error() {
     let (_tree, index) = index();
-    let ask = |request| index.duplicates().find(&request).map(|found| found.reason);
+    let ask = |request| index.duplicates().find(&request, &()).map(|found| found.reason);
     assert!(ask(DuplicatesRequest::issue(77)).expect_err("not there").to_string().contains("issue 77"));
     assert!(
         ask(DuplicatesRequest::text(" ", "")).expect_err("nothing asked").to_string().contains("a title, or a body")
     );
+}
+
+#[test]
+fn an_observer_stops_the_comparison() {
+    let (_tree, index) = index();
+    let request = DuplicatesRequest::issue(1);
+    let places = stop_everywhere(|observer| index.duplicates().find(&request, observer));
+    assert!(places > of(&index, 1).considered.len(), "{places}");
 }

@@ -12,6 +12,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, EVIDENCE_COLLECTION, Filter};
 
+/// The most matches and the least similarity of a request that names none.
+const TOP_K: usize = 10;
+const MIN_SIMILARITY: f64 = 0.5;
+
 /// The most characters in a preview.
 const PREVIEW: usize = 200;
 
@@ -68,11 +72,11 @@ pub struct VectorSearchRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub task: Option<String>,
-    /// Show at most this many matches, 1 to 50; never changes what is relevant (default: evidence.top_k, 10).
+    /// Show at most this many matches, 1 to 50; never changes what is relevant (default: 10).
     #[schemars(range(min = 1, max = 50))]
     #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flags::whole::<1, 50>, allow_negative_numbers = true))]
     pub top_k: Option<usize>,
-    /// Least cosine similarity, 0 to 1; not together with a cut (default: evidence.min_similarity, 0.5).
+    /// Least cosine similarity, 0 to 1; not together with a cut (default: 0.5).
     #[schemars(range(min = 0.0, max = 1.0))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SIMILARITY", value_parser = flags::share, conflicts_with = "cut", allow_negative_numbers = true))]
     pub min_similarity: Option<f64>,
@@ -147,11 +151,11 @@ impl EvidenceGraph<'_> {
     /// A value out of range, a least similarity together with a cut, a missing namespace, or no vectors to compare.
     pub fn vector_search(&self, request: &VectorSearchRequest) -> Result<VectorMatches, Error> {
         let clock = Stopwatch::start();
-        let top_k = request.top_k.unwrap_or(self.index.config.evidence.top_k);
+        let top_k = request.top_k.unwrap_or(TOP_K);
         if !(1..=50).contains(&top_k) {
             return Err(Error::argument("top_k", top_k.to_string(), "1 to 50"));
         }
-        let least = request.min_similarity.unwrap_or(self.index.config.evidence.min_similarity);
+        let least = request.min_similarity.unwrap_or(MIN_SIMILARITY);
         if !(0.0..=1.0).contains(&least) {
             return Err(Error::argument("min_similarity", least.to_string(), "0 to 1"));
         }
