@@ -57,6 +57,24 @@ impl Output {
         BufWriter::new(if terminal { Box::new(SafeWriter::plain(out)) } else { Box::new(out) })
     }
 
+    /// Writes an answer: as JSON, or on a sheet for people.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn answer(
+        &self,
+        json: bool,
+        answer: &impl Serialize,
+        mut sheet: Sheet,
+        print: impl FnOnce(&mut Sheet) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        if json {
+            return self.json(answer);
+        }
+        print(&mut sheet)?;
+        Ok(sheet.flush()?)
+    }
+
     /// Writes one value as JSON: indented on a terminal, otherwise on one line.
     ///
     /// # Errors

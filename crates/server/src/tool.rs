@@ -1,4 +1,4 @@
-//! The trait behind every tool, and the list entry that a server keeps of it.
+//! The context of a call, and the list entry that a server keeps of a tool.
 
 use crate::api::metrics::Metrics;
 use crate::arguments;
@@ -6,15 +6,19 @@ use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::lanes::Lane;
-use crate::reply::{Refused, Reply};
+use crate::operation::{self, Tool};
+use crate::reply::Refused;
 use crate::{sanitize, schema};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tamis::search::SearchCaller;
-use tamis::{Index, Observer};
+use tamis::search::{QueryParameters, SearchCaller};
+use tamis::{Error, Index, Observer};
+
+/// The entry point of tools, which recorded searches name.
+pub(crate) const MCP: &str = "mcp";
+
+/// The entry point of routes.
+pub(crate) const HTTP: &str = "http";
 
 /// Effect of a tool on stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,41 +46,6 @@ pub(crate) enum Need {
     Judgements,
 }
 
-/// A tool: its description, its arguments and answer with their schemas, and its call of the library.
-pub(crate) trait Tool {
-    /// Name, in snake case.
-    const NAME: &'static str;
-    /// Name for people.
-    const TITLE: &'static str;
-    /// Purpose, in words that let an agent pick the right tool.
-    const DESCRIPTION: &'static str;
-    /// Effect on stored data.
-    const EFFECT: Effect = Effect::Reads;
-    /// The lane of its calls.
-    const LANE: Lane = Lane::Quick;
-    /// Content of an index without which the tool is not listed.
-    const NEED: Need = Need::Nothing;
-    /// Most characters of an answer, as text and as data, when the arguments have no `max_chars`.
-    const MAX_CHARS: usize = sanitize::FIXED_MAX_CHARS;
-    /// Arguments. Unknown ones are refused.
-    type Arguments: DeserializeOwned + JsonSchema;
-    /// Answer.
-    type Answer: Serialize + JsonSchema;
-
-    /// True if a caller sees the tool at all.
-    fn is_for(_caller: &Caller) -> bool {
-        true
-    }
-
-    /// The number of candidates that the answer's cut kept, for the metrics; `None` if it is no search.
-    fn kept(_answer: &Self::Answer) -> Option<usize> {
-        None
-    }
-
-    /// Calls the library, on a thread that may block.
-    fn call(call: &Call<'_>, arguments: Self::Arguments) -> Result<Reply<Self::Answer>, Refused>;
-}
-
 /// The context of a call.
 pub(crate) struct Call<'a> {
     pub index: &'a Index,
@@ -95,6 +64,8 @@ pub(crate) struct Call<'a> {
     pub with_data: bool,
     /// The start of the answer.
     pub cursor: Cursor,
+    /// The entry point that recorded searches name.
+    pub entry_point: &'static str,
 }
 
 impl Call<'_> {
@@ -106,6 +77,40 @@ impl Call<'_> {
     /// True if the caller may read a namespace.
     pub fn may_read(&self, namespace: &str) -> bool {
         self.caller.may_read(namespace)
+    }
+
+    /// A question with the caller's rights and its origin.
+    pub fn identified(&self, question: QueryParameters) -> QueryParameters {
+        QueryParameters {
+            allowed_namespaces: self.allowed(),
+            entry_point: Some(self.entry_point.to_owned()),
+            caller: Some(self.session),
+            ..question
+        }
+    }
+
+    /// The one namespace whose figures the caller may have: the one that it names, or its only one. `None`: all, for a caller who may
+    /// read all.
+    ///
+    /// # Errors
+    /// It may not read the one that it names, or names none of several.
+    pub fn one_namespace(&self, wanted: Option<String>) -> Result<Option<String>, Error> {
+        let Some(allowed) = self.allowed() else { return Ok(wanted) };
+        let choice = match (wanted, allowed.as_slice()) {
+            (Some(wanted), allowed) if allowed.contains(&wanted) => return Ok(Some(wanted)),
+            (None, [one]) => return Ok(Some(one.clone())),
+            (wanted, _) => wanted.unwrap_or_default(),
+        };
+        let allowed = match allowed.as_slice() {
+            [] => "one that you may read; there is none".to_owned(),
+            allowed => format!("one of {}", allowed.join(", ")),
+        };
+        Err(Error::Argument { name: "namespace", value: format!("{choice:?}"), allowed })
+    }
+
+    /// True if places need their namespace: the index holds several trees, or stands beside another one.
+    pub fn holds_several(&self) -> bool {
+        self.index.sources().len() > 1 || self.index.elsewhere().is_some()
     }
 
     /// Warnings about the state of the index.
@@ -141,9 +146,9 @@ pub(crate) struct RegisteredTool {
 }
 
 impl RegisteredTool {
-    /// Registers a tool and generates the schema of its arguments.
+    /// Registers an operation as a tool and generates the schema of its arguments.
     pub fn of<T: Tool>() -> RegisteredTool {
-        let mut description = Description::new(T::NAME, T::DESCRIPTION, schema::of_arguments::<T::Arguments>());
+        let mut description = Description::new(T::TOOL_NAME, T::DESCRIPTION, operation::arguments::<T>());
         description.title = Some(T::TITLE.to_owned());
         // The other hints only mean something for tools that change something.
         let mut annotations = ToolAnnotations::new().read_only(T::EFFECT == Effect::Reads);
@@ -156,7 +161,7 @@ impl RegisteredTool {
             is_for: T::is_for,
             need: T::NEED,
             lane: T::LANE,
-            output_schema: schema::of_answer::<T::Answer>,
+            output_schema: schema::of_answer::<T::View>,
             call: call::<T>,
         }
     }
@@ -184,18 +189,20 @@ impl RegisteredTool {
 }
 
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
-    call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused::from)?;
+    call.cursor = Cursor::of(T::TOOL_NAME, &arguments).map_err(Refused::from)?;
     call.cursor.with_data = call.with_data;
+    call.entry_point = MCP;
     let is_first_page = !arguments.contains_key("cursor");
     let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(T::MAX_CHARS);
-    let invalid = |error: serde_json::Error| Refused::from(format!("{}: {error}", T::NAME));
-    let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(invalid)?;
-    let reply = T::call(call, arguments)?;
+    let invalid = |error: serde_json::Error| Refused::from(error.to_string());
+    let (request, options) = operation::read::<T>(call, arguments).map_err(invalid)?;
+    let answer = T::call(call, request)?;
     // The further pages of an answer are the same search.
-    if let (true, Some(kept)) = (is_first_page, T::kept(&reply.answer)) {
-        call.metrics.search("/mcp", T::NAME, kept);
+    if let (true, Some(kept)) = (is_first_page, T::kept(&answer)) {
+        call.metrics.search("/mcp", T::TOOL_NAME, kept);
     }
+    let reply = T::view(call, answer, options);
     let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
     // The data repeats the text, and many clients give a model both.
     if call.with_data {

@@ -31,6 +31,7 @@ mod mode;
 mod named_paths;
 mod near_passage;
 mod options;
+mod parameters;
 mod pipeline;
 mod present;
 mod quality_row;
@@ -59,7 +60,7 @@ mod tuned_rule;
 mod variants;
 
 pub use crate::error::AimError;
-pub use aim::Aim;
+pub use aim::{Aim, CutGoal};
 pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
@@ -72,8 +73,13 @@ pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub(crate) use late::LateVectors;
 pub use metadata::MetadataFilter;
-pub(crate) use metadata::moment;
+#[cfg(feature = "clap")]
+pub(crate) use metadata::{issue_type, label_group};
+pub(crate) use metadata::{moment, since, until};
 pub(crate) use near_passage::SimilarPassages;
+#[cfg(feature = "evidence")]
+pub(crate) use parameters::chosen_cut;
+pub use parameters::{QueryParameters, SearchParameters};
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
 pub(crate) use reranker_judge::RerankerJudge;

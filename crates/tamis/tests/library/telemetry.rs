@@ -139,9 +139,9 @@ fn a_period_and_a_namespace_are_looked_at_alone() {
     let index = indexed(&tree, &[]);
     ask(&index, "oven");
     let of = |request: StatsRequest| index.statistics().summarize(&request).expect("read").queries;
-    let now = tamis::dates::present().as_millisecond();
-    assert_eq!(of(StatsRequest { since_ms: Some(now - 60_000), ..StatsRequest::default() }), 1);
-    assert_eq!(of(StatsRequest { until_ms: Some(now - 60_000), ..StatsRequest::default() }), 0);
+    let ago = tamis::dates::present() - std::time::Duration::from_secs(60);
+    assert_eq!(of(StatsRequest { since: Some(ago), ..StatsRequest::default() }), 1);
+    assert_eq!(of(StatsRequest { until: Some(ago), ..StatsRequest::default() }), 0);
     assert_eq!(of(StatsRequest { namespace: Some(index.namespace().to_owned()), ..StatsRequest::default() }), 1);
     assert_eq!(of(StatsRequest { namespace: Some("elsewhere".into()), ..StatsRequest::default() }), 0);
 }

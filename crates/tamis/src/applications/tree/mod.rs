@@ -12,8 +12,6 @@ mod outline;
 
 pub use files::{FileEntry, FilesAnswer, FilesRequest};
 pub use grep::{GrepAnswer, GrepFile, GrepLine, GrepRequest, MOST_LISTED};
-pub use listing::TreeScope;
-pub use matcher::{LetterCase, Pattern};
 pub use outline::{FileOutline, OutlineAnswer, OutlineEntry, OutlineRequest};
 
 use crate::handle::Index;
