@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, PrettyFormatter, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
-use tamis::text::safe::{SafeJson, SafeWriter, for_terminal};
+use tamis_text::safe::{SafeJson, SafeWriter, for_terminal};
 
 /// The two streams, and how much to say on them.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::tool::Need;
 use tamis::Index;
-use tamis::store::Filter;
+use tamis_store::Filter;
 
 /// The kinds of content in the namespaces of a caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::api::problem::Problem;
     use tamis::Error;
-    use tamis::store::StoreError;
+    use tamis_store::StoreError;
 
     #[test]
     fn names_by_others_in_a_refusal_stand_between_fences() {

@@ -12,7 +12,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use tamis::Error;
-use tamis::store::DocumentState;
+use tamis_store::DocumentState;
 
 /// Documents on a page of the list.
 const PAGE_SIZE: usize = 200;

@@ -1,8 +1,8 @@
 //! Errors of the aims of a cut, for `tamis search`, `tamis recall` and `tamis cut`.
 
 use anyhow::{Error, anyhow};
-use tamis::cut::RuleError;
 use tamis::search::AimError;
+use tamis_cut::RuleError;
 
 /// The error in terms of the flags that were typed. `cut` is the flag that chooses the method.
 pub fn refused(error: AimError, cut: &str) -> Error {

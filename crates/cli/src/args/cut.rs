@@ -4,9 +4,9 @@ use super::methods;
 use super::values::{at_least_one, cut};
 use clap::Args;
 use std::path::PathBuf;
-use tamis::cut::Rule;
 use tamis::flags::{finite, share};
 use tamis::search::CutGoal;
+use tamis_cut::Rule;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,9 +5,9 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 use tamis::Mode;
-use tamis::eval::Metric;
 use tamis::evaluate::OwnId;
 use tamis::flags::finite;
+use tamis_eval::Metric;
 
 const EXAMPLES: &str = "\
 Examples:

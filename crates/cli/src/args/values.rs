@@ -1,7 +1,7 @@
 //! Flag values read from text; errors say what is allowed.
 
-use tamis::cut::{Rule, parse};
 use tamis::flags::whole;
+use tamis_cut::{Rule, parse};
 
 /// A wait in minutes, up to a day.
 pub fn minutes(text: &str) -> Result<f64, String> {

@@ -83,7 +83,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
             "--path {path}: no such file or directory in the index of {root}; give a path or a glob under it, such as 'src/**/*.rs'"
         );
     }
-    let names = |counts: &[tamis::store::Count]| {
+    let names = |counts: &[tamis_store::Count]| {
         let names = counts.iter().map(|count| count.name.as_str()).filter(|name| !name.is_empty());
         names.collect::<Vec<_>>().join(", ")
     };

@@ -9,8 +9,8 @@ use crate::print::text::{bytes, count, counted};
 use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
-use tamis::store::prelude::*;
-use tamis::store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
 
 /// Creates the tables, shows what they hold, checks or distributes them.
 ///

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tamis::Error;
 use tamis::lists::ListError;
-use tamis::store::StoreError;
+use tamis_store::StoreError;
 
 /// The content type of a problem document.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";

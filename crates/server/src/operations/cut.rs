@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashMap;
 use tamis::CutReport;
-use tamis::cut::{Orientation, parse};
+use tamis_cut::{Orientation, parse};
 use tamis::lists::{ListCut, ListCutter, ListEntry, Reading, Reference};
 use tamis::search::{CutGoal, TunedRule};
-use tamis::text::estimate_tokens;
+use tamis_text::estimate_tokens;
 
 pub(crate) struct Cut;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tamis::evidence::EvidenceSummary;
-use tamis::store::{Count, Filter};
+use tamis_store::{Count, Filter};
 use tamis::{Error, Status};
 
 pub(crate) struct GetStatus;

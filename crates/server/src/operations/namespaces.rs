@@ -2,7 +2,7 @@
 
 use crate::operation::{Failure, Nothing, Operation, Route};
 use crate::tool::Call;
-use tamis::store::Namespace;
+use tamis_store::Namespace;
 
 pub(crate) struct Namespaces;
 

@@ -4,7 +4,7 @@ use crate::operation::{Failure, Nothing, Operation, Route};
 use crate::tool::Call;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tamis::store::{Count, Filter};
+use tamis_store::{Count, Filter};
 
 pub(crate) struct Status;
 

@@ -2,10 +2,10 @@
 
 use crate::support::{Tree, ask, notes_tree, refresh, search};
 use std::fs;
-use tamis::cut::{METHODS, parse};
 use tamis::feedback::Label;
 use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
 use tamis::{Answer, Index, SearchRequest};
+use tamis_cut::{METHODS, parse};
 use tamis_store::Calibration;
 
 fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {

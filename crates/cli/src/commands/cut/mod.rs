@@ -13,9 +13,9 @@ use read::{Input, read};
 use row::{Row, SCORE};
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use tamis::cut::Orientation;
 use tamis::lists::{ListCutter, ListEntry, ListError, Reading, Reference};
 use tamis::search::TunedRule;
+use tamis_cut::Orientation;
 
 /// Keeps the relevant lines of standard input.
 ///

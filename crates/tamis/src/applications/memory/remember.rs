@@ -21,7 +21,7 @@ const MOST_CHARACTERS: usize = 10_000;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RememberRequest {
     /// The note, in words that make sense by themselves.
-    #[schemars(length(min = 1, max = 100_000))]
+    #[schemars(length(min = 1, max = 10_000))]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub text: String,
     /// Topic of the note, used as the heading above it (default: none).
