@@ -159,12 +159,18 @@ pub fn run(rest: &[String]) -> Result<()> {
         let mut session = Session::start(&tree)?;
         listed = session.listed;
         let (mut characters, mut answers) = (0, String::new());
-        let _ = writeln!(sessions, "\n### {}\n\nOn {}:", task.question, task.source);
+        // The page shows one task in full; the others print the same way.
+        let shows = sessions.is_empty();
+        if shows {
+            let _ = writeln!(sessions, "\n### {}\n\nOn {}:", task.question, task.source);
+        }
         for (tool, arguments) in &task.calls {
             let text = session.call(tool, arguments)?;
             characters += tool.len() + arguments.to_string().chars().count() + text.chars().count();
-            let fence = "`".repeat(longest_backticks(&text).max(2) + 1);
-            let _ = writeln!(sessions, "\n`{tool}` `{arguments}`\n\n{fence}text\n{}\n{fence}", shown(&text));
+            if shows {
+                let fence = "`".repeat(longest_backticks(&text).max(2) + 1);
+                let _ = writeln!(sessions, "\n`{tool}` `{arguments}`\n\n{fence}text\n{}\n{fence}", shown(&text));
+            }
             answers.push_str(&text);
         }
         for fact in task.facts {

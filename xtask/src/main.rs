@@ -2,13 +2,9 @@
 
 mod agent_tasks;
 mod conformance;
-mod deny;
-mod dist;
 #[cfg(unix)]
 mod failover;
 mod models;
-mod package;
-mod platforms;
 #[cfg(unix)]
 mod postgres;
 mod python;
@@ -30,9 +26,7 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
 Before a change lands:
-  test          run every check: format, lint, platforms, dependencies, packages, all tests, Python, conformance
-  platforms     check that each crate named in the code is a dependency on every supported system
-  deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
+  test          run every check: format, lint, all tests, Python, conformance
   conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm);
                 --store: on PostgreSQL, with two servers behind a balancer
   python        build the Python package and test it in an environment of its own (needs python3 with venv)
@@ -40,8 +34,6 @@ Before a change lands:
   site          build the documentation as a site with mdBook and check its links; --serve serves it
 
 Before a release:
-  package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
-  dist          build and test the files of a release: archives, packages, installer, SBOM (--help lists flags)
   bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
                 `bench postgres` and `bench equality` a database beside a directory,
                 `bench rivals` other search tools
@@ -66,10 +58,6 @@ fn main() -> Result<()> {
     match command {
         "test" => test(),
         "bench" => bench(rest),
-        "platforms" => platforms::run(),
-        "deny" => deny::run(),
-        "package" => package::run(rest),
-        "dist" => dist::run(rest),
         "conformance" => conformance::run(rest),
         #[cfg(unix)]
         "postgres" => postgres::run(rest),
@@ -103,8 +91,6 @@ fn test() -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
     formatted_registries()?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    platforms::run()?;
-    deny::run()?;
     tests()?;
     site::build_if_possible()?;
     match conformance::obstacle() {

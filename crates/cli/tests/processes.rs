@@ -118,6 +118,30 @@ fn questions_that_start_while_the_first_index_is_written_wait_for_its_content() 
 }
 
 #[test]
+fn eight_first_searches_of_a_tree_wait_for_the_vectors_that_one_of_them_makes() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    for number in 0..40 {
+        let section =
+            |part| format!("\n## Part {part}\n\nThe ferry number {number} leaves at dawn from pier {part}.\n");
+        let sections: String = (0..100).map(section).collect();
+        fs::write(root.join(format!("note-{number}.md")), format!("# Note {number}\n{sections}")).expect("written");
+    }
+    fs::write(root.join("oven.md"), "# Bread\n\nHeat the oven to 220 degrees.\n").expect("written");
+    let search = || tamis(root).args(["search", "how hot is the oven", "--json"]).spawn().expect("it starts");
+    let running: Vec<_> = (0..8).map(|_| search()).collect();
+    for child in running {
+        let output = child.wait_with_output().expect("it ends");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(output.status.code(), Some(0), "{answer} {errors}");
+        assert_eq!(answer["results"][0]["path"], "oven.md", "{answer} {errors}");
+        assert_eq!(answer["mode_used"], "hybrid", "{answer} {errors}");
+        assert_eq!(answer["index"]["embedded"], answer["index"]["passages"], "{answer} {errors}");
+    }
+}
+
+#[test]
 fn a_search_of_an_index_that_is_being_written_says_in_json_too_that_it_is_behind() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();

@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cut::Cut;
-use crate::error::RuleError;
-use crate::parameter::{Parameter, Range};
 use crate::pool::{Background, Pool};
 use crate::reason::{NOTHING_CLOSE, NOTHING_LIKELY};
 use crate::rule::Rule;
@@ -104,8 +102,7 @@ const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 /// let on_topic = Evidence { best_similarity: Some(0.62), ..off_topic };
 /// assert!(!Gate::default().judge(&on_topic).empty);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
     /// Least sum of coverage and share of the reference, 0 to 2.
     pub min_evidence: f64,
@@ -158,59 +155,6 @@ impl Verdict {
 }
 
 impl Gate {
-    /// The gate's parameters with their ranges and defaults, as help and documentation show them.
-    pub const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "min_evidence",
-            doc: "Least sum of coverage and the best similarity as a share of the model's reference.",
-            range: Range::Number { min: 0.0, max: 2.0 },
-            default: || Value::Number(Gate::default().min_evidence),
-        },
-        Parameter {
-            name: "min_coverage",
-            doc: "Least share of the query's IDF mass where only words were searched.",
-            range: Range::Number { min: 0.0, max: 1.0 },
-            default: || Value::Number(Gate::default().min_coverage),
-        },
-        Parameter {
-            name: "min_similarity",
-            doc: "Least share of the model's reference where only vectors were searched.",
-            range: Range::Number { min: 0.0, max: 2.0 },
-            default: || Value::Number(Gate::default().min_similarity),
-        },
-        Parameter {
-            name: "min_probability",
-            doc: "Least probability of the best result, where each one's is known.",
-            range: Range::Number { min: 0.0, max: 1.0 },
-            default: || Value::Number(Gate::default().min_probability),
-        },
-        Parameter {
-            name: "min_each",
-            doc: "Least probability of each further result, where each one's is known.",
-            range: Range::Number { min: 0.0, max: 1.0 },
-            default: || Value::Number(Gate::default().min_each),
-        },
-    ];
-
-    /// Checks that every parameter is within its range.
-    ///
-    /// # Errors
-    /// [`RuleError::OutOfRange`] names the parameter, the value and the range.
-    pub fn check(&self) -> Result<(), RuleError> {
-        let values = [self.min_evidence, self.min_coverage, self.min_similarity, self.min_probability, self.min_each];
-        for (parameter, value) in Self::PARAMETERS.iter().zip(values) {
-            if !parameter.range.contains(&Value::Number(value)) {
-                return Err(RuleError::OutOfRange {
-                    method: "gate",
-                    parameter: parameter.name,
-                    value: value.to_string(),
-                    range: parameter.range,
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// The gate's cut where nothing is relevant; otherwise the rule's, with the gate's figures added as `gate_…`. The rule
     /// explains an empty pool.
     pub fn cut(&self, evidence: &Evidence, rule: &dyn Rule, pool: &Pool) -> Cut {
@@ -444,12 +388,5 @@ mod tests {
         let cut = verdict.clone().into_cut(&pool);
         assert_eq!((cut.method.as_str(), cut.gated, cut.keep, cut.dropped), ("gate", true, 0, 2));
         assert_eq!((cut.reason, cut.diagnostics), (verdict.reason, verdict.diagnostics));
-    }
-
-    #[test]
-    fn ranges_are_checked() {
-        assert_eq!(Gate::default().check(), Ok(()));
-        let error = Gate { min_coverage: 1.5, ..Gate::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "gate:min_coverage must be a number from 0 to 1 and is 1.5");
     }
 }

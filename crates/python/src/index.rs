@@ -67,9 +67,7 @@ impl Index {
         self.answered(py, |observer| {
             let request = options.request(query, self.index.config(), self.caller)?;
             let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
-            if observer.cancelled() {
-                return Err(Error::Cancelled);
-            }
+            observer.check_cancelled()?;
             let mut answer = self.index.search_with(&request, &freshness, observer)?;
             if let Some(reason) = &freshness.reason {
                 answer.warnings.push(format!("searched the index as it is: {reason}"));
@@ -91,9 +89,10 @@ impl Index {
 
     /// Passages like one, what it uses, and what uses it.
     fn related(&self, py: Python<'_>, wanted: String, by: Option<String>, limit: Option<usize>) -> PyResult<String> {
-        self.answered(py, |_| {
+        self.answered(py, |observer| {
             let by = by.as_deref().map(str::parse).transpose()?;
-            let found = self.index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(wanted) })?;
+            let found =
+                self.index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(wanted) }, observer)?;
             self.index.feedback().opened(&found, &self.caller, "python related");
             Ok(json(&found))
         })
@@ -121,7 +120,7 @@ impl Index {
 
     /// Starts to bring the index up to date: with every model if `wait` is true, else with the first.
     fn refresh(&self, wait: bool, reread: bool) -> Refresh {
-        let options = if wait { RunOptions::WHOLE } else { RunOptions::first_model(self.index.config()) };
+        let options = if wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
         Refresh::start(self.index.clone(), RunOptions { reread, ..options })
     }
 }

@@ -6,9 +6,9 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use tamis_rank::{
-    Adjustment, BackgroundEvidence, Decay, DefinitionPrior, Evidence, Fusion, LanguageFactors, LanguageMatch, Phrasing,
-    QueryNames, Recency, RolePrior, Shingles, best_scores, diversified, entries, fuse_phrasings, merged_ranks,
-    near_copies, order,
+    Adjustment, BackgroundEvidence, Decay, Evidence, Fusion, LanguageFactors, LanguageMatch, Phrasing, QueryNames,
+    Recency, Shingles, best_scores, definition_factors, diversified, entries, fuse_phrasings, lowered, merged_ranks,
+    near_copies, order, role_factor,
 };
 
 const QUERY: &str = "where does the walk_builder decide how many directories are read in parallel";
@@ -65,7 +65,7 @@ fn stages(criterion: &mut Criterion) {
 
         let factors = || {
             let names = QueryNames::of(black_box(QUERY));
-            DefinitionPrior::default().factors(&names, symbols.iter().map(Option::as_deref))
+            definition_factors(&names, symbols.iter().map(Option::as_deref))
         };
         group.bench_function(id("definitions"), |bencher| bencher.iter(factors));
 
@@ -83,11 +83,10 @@ fn stages(criterion: &mut Criterion) {
         };
         group.bench_function(id("three phrasings"), |bencher| bencher.iter(merged));
 
-        let roles = RolePrior::default();
         let whole = || {
             let mut scores = Fusion::Convex { weight: 0.5 }.fuse(&adjusted(black_box(&pool)));
             for ((at, score), factor) in scores.iter_mut().enumerate().zip(factors()) {
-                *score = roles.apply(ROLES[at % 4], *score) * factor;
+                *score = lowered(*score, role_factor(ROLES[at % 4])) * factor;
             }
             order(&scores)
         };

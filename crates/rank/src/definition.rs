@@ -155,29 +155,17 @@ fn identified(identifier: &[String], name: &str, outer: &[&str]) -> f64 {
     MEMBER * outer.iter().map(|part| same(asked, part)).fold(0.0, f64::max)
 }
 
-/// Ranks the uses of a name below its definition where both were found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DefinitionPrior {
-    /// The factor on an unrelated candidate, in (0, 1], where another one defines the identifier asked for; 1 changes nothing.
-    pub usage: f64,
-}
+/// The factor on the ranking value of a candidate where another one defines the identifier asked for.
+pub const USAGE_FACTOR: f64 = 0.75;
 
-impl Default for DefinitionPrior {
-    fn default() -> Self {
-        DefinitionPrior { usage: 0.75 }
-    }
-}
-
-impl DefinitionPrior {
-    /// The factor on each candidate's value, by its symbol. The best match in the pool gets 1, and weaker ones are ranked down
-    /// in proportion. All get 1 where no candidate defines a name of the query. O(n).
-    pub fn factors<'a>(&self, names: &QueryNames, symbols: impl Iterator<Item = Option<&'a str>>) -> Vec<f64> {
-        let mut factors: Vec<f64> =
-            symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.match_score(symbol))).collect();
-        let best = factors.iter().copied().fold(0.0, f64::max);
-        factors.iter_mut().for_each(|score| *score = 1.0 - (1.0 - self.usage) * (best - *score));
-        factors
-    }
+/// Ranks the uses of a name below its definition where both were found: returns the factor on each candidate's value, by its
+/// symbol. The best match in the pool gets 1, and weaker ones are ranked down in proportion, to [`USAGE_FACTOR`] where they do not
+/// match at all. All get 1 where no candidate defines a name of the query. O(n).
+pub fn definition_factors<'a>(names: &QueryNames, symbols: impl Iterator<Item = Option<&'a str>>) -> Vec<f64> {
+    let mut factors: Vec<f64> = symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.match_score(symbol))).collect();
+    let best = factors.iter().copied().fold(0.0, f64::max);
+    factors.iter_mut().for_each(|score| *score = 1.0 - (1.0 - USAGE_FACTOR) * (best - *score));
+    factors
 }
 
 /// A term without the punctuation around it.
@@ -360,14 +348,13 @@ mod tests {
 
     #[test]
     fn what_uses_the_name_is_ranked_down_where_its_definition_was_found_too() {
-        let prior = DefinitionPrior { usage: 0.8 };
         let names = QueryNames::of("LineIter");
-        let factors = prior.factors(&names, [Some("LineIter::new"), Some("LineIter"), None].into_iter());
-        for (factor, expected) in factors.iter().zip([0.85, 1.0, 0.8]) {
+        let factors = definition_factors(&names, [Some("LineIter::new"), Some("LineIter"), None].into_iter());
+        for (factor, expected) in factors.iter().zip([0.8125, 1.0, 0.75]) {
             assert!((factor - expected).abs() < 1e-12, "{factors:?}");
         }
-        assert_eq!(prior.factors(&names, [Some("print"), None].into_iter()), [1.0, 1.0], "nothing defines it");
-        assert_eq!(prior.factors(&QueryNames::of("…?"), [Some("print"), None].into_iter()), [1.0, 1.0]);
+        assert_eq!(definition_factors(&names, [Some("print"), None].into_iter()), [1.0, 1.0], "nothing defines it");
+        assert_eq!(definition_factors(&QueryNames::of("…?"), [Some("print"), None].into_iter()), [1.0, 1.0]);
     }
 
     proptest! {
@@ -378,11 +365,10 @@ mod tests {
         }
 
         #[test]
-        fn a_factor_only_ranks_down(query in "[a-zA-Z_. ]{0,30}", symbols in prop::collection::vec(prop::option::of("[a-zA-Z_:]{0,20}"), 0..20), usage in 0.01..=1.0f64) {
-            let prior = DefinitionPrior { usage };
-            let factors = prior.factors(&QueryNames::of(&query), symbols.iter().map(|symbol| symbol.as_deref()));
+        fn a_factor_only_ranks_down(query in "[a-zA-Z_. ]{0,30}", symbols in prop::collection::vec(prop::option::of("[a-zA-Z_:]{0,20}"), 0..20)) {
+            let factors = definition_factors(&QueryNames::of(&query), symbols.iter().map(|symbol| symbol.as_deref()));
             prop_assert_eq!(factors.len(), symbols.len());
-            prop_assert!(factors.iter().all(|&factor| factor <= 1.0 && factor >= usage - 1e-12));
+            prop_assert!(factors.iter().all(|factor| (USAGE_FACTOR - 1e-12..=1.0).contains(factor)));
             prop_assert!(factors.is_empty() || factors.contains(&1.0), "{:?}", factors);
         }
     }

@@ -60,75 +60,57 @@ pub fn entry_value(passages: &[f64]) -> f64 {
     finite.or(passages.first().copied()).unwrap_or(f64::NEG_INFINITY)
 }
 
-/// What the other passages of an entry, and its name, add to its best passage.
+/// Weight of each further passage of an entry in relation to the one before.
+const FURTHER: f64 = 0.8;
+
+/// Weights of the mass of an entry's passages and of its name.
+const MASS: f64 = 0.3;
+const NAME: f64 = 0.2;
+
+/// Returns the scores of entries: what their best passages say, and what the other passages and the name add to it, scaled so that
+/// the best of the list stands where the best passage stood. A list of entries with one passage and no matching name keeps its
+/// values. O(passages).
 ///
 /// One passage that matches well can stand alone by chance; a file whose passages match again and again, or that is named after
-/// what is asked, seldom does. The evidence of an entry is the value of its best passage plus
+/// what is asked, seldom does. The value of an entry's best passage is raised by
 ///
-/// `(best value of all − background) · (total · m + name · n)`
+/// `(best value of all − background) · (0.3 · m + 0.2 · n)`
 ///
 /// where n is the match of its name with the query, 0 to 1, and m its mass in relation to the greatest mass in the list. The mass
-/// of an entry with passages of values v₁ ≥ v₂ ≥ … is Σ `further`ⁱ⁻¹ · max(0, vᵢ − background): a passage that is no better than one
+/// of an entry with passages of values v₁ ≥ v₂ ≥ … is Σ 0.8ⁱ⁻¹ · max(0, vᵢ − background): a passage that is no better than one
 /// that has nothing to do with the query adds nothing, and none takes anything away from its own entry.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EntryEvidence {
-    /// Weight of each further passage in relation to the one before, in [0, 1].
-    pub further: f64,
-    /// Weight of the mass, 0 or more.
-    pub total: f64,
-    /// Weight of the name, 0 or more.
-    pub name: f64,
+///
+/// `values` are those of the passages, `background` is the value of a passage that has nothing to do with the query, and `name`
+/// gives the match of an entry's name.
+pub fn entry_scores(entries: &[Entry], values: &[f64], background: f64, name: impl FnMut(&Entry) -> f64) -> Vec<f64> {
+    let of_entry = |entry: &Entry| entry.passages.iter().map(|&at| values[at]).collect();
+    let passages: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
+    let names: Vec<f64> = entries.iter().map(name).collect();
+    let own: Vec<f64> = entries.iter().map(|entry| entry.value).collect();
+    // Scaling back would leave the errors of rounding.
+    if passages.iter().all(|passages| passages.len() == 1) && names.iter().all(|&name| name == 0.0) {
+        return own;
+    }
+    scaled(&own, &additions(&passages, &names, background), background)
 }
 
-impl Default for EntryEvidence {
-    fn default() -> Self {
-        EntryEvidence { further: 0.8, total: 0.3, name: 0.2 }
-    }
-}
-
-impl EntryEvidence {
-    /// Returns what is added to the value of each entry, 0 or more. `passages` holds the values of each entry's passages, best first,
-    /// and `names` the match of each entry's name with the query. `background` is the value of a passage that has nothing to do
-    /// with the query. O(passages).
-    pub fn additions(&self, passages: &[Vec<f64>], names: &[f64], background: f64) -> Vec<f64> {
-        let above = |value: f64| if value.is_finite() { (value - background).max(0.0) } else { 0.0 };
-        let mass = |values: &Vec<f64>| {
-            let mut weight = 1.0;
-            values.iter().fold(0.0, |mass, &value| {
-                let added = mass + weight * above(value);
-                weight *= self.further;
-                added
-            })
-        };
-        let masses: Vec<f64> = passages.iter().map(mass).collect();
-        let greatest = masses.iter().copied().fold(0.0, f64::max);
-        let span = passages.iter().flatten().map(|&value| above(value)).fold(0.0, f64::max);
-        let share = |mass: f64| if greatest > 0.0 { mass / greatest } else { 0.0 };
-        let addition = |(&mass, &name): (&f64, &f64)| span * (self.total * share(mass) + self.name * name);
-        masses.iter().zip(names).map(addition).collect()
-    }
-
-    /// Returns the scores of entries: their values with what is added to them, scaled so that the best of the list stands where the
-    /// best passage stood. A list of entries with one passage and no matching name keeps its values. O(passages).
-    ///
-    /// `values` are those of the passages, and `name` gives the match of an entry's name with the query, 0 to 1.
-    pub fn scores(
-        &self,
-        entries: &[Entry],
-        values: &[f64],
-        background: f64,
-        name: impl FnMut(&Entry) -> f64,
-    ) -> Vec<f64> {
-        let of_entry = |entry: &Entry| entry.passages.iter().map(|&at| values[at]).collect();
-        let passages: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
-        let names: Vec<f64> = entries.iter().map(name).collect();
-        let own: Vec<f64> = entries.iter().map(|entry| entry.value).collect();
-        // Scaling back would leave the errors of rounding.
-        if passages.iter().all(|passages| passages.len() == 1) && names.iter().all(|&name| name == 0.0) {
-            return own;
-        }
-        scaled(&own, &self.additions(&passages, &names, background), background)
-    }
+/// Returns what is added to the value of each entry, 0 or more. `passages` holds the values of each entry's passages, best first.
+fn additions(passages: &[Vec<f64>], names: &[f64], background: f64) -> Vec<f64> {
+    let above = |value: f64| if value.is_finite() { (value - background).max(0.0) } else { 0.0 };
+    let mass = |values: &Vec<f64>| {
+        let mut weight = 1.0;
+        values.iter().fold(0.0, |mass, &value| {
+            let added = mass + weight * above(value);
+            weight *= FURTHER;
+            added
+        })
+    };
+    let masses: Vec<f64> = passages.iter().map(mass).collect();
+    let greatest = masses.iter().copied().fold(0.0, f64::max);
+    let span = passages.iter().flatten().map(|&value| above(value)).fold(0.0, f64::max);
+    let share = |mass: f64| if greatest > 0.0 { mass / greatest } else { 0.0 };
+    let addition = |(&mass, &name): (&f64, &f64)| span * (MASS * share(mass) + NAME * name);
+    masses.iter().zip(names).map(addition).collect()
 }
 
 /// Adds to values, and scales what is above the background to the greatest value before.
@@ -201,10 +183,9 @@ mod tests {
             after[0].push(added);
             after[0] = sorted(after[0].clone());
             let names = vec![0.5; before.len()];
-            let evidence = EntryEvidence::default();
             let value = |lists: &[Vec<f64>]| -> Vec<f64> {
                 let own: Vec<f64> = lists.iter().map(|list| list[0]).collect();
-                scaled(&own, &evidence.additions(lists, &names, background), background)
+                scaled(&own, &additions(lists, &names, background), background)
             };
             let (before, after) = (value(&before), value(&after));
             prop_assert!(after[0] >= before[0] - 1e-12, "{} < {}", after[0], before[0]);
@@ -218,7 +199,7 @@ mod tests {
     fn a_file_that_matches_again_and_again_stands_above_one_good_passage() {
         let values = [0.80, 0.79, 0.78, 0.77, 0.76];
         let grouped = entries(&["once.rs", "often.rs", "often.rs", "often.rs", "often.rs"], &values);
-        let scores = EntryEvidence::default().scores(&grouped, &values, 0.3, |_| 0.0);
+        let scores = entry_scores(&grouped, &values, 0.3, |_| 0.0);
         assert!(scores[1] > scores[0], "{scores:?}");
         assert!((scores[1] - 0.80).abs() < 1e-12, "the best stands where the best passage stood: {scores:?}");
     }
@@ -227,7 +208,7 @@ mod tests {
     fn entries_of_one_passage_keep_their_values() {
         let values = [0.9, 0.7, 0.5, 0.2, f64::NAN];
         let grouped = entries(&['a', 'b', 'c', 'd', 'e'], &values);
-        let scores = EntryEvidence::default().scores(&grouped, &values, 0.3, |_| 0.0);
+        let scores = entry_scores(&grouped, &values, 0.3, |_| 0.0);
         assert!(scores[..4] == values[..4] && scores[4].is_nan(), "{scores:?}");
     }
 
@@ -236,7 +217,7 @@ mod tests {
         let values = [0.8, 0.75];
         let grouped = entries(&["misc.rs", "retry.rs"], &values);
         let name = |entry: &Entry| f64::from(u8::from(entry.passages[0] == 1));
-        let scores = EntryEvidence::default().scores(&grouped, &values, 0.3, name);
+        let scores = entry_scores(&grouped, &values, 0.3, name);
         assert!(scores[1] > scores[0], "{scores:?}");
     }
 }

@@ -114,18 +114,8 @@ impl Lean {
     }
 }
 
-/// Ranks documentation below code where a question asks for code, and code below documentation where it asks for a guide.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeanPrior {
-    /// The factor on the other kind, in (0, 1]; 1 changes nothing.
-    pub other: f64,
-}
-
-impl Default for LeanPrior {
-    fn default() -> Self {
-        LeanPrior { other: 0.8 }
-    }
-}
+/// The factor on the ranking value of documentation where a question asks for code, and of code where it asks for a guide.
+pub const LEAN_FACTOR: f64 = 0.8;
 
 #[cfg(test)]
 mod tests {

@@ -20,18 +20,18 @@
 //!
 //! - [`Fusion::background`] computes the same value for a passage that has nothing to do with the query.
 //! - [`Adjustment`] moves raw scores by language and age, before fusion.
-//! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
+//! - [`role_factor`] and [`definition_factors`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
 //! - [`RequiredTerms`] finds the identifiers, quotations and numbers of a query, which an answer must hold.
 //! - [`AskedNames`] finds the names whose definitions a query asks for, and [`LiteralText`] a message and the text that makes it.
 //!   [`put_first`] says which of these exact finds come before everything else.
-//! - [`entries`] groups passages into what a person counts as one result, [`EntryEvidence`] adds what the other passages and the
+//! - [`entries`] groups passages into what a person counts as one result, [`entry_scores`] adds what the other passages and the
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
 //! - [`representative`] chooses the passage that stands for an entry, and [`is_empty_comment`] and its like find texts that say nothing
 //!   by themselves.
 //! - [`relevance()`] weighs all evidence on an entry and says how likely it answers the query, and [`Shift`] learns from judgements how
 //!   the odds of one collection differ.
-//! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
+//! - [`LEAN_FACTOR`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
@@ -62,13 +62,13 @@ pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch};
 pub use asked_names::{AskedName, AskedNames, NameFit};
 pub use bare_text::{is_heading_alone, is_preamble_alone, is_signature_alone};
 pub use decay::Decay;
-pub use definition::{DefinitionPrior, QueryNames};
+pub use definition::{QueryNames, USAGE_FACTOR, definition_factors};
 pub use diversity::{diversified, jaccard};
 pub use empty_comment::is_empty_comment;
-pub use entries::{Entry, EntryEvidence, entries, entry_value};
+pub use entries::{Entry, entries, entry_scores, entry_value};
 pub use exact::{ExactFind, MOST_EXACT, put_first};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
-pub use lean::{Lean, LeanPrior};
+pub use lean::{LEAN_FACTOR, Lean};
 pub use literal::{LiteralRun, LiteralText};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use path_names::PathNames;
@@ -80,4 +80,4 @@ pub use relevance::{
 };
 pub use representative::{NAMED, Standing, representative};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
-pub use role::RolePrior;
+pub use role::{ROLE_FACTORS, lowered, role_factor};

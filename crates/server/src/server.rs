@@ -160,19 +160,19 @@ impl Server {
 
     /// The caller that the transport identified, or else the anonymous one.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
-        let parts = context.extensions.get::<hyper::http::request::Parts>();
+        let parts = context.extensions.get::<axum::http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<Caller>()).unwrap_or(self.anonymous()).clone()
     }
 
     /// The session, token or connection that a request comes from.
     fn session(&self, context: &RequestContext<RoleServer>) -> SearchCaller {
-        let parts = context.extensions.get::<hyper::http::request::Parts>();
+        let parts = context.extensions.get::<axum::http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<SearchCaller>()).copied().unwrap_or(self.connection)
     }
 
     /// The caller that the turns of a request are counted for.
     fn share(&self, context: &RequestContext<RoleServer>) -> Share {
-        let parts = context.extensions.get::<hyper::http::request::Parts>();
+        let parts = context.extensions.get::<axum::http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<Share>()).copied().unwrap_or(Share(self.connection))
     }
 

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     rate("database", passages, time.elapsed());
     let time = Instant::now();
-    store.publish(&mut |_| {})?;
+    store.publish(&mut |_| Ok(()))?;
     rate("lexical index", passages, time.elapsed());
 
     let model = ModelKey { id: "random".into(), dimension: 256 };
@@ -64,14 +64,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     rate("vectors", passages, time.elapsed());
     let time = Instant::now();
-    store.publish(&mut |_| {})?;
+    store.publish(&mut |_| Ok(()))?;
     rate("vector file", passages, time.elapsed());
 
     let time = Instant::now();
     store.apply(&batches[0][..1])?;
     println!("one document again: {:.1} ms", milliseconds(time.elapsed()));
     let time = Instant::now();
-    store.publish(&mut |_| {})?;
+    store.publish(&mut |_| Ok(()))?;
     println!("publishing it:      {:.1} ms", milliseconds(time.elapsed()));
     drop(held);
 

@@ -39,7 +39,7 @@ fn measure(collection: &Path, title_in_text: bool) -> Result<(), Box<dyn Error>>
         changes.push(Change::Put(document(&serde_json::from_str(line)?, title_in_text)));
     }
     store.apply(&changes)?;
-    store.publish(&mut |_| {})?;
+    store.publish(&mut |_| Ok(()))?;
 
     let judgements = judgements(&collection.join("qrels/test.tsv"))?;
     let (mut gain, mut recall, mut asked, mut seconds) = (0.0, 0.0, 0.0, 0.0);

@@ -178,7 +178,7 @@ fn fill(
         let vectors: Vec<_> = texts.iter().map(|text| (text.hash, vector(seed))).collect();
         store.put_vectors(model, &vectors)?;
     }
-    Ok(store.publish(&mut |_| {})?)
+    Ok(store.publish(&mut |_| Ok(()))?)
 }
 
 fn random(seed: &mut u64) -> u64 {

@@ -46,13 +46,13 @@ pub enum StoreError {
     },
     /// Another tree's files are the documents of the namespace.
     #[error(
-        "{path}: the namespace {} holds the files of {known}, not of {}; {}, or say with `tamis index --moved` that the tree has moved",
+        "{path}: {} holds the files of {known}, not of {}; {}, or run `tamis index --moved` if it moved",
         tree.namespace,
         tree,
         if path.starts_with("postgres:") {
             "give this tree another name with TAMIS_STORE_NAMESPACE=NAME"
         } else {
-            "go there (-C DIR), give this tree another index with --index DIR"
+            "give this tree another index with --index DIR"
         }
     )]
     OtherTree {
@@ -220,6 +220,9 @@ pub enum StoreError {
         /// The remedy.
         hint: Option<String>,
     },
+    /// The caller stopped a publication.
+    #[error("cancelled")]
+    Cancelled,
     /// A value that the store cannot hold.
     #[error("{what}: {reason}")]
     Invalid {

@@ -36,7 +36,7 @@
 //! for missing in store.unembedded(&model.id, &Filter::default(), 100)? {
 //!     store.put_vectors(&model, &[(missing.hash, vec![1.0, 0.5])])?;
 //! }
-//! store.publish(&mut |_| {})?;
+//! store.publish(&mut |_| Ok(()))?;
 //!
 //! let lexical = store.lexical(&LexicalQuery::new("coarse sieves"), &Filter::namespace("kitchen"), 10)?;
 //! let semantic = store.nearest("toy", &[1.0, 0.0], &Filter::default(), 10)?;

@@ -151,7 +151,7 @@ impl Semantic {
         &self,
         database: &Database,
         rebuild: bool,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Published> {
         let models = database.models()?;
         self.remove_unknown(&models)?;
@@ -283,7 +283,7 @@ impl Semantic {
         model: &ModelRow,
         live: &RwLock<Live>,
         rebuild: bool,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<()> {
         let live = live.read().unwrap_or_else(PoisonError::into_inner);
         // Damage since the file was opened would be copied, with a checksum that fits it.
@@ -292,20 +292,23 @@ impl Semantic {
             return self.write_again(database, model, progress);
         }
         let total = live.index.len() as u64;
+        progress(Progress { part: Part::Vectors, done: 0, total })?;
         // The directory may hold another index by now.
         database.check_replaced()?;
         match live.index.save(&self.file(model), &self.identity(model)) {
-            Ok(()) => {
-                progress(Progress { part: Part::Vectors, done: total, total });
-                Ok(())
-            }
+            Ok(()) => progress(Progress { part: Part::Vectors, done: total, total }),
             Err(VectorError::Order { .. }) => self.write_again(database, model, progress),
             Err(error) => Err(StoreError::vectors(&self.file(model), &model.name, error)),
         }
     }
 
     /// Writes a model's file from the vectors in full precision.
-    fn write_again(&self, database: &Database, model: &ModelRow, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn write_again(
+        &self,
+        database: &Database,
+        model: &ModelRow,
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<()> {
         let path = self.file(model);
         let failed = |error| TransactionError::from(StoreError::vectors(&path, &model.name, error));
         let total = database.embedded(model.id)?.len() as u64;
@@ -317,7 +320,7 @@ impl Semantic {
                 writer.push(passage, owner, vector).map_err(failed)?;
                 done += 1;
                 if done % STEP == 0 || done == total {
-                    progress(Progress { part: Part::Vectors, done, total: total.max(done) });
+                    progress(Progress { part: Part::Vectors, done, total: total.max(done) })?;
                 }
                 Ok(())
             })?;

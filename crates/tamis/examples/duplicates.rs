@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     without.sort_by_cached_key(|(id, _)| *blake3::hash(format!("{SEED} {id}").as_bytes()).as_bytes());
     without.truncate(count);
 
-    let ask = |number: u64| index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)));
+    let ask = |number: u64| index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)), &());
     let positive: Vec<Duplicates> = with.par_iter().map(|(number, _)| ask(*number)).collect::<Result<_, _>>()?;
     let negative: Vec<Duplicates> = without.par_iter().map(|(_, number)| ask(*number)).collect::<Result<_, _>>()?;
 

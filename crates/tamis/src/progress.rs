@@ -1,5 +1,6 @@
 //! The progress of a long call, and the way to stop it.
 
+use crate::Error;
 use jiff::Timestamp;
 
 /// A stage of a long call.
@@ -71,6 +72,14 @@ pub trait Observer: Sync {
     /// Returns `true` to stop at the next safe point.
     fn cancelled(&self) -> bool {
         false
+    }
+
+    /// Returns [`Error::Cancelled`] if the call should stop.
+    ///
+    /// # Errors
+    /// [`Observer::cancelled`] is true.
+    fn check_cancelled(&self) -> Result<(), Error> {
+        if self.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
-use tamis_store::{DocumentState, Findings, Progress, Summary};
+use tamis_store::{DocumentState, Findings, Progress, StoreError, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -160,7 +160,7 @@ impl Index {
     ///
     /// # Errors
     /// The index is not writable, or another process is writing.
-    pub fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings, Error> {
+    pub fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<(), StoreError>) -> Result<Findings, Error> {
         Ok(self.store.mend(progress)?)
     }
 }

@@ -91,8 +91,7 @@ impl Bases {
 ///
 /// Each directory is the one that its variable names (`TAMIS_CONFIG_HOME`, `TAMIS_CACHE`), or else `tamis` in the system's
 /// directory for such files: `$XDG_CONFIG_HOME` or `~/.config`, and `$XDG_CACHE_HOME` or `~/.cache`, on Linux;
-/// `~/Library/Application Support` and `~/Library/Caches` on macOS; `%APPDATA%` and `%LOCALAPPDATA%` on Windows. Earlier versions
-/// followed the convention of Linux everywhere: an existing old directory stays in use until the new one exists.
+/// `~/Library/Application Support` and `~/Library/Caches` on macOS; `%APPDATA%` and `%LOCALAPPDATA%` on Windows.
 ///
 /// ```
 /// use tamis::config::UserDirectories;
@@ -118,12 +117,10 @@ impl UserDirectories {
     /// Returns the directories given by the bases and the variables.
     pub(crate) fn of(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
         let named = |variable: &str| environment(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-        // Earlier versions used the convention of Linux on every system.
-        let before = Bases::of(System::Linux, environment);
-        let cache = named(CACHE_VARIABLE).or_else(|| in_use(bases.cache.as_deref(), before.cache.as_deref()));
+        let own = |base: &Option<PathBuf>| base.as_ref().map(|base| base.join(PROGRAM));
+        let cache = named(CACHE_VARIABLE).or_else(|| own(&bases.cache));
         UserDirectories {
-            configuration: named(CONFIGURATION_VARIABLE)
-                .or_else(|| in_use(bases.configuration.as_deref(), before.configuration.as_deref())),
+            configuration: named(CONFIGURATION_VARIABLE).or_else(|| own(&bases.configuration)),
             evaluations: named(CACHE_VARIABLE).or_else(|| cache.as_ref().map(|cache| cache.join("eval"))),
             cache,
         }
@@ -156,19 +153,9 @@ impl UserDirectories {
     }
 }
 
-/// Returns this program's directory in a base, or the old one if only that exists.
-fn in_use(base: Option<&Path>, before: Option<&Path>) -> Option<PathBuf> {
-    let (now, before) = (base.map(|base| base.join(PROGRAM)), before.map(|base| base.join(PROGRAM)));
-    match (now, before) {
-        (Some(now), Some(before)) if !now.exists() && before.is_absolute() && before.is_dir() => Some(before),
-        (now, before) => now.or(before),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     fn found(system: System, set: &[(&str, &str)]) -> [Option<PathBuf>; 3] {
         let environment =
@@ -219,21 +206,5 @@ mod tests {
             found(System::Windows, &windows[..1]),
             paths(["U:/a/AppData/Roaming/tamis", "U:/a/AppData/Local/tamis", "U:/a/AppData/Local/tamis/eval"])
         );
-    }
-
-    #[test]
-    fn a_directory_at_the_place_of_earlier_versions_stays_in_use() {
-        let home = tempfile::tempdir().expect("a temporary directory");
-        let old = [home.path().join(".config/tamis"), home.path().join(".cache/tamis")];
-        let new = [home.path().join("Library/Application Support/tamis"), home.path().join("Library/Caches/tamis")];
-        let found = || {
-            let [configuration, cache, _] = found(System::Mac, &[("HOME", &home.path().to_string_lossy())]);
-            [configuration.expect("a directory"), cache.expect("a directory")]
-        };
-        assert_eq!(found(), new, "neither is there: the system's own");
-        old.iter().for_each(|directory| fs::create_dir_all(directory).expect("made"));
-        assert_eq!(found(), old);
-        new.iter().for_each(|directory| fs::create_dir_all(directory).expect("made"));
-        assert_eq!(found(), new, "both are there: the system's own");
     }
 }

@@ -267,6 +267,6 @@ fn fill(index: &Index, model: &MiniLm) -> Result<(usize, f64), Box<dyn Error>> {
         let rows: Vec<(TextHash, Vec<f32>)> = texts.iter().map(|text| text.hash).zip(vectors).collect();
         store.put_vectors(&key, &rows)?;
     }
-    store.publish(&mut |_| {})?;
+    store.publish(&mut |_| Ok(()))?;
     Ok((real.len(), rate))
 }

@@ -1,6 +1,6 @@
 //! Flags of `tamis evidence rank` and `tamis evidence search`.
 
-use super::values::{at_least_one, share};
+use super::values::{at_least_one, matches, share};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis::evidence::EvidenceTarget;
@@ -60,10 +60,10 @@ pub struct EvidenceSearchArguments {
     /// Compare only claims of this task, or fragments with an edge to one of them
     #[arg(long, value_name = "ID")]
     pub task: Option<String>,
-    /// Show at most N matches, 1 to 50; never changes what is relevant [default: evidence.top_k, 10]
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
-    pub top_k: Option<String>,
-    /// Keep matches of at least this similarity, 0 to 1 [default: evidence.min_similarity, 0.5]
+    /// Show at most N matches, 1 to 50; never changes what is relevant [default: 10]
+    #[arg(short = 'n', long, value_name = "N", value_parser = matches, allow_negative_numbers = true)]
+    pub top_k: Option<usize>,
+    /// Keep matches of at least this similarity, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SIMILARITY", value_parser = share, conflicts_with = "cut", allow_negative_numbers = true)]
     pub min_similarity: Option<f64>,
     /// Choose where relevance ends, in place of a least similarity: METHOD or METHOD:PARAM=VALUE,…

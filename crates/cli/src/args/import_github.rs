@@ -1,6 +1,6 @@
 //! Flags of `tamis import github`.
 
-use super::values::moment;
+use super::values::{minutes, moment};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
@@ -42,9 +42,9 @@ pub struct ImportGithubArguments {
     /// Read everything again, changed or not
     #[arg(long)]
     pub full: bool,
-    /// Wait at most this long at GitHub's request limit, then stop for the next import to continue [default: 15]
-    #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
-    pub max_wait: Option<String>,
+    /// Wait at most this long at GitHub's request limit, then stop for the next import to continue
+    #[arg(long, value_name = "MINUTES", default_value = "15", value_parser = minutes, allow_negative_numbers = true)]
+    pub max_wait: f64,
     /// Use the API of your own GitHub server at this address; the token is sent there
     #[arg(long, value_name = "URL", default_value = GITHUB_API)]
     pub api_url: String,

@@ -30,12 +30,14 @@ mod related;
 mod remember;
 mod scope;
 mod search;
+mod setup;
 mod sql;
 mod stats;
 mod store;
 mod suggest;
 mod tree;
 mod troubleshoot;
+mod tune;
 mod values;
 mod views;
 
@@ -68,12 +70,14 @@ pub use query::QueryArguments;
 pub use related::RelatedArguments;
 pub use remember::RememberArguments;
 pub use search::{RecallArguments, SearchArguments};
+pub use setup::{SetupAction, SetupArguments};
 pub use sql::{RowArguments, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
 pub use store::{StoreAction, StoreArguments, StoreCopyArguments};
 pub use suggest::message as suggestion;
 pub use tree::{FilesArguments, GrepArguments, OutlineArguments};
 pub use troubleshoot::TroubleshootArguments;
+pub use tune::{TuneAction, TuneArguments};
 pub use views::{ViewArguments, ViewsArguments};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -149,19 +153,17 @@ pub enum Command {
     /// Look after the PostgreSQL database that holds the index
     Store(StoreArguments),
     /// Share the indexing of many trees among workers, in the PostgreSQL database
+    #[command(hide = true)]
     Jobs(JobsArguments),
     /// Check everything, and repair what can be rebuilt
     Doctor(DoctorArguments),
     /// Cut another search engine's results: its lines in, the relevant ones out
     Cut(CutArguments),
-    /// Measure ranking and cuts on collections with known answers
-    Eval(Box<EvalArguments>),
-    /// Judge the results of a search, so that guarantees can be calibrated
-    Feedback(FeedbackArguments),
-    /// Measure the similarity at which code becomes relevant, by language
-    Calibrate(CalibrateArguments),
-    /// Show how past queries were answered, and what another cut would have kept
-    Stats(StatsArguments),
+    /// Judge results, calibrate thresholds, and measure answers and cuts
+    Tune(TuneArguments),
+    /// The commands of `tune` by their own names
+    #[command(flatten)]
+    InTune(TuneAction),
     /// Query the evidence graph in SQL
     #[command(hide = true)]
     Sql(SqlArguments),
@@ -179,29 +181,13 @@ pub enum Command {
     Install(InstallArguments),
     /// Fetch models from a hub by name, list and remove them
     Model(ModelArguments),
-    /// Keep the index fresh with git hooks
-    Hook(HookArguments),
-    /// Trust this project's configuration as it is now
-    #[command(
-        long_about = "Trust this project's configuration file as it is now: it may send text to the models it names and read \
-            the directories outside the project that it names.\n\n\
-            A configuration that comes with a project could send your text anywhere and read any file of yours, so remote \
-            models and outside directories are refused until you have read the file and trusted it. A change to the file \
-            ends the trust."
-    )]
-    Trust,
-    /// Print a completion script for a shell
-    #[command(after_help = "Examples:\n  \
-        tamis completions bash > ~/.local/share/bash-completion/completions/tamis\n  \
-        tamis completions zsh > ~/.zfunc/_tamis\n  \
-        tamis completions fish > ~/.config/fish/completions/tamis.fish")]
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page, or write the pages of all commands to a directory
-    Man(ManArguments),
+    /// Set up git hooks, trust in a project, completions and manual pages
+    Setup(SetupArguments),
+    /// The commands of `setup` by their own names
+    #[command(flatten)]
+    InSetup(SetupAction),
     /// Print the version, the commit, the target, the features and the built-in models
+    #[command(hide = true)]
     Version(VersionArguments),
     /// Print the JSON Schema of `tamis search --json`, or the OpenAPI document
     #[command(hide = true)]
@@ -223,7 +209,8 @@ pub enum SchemaName {
 
 /// The command line's description, for parsing, completions and manual pages.
 pub fn description() -> clap::Command {
-    let command = Arguments::command();
+    let hidden = |command: clap::Command, name: &&str| command.mut_subcommand(name, |short| short.hide(true));
+    let command = overview::SHORT.iter().fold(Arguments::command(), hidden);
     let template = overview::template(&command);
     command.help_template(template)
 }

@@ -13,9 +13,12 @@ const COMMON: [&str; 17] = [
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Evidence", &["evidence"]),
     ("Imports", &["import", "troubleshoot", "duplicates"]),
-    ("Tuning", &["cut", "feedback", "eval", "calibrate", "stats"]),
-    ("Setup", &["model", "store", "jobs", "hook", "trust", "completions", "man", "version"]),
+    ("Tuning", &["cut", "tune"]),
+    ("Setup", &["model", "store", "setup"]),
 ];
+
+/// The commands of `tune` and `setup`, which also go by their own names.
+pub const SHORT: [&str; 8] = ["feedback", "stats", "calibrate", "eval", "hook", "trust", "completions", "man"];
 
 /// The template of the first page, made from the commands' own descriptions.
 pub fn template(command: &Command) -> String {
@@ -49,5 +52,13 @@ mod tests {
         let visible = command.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
         assert_eq!(commands().collect::<BTreeSet<_>>(), visible.collect());
         assert_eq!(commands().count(), commands().collect::<BTreeSet<_>>().len());
+    }
+
+    #[test]
+    fn every_short_name_is_that_of_a_command_in_a_group() {
+        let command = super::super::description();
+        let groups = ["tune", "setup"].map(|group| command.find_subcommand(group).expect("a group"));
+        let grouped = groups.iter().flat_map(|group| group.get_subcommands().map(clap::Command::get_name));
+        assert_eq!(grouped.collect::<BTreeSet<_>>(), SHORT.into_iter().collect());
     }
 }

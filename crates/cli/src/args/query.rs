@@ -71,7 +71,7 @@ pub struct QueryArguments {
 
     #[command(flatten)]
     pub output: OutputArguments,
-    /// Show N lines around the best line of each result, 0 to 500 [default: 6 lines in all, search.snippet_lines]
+    /// Show N lines around the best line of each result, 0 to 500 [default: 6 lines in all]
     #[arg(long, value_name = "N", value_parser = context, allow_negative_numbers = true, help_heading = "Output", hide_short_help = true)]
     pub context: Option<usize>,
 }

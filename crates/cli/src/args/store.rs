@@ -1,5 +1,6 @@
 //! Flags of `tamis store`.
 
+use super::JobsArguments;
 use clap::{Args, Subcommand};
 
 /// Flags of `tamis store`.
@@ -31,6 +32,8 @@ pub enum StoreAction {
     Copy(StoreCopyArguments),
     /// Look for damage and contradictions, and rebuild what can be rebuilt
     Check(StoreCheckArguments),
+    /// Share the indexing of many trees among workers
+    Jobs(JobsArguments),
     /// Distribute the tables over the nodes of Citus, by namespace
     Shard(StoreShardArguments),
 }

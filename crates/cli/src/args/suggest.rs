@@ -5,7 +5,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Words that people try, with the command that does it here.
-const SYNONYMS: [(&str, &str); 36] = [
+const SYNONYMS: [(&str, &str); 35] = [
     ("add", "remember"),
     ("api", "serve"),
     ("ask", "search"),
@@ -35,7 +35,6 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("server", "serve"),
     ("set", "config"),
     ("settings", "config"),
-    ("setup", "install"),
     ("show", "get"),
     ("similar", "related"),
     ("symbols", "outline"),
@@ -90,6 +89,7 @@ fn for_words(words: &[&str]) -> String {
 /// The command that the word is a slip of.
 fn nearest(word: &str) -> Option<&'static str> {
     overview::commands()
+        .chain(overview::SHORT)
         .map(|name| (strsim::normalized_damerau_levenshtein(word, name), name))
         .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -150,7 +150,7 @@ mod tests {
     fn every_synonym_leads_to_a_command_and_is_none_itself() {
         for (word, command) in SYNONYMS {
             let command = command.split(' ').next().unwrap_or_default();
-            assert!(overview::commands().any(|name| name == command), "{command}");
+            assert!(overview::commands().chain(overview::SHORT).any(|name| name == command), "{command}");
             assert!(description().find_subcommand(word).is_none(), "{word}");
         }
     }

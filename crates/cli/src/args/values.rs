@@ -28,6 +28,17 @@ pub fn milliseconds(text: &str) -> Result<u64, String> {
     Ok(whole(text, 1, tamis::evidence::LONGEST_SQL_TIME.as_millis() as usize)? as u64)
 }
 
+/// The most matches of an evidence search.
+pub fn matches(text: &str) -> Result<usize, String> {
+    whole(text, 1, 50)
+}
+
+/// A wait in minutes, up to a day.
+pub fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.0..=1440.0).contains(minutes));
+    minutes.ok_or_else(|| "must be a number of minutes from 0 to 1440".into())
+}
+
 /// The lines around the best one.
 pub fn context(text: &str) -> Result<usize, String> {
     whole(text, 0, 500)

@@ -171,7 +171,7 @@ fn store(index: &Index, mend: bool, checks: &mut Vec<Check>) {
     if !mend || !before.problems.iter().any(|problem| problem.mendable) {
         return checks.extend(left(&before));
     }
-    match index.mend(&mut |_| {}) {
+    match index.mend(&mut |_| Ok(())) {
         Ok(after) => {
             let mended = before.problems.iter().filter(|problem| !after.problems.contains(problem));
             checks.extend(mended.map(|problem| check(&part(problem), State::Repaired, problem.message.as_str())));

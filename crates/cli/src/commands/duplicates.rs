@@ -27,11 +27,14 @@ pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) ->
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.duplicates().find(&DuplicatesRequest {
-        states: arguments.states.clone(),
-        namespace: arguments.namespace.clone(),
-        ..DuplicatesRequest::new(question)
-    })?;
+    let found = index.duplicates().find(
+        &DuplicatesRequest {
+            states: arguments.states.clone(),
+            namespace: arguments.namespace.clone(),
+            ..DuplicatesRequest::new(question)
+        },
+        &(),
+    )?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }

@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
+use tamis::Error;
 use tamis::tree::{GrepRequest, LetterCase, MOST_LISTED, Pattern, TreeScope};
 
 /// Prints the lines that match.
@@ -46,7 +47,7 @@ pub fn run(arguments: &GrepArguments, global: &Global, output: &Output) -> Resul
         line_chars: 4000,
         ..GrepRequest::new("")
     };
-    let mut found = index.tree().grep(&request, &())?;
+    let mut found = index.tree().grep(&request, &()).map_err(|error| as_typed(error, &directory, &arguments.paths))?;
     let exit = Exit::found(found.files > 0);
     if arguments.json {
         output.json(&found)?;
@@ -73,9 +74,23 @@ pub fn run(arguments: &GrepArguments, global: &Global, output: &Output) -> Resul
 
 /// The paths and globs of a scope. A path counts from the working directory and means itself.
 pub(super) fn scope(directory: &WorkingDirectory, paths: &[String], globs: &[String]) -> Vec<String> {
-    let path = |path: &String| match directory.index_glob(path) {
+    paths.iter().map(|path| tied(directory, path)).chain(globs.iter().cloned()).collect()
+}
+
+/// A path from the working directory as one that begins at the root.
+fn tied(directory: &WorkingDirectory, path: &str) -> String {
+    match directory.index_glob(path) {
         root if [".", "", "/"].contains(&root.as_str()) => "/*".to_owned(),
         path => format!("/{}", path.trim_start_matches('/')),
-    };
-    paths.iter().map(path).chain(globs.iter().cloned()).collect()
+    }
+}
+
+/// An error about a path, which it names as the user typed it.
+fn as_typed(mut error: Error, directory: &WorkingDirectory, paths: &[String]) -> Error {
+    if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error
+        && let Some(typed) = paths.iter().find(|path| tied(directory, path) == *wanted)
+    {
+        typed.clone_into(wanted);
+    }
+    error
 }

@@ -36,7 +36,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         index.take_over_namespaces()?;
     }
     interrupt::install()?;
-    let options = if arguments.wait { RunOptions::WHOLE } else { RunOptions::first_model(index.config()) };
+    let options = if arguments.wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
     let options = RunOptions { reread: arguments.full, ..options };
     if arguments.watch {
         return keep_watching(&index, options, arguments, output);

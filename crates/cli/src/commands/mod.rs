@@ -39,7 +39,7 @@ mod trust;
 mod version;
 mod views;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Global, SetupAction, SetupArguments, TuneAction, TuneArguments};
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
@@ -72,10 +72,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Config(config) => config::run(config, global, output),
         Command::Doctor(doctor) => doctor::run(doctor, global, output),
         Command::Cut(cut) => cut::run(cut, output),
-        Command::Eval(eval) => eval::run(eval, global, output),
-        Command::Feedback(feedback) => feedback::run(feedback, global, output),
-        Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
-        Command::Stats(stats) => stats::run(stats, global, output),
+        Command::Tune(TuneArguments { action }) | Command::InTune(action) => tune(action, global, output),
         Command::Sql(sql) => sql::run(sql, global, output),
         Command::Views(list) => views::list(list, global, output),
         Command::View(view) => views::run(view, global, output),
@@ -83,11 +80,26 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Serve(serve) => mcp::serve(serve, global),
         Command::Install(install) => install::run(install, global, output),
         Command::Model(model) => model::run(model, global, output),
-        Command::Hook(hook) => hook::run(hook, global, output),
-        Command::Trust => trust::run(global, output),
-        Command::Completions { shell } => generate::completions(*shell, output),
-        Command::Man(man) => generate::man(man, output),
+        Command::Setup(SetupArguments { action }) | Command::InSetup(action) => setup(action, global, output),
         Command::Version(version) => version::run(version, output),
         Command::Schema { schema } => generate::schema(*schema, output),
+    }
+}
+
+fn tune(action: &TuneAction, global: &Global, output: &Output) -> Result<Exit> {
+    match action {
+        TuneAction::Feedback(feedback) => feedback::run(feedback, global, output),
+        TuneAction::Stats(stats) => stats::run(stats, global, output),
+        TuneAction::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
+        TuneAction::Eval(eval) => eval::run(eval, global, output),
+    }
+}
+
+fn setup(action: &SetupAction, global: &Global, output: &Output) -> Result<Exit> {
+    match action {
+        SetupAction::Hook(hook) => hook::run(hook, global, output),
+        SetupAction::Trust => trust::run(global, output),
+        SetupAction::Completions { shell } => generate::completions(*shell, output),
+        SetupAction::Man(man) => generate::man(man, output),
     }
 }

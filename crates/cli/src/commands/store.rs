@@ -17,6 +17,9 @@ use tamis::store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError
 /// # Errors
 /// No database is named, it cannot be reached, or it refuses.
 pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Result<Exit> {
+    if let StoreAction::Jobs(jobs) = &arguments.action {
+        return super::jobs::run(jobs, global, output);
+    }
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     if let StoreAction::Copy(arguments) = &arguments.action {
@@ -31,7 +34,7 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
     let namespace = config.store.namespace.as_deref().unwrap_or(&session.location.namespace);
     let store = PostgresStore::open(url, namespace)?;
     match &arguments.action {
-        StoreAction::Copy(_) | StoreAction::Migrate(_) => unreachable!("handled above"),
+        StoreAction::Copy(_) | StoreAction::Jobs(_) | StoreAction::Migrate(_) => unreachable!("handled above"),
         StoreAction::Init => {
             output.note(&format!("{}: ready", store.address()));
             Ok(Exit::Found)
@@ -48,7 +51,7 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
             Ok(Exit::Found)
         }
         StoreAction::Check(check) => {
-            let findings = if check.check_only { store.check()? } else { store.mend(&mut |_| {})? };
+            let findings = if check.check_only { store.check()? } else { store.mend(&mut |_| Ok(()))? };
             let is_sound = findings.problems.is_empty();
             if check.json {
                 output.json(&findings)?;

@@ -32,9 +32,10 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index
-        .troubleshooting()
-        .answer(&TroubleshootRequest { namespace: arguments.namespace.clone(), ..TroubleshootRequest::new(trouble) })?;
+    let found = index.troubleshooting().answer(
+        &TroubleshootRequest { namespace: arguments.namespace.clone(), ..TroubleshootRequest::new(trouble) },
+        &(),
+    )?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }

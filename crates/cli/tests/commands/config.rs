@@ -18,8 +18,8 @@ fn the_stronger_origin_wins_from_the_file_to_the_result() {
     assert_eq!(value(&tree, None), "\"auto\"  # built-in");
     std::fs::write(tree.home().join("config.toml"), "[search]\ncut = \"otsu\"\n").expect("written");
     assert!(value(&tree, None).starts_with("\"otsu\"  # ") && value(&tree, None).ends_with("config.toml"));
-    tree.write(".tamis/config.toml", "[search]\ncut = \"fixed\"\n[cut.fixed]\nk = 4\n");
-    assert!(value(&tree, None).starts_with("\"fixed\"  # ") && value(&tree, None).contains(".tamis"));
+    tree.write(".tamis/config.toml", "[search]\ncut = \"fixed:k=4\"\n");
+    assert!(value(&tree, None).starts_with("\"fixed:k=4\"  # ") && value(&tree, None).contains(".tamis"));
     assert_eq!(value(&tree, Some("elbow")), "\"elbow\"  # $TAMIS_SEARCH_CUT");
 
     let cut = |environment: Option<&str>, flags: &[&str]| {

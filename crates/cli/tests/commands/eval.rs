@@ -319,11 +319,11 @@ fn two_reports_are_compared() {
     let place = Place::new();
     let report = |name: &str, share: &str| {
         // The same method name in both, with another setting behind it.
-        let mut command = bare(&["eval", "house", "--cut", "background", "--json"]);
+        let mut command = bare(&["eval", "house", "--cut", "top_score", "--json"]);
         command.current_dir(place.root()).env("TAMIS_CACHE", place.root().join("cache"));
         command.env("TAMIS_CONFIG_HOME", place.root().join("home")).env("TAMIS_INDEX_MODELS", "static");
         let (code, out, err) = run({
-            command.env("TAMIS_CUT_BACKGROUND_LAMBDA", share);
+            command.env("TAMIS_CUT_TOP_SCORE_HIGH_MULTIPLIER", share);
             command
         });
         assert_eq!(code, 0, "{err}");
@@ -332,7 +332,7 @@ fn two_reports_are_compared() {
     report("before.json", "0.95");
     report("after.json", "0.1");
     let (code, out, err) = place.eval(&["--compare", "before.json", "after.json"]);
-    assert!(code == 0 && out.contains("background") && out.contains("house"), "{out}{err}");
+    assert!(code == 0 && out.contains("top_score") && out.contains("house"), "{out}{err}");
     let (_, out, _) = place.eval(&["--compare", "before.json", "after.json", "--json"]);
     assert!(serde_json::from_str::<Value>(&out).is_ok_and(|value| value.is_object()), "{out}");
     place.write("other.json", "{\"format\": 999}");

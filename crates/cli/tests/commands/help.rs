@@ -1,4 +1,4 @@
-//! Help, suggestions for command lines without a command, and old names.
+//! Help, suggestions for command lines without a command, and short names.
 
 use crate::support::{Tree, bare, run};
 
@@ -11,7 +11,7 @@ fn the_first_page_shows_common_commands_and_groups_the_others() {
     {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
-    assert!(!out.contains("sql") && !out.contains("views"), "{out}");
+    assert!(!out.contains("sql") && !out.contains("views") && !out.contains("calibrate"), "{out}");
 }
 
 #[test]
@@ -47,14 +47,23 @@ fn a_suggestion_quotes_nothing_that_steers_the_terminal() {
 }
 
 #[test]
-fn old_names_still_work() {
+fn short_names_of_grouped_commands_work() {
     let tree = Tree::indexed();
-    for (old, new) in [
+    for (short, whole) in [
         (&["sql", "--schema"][..], &["evidence", "sql", "--schema"][..]),
         (&["views", "--json"], &["evidence", "views", "--json"]),
         (&["view", "no_such_view"], &["evidence", "view", "no_such_view"]),
+        (&["stats", "--json"], &["tune", "stats", "--json"]),
+        (&["calibrate", "--dry-run"], &["tune", "calibrate", "--dry-run"]),
+        (&["feedback", "--list"], &["tune", "feedback", "--list"]),
+        (&["eval", "none"], &["tune", "eval", "none"]),
+        (&["hook", "print"], &["setup", "hook", "print"]),
+        (&["trust"], &["setup", "trust"]),
+        (&["completions", "fish"], &["setup", "completions", "fish"]),
+        (&["man"], &["setup", "man"]),
+        (&["jobs", "list"], &["store", "jobs", "list"]),
     ] {
-        assert_eq!(run(tree.tamis(old)), run(tree.tamis(new)), "{old:?}");
+        assert_eq!(run(tree.tamis(short)), run(tree.tamis(whole)), "{short:?}");
     }
 }
 

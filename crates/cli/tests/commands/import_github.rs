@@ -88,7 +88,7 @@ fn trap_the_token_comes_from_the_environment_and_goes_nowhere_else() {
         assert!(requests.iter().all(|request| request.headers.get("authorization").map(String::as_str) == sent));
     }
     let (code, out, _) = run(tree.tamis(&["config"]));
-    assert!(code == 0 && out.contains("max_wait_minutes") && !out.contains("sesame"), "{out}");
+    assert!(code == 0 && out.contains("[search]") && !out.contains("sesame"), "{out}");
 }
 
 #[test]

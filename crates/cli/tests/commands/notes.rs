@@ -164,7 +164,7 @@ fn what_can_not_be_kept_is_refused_and_leaves_no_trace() {
         (&["bell \u{7}"], "control characters"),
         (&["reversed \u{202e}txet"], "that do not show"),
         (&["tagged \u{e0041}\u{e0042}"], "that do not show"),
-        (&[long.as_str()], "memory.max_characters"),
+        (&[long.as_str()], "at most 10000 characters"),
         (&["--topic", "two\nlines", "x"], "topic"),
         (&["--file", "../x.md", "x"], "under the root"),
         (&["--file", "/etc/x.md", "x"], "under the root"),

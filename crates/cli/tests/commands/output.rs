@@ -96,7 +96,7 @@ fn manual_pages_for_all_commands() {
     assert!(out.contains(".TH tamis 1"), "{out}");
     let tree = Tree::empty();
     tree.tamis(&["man", "pages"]).assert().success();
-    for page in ["tamis.1", "tamis-search.1", "tamis-cut.1", "tamis-doctor.1"] {
+    for page in ["tamis.1", "tamis-search.1", "tamis-cut.1", "tamis-tune-eval.1", "tamis-setup-hook.1"] {
         assert!(tree.root().join("pages").join(page).is_file(), "{page}");
     }
     assert!(!tree.root().join("pages/tamis-schema.1").exists(), "hidden commands have no page");

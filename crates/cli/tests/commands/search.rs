@@ -42,6 +42,22 @@ fn a_search_leaves_nothing_for_git_to_show() {
 }
 
 #[test]
+fn an_index_brings_the_file_by_which_git_ignores_it_up_to_date() {
+    let tree = Tree::indexed();
+    let ignore = ".tamis/.gitignore";
+    let today = std::fs::read_to_string(tree.root().join(ignore)).expect("written");
+    // Those of older versions and unfinished ones are ours, and one with other lines is the user's.
+    for (text, is_ours) in
+        [(today.replace("*", "*\n!.gitignore"), true), (String::new(), true), (today.clone() + "!notes\n", false)]
+    {
+        tree.write(ignore, &text);
+        assert_eq!(run(tree.tamis(&["search", OVEN])).0, 0);
+        let read = std::fs::read_to_string(tree.root().join(ignore)).expect("there");
+        assert_eq!(&read, if is_ours { &today } else { &text });
+    }
+}
+
+#[test]
 fn a_search_sees_what_changed_since_unless_told_not_to() {
     let tree = Tree::indexed();
     tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens for ninety days in the cellar.\n");
@@ -68,7 +84,7 @@ fn what_the_gate_refuses_is_named_and_shown_on_request() {
     let (code, out, err) = run(tree.tamis(&["search", query]));
     assert_eq!(code, 1, "{err}");
     assert!(out.starts_with("Nothing clearly relevant: ") && out.contains("\nNearest:\n  "), "{out}");
-    assert!(out.contains("no passage has \"won\", \"football\" or \"world\"."), "{out}");
+    assert!(out.contains("no passage has \"won\", \"football\", \"world\" or 2 more of the words."), "{out}");
     assert_eq!(out.lines().count(), 5, "three of the nearest: {out}");
     let (code, shown, err) = run(tree.tamis(&["search", "--no-gate", query]));
     assert_eq!(code, 0, "{err}");

@@ -142,15 +142,17 @@ fn status_lists_the_repositories_and_one_can_be_taken_out() {
 }
 
 #[test]
-fn a_repository_that_is_renamed_is_told_of_and_stays_until_it_is_taken_out() {
+fn a_repository_that_is_renamed_is_told_of_and_taken_over_at_its_new_place() {
     let tree = indexed();
     fs::rename(tree.root().join("kitchen"), tree.root().join("bakery")).expect("renamed");
-    let gone = "kitchen: gone; its documents stay until `tamis index --remove kitchen`";
+    let gone = "kitchen: gone; name its new place (`tamis index DIRECTORY`, or the configuration)";
     assert!(run(tree.tamis(&["index"])).1.contains(gone));
     assert!(run(tree.tamis(&["status"])).1.contains(gone));
     assert_eq!(first(&tree, "", "how hot must the oven be for bread"), "kitchen/docs/bread.md".to_owned());
-    run(tree.tamis(&["index", "bakery"]));
-    run(tree.tamis(&["index", "--remove", "kitchen"]));
+    let (_, _, warned) = run(tree.tamis(&["search", "how hot must the oven be for bread"]));
+    assert!(warned.contains("the directory of kitchen is gone"), "{warned}");
+    let (_, out, error) = run(tree.tamis(&["index", "bakery"]));
+    assert!(!out.contains("gone") && !out.contains("added"), "{out}{error}");
     assert_eq!(first(&tree, "", "how hot must the oven be for bread"), "bakery/docs/bread.md");
 }
 

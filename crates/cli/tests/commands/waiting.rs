@@ -5,11 +5,19 @@ use serde_json::{Value, json};
 
 const OVEN: &str = "how hot should the oven be";
 
-/// Runs the binary with both built-in models. Even a few passages are too many to wait for.
+/// The sample files and more passages than the better model embeds while somebody waits.
+fn large() -> Tree {
+    let tree = Tree::new();
+    for number in 0..100 {
+        tree.write(&format!("moraines/{number}.md"), &format!("# Moraine {number}\n\nA glacier of number {number}.\n"));
+    }
+    tree
+}
+
+/// Runs the binary with both built-in models.
 fn both(tree: &Tree, arguments: &[&str]) -> (i32, String, String) {
     let mut command = tree.tamis(arguments);
-    command.env("TAMIS_INDEX_MODELS", "static,minilm").env("TAMIS_SEARCH_REFRESH_EMBED", "0");
-    command.env("TAMIS_SEARCH_GATE", "false").env("TAMIS_SEARCH_LATE", "0");
+    command.env("TAMIS_INDEX_MODELS", "static,minilm").env("TAMIS_SEARCH_GATE", "false");
     run(command)
 }
 
@@ -21,19 +29,19 @@ fn json_of(tree: &Tree, arguments: &[&str]) -> (Value, String) {
 
 #[test]
 fn an_index_run_ends_with_the_first_model_and_says_so_once() {
-    let tree = Tree::new();
+    let tree = large();
     let (code, out, err) = both(&tree, &["index"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.contains("static: ") && out.contains("not embedded yet; `tamis index --wait` embeds them"), "{out}");
     assert_eq!(out.matches("a second").count(), 1, "one model embedded: {out}");
 
-    let (code, out, err) = both(&tree, &["search", OVEN]);
+    let (code, out, err) = both(&tree, &["search", "--fast", OVEN]);
     assert_eq!((code, err.as_str()), (0, ""), "a search warns of nothing");
     assert!(out.contains("docs/bread.md") && !out.contains("minilm"), "{out}");
-    let (answer, _) = json_of(&tree, &["search", "--json", OVEN]);
+    let (answer, _) = json_of(&tree, &["search", "--fast", "--json", OVEN]);
     assert_eq!((&answer["model"], &answer["fallback_reason"]), (&"static-256-v2".into(), &Value::Null), "{answer}");
     assert!(answer["pending_model"].as_str().is_some_and(|text| text.starts_with("minilm covers 0 of ")), "{answer}");
-    let (_, out, _) = both(&tree, &["search", "--explain", OVEN]);
+    let (_, out, _) = both(&tree, &["search", "--fast", "--explain", OVEN]);
     assert!(out.contains("better model") && out.contains("minilm covers 0 of "), "{out}");
 
     let (status, _) = json_of(&tree, &["status", "--json"]);
@@ -47,7 +55,7 @@ fn an_index_run_ends_with_the_first_model_and_says_so_once() {
 
 #[test]
 fn a_model_asked_for_by_name_says_what_it_lacks() {
-    let tree = Tree::new();
+    let tree = large();
     both(&tree, &["index"]);
     let (code, _, err) = both(&tree, &["search", "--model", "minilm", OVEN]);
     assert_eq!(code, 0, "{err}");
@@ -60,7 +68,7 @@ fn a_model_asked_for_by_name_says_what_it_lacks() {
 
 #[test]
 fn who_waits_gets_every_model() {
-    let tree = Tree::new();
+    let tree = large();
     let (report, _) = json_of(&tree, &["index", "--wait", "--json"]);
     assert_eq!(report["pending"], json!({}), "{report}");
     assert_eq!(report["embedded"]["minilm"], report["embedded"]["static"], "{report}");
@@ -72,23 +80,25 @@ fn who_waits_gets_every_model() {
 
 #[test]
 fn an_import_ends_with_the_first_model_too() {
-    let tree = Tree::new();
+    let tree = large();
     both(&tree, &["index", "--wait"]);
-    tree.write("issues.json", r#"[{"number": 1, "title": "Oven stays cold", "body": "It does not heat."}]"#);
+    let issue =
+        |number| json!({"number": number, "title": "Oven stays cold", "body": format!("It lacks heat {number}.")});
+    tree.write("issues.json", &json!((1..=65).map(issue).collect::<Vec<_>>()).to_string());
     let (report, _) = json_of(&tree, &["import", "issues", "issues.json", "--json"]);
-    assert_eq!(report["index"]["pending"], json!({ "minilm": 1 }), "{report}");
+    assert_eq!(report["index"]["pending"], json!({ "minilm": 65 }), "{report}");
     let (_, out, _) = both(&tree, &["import", "issues", "issues.json"]);
-    assert!(out.contains("minilm: 1 passage not embedded yet; `tamis index --wait` embeds them"), "{out}");
+    assert!(out.contains("minilm: 65 passages not embedded yet; `tamis index --wait` embeds them"), "{out}");
     let (report, _) = json_of(&tree, &["import", "issues", "issues.json", "--wait", "--json"]);
-    assert_eq!((&report["index"]["pending"], &report["index"]["embedded"]), (&json!({}), &json!({ "minilm": 1 })));
+    assert_eq!((&report["index"]["pending"], &report["index"]["embedded"]), (&json!({}), &json!({ "minilm": 65 })));
 }
 
 #[test]
 fn the_first_search_of_a_tree_says_once_what_is_left() {
-    let tree = Tree::new();
+    let tree = large();
     let (code, _, err) = both(&tree, &["search", OVEN]);
     assert_eq!(code, 0);
-    assert!(err.contains("indexed 7 files") && err.contains("`tamis index --wait` embeds them"), "{err}");
+    assert!(err.contains("indexed 107 files") && err.contains("`tamis index --wait` embeds them"), "{err}");
     assert_eq!(both(&tree, &["search", OVEN]).2, "");
 }
 
@@ -104,9 +114,9 @@ fn a_few_passages_are_embedded_at_once_as_before_a_search() {
 
 #[test]
 fn a_model_that_is_alone_is_waited_for() {
-    let tree = Tree::new();
+    let tree = large();
     let mut command = tree.tamis(&["index", "--json"]);
-    command.env("TAMIS_INDEX_MODELS", "minilm").env("TAMIS_SEARCH_REFRESH_EMBED", "0");
+    command.env("TAMIS_INDEX_MODELS", "minilm");
     let report: Value = serde_json::from_str(&run(command).1).expect("JSON");
     assert_eq!(report["pending"], json!({}), "{report}");
     assert!(report["embedded"]["minilm"].as_u64() > Some(0), "{report}");

@@ -66,7 +66,9 @@ fn configuration(reader: &mut Reader) -> String {
         "# Configuration\n{MADE}\n\nEvery key of `config.toml`, with its default. The environment variable of a key is `TAMIS_` and \
          the key in capitals with `_` for dots: `search.top_k` is `TAMIS_SEARCH_TOP_K`. [`tamis config`](../cli.md#config) shows the \
          values in effect and where each comes from.\n\nThe tables `[models.NAME]` ([models](../models.md)), `[[collection]]` \
-         ([collections](../cli.md#collections-of-files)) and `[[mcp.token]]` ([tokens](../mcp.md#tokens)) have keys of their own.\n"
+         ([collections](../cli.md#collections-of-files)) and `[[mcp.token]]` ([tokens](../mcp.md#tokens)) have keys of their own. \
+         `search.thresholds.LANGUAGE` sets the threshold of a further language, and `cut.top_score.COLLECTION.PARAM` a parameter \
+         for the collection `notes`, `sessions` or `wiki` alone.\n"
     );
     let mut group = "";
     for (key, setting) in object(&settings) {
@@ -87,8 +89,8 @@ fn configuration(reader: &mut Reader) -> String {
 
 fn cuts() -> String {
     let mut page = format!(
-        "# Cut methods\n{MADE}\n\nEvery method and its parameters, as `--cut METHOD:PARAM=VALUE` takes them. Their keys in the \
-         configuration are `cut.METHOD.PARAM`. [All cuts](../cuts.md) explains each method and names its source, and \
+        "# Cut methods\n{MADE}\n\nEvery method and its parameters, as `--cut METHOD:PARAM=VALUE` takes them, and the \
+         configuration's `search.cut`. The parameters of `max_gap`, `kneedle` and `top_score` also have keys, `cut.METHOD.PARAM`. [All cuts](../cuts.md) explains each method and names its source, and \
          [choosing a cut](../cut.md) helps to choose.\n"
     );
     for method in METHODS {

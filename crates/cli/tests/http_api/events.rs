@@ -74,7 +74,7 @@ fn events_follow_the_index_and_reading_on_demand() {
     let second = events.until(|name, data| name == "index" && data["change"].as_u64() > Some(first));
     // Asked for a read, it says at once that it reads, and then that it is fresh again, however short the read was.
     let asked = post(&server, "/v1/refresh", &json!({}));
-    assert_eq!((asked.status, &asked.json()["phase"]), (200, &json!("indexing")), "{}", asked.text());
+    assert_eq!((asked.status, &asked.json()["phase"]), (200, &json!("indexing")), "{}", asked.body);
     assert!(second["change"].as_u64() > Some(first), "{second}");
     events.until(|name, data| name == "progress" && data["phase"] == "fresh");
     // An open stream does not keep the server from stopping.
@@ -88,11 +88,11 @@ fn reading_on_demand_is_off_until_it_is_allowed() {
     let directory = kitchen();
     let server = serve(directory.path(), &[]);
     let refused = post(&server, "/v1/refresh", &json!({}));
-    assert!(refused.status == 403 && refused.text().contains("--allow-refresh"), "{}", refused.text());
+    assert!(refused.status == 403 && refused.body.contains("--allow-refresh"), "{}", refused.body);
     assert_eq!(get(&server, "/v1/refresh").status, 405);
     let server = serve(directory.path(), &["--allow-refresh"]);
     let refused = post(&server, "/v1/refresh", &json!({}));
-    assert!(refused.status == 409 && refused.text().contains("--no-refresh"), "{}", refused.text());
+    assert!(refused.status == 409 && refused.body.contains("--no-refresh"), "{}", refused.body);
     assert_eq!(send(&server, "HEAD /v1/events", &[], "").status, 200);
     assert_eq!(post(&server, "/v1/events", &json!({})).status, 405);
 }

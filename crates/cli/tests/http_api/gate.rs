@@ -45,17 +45,17 @@ fn hosts_origins_and_tokens_are_checked_before_anything_is_said() {
     }
     // A token opens its namespaces and says nothing of others.
     let mine = by(&open, "/v1/search?query=oven+code");
-    assert!(mine.status == 200 && !mine.text().contains("4711") && !mine.text().contains("secret"), "{}", mine.text());
-    assert!(by(&wide, &format!("/v1/search?query={SECRET}+code")).text().contains("4711"));
+    assert!(mine.status == 200 && !mine.body.contains("4711") && !mine.body.contains("secret"), "{}", mine.body);
+    assert!(by(&wide, &format!("/v1/search?query={SECRET}+code")).body.contains("4711"));
     for path in ["/v1/status", "/v1/namespaces", "/v1/files", "/v1/stats", "/v1/replay?cuts=auto"] {
         let answer = by(&open, path);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        assert!(!answer.text().contains("secret") && !answer.text().contains(SECRET), "{path}: {}", answer.text());
-        assert!(!answer.text().contains(root.to_str().expect("UTF-8")), "{path}: {}", answer.text());
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        assert!(!answer.body.contains("secret") && !answer.body.contains(SECRET), "{path}: {}", answer.body);
+        assert!(!answer.body.contains(root.to_str().expect("UTF-8")), "{path}: {}", answer.body);
     }
     assert_eq!(by(&open, "/metrics").status, 403, "they tell of all callers");
     let searches = by(&open, "/v1/feedback");
-    assert!(searches.status == 403 && searches.text().contains("of all callers"), "{}", searches.text());
+    assert!(searches.status == 403 && searches.body.contains("of all callers"), "{}", searches.body);
     assert_eq!(by(&wide, "/v1/feedback").status, 200);
     assert_eq!(by(&open, "/v1/stats?namespace=secret").status, 400);
     assert_eq!(by(&wide, "/v1/stats?namespace=secret").status, 200);
@@ -77,7 +77,7 @@ fn requests_are_counted_and_limited() {
     server.call(None, "search", json!({}));
     let metrics = get(&server, "/metrics");
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
-    let text = metrics.text();
+    let text = metrics.body;
     for line in [
         "tamis_http_requests_total{route=\"/v1/search\",method=\"GET\",status=\"200\"} 2",
         "tamis_http_requests_total{route=\"/v1/search\",method=\"GET\",status=\"400\"} 1",
@@ -158,7 +158,7 @@ fn slow_call(server: &Server, authorization: &str) -> TcpStream {
 
 fn active_calls(server: &Server, authorization: &str) -> usize {
     let metrics = send(server, "GET /metrics", &[("Authorization", authorization)], "");
-    let count = metrics.text().lines().find_map(|line| line.strip_prefix("tamis_active_calls "));
+    let count = metrics.body.lines().find_map(|line| line.strip_prefix("tamis_active_calls "));
     count.and_then(|count| count.parse().ok()).expect("a count")
 }
 
@@ -250,12 +250,8 @@ fn a_server_answers_at_once_while_another_process_writes_the_index() {
     let started = std::time::Instant::now();
     for _ in 0..3 {
         let answer = get(&server, "/v1/search?query=how+hot+should+the+oven+be");
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        assert!(
-            answer.text().contains("220 degrees") && answer.text().contains("is being updated"),
-            "{}",
-            answer.text()
-        );
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(answer.body.contains("220 degrees") && answer.body.contains("is being updated"), "{}", answer.body);
     }
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "three searches took {:?}", started.elapsed());
 }
@@ -270,8 +266,8 @@ fn a_token_limited_to_namespaces_reads_no_path_of_the_server_in_an_error() {
     let authorization = format!("Bearer {open}");
     for path in ["/v1/search?query=oven", "/v1/files", "/v1/status", "/v1/outline?path=note.md", "/v1/namespaces"] {
         let answer = send(&server, &format!("GET {path}"), &[("Authorization", &authorization)], "");
-        assert!(answer.status >= 400, "{path}: {}", answer.text());
-        assert!(!answer.text().contains(root.to_str().expect("UTF-8")), "{path}: {}", answer.text());
+        assert!(answer.status >= 400, "{path}: {}", answer.body);
+        assert!(!answer.body.contains(root.to_str().expect("UTF-8")), "{path}: {}", answer.body);
     }
     for tool in ["search", "files", "get_status"] {
         let reply = server.call(Some(&open), tool, json!({ "query": "oven" }));

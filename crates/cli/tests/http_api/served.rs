@@ -1,56 +1,21 @@
 //! A server over an index with code, documents, issues, notes and evidence.
 
-use crate::support::{PATIENCE, Server, request, tamis};
+use crate::support::{Reply, Server, tamis};
 use serde_json::Value;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 
-/// An answer with its bytes.
-#[derive(Debug)]
-pub struct Response {
-    pub status: u16,
-    pub head: String,
-    pub body: Vec<u8>,
-}
-
-impl Response {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let lines = self.head.lines().filter_map(|line| line.split_once(':'));
-        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
-    }
-
-    pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).expect("UTF-8")
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.head, self.text()))
-    }
-}
-
 /// Sends a request on a connection of its own.
-pub fn send(server: &Server, line: &str, headers: &[(&str, &str)], body: &str) -> Response {
-    let mut stream = TcpStream::connect(server.address).expect("it listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("set");
-    let mut all = vec![("Host", "localhost"), ("Connection", "close")];
-    all.extend(headers);
-    // A server that refuses a request closes before it has read everything.
-    let _ = stream.write_all(&request(&format!("{line} HTTP/1.1"), &all, body));
-    let mut bytes = Vec::new();
-    let _ = stream.read_to_end(&mut bytes);
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
-    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    Response { status, head, body: bytes.split_off(end + 4) }
+pub fn send(server: &Server, line: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    let all = [&[("Host", "localhost"), ("Connection", "close")], headers].concat();
+    server.request(&format!("{line} HTTP/1.1"), &all, body)
 }
 
-pub fn get(server: &Server, path: &str) -> Response {
+pub fn get(server: &Server, path: &str) -> Reply {
     send(server, &format!("GET {path}"), &[], "")
 }
 
-pub fn post(server: &Server, path: &str, body: &Value) -> Response {
+pub fn post(server: &Server, path: &str, body: &Value) -> Reply {
     send(server, &format!("POST {path}"), &[("Content-Type", "application/json")], &body.to_string())
 }
 

@@ -234,17 +234,40 @@ pub struct Reply {
     /// 0: the connection ended without an answer.
     pub status: u16,
     pub head: String,
+    pub bytes: Vec<u8>,
+    /// The bytes as text.
     pub body: String,
 }
 
 impl Reply {
+    fn new(head: &[u8], bytes: Vec<u8>) -> Reply {
+        let head = String::from_utf8_lossy(head).into_owned();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Reply { status, head, body: String::from_utf8_lossy(&bytes).into_owned(), bytes }
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
         lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
     }
 
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// The data of a body in chunks; `None` before the last one.
+fn joined(mut chunks: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let line = chunks.windows(2).position(|two| two == b"\r\n")?;
+        let length = usize::from_str_radix(std::str::from_utf8(&chunks[..line]).ok()?, 16).ok()?;
+        let data = chunks.get(line + 2..line + 2 + length)?;
+        chunks = chunks.get(line + 4 + length..)?;
+        if length == 0 {
+            return Some(whole);
+        }
+        whole.extend_from_slice(data);
     }
 }
 
@@ -253,27 +276,21 @@ pub fn receive(stream: &mut TcpStream) -> Reply {
     let mut bytes = Vec::new();
     let mut buffer = [0; 65536];
     loop {
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-            let mut reply = Reply { status, head, body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned() };
-            let whole = match reply.header("content-length").and_then(|length| length.parse::<usize>().ok()) {
-                Some(length) => bytes.len() >= end + 4 + length,
-                None => bytes.ends_with(b"0\r\n\r\n") || [202, 204].contains(&status),
-            };
-            if whole {
-                return reply;
-            }
-            reply.body.clear();
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
+        let sent = bytes.get(end + 4..).unwrap_or_default();
+        let reply = Reply::new(&bytes[..end], Vec::new());
+        let length = reply.header("content-length").and_then(|length| length.parse::<usize>().ok());
+        let whole = match (length, reply.header("transfer-encoding")) {
+            (Some(length), _) => sent.get(..length).map(<[u8]>::to_vec),
+            (None, Some(_)) => joined(sent),
+            (None, None) => [202, 204, 304].contains(&reply.status).then(Vec::new),
+        };
+        if let Some(whole) = whole.filter(|_| end < bytes.len()) {
+            return Reply::new(&bytes[..end], whole);
         }
         match stream.read(&mut buffer) {
             Ok(read) if read > 0 => bytes.extend_from_slice(&buffer[..read]),
-            _ => {
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-                let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-                return Reply { status, head: head.to_owned(), body: body.to_owned() };
-            }
+            _ => return Reply::new(&bytes[..end], sent.to_vec()),
         }
     }
 }

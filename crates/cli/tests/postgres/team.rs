@@ -369,3 +369,30 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     assert_eq!(worked.expect("it runs").status.code(), Some(0));
     assert_eq!(documents(), before);
 }
+
+#[test]
+fn a_directory_that_is_not_here_may_be_on_another_machine() {
+    let Some(database) = TestDatabase::create() else { return };
+    let directory = tree();
+    let root = directory.path();
+    for name in ["ferry", "ferry-copy"] {
+        fs::create_dir(root.join(name)).expect("made");
+        fs::write(root.join(name).join("pier.md"), "# Pier\n\nThe ferry leaves the pier at dawn.\n").expect("written");
+    }
+    let run = |arguments: &[&str]| {
+        let output = tamis(root, Some(&database.url())).args(arguments).output().expect("it runs");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    assert_eq!(run(&["index", "../ferry"]).0, Some(0));
+    // To this machine, a colleague's directory looks like one that is gone.
+    fs::rename(root.join("ferry"), root.join("elsewhere")).expect("renamed");
+    let (code, out, warned) = run(&["search", "when does the ferry leave", "--namespace", "ferry"]);
+    assert!(code == Some(0) && !warned.contains("gone"), "{out}{warned}");
+    let (code, out, error) = run(&["index", "../ferry-copy"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(out.contains("ferry-copy: 1 file: 1 added"), "a copy is a namespace of its own: {out}{error}");
+}

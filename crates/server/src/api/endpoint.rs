@@ -7,7 +7,7 @@ use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::schema;
 use crate::tool::Call;
-use hyper::Method;
+use axum::routing::MethodFilter;
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -26,11 +26,12 @@ pub(crate) enum Verbs {
 }
 
 impl Verbs {
-    pub fn allows(self, method: &Method) -> bool {
+    /// The methods; GET brings HEAD along.
+    pub fn filter(self) -> MethodFilter {
         match self {
-            Verbs::Get => *method == Method::GET || *method == Method::HEAD,
-            Verbs::GetOrPost => *method == Method::POST || Verbs::Get.allows(method),
-            Verbs::Post => *method == Method::POST,
+            Verbs::Get => MethodFilter::GET,
+            Verbs::GetOrPost => MethodFilter::GET.or(MethodFilter::POST),
+            Verbs::Post => MethodFilter::POST,
         }
     }
 

@@ -17,9 +17,9 @@ pub(crate) struct Metrics {
 #[derive(Debug, Default)]
 struct Counts {
     /// By route, method and status.
-    requests: BTreeMap<(&'static str, &'static str, u16), u64>,
+    requests: BTreeMap<(String, &'static str, u16), u64>,
     /// By route.
-    durations: BTreeMap<&'static str, Histogram>,
+    durations: BTreeMap<String, Histogram>,
     /// By route and tool; the routes of the API have no tool.
     searches: BTreeMap<(&'static str, &'static str), Searches>,
     /// By tool: answered calls, and calls that ended with an error.
@@ -68,10 +68,10 @@ pub(crate) fn method_label(method: &str) -> &'static str {
 
 impl Metrics {
     /// Counts a request.
-    pub fn request(&self, route: &'static str, method: &str, status: u16, took: Duration) {
+    pub fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts.requests.entry((route, method_label(method), status)).or_default() += 1;
-        let histogram = counts.durations.entry(route).or_default();
+        *counts.requests.entry((route.to_owned(), method_label(method), status)).or_default() += 1;
+        let histogram = counts.durations.entry(route.to_owned()).or_default();
         let seconds = took.as_secs_f64();
         if let Some(bucket) = BOUNDS.iter().position(|&bound| seconds <= bound) {
             histogram.buckets[bucket] += 1;

@@ -1,7 +1,7 @@
 //! The JSON API: the commands of Tamis as routes under `/v1`, behind the same gate as the protocol for agents.
 //!
 //! Each file in [`endpoints`] is one route: its parameters, its call of the library, and its answer, which is the one that the
-//! command prints with `--json`. [`route`] finds the endpoint of a path, [`parameters`] reads a query string or a body by the schema
+//! command prints with `--json`. [`route`] lists the routes, [`parameters`] reads a query string or a body by the schema
 //! that [`openapi`] publishes, [`encode`] writes the answer, and [`problem`] turns errors into problem documents.
 
 pub(crate) mod encode;

@@ -58,7 +58,7 @@ pub fn openapi() -> Value {
             "schemas": schemas,
             "responses": { "Problem": {
                 "description": "The reason why there is no answer.",
-                "content": { (problem::CONTENT_TYPE): { "schema": { "$ref": "#/components/schemas/ProblemDocument" } } },
+                "content": { (problem::PROBLEM_JSON): { "schema": { "$ref": "#/components/schemas/ProblemDocument" } } },
             } },
             "securitySchemes": { "token": {
                 "type": "http",

@@ -1,18 +1,17 @@
-//! Reads parameters from a path, a query string or a JSON body, and checks them against the published schema.
+//! Reads parameters from a query string or a JSON body, and checks them against the published schema.
 
 use super::endpoint::RegisteredEndpoint;
 use super::problem::{Kind, Problem};
 use crate::arguments;
 use percent_encoding::percent_decode_str;
 use rmcp::model::JsonObject;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// Key of a list's schema: its values hold commas themselves, so only repetition gives several.
 pub(crate) const WHOLE: &str = "x-whole";
 
-/// The parameters of a query string, in the types that the schema wants. A value of another type stays a text, which the check
-/// of the schema refuses with its message.
+/// The parameters of a query string, as texts and lists of texts, which [`validated`] reads in the types of the schema.
 ///
 /// # Errors
 /// An escape that is no text, or a parameter given twice that is no list.
@@ -30,16 +29,15 @@ pub(crate) fn of_query(schema: &JsonObject, query: &str) -> Result<JsonObject, P
             let list = parameters.entry(name).or_insert_with(|| Value::Array(Vec::new()));
             let value = value.unwrap_or_default();
             if let Value::Array(list) = list {
-                let items = &wanted["items"];
                 match wanted.get(WHOLE) {
-                    Some(_) => list.push(typed(&value, items)),
-                    None => list.extend(value.split(',').map(|one| typed(one.trim(), items))),
+                    Some(_) => list.push(value.into()),
+                    None => list.extend(value.split(',').map(|one| Value::from(one.trim()))),
                 }
             }
             continue;
         }
         let value = match value {
-            Some(value) => typed(&value, wanted),
+            Some(value) => Value::String(value),
             // `?explain` turns a flag on.
             None if wanted["type"] == "boolean" => Value::Bool(true),
             None => Value::String(String::new()),
@@ -52,30 +50,10 @@ pub(crate) fn of_query(schema: &JsonObject, query: &str) -> Result<JsonObject, P
     Ok(parameters)
 }
 
-/// A text in the type that a schema wants, where it reads as one.
-fn typed(text: &str, wanted: &Value) -> Value {
-    let number = || text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number);
-    let read = match wanted["type"].as_str() {
-        Some("integer") => text.parse::<i64>().ok().map(Value::from).or_else(number),
-        Some("number") => number(),
-        Some("boolean") => text.parse().ok().map(Value::Bool),
-        _ => None,
-    };
-    read.unwrap_or_else(|| Value::String(text.to_owned()))
-}
-
 /// A part of a query string as text.
 fn decoded(part: &str) -> Result<String, Problem> {
     let spaced = if part.contains('+') { Cow::Owned(part.replace('+', " ")) } else { Cow::Borrowed(part) };
-    decoded_path(&spaced)
-}
-
-/// A part of a path as text.
-///
-/// # Errors
-/// The escapes are no text.
-pub(crate) fn decoded_path(part: &str) -> Result<String, Problem> {
-    match percent_decode_str(part).decode_utf8() {
+    match percent_decode_str(&spaced).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(Problem::new(Kind::Request, format!("{part}: its escapes are not UTF-8"))),
     }
@@ -96,7 +74,7 @@ pub(crate) fn of_body(body: &[u8]) -> Result<JsonObject, Problem> {
     }
 }
 
-/// The parameters in the form of the endpoint's schema.
+/// The parameters in the form of the endpoint's schema. A text that can only mean a number or a flag is read as one.
 ///
 /// # Errors
 /// A parameter is unknown, missing, of the wrong type or out of range.
@@ -109,6 +87,7 @@ pub(crate) fn validated(endpoint: &RegisteredEndpoint, given: JsonObject) -> Res
     if let Some(name) = given.iter().find(|(_, value)| holds_nul(value)).map(|(name, _)| name) {
         return Err(Problem::new(Kind::Parameter, format!("{name}: must not hold the character U+0000")));
     }
+    let given = arguments::coerced(&endpoint.parameters, given);
     let validated = arguments::validated(endpoint.name, &endpoint.parameters, given).map_err(refused)?;
     let properties = endpoint.parameters.get("properties").unwrap_or(&Value::Null);
     for (name, value) in &validated {
@@ -162,7 +141,8 @@ mod tests {
         } }) else {
             panic!("an object")
         };
-        of_query(&schema, query).map(Value::Object).map_err(|problem| problem.detail)
+        let given = of_query(&schema, query).map_err(|problem| problem.detail)?;
+        Ok(Value::Object(arguments::coerced(&schema, given)))
     }
 
     #[test]
@@ -174,7 +154,7 @@ mod tests {
             ("explain=false&&", json!({ "explain": false })),
             ("languages=rust,python&languages=go", json!({ "languages": ["rust", "python", "go"] })),
             ("paths=src/{a,b}&paths=x", json!({ "paths": ["src/{a,b}", "x"] })),
-            ("limit=x&query=", json!({ "limit": "x", "query": "" })),
+            ("limit=x&query=", json!({ "limit": "x" })),
             ("limit=5.0", json!({ "limit": 5.0 })),
             ("unknown=1", json!({ "unknown": "1" })),
         ] {

@@ -2,14 +2,19 @@
 
 use crate::caller::Caller;
 use crate::private;
-use hyper::StatusCode;
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tamis::Error;
 use tamis::lists::ListError;
 use tamis::store::StoreError;
 
 /// The content type of a problem document.
-pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// Seconds after which a client should ask again for what is not available now.
+const RETRY_SECONDS: u64 = 1;
 
 /// A refused or failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +24,13 @@ pub(crate) struct Problem {
     pub detail: String,
     /// The detail for a caller who is limited to namespaces, where that is another one.
     instead: Option<&'static str>,
+    /// A header of the response besides those of the kind.
+    header: Option<(HeaderName, HeaderValue)>,
 }
+
+/// The detail of a problem, which its response carries for those who want it as a plain text.
+#[derive(Clone)]
+pub(crate) struct Detail(pub String);
 
 /// Declares the kinds of problems with their names, statuses and titles.
 macro_rules! kinds {
@@ -99,7 +110,18 @@ struct Document<'a> {
 
 impl Problem {
     pub fn new(kind: Kind, detail: impl Into<String>) -> Problem {
-        Problem { kind, detail: detail.into(), instead: None }
+        Problem { kind, detail: detail.into(), instead: None, header: None }
+    }
+
+    /// The problem with a header of its response.
+    pub fn with(self, name: HeaderName, value: impl Into<HeaderValue>) -> Problem {
+        Problem { header: Some((name, value.into())), ..self }
+    }
+
+    /// A method that a route does not have. `names` lists those that it has.
+    pub fn method(method: &Method, names: String) -> Problem {
+        let problem = Problem::new(Kind::Method, format!("{method}: not for this route; use {names}"));
+        Problem { header: HeaderValue::try_from(names).ok().map(|names| (ALLOW, names)), ..problem }
     }
 
     /// The problem as a caller may read it. A failure can name files, which only callers who may read everything see.
@@ -113,24 +135,6 @@ impl Problem {
         Problem::new(Kind::Parameter, format!("{name} = {value:?}: must be {allowed}"))
     }
 
-    /// The problem behind a refusal of the gate, by its status.
-    pub fn of_status(status: StatusCode, detail: impl Into<String>) -> Problem {
-        let kind = match status {
-            StatusCode::UNAUTHORIZED => Kind::Unauthorized,
-            StatusCode::FORBIDDEN => Kind::Forbidden,
-            StatusCode::NOT_FOUND => Kind::Route,
-            StatusCode::METHOD_NOT_ALLOWED => Kind::Method,
-            StatusCode::PAYLOAD_TOO_LARGE => Kind::TooLarge,
-            StatusCode::REQUEST_TIMEOUT => Kind::Slow,
-            StatusCode::TOO_MANY_REQUESTS => Kind::TooMany,
-            StatusCode::SERVICE_UNAVAILABLE => Kind::Unavailable,
-            StatusCode::GATEWAY_TIMEOUT => Kind::Timeout,
-            StatusCode::BAD_REQUEST | StatusCode::MISDIRECTED_REQUEST => Kind::Request,
-            _ => Kind::Internal,
-        };
-        Problem::new(kind, detail)
-    }
-
     /// The document.
     pub fn document(&self) -> Vec<u8> {
         let document = Document {
@@ -140,6 +144,21 @@ impl Problem {
             detail: &self.detail,
         };
         super::encode::json(&document)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = self.document();
+        let mut response = (self.kind.status(), [(CONTENT_TYPE, PROBLEM_JSON)], body).into_response();
+        let of_kind = match self.kind {
+            Kind::Unauthorized => Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"tamis\""))),
+            Kind::Unavailable => Some((RETRY_AFTER, RETRY_SECONDS.into())),
+            _ => None,
+        };
+        response.headers_mut().extend(of_kind.into_iter().chain(self.header));
+        response.extensions_mut().insert(Detail(self.detail));
+        response
     }
 }
 
@@ -233,14 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn the_gates_statuses_have_kinds_and_names_are_not_used_twice() {
+    fn names_are_not_used_twice() {
         let mut names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Kind::ALL.len());
-        for status in [401, 403, 404, 405, 408, 413, 429, 503, 504] {
-            let status = StatusCode::from_u16(status).expect("a status");
-            assert_eq!(Problem::of_status(status, "").kind.status(), status);
-        }
     }
 }

@@ -1,11 +1,13 @@
 //! Accepts connections, reads their requests within a time limit, and closes them in good order.
 
 use super::connections::{Connection, Connections};
-use super::handler::Handler;
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
+use hyper_util::service::TowerToHyperService;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,14 +27,13 @@ const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 /// Accepts connections and serves each in a task of its own.
 #[derive(Clone)]
 pub(super) struct Acceptor {
-    pub handler: Arc<Handler>,
+    /// Answers requests that carry their [`Connection`].
+    pub router: Router,
     pub connections: Arc<Connections>,
     /// Longest time for a request's head, and for waiting on the next request.
     pub header_timeout: Duration,
     /// Cancelled to accept nothing more; open connections end after their current request.
     pub stop: CancellationToken,
-    /// Cancelled to close all connections at once.
-    pub abort: CancellationToken,
 }
 
 impl Acceptor {
@@ -63,10 +64,10 @@ impl Acceptor {
     async fn serve(self, stream: TcpStream, connection: Arc<Connection>) {
         // Small answers should not wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
-        let (handler, answered) = (self.handler, connection.clone());
-        let service = service_fn(move |request| {
-            let (handler, connection) = (handler.clone(), answered.clone());
-            async move { Ok::<_, Infallible>(handler.answer(request, connection).await) }
+        let (router, answered) = (TowerToHyperService::new(self.router), connection.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(answered.clone());
+            router.call(request)
         });
         let http = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -80,8 +81,7 @@ impl Acceptor {
             tokio::select! {
                 // An error on a connection is its client's; the connection is closed.
                 _ = http.as_mut() => break,
-                () = connection.evicted.cancelled() => break,
-                () = self.abort.cancelled() => break,
+                () = connection.closed.cancelled() => break,
                 () = self.stop.cancelled(), if !stopping => {
                     stopping = true;
                     http.as_mut().graceful_shutdown();

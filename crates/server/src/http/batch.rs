@@ -1,12 +1,11 @@
 //! Several messages in one request. Each goes to the protocol by itself, and the answers return together.
 
-use super::body::Outgoing;
 use super::protocol::Protocol;
 use crate::messages::Batch;
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::http::request::Parts;
-use hyper::{Request, Response};
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::response::Response;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -24,7 +23,7 @@ pub(super) async fn answered(
         let (protocol, parts) = (protocol.clone(), parts.clone());
         working.spawn(async move {
             let body = serde_json::to_vec(&message).unwrap_or_default();
-            let response = protocol.handle(Request::from_parts(parts, Full::new(Bytes::from(body)))).await;
+            let response = protocol.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
             match message {
                 JsonRpcMessage::Request(request) => Some((request.id, answer(response).await)),
                 // Notifications and responses get no answer.
@@ -44,8 +43,8 @@ pub(super) async fn answered(
 }
 
 /// The answer in a response: its only message, or the last of a stream of events.
-async fn answer(response: Response<Outgoing>) -> Option<Value> {
-    let body = response.into_body().collect().await.ok()?.to_bytes();
+async fn answer(response: Response) -> Option<Value> {
+    let body = to_bytes(response.into_body(), usize::MAX).await.ok()?;
     let has_id = |value: &Value| value.get("id").is_some_and(|id| id.is_string() || id.is_i64());
     let is_answer = |value: &Value| has_id(value) && value.get("method").is_none();
     if let Ok(value) = serde_json::from_slice::<Value>(&body) {
@@ -58,12 +57,11 @@ async fn answer(response: Response<Outgoing>) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::body::text;
     use super::*;
 
     #[tokio::test]
     async fn an_answer_is_found_as_json_and_among_events() {
-        let of = |body: &'static str| async move { answer(Response::new(text(body))).await };
+        let of = |body: &'static str| async move { answer(Response::new(Body::from(body))).await };
         assert!(of(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await.is_some());
         let events = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n\
                       id: 0/1\ndata:{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}\n\n";

@@ -5,7 +5,6 @@
 //! another.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tamis::search::SearchCaller;
@@ -18,11 +17,10 @@ pub(super) struct Connection {
     pub local: SocketAddr,
     /// The client, where neither a session nor a token says who it is.
     pub client: SearchCaller,
-    /// Calls in progress, or with an answer that has not been sent yet.
-    active: AtomicUsize,
-    idle_since: Mutex<Instant>,
-    /// Cancelled when the connection is closed to make room for another.
-    pub evicted: CancellationToken,
+    /// `None` while a call is in progress, or its answer has not been sent yet.
+    idle_since: Mutex<Option<Instant>>,
+    /// Cancelled to close the connection at once.
+    pub closed: CancellationToken,
 }
 
 /// The request on a connection stays active until this is dropped.
@@ -32,27 +30,22 @@ pub(super) struct PendingAnswer(Arc<Connection>);
 impl Connection {
     /// Marks an accepted request: from now on the connection is not closed for another.
     pub fn mark_active(&self) {
-        self.active.fetch_add(1, SeqCst);
+        *self.idle_since() = None;
     }
 
     pub fn pending_answer(self: &Arc<Self>) -> PendingAnswer {
         PendingAnswer(self.clone())
     }
 
-    fn is_idle(&self) -> bool {
-        self.active.load(SeqCst) == 0
-    }
-
-    fn idle_since(&self) -> MutexGuard<'_, Instant> {
+    fn idle_since(&self) -> MutexGuard<'_, Option<Instant>> {
         self.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for PendingAnswer {
     fn drop(&mut self) {
-        *self.0.idle_since() = Instant::now();
         // HTTP/1 handles the requests of a connection one after another.
-        self.0.active.store(0, SeqCst);
+        *self.0.idle_since() = Some(Instant::now());
     }
 }
 
@@ -76,7 +69,7 @@ impl Connections {
     }
 
     pub fn has_active(&self) -> bool {
-        self.open().iter().any(|connection| !connection.is_idle())
+        self.open().iter().any(|connection| connection.idle_since().is_none())
     }
 
     /// Adds a connection, closing the longest idle one where needed; `None` when all are active.
@@ -89,9 +82,8 @@ impl Connections {
             peer,
             local,
             client: SearchCaller::connection(),
-            active: AtomicUsize::new(0),
-            idle_since: Mutex::new(Instant::now()),
-            evicted: CancellationToken::new(),
+            idle_since: Mutex::new(Some(Instant::now())),
+            closed: CancellationToken::new(),
         });
         open.push(connection.clone());
         Some(connection)
@@ -102,6 +94,11 @@ impl Connections {
         close_longest_idle(&mut self.open());
     }
 
+    /// Closes all connections.
+    pub fn close_all(&self) {
+        self.open().iter().for_each(|connection| connection.closed.cancel());
+    }
+
     pub fn remove(&self, connection: &Arc<Connection>) {
         self.open().retain(|other| !Arc::ptr_eq(other, connection));
     }
@@ -109,8 +106,8 @@ impl Connections {
 
 /// Closes the longest idle connection; `None` when all are active.
 fn close_longest_idle(open: &mut Vec<Arc<Connection>>) -> Option<()> {
-    let idle = open.iter().enumerate().filter(|(_, connection)| connection.is_idle());
-    let (position, _) = idle.min_by_key(|(_, connection)| *connection.idle_since())?;
-    open.swap_remove(position).evicted.cancel();
+    let idle = open.iter().enumerate().filter_map(|(position, one)| Some(((*one.idle_since())?, position)));
+    let (_, position) = idle.min()?;
+    open.swap_remove(position).closed.cancel();
     Some(())
 }

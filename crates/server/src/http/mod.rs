@@ -1,21 +1,23 @@
 //! Many clients over HTTP, using the protocol's streamable transport.
 //!
-//! [`accept`] takes connections and passes each request to the [`handler`]. It checks the request with [`origin`], [`token`],
-//! [`rate_limit`], [`body`] and [`sessions`], hands it to the [`protocol`] or, with [`api`], to the JSON API, and logs it with [`request_log`].
+//! [`accept`] takes connections and passes each request to the [`router`]. Its layers are the checks of the [`gate`], and its routes those
+//! of [`agents`] and, with the JSON API, of [`api`], [`events`] and [`sign_in`].
 
 mod accept;
-mod answer;
+mod agents;
 mod api;
 mod batch;
 mod body;
 mod connections;
+mod cookie;
 mod descriptors;
 mod events;
-mod handler;
+mod gate;
 mod origin;
 mod protocol;
 mod rate_limit;
 mod request_log;
+mod router;
 mod sessions;
 mod sign_in;
 mod token;
@@ -26,7 +28,7 @@ use crate::error::ServeError;
 use crate::server::Server;
 use accept::Acceptor;
 use connections::Connections;
-use handler::Handler;
+use gate::Gate;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -113,10 +115,9 @@ pub async fn serve_http(
     let stop_streams = CancellationToken::new();
     let sessions = sessions::Sessions::new(&server);
     let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());
-    let handler = Arc::new(Handler {
+    let gate = Arc::new(Gate {
         origins: origin::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
-        anonymous: server.anonymous().clone(),
         rate_limit: rate_limit::RateLimit::new(options.requests_per_minute),
         bodies: body::BodyReader::new(options.max_body_bytes, options.body_timeout),
         request_timeout: options.request_timeout,
@@ -132,13 +133,11 @@ pub async fn serve_http(
         tracing::warn!(target: "tamis::http", most, "fewer connections than mcp.max_connections: too few file descriptors");
     }
     let connections = Connections::new(options.max_connections.min(most));
-    let abort = CancellationToken::new();
     let acceptor = Acceptor {
-        handler,
+        router: router::router(gate),
         connections: connections.clone(),
         header_timeout: options.header_timeout,
         stop,
-        abort: abort.clone(),
     };
     listening(address);
     acceptor.run(listener).await;
@@ -147,7 +146,7 @@ pub async fn serve_http(
     wait_until(options.grace, || server.active_calls().count() == 0 && !connections.has_active()).await;
     stop_streams.cancel();
     wait_until(FLUSH_TIMEOUT, || connections.is_empty()).await;
-    abort.cancel();
+    connections.close_all();
     Ok(())
 }
 

@@ -3,9 +3,10 @@
 //! A page of another site can make its host name resolve to this machine (DNS rebinding) and then call a server here as if it
 //! were its own site. Such requests name that site in `Host` and in `Origin`, and are refused by both.
 
-use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
-use hyper::http::uri::Authority;
-use hyper::{StatusCode, Uri};
+use crate::api::problem::{Kind, Problem};
+use axum::http::Uri;
+use axum::http::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use axum::http::uri::Authority;
 use std::net::IpAddr;
 
 /// The host names and origins that are allowed besides the server's own.
@@ -15,37 +16,33 @@ pub(super) struct OriginPolicy {
     pub origins: Vec<String>,
 }
 
-/// The status and the reason of a refusal.
-pub(super) type Refusal = (StatusCode, &'static str);
-
-const BAD_HOST: Refusal = (StatusCode::BAD_REQUEST, "the request needs exactly one valid Host header");
-const OTHER_HOST: Refusal =
-    (StatusCode::FORBIDDEN, "this server does not have this host name; mcp.allowed_hosts can add it");
-const OTHER_ORIGIN: Refusal =
-    (StatusCode::FORBIDDEN, "pages of this origin may not call the server; mcp.allowed_origins can allow it");
+const BAD_HOST: &str = "the request needs exactly one valid Host header";
+const OTHER_HOST: &str = "this server does not have this host name; mcp.allowed_hosts can add it";
+const OTHER_ORIGIN: &str = "pages of this origin may not call the server; mcp.allowed_origins can allow it";
 
 impl OriginPolicy {
     /// Checks a request that arrived at the address `local`.
     ///
     /// # Errors
-    /// The status and the reason of the refusal.
-    pub fn check(&self, uri: &Uri, headers: &HeaderMap, local: IpAddr) -> Result<(), Refusal> {
-        let host = single(headers, &HOST).map_err(|()| BAD_HOST)?.ok_or(BAD_HOST)?;
-        let host: Authority = host.to_str().ok().and_then(|text| text.parse().ok()).ok_or(BAD_HOST)?;
+    /// There is not one valid host, or the host or the origin is not allowed.
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap, local: IpAddr) -> Result<(), Problem> {
+        let bad = || Problem::new(Kind::Request, BAD_HOST);
+        let host = single(headers, &HOST).ok().flatten().and_then(|host| host.to_str().ok());
+        let host: Authority = host.and_then(|text| text.parse().ok()).ok_or_else(bad)?;
         let has_no_port = host.as_str().len() == host.host().len();
         if host.as_str().contains('@') || (host.port_u16().is_none() && !has_no_port) {
-            return Err(BAD_HOST);
+            return Err(bad());
         }
         // A host in the request line takes precedence over the header, so both must be right.
         for authority in [Some(&host), uri.authority()].into_iter().flatten() {
             if !self.is_own_or_allowed_host(authority.host(), local) {
-                return Err(OTHER_HOST);
+                return Err(Problem::new(Kind::Forbidden, OTHER_HOST));
             }
         }
         match single(headers, &ORIGIN) {
             Ok(None) => Ok(()),
             Ok(Some(origin)) if self.is_allowed_origin(origin, &host) => Ok(()),
-            _ => Err(OTHER_ORIGIN),
+            _ => Err(Problem::new(Kind::Forbidden, OTHER_ORIGIN)),
         }
     }
 
@@ -92,7 +89,7 @@ mod tests {
         }
         names
             .check(&uri.parse().unwrap(), &headers, local.parse().unwrap())
-            .map_or_else(|(status, _)| status.as_u16(), |()| 200)
+            .map_or_else(|problem| problem.kind.status().as_u16(), |()| 200)
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Limits the rate of requests, by token, or by address without one.
 
+use crate::api::problem::{Kind, Problem};
+use axum::http::header::RETRY_AFTER;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::net::{IpAddr, Ipv6Addr};
@@ -45,15 +47,17 @@ impl RateLimit {
     /// Counts a request.
     ///
     /// # Errors
-    /// The request exceeds the limit; the value is the number of seconds to wait.
-    pub fn count(&self, client: ClientKey) -> Result<(), u64> {
+    /// The request exceeds the limit. The problem names the seconds to wait.
+    pub fn count(&self, client: ClientKey) -> Result<(), Problem> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         if self.counted.fetch_add(1, Relaxed) % CLEAN_UP_EVERY == CLEAN_UP_EVERY - 1 {
             limiter.retain_recent();
         }
         limiter.check_key(&client).map_err(|early| {
             let wait = early.wait_time_from(self.clock.now());
-            wait.as_secs() + u64::from(wait.subsec_nanos() > 0).max(u64::from(wait.is_zero()))
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0).max(u64::from(wait.is_zero()));
+            Problem::new(Kind::TooMany, "too many requests; mcp.requests_per_minute sets the limit")
+                .with(RETRY_AFTER, seconds)
         })
     }
 }
@@ -61,6 +65,7 @@ impl RateLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::response::IntoResponse;
 
     #[test]
     fn each_client_is_counted_alone_and_learns_how_long_to_wait() {
@@ -68,7 +73,8 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(rate.count(ClientKey::Token(0)), Ok(()));
         }
-        let wait = rate.count(ClientKey::Token(0)).unwrap_err();
+        let refused = rate.count(ClientKey::Token(0)).unwrap_err().into_response();
+        let wait: u64 = refused.headers()[RETRY_AFTER].to_str().unwrap().parse().unwrap();
         assert!((1..=20).contains(&wait), "{wait}");
         assert_eq!(rate.count(ClientKey::Token(1)), Ok(()));
         assert_eq!(rate.count(ClientKey::at("10.0.0.1".parse().unwrap())), Ok(()));

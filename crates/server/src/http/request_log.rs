@@ -1,9 +1,8 @@
 //! One log line for each request: the tool, the token and the outcome. Arguments are left out unless the user asks for them.
 
-use serde::Deserialize;
 use serde_json::Value;
-use std::borrow::Cow;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Most bytes of a logged name.
 const MAX_NAME: usize = 64;
@@ -16,87 +15,73 @@ const MAX_ARGUMENTS: usize = 2000;
 pub(super) struct RequestLog {
     started: Instant,
     http: String,
-    path: &'static str,
-    method: String,
-    tool: String,
-    arguments: Option<String>,
-    pub token: Option<String>,
+    path: String,
+    call: LoggedCall,
     pub status: u16,
 }
 
-/// The logged part of a message.
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    params: Option<Params<'a>>,
-}
+/// What the log says of the call inside a request. Whoever reads the call notes it here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LoggedCall(Arc<Mutex<CallDetails>>);
 
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(borrow, default)]
-    name: Option<Cow<'a, str>>,
-}
-
-/// The logged part of a message when arguments are logged too.
-#[derive(Deserialize)]
-struct WithArguments {
-    params: Arguments,
-}
-
-#[derive(Deserialize)]
-struct Arguments {
-    arguments: Value,
+#[derive(Debug, Default)]
+struct CallDetails {
+    method: String,
+    tool: String,
+    arguments: Option<String>,
+    token: Option<String>,
 }
 
 impl RequestLog {
-    pub fn new(http: &str, path: &'static str) -> RequestLog {
-        RequestLog {
-            started: Instant::now(),
-            http: start(http, MAX_NAME).to_owned(),
-            path,
-            method: String::new(),
-            tool: String::new(),
-            arguments: None,
-            token: None,
-            status: 0,
-        }
-    }
-
-    /// Notes the method and the tool that a message calls.
-    pub fn message(&mut self, body: &[u8], with_arguments: bool) {
-        if !tracing::enabled!(tracing::Level::INFO) {
-            return;
-        }
-        let Ok(message) = serde_json::from_slice::<Message<'_>>(body) else { return };
-        self.method = message.method.map(|method| start(&method, MAX_NAME).to_owned()).unwrap_or_default();
-        let Some(params) = message.params else { return };
-        if self.method == "tools/call" || self.method == "prompts/get" {
-            self.tool = params.name.map(|name| start(&name, MAX_NAME).to_owned()).unwrap_or_default();
-        }
-        if with_arguments {
-            let message = serde_json::from_slice::<WithArguments>(body).ok();
-            self.arguments =
-                message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
-        }
-    }
-
-    /// Notes the route and the operation of the API, with its parameters if they are logged.
-    pub fn operation(&mut self, path: &'static str, name: &str, parameters: Option<String>) {
-        self.path = path;
-        self.tool = name.to_owned();
-        self.arguments = parameters.map(|parameters| start(&parameters, MAX_ARGUMENTS).to_owned());
-    }
-
-    /// The route, for the metrics.
-    pub fn path(&self) -> &'static str {
-        self.path
+    /// The line of a request, by its method and its route.
+    pub fn new(http: &str, path: &str, call: LoggedCall) -> RequestLog {
+        let http = start(http, MAX_NAME).to_owned();
+        RequestLog { started: Instant::now(), http, path: path.to_owned(), call, status: 0 }
     }
 
     /// The time since the request arrived.
-    pub fn elapsed(&self) -> std::time::Duration {
+    pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+}
+
+impl LoggedCall {
+    fn details(&self) -> MutexGuard<'_, CallDetails> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the name of the caller's token.
+    pub fn token(&self, name: Option<&str>) {
+        self.details().token = name.map(str::to_owned);
+    }
+
+    /// Notes the method and the tool that a message calls.
+    pub fn message(&self, body: &[u8], with_arguments: bool) {
+        if !tracing::enabled!(tracing::Level::INFO) {
+            return;
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(body) else { return };
+        let (called, params) = (&message["method"], &message["params"]);
+        let name = |value: &Value| start(value.as_str().unwrap_or_default(), MAX_NAME).to_owned();
+        let mut details = self.details();
+        details.method = name(called);
+        if called == "tools/call" || called == "prompts/get" {
+            details.tool = name(&params["name"]);
+        }
+        if with_arguments {
+            let arguments = params.get("arguments").map(Value::to_string);
+            details.arguments = arguments.map(|arguments| start(&arguments, MAX_ARGUMENTS).to_owned());
+        }
+    }
+
+    /// Notes the operation of the API.
+    pub fn operation(&self, name: &str) {
+        name.clone_into(&mut self.details().tool);
+    }
+
+    /// Notes the parameters of an operation.
+    pub fn parameters(&self, parameters: &str) {
+        self.details().arguments = Some(start(parameters, MAX_ARGUMENTS).to_owned());
     }
 }
 
@@ -107,18 +92,19 @@ fn start(text: &str, most: usize) -> &str {
 
 impl Drop for RequestLog {
     fn drop(&mut self) {
+        let call = self.call.details();
         let ms = (self.started.elapsed().as_secs_f64() * 1e4).round() / 10.0;
         // Text from clients is written with `?`, which escapes characters that could end the line or control a terminal.
         tracing::info!(
             target: "tamis::http",
             http = ?self.http,
             path = self.path,
-            method = ?self.method,
-            tool = ?self.tool,
-            token = self.token.as_deref().unwrap_or("-"),
+            method = ?call.method,
+            tool = ?call.tool,
+            token = call.token.as_deref().unwrap_or("-"),
             status = self.status,
             ms,
-            arguments = self.arguments.as_ref().map(tracing::field::debug),
+            arguments = call.arguments.as_ref().map(tracing::field::debug),
             "request"
         );
     }

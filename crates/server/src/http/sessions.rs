@@ -3,7 +3,6 @@
 //! Where an index has several servers, the index keeps the sessions: it decides which exist, and a server that meets one for the first
 //! time repeats its opening message to itself.
 
-use super::rate_limit::ClientKey;
 use crate::messages::supports_batches;
 use crate::server::Server;
 use rmcp::model::InitializeRequestParams;
@@ -25,7 +24,8 @@ const MAX_SESSIONS: usize = 1024;
 /// A session and its owner.
 struct OwnedSession {
     id: SessionId,
-    owner: ClientKey,
+    /// The name of its client, the same at every server.
+    owner: String,
     /// True if its version of the protocol supports batches.
     supports_batches: bool,
 }
@@ -51,30 +51,32 @@ impl Sessions {
         self.shared.clone().map(|shared| shared as Arc<dyn SessionStore>)
     }
 
-    /// True if a session exists and belongs to the client. `owner` names the client at every server.
+    /// True if a session exists and belongs to the client of this name.
     ///
     /// # Errors
     /// The sessions of all servers cannot be read, for this reason.
-    pub async fn belongs(&self, session: &str, client: ClientKey, owner: String) -> Result<bool, String> {
-        let Some(shared) = &self.shared else { return Ok(self.is_ours(session, client)) };
+    pub async fn belongs(&self, session: &str, owner: &str) -> Result<bool, String> {
+        let Some(shared) = &self.shared else { return Ok(self.is_ours(session, owner)) };
         let id = session.to_owned();
-        let found = shared.ask(move |sessions| sessions.session(&id)).await?.filter(|found| found.owner == owner);
-        let Some(found) = found else {
+        let Some(found) = shared.ask(move |sessions| sessions.session(&id)).await? else {
             // It may have ended at another server.
             self.remove(session);
             let _ = self.manager.close_session(&session.into()).await;
             return Ok(false);
         };
-        if !self.is_ours(session, client) {
+        if found.owner != owner {
+            return Ok(false);
+        }
+        if !self.is_ours(session, owner) {
             let opened = serde_json::from_str(&found.opened).map_err(|error| error.to_string())?;
-            self.keep(session.into(), client, Some(&opened)).await;
+            self.keep(session.into(), owner, Some(&opened)).await;
         }
         Ok(true)
     }
 
     /// True if this server knows that a session belongs to the client.
-    fn is_ours(&self, session: &str, client: ClientKey) -> bool {
-        self.owned().iter().any(|owned| *owned.id == *session && owned.owner == client)
+    fn is_ours(&self, session: &str, owner: &str) -> bool {
+        self.owned().iter().any(|owned| *owned.id == *session && owned.owner == owner)
     }
 
     /// True if a session may send batches.
@@ -98,25 +100,24 @@ impl Sessions {
     pub async fn add(
         &self,
         session: SessionId,
-        client: ClientKey,
-        owner: String,
+        owner: &str,
         opened: Option<Box<InitializeRequestParams>>,
     ) -> Result<(), String> {
         if let (Some(shared), Some(opened)) = (&self.shared, &opened) {
             let opened = serde_json::to_string(opened).map_err(|error| error.to_string())?;
-            let opened = SharedSession { id: session.to_string(), owner, opened };
+            let opened = SharedSession { id: session.to_string(), owner: owner.to_owned(), opened };
             shared.ask(move |sessions| sessions.open_session(&opened, MAX_PER_CLIENT)).await?;
         }
-        self.keep(session, client, opened.as_deref()).await;
+        self.keep(session, owner, opened.as_deref()).await;
         Ok(())
     }
 
     /// Keeps a session, and ends the oldest ones when there are too many. Where the index keeps them too, they go on when they are used
     /// again.
-    async fn keep(&self, session: SessionId, client: ClientKey, opened: Option<&InitializeRequestParams>) {
+    async fn keep(&self, session: SessionId, owner: &str, opened: Option<&InitializeRequestParams>) {
         let supports_batches = opened.is_some_and(|opened| supports_batches(opened.protocol_version.as_str()));
         let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
-        for id in self.insert(OwnedSession { id: session, owner: client, supports_batches }, &open) {
+        for id in self.insert(OwnedSession { id: session, owner: owner.to_owned(), supports_batches }, &open) {
             // The session may have ended by itself.
             let _ = self.manager.close_session(&id).await;
         }
@@ -124,7 +125,7 @@ impl Sessions {
 
     /// Inserts a session and returns those that have to end. `open` lists the sessions that are still open.
     fn insert(&self, session: OwnedSession, open: &[SessionId]) -> Vec<SessionId> {
-        let client = session.owner;
+        let client = session.owner.clone();
         let mut owned = self.owned();
         if owned.len() >= MAX_PER_CLIENT {
             owned.retain(|one| open.contains(&one.id));
@@ -204,19 +205,19 @@ mod tests {
         let sessions = Sessions::default();
         let all: Vec<SessionId> = (0..=MAX_PER_CLIENT).map(|number| number.to_string().into()).collect();
         let of =
-            |id: SessionId, token| OwnedSession { id, owner: ClientKey::Token(token), supports_batches: token == 1 };
-        assert!(sessions.insert(of("other".into(), 1), &[]).is_empty());
+            |id: SessionId, owner: &str| OwnedSession { id, owner: owner.to_owned(), supports_batches: owner == "b" };
+        assert!(sessions.insert(of("other".into(), "b"), &[]).is_empty());
         for id in &all[..MAX_PER_CLIENT] {
             let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
-            assert!(sessions.insert(of(id.clone(), 0), &open).is_empty());
+            assert!(sessions.insert(of(id.clone(), "a"), &open).is_empty());
         }
-        assert!(sessions.is_ours("0", ClientKey::Token(0)) && !sessions.is_ours("0", ClientKey::Token(1)));
-        assert!(!sessions.is_ours("none", ClientKey::Token(0)));
+        assert!(sessions.is_ours("0", "a") && !sessions.is_ours("0", "b"));
+        assert!(!sessions.is_ours("none", "a"));
         let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
-        assert_eq!(sessions.insert(of(all[MAX_PER_CLIENT].clone(), 0), &open), ["0".into()]);
-        assert!(sessions.is_ours("other", ClientKey::Token(1)) && !sessions.is_ours("0", ClientKey::Token(0)));
+        assert_eq!(sessions.insert(of(all[MAX_PER_CLIENT].clone(), "a"), &open), ["0".into()]);
+        assert!(sessions.is_ours("other", "b") && !sessions.is_ours("0", "a"));
         assert!(sessions.supports_batches("other") && !sessions.supports_batches("1"));
         sessions.remove("other");
-        assert!(!sessions.is_ours("other", ClientKey::Token(1)));
+        assert!(!sessions.is_ours("other", "b"));
     }
 }

@@ -2,10 +2,8 @@
 
 use crate::caller::Caller;
 use crate::error::ServeError;
-use hyper::HeaderMap;
-use hyper::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use subtle::{Choice, ConstantTimeEq};
 
 /// Fewest characters of a token; a shorter one could be guessed.
@@ -73,11 +71,7 @@ pub fn fresh_token() -> Result<(String, String), ServeError> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The position of a request's token in the list.

@@ -175,15 +175,18 @@ impl Tool for Related {
     type Answer = Relations;
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Relations>, Refused> {
-        let found = call.index.related().find(&RelatedRequest {
-            by: arguments.by.map(|by| match by {
-                By::Vector => RelatedBy::Vector,
-                By::Reference => RelatedBy::Reference,
-            }),
-            limit: arguments.limit,
-            allowed_namespaces: call.allowed(),
-            ..RelatedRequest::new(arguments.id)
-        })?;
+        let found = call.index.related().find(
+            &RelatedRequest {
+                by: arguments.by.map(|by| match by {
+                    By::Vector => RelatedBy::Vector,
+                    By::Reference => RelatedBy::Reference,
+                }),
+                limit: arguments.limit,
+                allowed_namespaces: call.allowed(),
+                ..RelatedRequest::new(arguments.id)
+            },
+            call.observer,
+        )?;
         note_opened(call, &found, "mcp related");
         let relation = |relation, passage| Relation {
             relation,

@@ -167,14 +167,17 @@ impl Tool for Troubleshoot {
         let Arguments { title, details, max_results, namespace, max_chars, .. } = arguments;
         let most = max_results.unwrap_or(call.index.config().triage.troubleshooting.max_results);
         let budget = max_chars.saturating_sub(OVERHEAD * (most + 1)).clamp(*BUDGET.start(), *BUDGET.end());
-        let found = call.index.troubleshooting().answer(&TroubleshootRequest {
-            max_results,
-            total_budget_chars: Some(budget),
-            namespace,
-            allowed_namespaces: call.allowed(),
-            entry_point: Some("mcp".to_owned()),
-            ..TroubleshootRequest::new(Trouble::Text { title, body: details })
-        })?;
+        let found = call.index.troubleshooting().answer(
+            &TroubleshootRequest {
+                max_results,
+                total_budget_chars: Some(budget),
+                namespace,
+                allowed_namespaces: call.allowed(),
+                entry_point: Some("mcp".to_owned()),
+                ..TroubleshootRequest::new(Trouble::Text { title, body: details })
+            },
+            call.observer,
+        )?;
         let mut warnings = call.warnings();
         if let Some(reason) = &found.fallback_reason {
             warnings.push(format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));

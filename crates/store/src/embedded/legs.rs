@@ -36,7 +36,7 @@ impl EmbeddedStore {
         }
         let _hold = self.hold()?;
         let _publishing = lock(&self.publishing);
-        let seq = self.lexical.catch_up(&self.database, false, &mut |_| {})?;
+        let seq = self.lexical.catch_up(&self.database, false, &mut |_| Ok(()))?;
         self.database.published(seq, 0)?;
         match self.lexical.state() {
             State::Ready(reader) => Ok(Some(reader)),

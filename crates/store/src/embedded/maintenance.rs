@@ -7,7 +7,7 @@ use crate::report::{Findings, Progress, Pruned, Summary};
 use crate::store::{Maintenance, Serving};
 
 impl EmbeddedStore {
-    fn publish_all(&self, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn publish_all(&self, rebuild: bool, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         let _hold = self.hold()?;
         let _publishing = lock(&self.publishing);
         let lexical = self.lexical.catch_up(&self.database, rebuild, progress)?;
@@ -27,7 +27,7 @@ impl EmbeddedStore {
 }
 
 impl Maintenance for EmbeddedStore {
-    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn publish(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         self.publish_all(false, progress)
     }
 
@@ -43,7 +43,7 @@ impl Maintenance for EmbeddedStore {
         check::check(&self.database, &self.lexical, &self.semantic)
     }
 
-    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings> {
+    fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Findings> {
         let _hold = self.hold()?;
         let found = self.check()?;
         let rebuild = found.problems.iter().any(|problem| problem.mendable);

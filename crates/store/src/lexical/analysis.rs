@@ -8,20 +8,27 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use super::identifiers::{Piece, Splitter};
 use crate::record::TextForm;
 
-/// Ends the number of a namespace, at the start of each term and of a field's value.
-const NAMESPACE_END: char = '\u{3}';
-/// Follows each term in a field's value. No term holds it.
+/// Stands between a word and the number of its namespace. No word holds it.
+const SEPARATOR: char = '\u{3}';
+/// Follows each word in a field's value. No word holds it.
 const TERM_END: char = ' ';
 
 /// Changes when a passage gives other terms than before, so that indexes are rebuilt.
 pub(super) const ANALYSIS_VERSION: u32 = 3;
 
-/// The prefix of all terms of a namespace, which gives each namespace its own postings and document frequencies.
-pub(super) fn namespace_prefix(namespace: u32) -> String {
-    format!("{namespace:x}{NAMESPACE_END}")
+/// The term of a word in a namespace, which gives each namespace its own postings and document frequencies. The terms of a word
+/// follow each other in the order of their namespaces.
+pub(super) fn term_of(word: &str, namespace: u32) -> String {
+    format!("{word}{SEPARATOR}{namespace:08x}")
 }
 
-/// Turns the texts of passages into values of the index's fields: the namespace, then the terms. Code and prose share a
+/// The word and the namespace of a term.
+pub(super) fn parts_of(term: &str) -> Option<(&str, u32)> {
+    let (word, namespace) = term.rsplit_once(SEPARATOR)?;
+    Some((word, u32::from_str_radix(namespace, 16).ok()?))
+}
+
+/// Turns the texts of passages into values of the index's fields: an empty word in the namespace, then the words. Code and prose share a
 /// field, so that they share one average length, and a word one document frequency.
 pub(super) struct Analyzer {
     stemmer: Stemmer,
@@ -53,7 +60,8 @@ impl Analyzer {
         form: TextForm,
         texts: impl Iterator<Item = &'t str>,
     ) -> (String, u64) {
-        let mut value = namespace_prefix(namespace);
+        let mut value = term_of("", namespace);
+        value.push(TERM_END);
         let mut count = 0;
         self.terms(form, texts, |term| {
             value.push_str(term);
@@ -183,18 +191,15 @@ impl Tokenizer for TermTokenizer {
 
     fn token_stream<'a>(&'a mut self, value: &'a str) -> Terms<'a> {
         self.token.reset();
-        let terms = value.find(NAMESPACE_END).map_or(0, |end| end + NAMESPACE_END.len_utf8());
-        let (namespace, rest) = value.split_at(terms);
-        self.token.text.clear();
-        self.token.text.push_str(namespace);
-        Terms { namespace: namespace.len(), rest, next: 0, token: &mut self.token }
+        let (namespace, rest) = value.split_once(TERM_END).unwrap_or_default();
+        Terms { namespace, rest, next: 0, token: &mut self.token }
     }
 }
 
 /// The terms of one field of one passage.
 pub(super) struct Terms<'a> {
-    /// The length of each token's prefix.
-    namespace: usize,
+    /// The end of each token.
+    namespace: &'a str,
     rest: &'a str,
     next: usize,
     token: &'a mut Token,
@@ -206,8 +211,9 @@ impl TokenStream for Terms<'_> {
             return false;
         };
         self.rest = rest;
-        self.token.text.truncate(self.namespace);
+        self.token.text.clear();
         self.token.text.push_str(term);
+        self.token.text.push_str(self.namespace);
         self.token.position = self.next;
         self.next += 1;
         true
@@ -232,8 +238,9 @@ mod tests {
         let mut stream = tokenizer.token_stream(&value);
         let mut terms = Vec::new();
         while stream.advance() {
-            let term = stream.token().text.strip_prefix("1f\u{3}").expect("each term is of its namespace");
-            terms.push(term.to_owned());
+            let (word, namespace) = parts_of(&stream.token().text).expect("each term is of a namespace");
+            assert_eq!((term_of(word, namespace), namespace), (stream.token().text.clone(), 0x1f));
+            terms.push(word.to_owned());
         }
         assert_eq!(terms.len() as u64, count);
         terms

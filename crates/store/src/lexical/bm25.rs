@@ -7,6 +7,8 @@ use tantivy::Term;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
 use tantivy::schema::Field;
 
+use super::analysis::parts_of;
+
 /// The weight of a term in a field of this average length.
 pub(super) fn weight(document_frequency: u64, passages: u64, average: f32) -> Bm25Weight {
     Bm25Weight::for_one_term_without_explain(document_frequency, passages, average)
@@ -17,7 +19,8 @@ pub(super) fn weight(document_frequency: u64, passages: u64, average: f32) -> Bm
 pub(super) struct Statistics {
     pub passages: u64,
     pub tokens: HashMap<Field, u64>,
-    pub frequencies: HashMap<Term, u64>,
+    /// By the form of the word.
+    pub frequencies: HashMap<String, u64>,
 }
 
 impl Statistics {
@@ -37,7 +40,9 @@ impl Bm25StatisticsProvider for Statistics {
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        Ok(self.frequencies.get(term).copied().unwrap_or(0))
+        let value = term.value();
+        let (form, _) = value.as_str().and_then(parts_of).unwrap_or_default();
+        Ok(self.frequencies.get(form).copied().unwrap_or(0))
     }
 }
 

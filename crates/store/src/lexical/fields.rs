@@ -6,7 +6,7 @@ use tantivy::schema::{
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, TantivyDocument};
 
-use super::analysis::{Analyzer, TermTokenizer, namespace_prefix};
+use super::analysis::{Analyzer, TermTokenizer, term_of};
 use super::totals::Lengths;
 use crate::sqlite::LexicalRow;
 use crate::symbols::last_names;
@@ -99,8 +99,7 @@ impl Fields {
         let (name, name_terms) = analyzer.value(row.namespace, row.form, name_texts(row));
         document.add_text(self.name, name);
         document.add_u64(self.name_terms, name_terms);
-        symbol_names(row)
-            .for_each(|name| document.add_text(self.symbol, format!("{}{name}", namespace_prefix(row.namespace))));
+        symbol_names(row).for_each(|name| document.add_text(self.symbol, term_of(name, row.namespace)));
         (document, Lengths { passages: 1, body: body_terms, name: name_terms })
     }
 }

@@ -1,17 +1,19 @@
 //! A query's terms, with their document frequencies and weights.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use tantivy::postings::TermInfo;
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{SegmentReader, Term};
 
 use super::Reader;
-use super::analysis::{namespace_prefix, query_words};
+use super::analysis::{query_words, term_of};
 use super::bm25::Statistics;
 use super::fields::NAME_WEIGHT;
 use super::prepare::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
+use super::statistics::lists;
 use super::totals::Lengths;
 use crate::hits::LexicalStatistics;
 use crate::mutex::lock;
@@ -26,11 +28,21 @@ pub(super) struct Prepared {
     text: String,
     /// The namespaces as they were asked for.
     asked: Option<Vec<u32>>,
-    /// Its terms; each occurs as these terms of the index, by namespace.
-    pub(super) query: PreparedTerms<Vec<(u32, Term)>>,
+    /// Its terms, with their lists of postings.
+    pub(super) query: PreparedTerms<Vec<List>>,
     /// The namespaces searched that have passages, ascending.
     pub(super) namespaces: Vec<u32>,
     statistics: Statistics,
+}
+
+/// The postings of one form of a word, in a field of a segment and a namespace.
+pub(super) struct List {
+    pub(super) field: Field,
+    /// Its place among the forms of the word.
+    form: usize,
+    pub(super) segment: usize,
+    pub(super) namespace: u32,
+    pub(super) info: TermInfo,
 }
 
 impl Reader {
@@ -47,35 +59,31 @@ impl Reader {
     }
 
     fn look_up(&self, text: &str, asked: Option<&[u32]>) -> tantivy::Result<Prepared> {
-        let namespaces = asked;
-        let searched = self.totals.of(namespaces);
+        let searched = self.totals.of(asked);
         let mut total = Lengths::default();
         searched.iter().for_each(|(_, lengths)| total.add(*lengths));
-        let namespaces: Vec<(u32, String)> =
-            searched.iter().map(|(namespace, _)| (*namespace, namespace_prefix(*namespace))).collect();
+        let namespaces: Vec<u32> = searched.into_iter().map(|(namespace, _)| namespace).collect();
         let readers = self.searcher.segment_readers();
         let inverted = |field| readers.iter().map(|reader| reader.inverted_index(field)).collect();
         let fields: [(Field, tantivy::Result<Vec<_>>); 2] =
             [self.fields.body, self.fields.name].map(|field| (field, inverted(field)));
         let mut words = Vec::new();
-        let mut spelling = String::new();
         for word in query_words(text, MAX_WORDS) {
             // A passage is either code or prose and holds one of the forms, so their frequencies add up.
             let mut passages = [0u64; 2];
             let mut occurring = Vec::new();
             for ((field, inverted), frequency) in fields.iter().zip(&mut passages) {
-                let inverted = inverted.as_ref().map_err(Clone::clone)?;
-                for form in word.forms() {
-                    for (namespace, prefix) in &namespaces {
-                        spelling.clear();
-                        spelling.push_str(prefix);
-                        spelling.push_str(form);
-                        let term = Term::from_field_text(*field, &spelling);
-                        let count = self.frequency(inverted, &term)?;
-                        if count > 0 {
-                            *frequency += count;
-                            occurring.push((*namespace, term));
-                        }
+                let segments = inverted.as_ref().map_err(Clone::clone)?;
+                for (form, spelling) in word.forms().enumerate() {
+                    for (segment, inverted) in segments.iter().enumerate() {
+                        lists(inverted, spelling, &namespaces, |namespace, info| {
+                            let count = self.frequency(segment, inverted, info)?;
+                            if count > 0 {
+                                *frequency += count;
+                                occurring.push(List { field: *field, form, segment, namespace, info: info.clone() });
+                            }
+                            Ok(())
+                        })?;
                     }
                 }
             }
@@ -85,13 +93,12 @@ impl Reader {
         let found = query
             .terms
             .iter()
-            .flat_map(|term| term.occurring.iter().map(|(_, occurring)| (occurring.clone(), term.document_frequency)));
+            .flat_map(|term| term.word.forms().map(|form| (form.to_owned(), term.document_frequency)));
         let statistics = Statistics {
             passages: total.passages,
             tokens: HashMap::from([(self.fields.body, total.body), (self.fields.name, total.name)]),
             frequencies: found.collect(),
         };
-        let namespaces = namespaces.into_iter().map(|(namespace, _)| namespace).collect();
         Ok(Prepared { text: text.to_owned(), asked: asked.map(<[u32]>::to_vec), query, namespaces, statistics })
     }
 
@@ -103,11 +110,18 @@ impl Reader {
     /// The weights of a prepared query in those of its namespaces in which a term occurs, for Tantivy to search with.
     pub(super) fn weights(&self, prepared: &Prepared) -> tantivy::Result<Vec<Box<dyn Weight>>> {
         let mut clauses: BTreeMap<u32, Vec<Box<dyn Query>>> = BTreeMap::new();
-        for (namespace, term) in prepared.query.terms.iter().flat_map(|term| &term.occurring) {
-            let query = Box::new(TermQuery::new(term.clone(), IndexRecordOption::WithFreqs));
-            let is_weighted = term.field() == self.fields.name && NAME_WEIGHT != 1.0;
-            let query: Box<dyn Query> = if is_weighted { Box::new(BoostQuery::new(query, NAME_WEIGHT)) } else { query };
-            clauses.entry(*namespace).or_default().push(query);
+        for term in &prepared.query.terms {
+            let forms: Vec<&str> = term.word.forms().collect();
+            let places: BTreeSet<_> =
+                term.occurring.iter().map(|list| (list.namespace, list.field, list.form)).collect();
+            for (namespace, field, form) in places {
+                let term = Term::from_field_text(field, &term_of(forms[form], namespace));
+                let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+                let is_weighted = field == self.fields.name && NAME_WEIGHT != 1.0;
+                let query: Box<dyn Query> =
+                    if is_weighted { Box::new(BoostQuery::new(query, NAME_WEIGHT)) } else { query };
+                clauses.entry(namespace).or_default().push(query);
+            }
         }
         let scoring = EnableScoring::enabled_from_statistics_provider(&prepared.statistics, &self.searcher);
         clauses.into_values().map(|clauses| BooleanQuery::union(clauses).weight(scoring)).collect()

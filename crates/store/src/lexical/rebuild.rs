@@ -29,7 +29,7 @@ impl Lexical {
         &self,
         database: &Database,
         rebuild: bool,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<u64> {
         match self.try_catch_up(database, rebuild, progress) {
             Err(StoreError::Lexical { .. }) if !rebuild => self.try_catch_up(database, true, progress),
@@ -37,7 +37,12 @@ impl Lexical {
         }
     }
 
-    fn try_catch_up(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+    fn try_catch_up(
+        &self,
+        database: &Database,
+        rebuild: bool,
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<u64> {
         database.snapshot(|connection| {
             let target = replay::seq(connection)?;
             let floor = replay::tombstone_floor(connection)?;
@@ -55,6 +60,7 @@ impl Lexical {
             if held.is_some() && added == 0 && deleted.is_empty() {
                 return Ok(from);
             }
+            progress(Progress { part: Part::Lexical, done: 0, total: added })?;
             let mut totals = match &held {
                 Some(reader) => self.totals_without(reader, &deleted)?,
                 None => {
@@ -77,7 +83,7 @@ impl Lexical {
                 writer.add_document(document).map_err(|error| TransactionError::from(self.error(error)))?;
                 done += 1;
                 if done % STEP == 0 || done == added {
-                    progress(Progress { part: Part::Lexical, done, total: added });
+                    progress(Progress { part: Part::Lexical, done, total: added })?;
                 }
                 Ok(())
             })?;

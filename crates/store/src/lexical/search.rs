@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
+use tantivy::{DocId, DocSet, TERMINATED, Term};
 
 use super::Reader;
 use super::fields::{DOCUMENT, NAMESPACE, PASSAGE};
@@ -114,7 +114,7 @@ impl Reader {
                 threshold(&best, room, slack)
             };
             if is_scattered {
-                for (document, score) in self.scores(prepared, reader)? {
+                for (document, score) in self.scores(prepared, segment)? {
                     if score > least {
                         least = consider(document, score);
                     }
@@ -133,17 +133,17 @@ impl Reader {
     }
 
     /// The scores of all passages of a segment with a term, by reading all postings.
-    fn scores(&self, prepared: &Prepared, reader: &SegmentReader) -> tantivy::Result<Vec<(DocId, f32)>> {
+    fn scores(&self, prepared: &Prepared, segment: usize) -> tantivy::Result<Vec<(DocId, f32)>> {
+        let reader = self.searcher.segment_reader(segment as u32);
         let mut scores: HashMap<DocId, f32> = HashMap::new();
         for term in &prepared.query.terms {
             for (field, weight) in [self.fields.body, self.fields.name].into_iter().zip(&term.weights) {
                 let Some(weight) = weight else { continue };
                 let inverted = reader.inverted_index(field)?;
                 let lengths = reader.get_fieldnorms_reader(field)?;
-                for (_, place) in term.occurring.iter().filter(|(_, place)| place.field() == field) {
-                    let Some(mut postings) = inverted.read_postings(place, IndexRecordOption::WithFreqs)? else {
-                        continue;
-                    };
+                for list in term.occurring.iter().filter(|list| list.field == field && list.segment == segment) {
+                    let mut postings =
+                        inverted.read_postings_from_terminfo(&list.info, IndexRecordOption::WithFreqs)?;
                     while postings.doc() != TERMINATED {
                         let score = weight.score(lengths.fieldnorm_id(postings.doc()), postings.term_freq());
                         *scores.entry(postings.doc()).or_default() += score;
@@ -235,8 +235,7 @@ impl Reader {
             .collect();
         order.sort_unstable();
         for chunk in order.chunk_by(|a, b| a.0 == b.0) {
-            let reader = self.searcher.segment_reader(chunk[0].0 as u32);
-            self.score_segment(prepared, reader, chunk, &mut scores)?;
+            self.score_segment(prepared, chunk[0].0, chunk, &mut scores)?;
         }
         for score in &mut scores {
             score.coverage = prepared.query.coverage(score.coverage);
@@ -248,10 +247,11 @@ impl Reader {
     fn score_segment(
         &self,
         prepared: &Prepared,
-        reader: &SegmentReader,
+        segment: usize,
         documents: &[(usize, DocId, usize)],
         scores: &mut [LexicalScore],
     ) -> tantivy::Result<()> {
+        let reader = self.searcher.segment_reader(segment as u32);
         let mut matched = vec![false; documents.len()];
         let present = match prepared.namespaces.as_slice() {
             [only] => vec![*only],
@@ -266,16 +266,14 @@ impl Reader {
         };
         for term in &prepared.query.terms {
             matched.fill(false);
-            for (namespace, place) in &term.occurring {
-                let weight = term.weights[self.place_of(place.field())].as_ref();
-                let (Some(bm25), Ok(_)) = (weight, present.binary_search(namespace)) else {
+            for list in term.occurring.iter().filter(|list| list.segment == segment) {
+                let weight = term.weights[self.place_of(list.field)].as_ref();
+                let (Some(bm25), Ok(_)) = (weight, present.binary_search(&list.namespace)) else {
                     continue;
                 };
-                let inverted = reader.inverted_index(place.field())?;
-                let Some(mut postings) = inverted.read_postings(place, IndexRecordOption::WithFreqs)? else {
-                    continue;
-                };
-                let lengths = reader.get_fieldnorms_reader(place.field())?;
+                let inverted = reader.inverted_index(list.field)?;
+                let mut postings = inverted.read_postings_from_terminfo(&list.info, IndexRecordOption::WithFreqs)?;
+                let lengths = reader.get_fieldnorms_reader(list.field)?;
                 for (&(_, document, index), matched) in documents.iter().zip(&mut matched) {
                     if advance_to(&mut postings, document) == document {
                         scores[index].bm25 += bm25.score(lengths.fieldnorm_id(document), postings.term_freq());

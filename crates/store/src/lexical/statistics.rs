@@ -1,43 +1,66 @@
 //! Counting passages and terms for a search, without deleted ones.
 
-use std::sync::Arc;
-
+use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, InvertedIndexReader, TERMINATED, Term};
+use tantivy::{DocId, DocSet, InvertedIndexReader, TERMINATED};
 
 use super::Reader;
+use super::analysis::{parts_of, term_of};
 use super::fields::{BODY_TERMS, NAME_TERMS, NAMESPACE};
 use super::search::advance_to;
 use super::totals::{Lengths, Totals};
 use crate::record::PassageId;
 
-impl Reader {
-    /// Counts the passages with a term; `segments` are those of its field.
-    ///
-    /// A segment's own count includes deleted passages until the segment is merged, so these are subtracted.
-    pub(super) fn frequency(&self, segments: &[Arc<InvertedIndexReader>], term: &Term) -> tantivy::Result<u64> {
-        let mut frequency = 0;
-        for (inverted, deleted) in segments.iter().zip(self.deleted()) {
-            let Some(info) = inverted.get_term_info(term)? else {
-                continue;
-            };
-            frequency += u64::from(info.doc_freq);
-            if deleted.is_empty() {
-                continue;
-            }
-            let mut postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
-            let mut gone = 0;
-            if deleted.len() < info.doc_freq as usize {
-                gone += deleted.iter().filter(|&&document| advance_to(&mut postings, document) == document).count();
-            } else {
-                while postings.doc() != TERMINATED {
-                    gone += usize::from(deleted.binary_search(&postings.doc()).is_ok());
-                    postings.advance();
+/// Up to this many terms between two of interest are read over, which takes less time than opening another range.
+const GAP: u32 = 16;
+
+/// Passes on the list of postings of a word in each of these namespaces that has it, in a field of a segment.
+pub(super) fn lists(
+    inverted: &InvertedIndexReader,
+    word: &str,
+    namespaces: &[u32],
+    mut each: impl FnMut(u32, &TermInfo) -> tantivy::Result<()>,
+) -> tantivy::Result<()> {
+    for run in namespaces.chunk_by(|a, b| b.saturating_sub(*a) <= GAP) {
+        let [first, last] = [run[0], run[run.len() - 1]].map(|namespace| term_of(word, namespace));
+        let mut terms = inverted.terms().range().ge(first).le(last).into_stream()?;
+        while let Some((term, info)) = terms.next() {
+            match std::str::from_utf8(term).ok().and_then(parts_of) {
+                Some((found, namespace)) if found == word && run.binary_search(&namespace).is_ok() => {
+                    each(namespace, info)?;
                 }
+                _ => {}
             }
-            frequency = frequency.saturating_sub(gone as u64);
         }
-        Ok(frequency)
+    }
+    Ok(())
+}
+
+impl Reader {
+    /// Counts the passages in a list of postings of a segment.
+    ///
+    /// The list's own count includes deleted passages until the segment is merged, so these are subtracted.
+    pub(super) fn frequency(
+        &self,
+        segment: usize,
+        inverted: &InvertedIndexReader,
+        info: &TermInfo,
+    ) -> tantivy::Result<u64> {
+        let deleted = &self.deleted()[segment];
+        if deleted.is_empty() {
+            return Ok(info.doc_freq.into());
+        }
+        let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+        let mut gone = 0;
+        if deleted.len() < info.doc_freq as usize {
+            gone += deleted.iter().filter(|&&document| advance_to(&mut postings, document) == document).count();
+        } else {
+            while postings.doc() != TERMINATED {
+                gone += usize::from(deleted.binary_search(&postings.doc()).is_ok());
+                postings.advance();
+            }
+        }
+        Ok(u64::from(info.doc_freq).saturating_sub(gone as u64))
     }
 
     fn deleted(&self) -> &[Vec<DocId>] {

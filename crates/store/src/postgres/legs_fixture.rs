@@ -207,8 +207,8 @@ impl Both {
             }
         }
         both.embed(&mut random, &Filter::default());
-        both.embedded.publish(&mut |_| {}).unwrap();
-        both.postgres.publish(&mut |_| {}).unwrap();
+        both.embedded.publish(&mut |_| Ok(())).unwrap();
+        both.postgres.publish(&mut |_| Ok(())).unwrap();
         both.number();
         Some(both)
     }

@@ -192,7 +192,7 @@ fn a_text_keeps_its_vector_in_another_namespace() {
         assert_eq!(store.put_vectors(&model, std::slice::from_ref(&vector)).unwrap(), 1);
     }
     both.apply(vec![copy("crucible")]);
-    both.embedded.publish(&mut |_| {}).unwrap();
+    both.embedded.publish(&mut |_| Ok(())).unwrap();
     for namespace in NAMESPACES {
         let filter = Filter::namespace(namespace);
         both.assert_same_coverage(&filter);
@@ -215,7 +215,7 @@ fn a_namespace_does_not_influence_another() {
     let more = (0..30).map(|number| Change::Put(document(&mut random, "bellows", 5_000 + number))).collect();
     both.apply(more);
     both.embed(&mut random, &Filter::namespace("bellows"));
-    both.postgres.publish(&mut |_| {}).unwrap();
+    both.postgres.publish(&mut |_| Ok(())).unwrap();
     assert_eq!(both.postgres.lexical(&query, &filter, 50).unwrap(), lexical);
     assert_eq!(both.postgres.nearest(MODEL, &vector, &filter, 50).unwrap(), nearest);
 }
@@ -228,7 +228,7 @@ fn changes_are_seen_at_once() {
         let put = (0..5).map(|number| Change::Put(document(&mut random, "anvil", 100 * round + number))).collect();
         both.apply(put);
         both.embed(&mut random, &Filter::default());
-        both.embedded.publish(&mut |_| {}).unwrap();
+        both.embedded.publish(&mut |_| Ok(())).unwrap();
         both.number();
         for filter in [Filter::default(), Filter::namespace("anvil"), both.filter(&mut random)] {
             both.assert_same(&random.text(3), &random.vector(), &filter, 10);
@@ -252,7 +252,7 @@ fn words_in_memory_that_disagree_with_the_database_are_read_again() {
     let mut later = both.postgres.another();
     later.legs.sizes.patience = 0;
     assert_eq!(found(&later), damaged, "it is as the database has it");
-    both.postgres.mend(&mut |_| {}).unwrap();
+    both.postgres.mend(&mut |_| Ok(())).unwrap();
     assert_eq!(found(&later), expected);
     assert_eq!(found(&both.in_memory), expected);
 }

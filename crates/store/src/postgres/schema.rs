@@ -236,7 +236,7 @@ mod tests {
         // Every statement of these is prepared before the migration, and runs after it too.
         store.apply(&[document("a.md", "the oven is hot")]).unwrap();
         embed().unwrap();
-        store.publish(&mut |_| {}).unwrap();
+        store.publish(&mut |_| Ok(())).unwrap();
         assert_eq!(found(&*store, "oven"), 1);
         let newest = MIGRATIONS.len() as u32;
         let migrated = migrate_further(&store, ADDITIVE, OLDEST_PROGRAM);
@@ -246,7 +246,7 @@ mod tests {
 
         store.apply(&[document("a.md", "the oven is cold"), document("b.md", "a second oven")]).unwrap();
         assert_eq!(embed().unwrap(), 2);
-        store.publish(&mut |_| {}).unwrap();
+        store.publish(&mut |_| Ok(())).unwrap();
         store.set_property("splitter", "1").unwrap();
         assert_eq!(found(&*store, "oven"), 2);
         assert_eq!(store.documents("here").unwrap().len(), 2);

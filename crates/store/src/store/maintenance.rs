@@ -5,8 +5,9 @@ use crate::report::{Findings, Progress, Pruned, Summary};
 
 /// Publishes, checks and prunes a store.
 pub trait Maintenance: Send + Sync {
-    /// Brings the lexical index and the vector files up to date with the database.
-    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()>;
+    /// Brings the lexical index and the vector files up to date with the database. An error of `progress` stops it and is returned:
+    /// finished parts stay published, and the next publication does the rest.
+    fn publish(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()>;
 
     /// Builds what large namespaces are searched with and is not kept up to date by publishing alone. It can take minutes, in which
     /// others read and write. A run calls it once, at its end, because writing is slower afterwards.
@@ -25,7 +26,7 @@ pub trait Maintenance: Send + Sync {
 
     /// Rebuilds every derived index that is damaged or behind, then returns the findings of a new
     /// [`check`](Maintenance::check).
-    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings>;
+    fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Findings>;
 
     /// Deletes vectors without a passage and returns the space to the system. Until then they serve texts that come back.
     fn prune(&self) -> Result<Pruned>;

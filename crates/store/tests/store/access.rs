@@ -177,11 +177,11 @@ fn a_reader_may_not_write() {
     assert_eq!(reader.access(), Access::ReadOnly);
     for error in [
         reader.apply(&[Change::Put(prose("a.md", &["one"]))]).unwrap_err(),
-        reader.publish(&mut |_| {}).unwrap_err(),
+        reader.publish(&mut |_| Ok(())).unwrap_err(),
         reader.put_vectors(&model(), &[]).unwrap_err(),
         reader.set_property("a", "b").unwrap_err(),
         reader.prune().unwrap_err(),
-        reader.mend(&mut |_| {}).unwrap_err(),
+        reader.mend(&mut |_| Ok(())).unwrap_err(),
         reader.writer().unwrap_err(),
     ] {
         assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
@@ -200,7 +200,7 @@ fn one_writer_at_a_time_and_readers_beside_it() {
     let held = first.writer().unwrap();
     let error = second.apply(&[Change::Put(prose("c.md", &["flour"]))]).unwrap_err();
     assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
-    assert!(matches!(second.publish(&mut |_| {}), Err(StoreError::Busy { .. })));
+    assert!(matches!(second.publish(&mut |_| Ok(())), Err(StoreError::Busy { .. })));
     put(&first, vec![prose("c.md", &["flour"])]);
     assert_eq!(second.documents("here").unwrap().len(), 3);
     assert_eq!(found(&second, "flour").len(), 1);

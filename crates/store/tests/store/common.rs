@@ -70,7 +70,7 @@ pub fn put(store: &dyn Store, documents: Vec<NewDocument>) {
 }
 
 pub fn publish(store: &dyn Store) {
-    store.publish(&mut |_| {}).unwrap();
+    store.publish(&mut |_| Ok(())).unwrap();
 }
 
 /// A vector that depends only on the given hash.

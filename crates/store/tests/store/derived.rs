@@ -50,7 +50,7 @@ fn survives(damage: impl Fn(&Path)) {
     let store = open(directory.path());
     let problems = store.check().unwrap().problems;
     assert!(!problems.is_empty() && problems.iter().all(|problem| problem.mendable), "{problems:?}");
-    assert_eq!(store.mend(&mut |_| {}).unwrap().problems, []);
+    assert_eq!(store.mend(&mut |_| Ok(())).unwrap().problems, []);
     assert_eq!(answers(&store), before);
     drop(store);
 
@@ -153,7 +153,7 @@ fn a_flipped_bit_is_found_and_mended() {
         let problems = store.check().unwrap().problems;
         assert_eq!(problems.len(), 1, "{part}: {problems:?}");
         assert!(problems[0].part == if part == "lexical" { Part::Lexical } else { Part::Vectors });
-        assert_eq!(store.mend(&mut |_| {}).unwrap().problems, []);
+        assert_eq!(store.mend(&mut |_| Ok(())).unwrap().problems, []);
         assert_eq!(answers(&store), before);
     }
 }
@@ -401,13 +401,50 @@ fn progress_counts_to_its_end() {
     put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);
     embed(&store);
     let mut seen = Vec::new();
-    store.publish(&mut |progress| seen.push(progress)).unwrap();
+    store
+        .publish(&mut |progress| {
+            seen.push(progress);
+            Ok(())
+        })
+        .unwrap();
     let steps = |part: Part| -> Vec<(u64, u64)> {
         seen.iter().filter(|step| step.part == part).map(|step| (step.done, step.total)).collect()
     };
-    assert_eq!(steps(Part::Lexical), [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
-    assert_eq!(steps(Part::Vectors), [(2_500, 2_500)], "the codes are written at once");
+    assert_eq!(steps(Part::Lexical), [(0, 2_500), (1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
+    assert_eq!(steps(Part::Vectors), [(0, 2_500), (2_500, 2_500)], "the codes are written at once");
     let mut again = 0;
-    store.publish(&mut |_| again += 1).unwrap();
+    store
+        .publish(&mut |_| {
+            again += 1;
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(again, 0);
+}
+
+#[test]
+fn a_stopped_publication_keeps_what_was_published_and_the_next_one_does_the_rest() {
+    let directory = temporary();
+    drop(filled(directory.path()));
+    let texts: Vec<String> = (0..2_500).map(|number| format!("gravel {number}")).collect();
+    for allowed in 0.. {
+        let store = open(directory.path());
+        let before = answers(&store);
+        put(&store, vec![document("gravel.md", texts.iter().map(|text| passage(text)).collect())]);
+        embed(&store);
+        let mut asked = 0;
+        let stopped = store.publish(&mut |_| {
+            asked += 1;
+            if asked > allowed { Err(StoreError::Cancelled) } else { Ok(()) }
+        });
+        drop(store);
+        let store = open(directory.path());
+        assert_eq!(answers(&store).0, before.0, "{allowed}");
+        if stopped.is_ok() {
+            assert_eq!((allowed, found(&store, "gravel").len()), (6, 100));
+            assert_sound(&store);
+            break;
+        }
+        assert!(matches!(stopped, Err(StoreError::Cancelled)), "{stopped:?}");
+    }
 }

@@ -123,7 +123,7 @@ fn of_task(store: &dyn Store, task: &str) -> Vec<String> {
 }
 
 fn sound(store: &dyn Store) {
-    store.publish(&mut |_| {}).unwrap();
+    store.publish(&mut |_| Ok(())).unwrap();
     assert_eq!(store.check().unwrap().problems, []);
 }
 
@@ -327,7 +327,7 @@ fn evidence_is_counted_whole_and_by_task() {
 fn a_check_finds_what_does_not_agree() {
     on_every_store(|store| {
         apply(store, ORIGIN, &graph()).unwrap();
-        store.publish(&mut |_| {}).unwrap();
+        store.publish(&mut |_| Ok(())).unwrap();
         // A document of evidence without a record, which only a mistake can create.
         let stray = tamis_store::NewDocument { collection: "evidence".into(), ..prose("claim:c9", &["It is c9"]) };
         put(store, vec![stray]);

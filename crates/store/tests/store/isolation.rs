@@ -248,3 +248,20 @@ fn what_was_deleted_counts_no_more() {
     let scores = |found: &LexicalHits| found.hits.iter().map(|hit| hit.score).collect::<Vec<_>>();
     assert_eq!(scores(&old), scores(&new));
 }
+
+/// The words of namespaces with near numbers are read in one pass.
+#[test]
+fn namespaces_far_apart_are_found_and_those_between_are_not() {
+    let directory = temporary();
+    let store = open(directory.path());
+    let names: Vec<String> = (0..40).map(|number| format!("tree{number}")).collect();
+    let document = |name: &String| NewDocument { namespace: name.clone(), ..prose("a.md", &["flour and sand"]) };
+    put(&store, names.iter().map(document).collect());
+    publish(&store);
+    let filter = Filter { namespaces: [0, 3, 39].map(|number| names[number].clone()).to_vec(), ..Filter::default() };
+    let selected: Vec<PassageId> = store.select(&filter).unwrap().iter().map(|found| found.passage).collect();
+    let hits = store.lexical(&LexicalQuery::new("flour sand"), &filter, 50).unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.passage).collect::<Vec<_>>(), selected);
+    assert_eq!(store.containing("sand and flour", &filter, 50).unwrap(), selected);
+    assert_eq!(selected.len(), 3);
+}

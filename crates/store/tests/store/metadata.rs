@@ -299,7 +299,7 @@ fn the_legs_are_rebuilt_and_filter_as_before() {
         std::fs::remove_dir_all(directory.path().join(part)).unwrap();
     }
     let store = open(directory.path());
-    assert_eq!(store.mend(&mut |_| {}).unwrap().problems, []);
+    assert_eq!(store.mend(&mut |_| Ok(())).unwrap().problems, []);
     assert_eq!(passed(&store, &having(&[("state", &["open"])])), ["body 3", "reply 3"]);
     assert_eq!(passed(&store, &by(&["bob"])), ["reply 3"]);
     assert_eq!(passed(&store, &between(Some(10), Some(11))), ["by itself"]);

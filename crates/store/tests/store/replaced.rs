@@ -41,10 +41,10 @@ fn refuses(store: &EmbeddedStore, gone_now: bool) {
     let everything = Filter::default();
     let results = [
         ("apply", store.apply(&[Change::Put(prose("b.md", &["more flour"]))]).map(drop)),
-        ("publish", store.publish(&mut |_| {})),
+        ("publish", store.publish(&mut |_| Ok(()))),
         ("writer", store.writer().map(drop)),
         ("wait", store.wait_to_write(std::time::Duration::ZERO, &mut |_| true).map(drop)),
-        ("mend", store.mend(&mut |_| {}).map(drop)),
+        ("mend", store.mend(&mut |_| Ok(())).map(drop)),
         ("prune", store.prune().map(drop)),
         ("vectors", store.put_vectors(&model(), &[]).map(drop)),
         ("property", store.set_property("a", "b")),

@@ -109,7 +109,7 @@ fn a_publication_without_room_leaves_the_state_before_it_to_search() {
     let texts: Vec<String> = (0..1_500).map(|number| format!("flour of another mill{}", words(number))).collect();
     put(&store, vec![document("b.md", texts.iter().map(|text| passage(text)).collect())]);
     disk.fill(24 << 10);
-    let error = store.publish(&mut |_| {}).unwrap_err();
+    let error = store.publish(&mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
     let hits = store.lexical(&LexicalQuery::new("grain"), &Filter::default(), 9).unwrap().hits;
     assert_eq!(texts_of(&store, &hits), ["flour and grain"]);

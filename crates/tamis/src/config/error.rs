@@ -53,7 +53,7 @@ pub enum ConfigError {
         message: String,
     },
     /// The key does not exist.
-    #[error("{source_name}: {key}: no such key{}", suggestion(.nearest))]
+    #[error("{source_name}: {key}: no such key{}; `tamis config` lists them all", suggestion(.nearest))]
     UnknownKey {
         /// The file or variable.
         source_name: String,
@@ -61,16 +61,6 @@ pub enum ConfigError {
         key: String,
         /// The nearest key that exists.
         nearest: Option<String>,
-    },
-    /// The key was removed.
-    #[error("{source_name}: {key}: {instead}")]
-    RemovedKey {
-        /// The file or variable.
-        source_name: String,
-        /// The key.
-        key: String,
-        /// What to use in its place.
-        instead: &'static str,
     },
     /// The key does not allow the value.
     #[error("{source_name}: {key} = {value}: must be {allowed}")]

@@ -28,30 +28,10 @@ pub(super) fn variable(name: &str) -> String {
     format!("TAMIS_{}", name.to_ascii_uppercase().replace('.', "_"))
 }
 
-const NO_BUILT_IN_JUDGE: &str =
-    "there is no built-in judge any more; [rerank] with a model of your own takes part in the ranking";
-const NO_GRADING: &str = "no chat model grades candidates any more; `tamis feedback` records judgements";
-
-/// Keys that were removed, with what to use in their place.
-const REMOVED: [(&str, &str); 6] = [
-    ("search.judge", NO_BUILT_IN_JUDGE),
-    ("search.judge_depth", NO_BUILT_IN_JUDGE),
-    ("search.judge_ms", NO_BUILT_IN_JUDGE),
-    ("judge.model", NO_GRADING),
-    ("judge.depth", NO_GRADING),
-    ("judge.relevant_from", NO_GRADING),
-];
-
-/// Returns the error for a key or variable that does not exist: what replaced it if it was removed, else the nearest of `known`.
+/// Returns the error for a key or variable that does not exist, with the nearest of `known`.
 pub(super) fn unknown<'a>(source_name: &str, key: &str, known: impl IntoIterator<Item = &'a str>) -> ConfigError {
-    let source_name = source_name.to_owned();
-    match REMOVED.iter().find(|(name, _)| *name == key || variable(name) == key) {
-        Some((_, instead)) => ConfigError::RemovedKey { source_name, key: key.to_owned(), instead },
-        None => {
-            let nearest = nearest(key, known).map(str::to_owned);
-            ConfigError::UnknownKey { source_name, key: key.to_owned(), nearest }
-        }
-    }
+    let nearest = nearest(key, known).map(str::to_owned);
+    ConfigError::UnknownKey { source_name: source_name.to_owned(), key: key.to_owned(), nearest }
 }
 
 /// Groups keys by table, in the order in which tables and keys first appear, since TOML names a table once.

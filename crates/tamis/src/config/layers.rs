@@ -9,7 +9,7 @@ use super::keys;
 use super::mcp_tokens;
 use super::models::read_models;
 use super::project_file;
-use super::sections::{telemetry, thresholds};
+use super::sections::{cuts, telemetry, thresholds};
 use super::value::Value;
 use crate::user_directories::UserDirectories;
 use std::borrow::Cow;
@@ -51,15 +51,15 @@ impl Settings {
         user_directory: Option<PathBuf>,
         keys: Vec<Key>,
     ) -> Result<Self, ConfigError> {
-        let table: BTreeMap<String, Key> = keys.into_iter().map(|key| (key.name.clone(), key)).collect();
         let built_in = |key: &Key| Setting { value: key.default.clone(), source: Source::BuiltIn };
         let mut settings = Settings {
-            values: table.values().map(|key| (key.name.clone(), built_in(key))).collect(),
+            values: keys.iter().map(|key| (key.name.clone(), built_in(key))).collect(),
             project_file: origins.project.clone(),
             user_directory,
             directories: origins.directories.clone(),
             ..Settings::default()
         };
+        let table = by_name(keys);
         if let Some(path) = &origins.user {
             settings.file(&table, path, Source::User(path.clone()))?;
         }
@@ -144,9 +144,14 @@ impl Settings {
     }
 }
 
+/// Returns keys by name, and those of the collections.
+fn by_name(keys: Vec<Key>) -> BTreeMap<String, Key> {
+    keys.into_iter().chain(cuts::by_collection()).map(|key| (key.name.clone(), key)).collect()
+}
+
 /// Returns what is wrong with each variable that begins with `TAMIS_` and sets nothing.
 pub fn unknown_variables<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<ConfigError> {
-    let table = keys().into_iter().map(|key| (key.name.clone(), key)).collect();
+    let table = by_name(keys());
     let variables = Variables::of(&table);
     names.into_iter().filter_map(|name| variables.key(name).err()).collect()
 }
@@ -187,7 +192,7 @@ fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> 
     if let Some(key) = table.get(present) {
         return Ok(Cow::Borrowed(key));
     }
-    match thresholds::find(name) {
+    match thresholds::find(name).or_else(|| cuts::in_a_rule(name).map(|rule| Err(Some(rule)))) {
         Some(Ok(key)) => Ok(Cow::Owned(key)),
         Some(Err(nearest)) => {
             Err(ConfigError::UnknownKey { source_name: source_name.to_owned(), key: name.to_owned(), nearest })

@@ -38,13 +38,11 @@ pub use model_file::{ModelEntry, ModelFile};
 pub use models::{Endpoint, HubModel, ModelDefinition, Provider, RerankEndpoint};
 pub use sections::embedding_cache::EmbeddingCacheConfig;
 pub use sections::evidence::EvidenceConfig;
-pub use sections::github::GithubConfig;
-pub use sections::import::ImportConfig;
 pub use sections::index::IndexConfig;
 pub use sections::mcp::McpConfig;
-pub use sections::memory::{DecayConfig, DecayMoves, MemoryConfig};
+pub use sections::memory::{DecayConfig, MemoryConfig};
 pub use sections::notes::NoteConfig;
-pub use sections::rank::{RankConfig, RankFactors, RecencyFrom, RecencyUse, VariantConfig};
+pub use sections::rank::{RankConfig, RecencyFrom, RecencyUse};
 pub use sections::rerank::RerankConfig;
 pub use sections::search::{Mode, SearchConfig};
 pub use sections::store::StoreConfig;
@@ -61,7 +59,7 @@ use declare::{Section, Settings, section};
 use sections::{cuts, thresholds};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tamis_cut::{Gate, Rule, TopScore};
+use tamis_cut::{Rule, TopScore};
 
 section! {
     /// The validated configuration.
@@ -71,22 +69,16 @@ section! {
         pub telemetry: TelemetryConfig;
         /// `[search]`.
         pub search: SearchConfig;
-        /// `[rank]`, by language and age.
+        /// `[rank]`.
         pub rank: RankConfig;
-        /// `[rank]`, by role and definition.
-        pub rank_factors: RankFactors;
         /// `[store]`.
         pub store: StoreConfig;
         /// `[index]`.
         pub index: IndexConfig;
-        /// `[import]`.
-        pub import: ImportConfig;
         /// `[memory]`, for writing notes.
         pub notes: NoteConfig;
         /// `[memory]`, for searching memories.
         pub memory: MemoryConfig;
-        /// `[github]`.
-        pub github: GithubConfig;
         /// `[rerank]`.
         pub rerank: RerankConfig;
         /// `[triage]`.
@@ -99,8 +91,6 @@ section! {
         pub thresholds: ThresholdConfig;
         /// Each key's value and its origin, among them `[cut.METHOD]`.
         pub settings: BTreeMap<String, Setting>;
-        /// `[gate]`.
-        pub gate: Gate;
         /// `[models.NAME]`.
         pub models: BTreeMap<String, ModelDefinition> => |settings| Ok(settings.models.clone());
         /// The directories that each `[[collection]]` names.
@@ -112,8 +102,9 @@ section! {
     }
 }
 
-/// Returns every key except those of `[models.NAME]`, `[search.calibrated]` and the languages without a built-in threshold in
-/// `[search.thresholds]`, in the order in which `tamis config` prints them. [`Config::keys`] adds the last where they are set.
+/// Returns every key except those of `[models.NAME]`, `[search.calibrated]`, the languages without a built-in threshold in
+/// `[search.thresholds]` and the collections in `[cut.top_score.COLLECTION]`, in the order in which `tamis config` prints them.
+/// [`Config::keys`] adds the last two where they are set.
 pub fn keys() -> Vec<Key> {
     key::by_table(Config::declared())
 }
@@ -150,10 +141,11 @@ impl Config {
         self.user_directory.as_deref()
     }
 
-    /// Returns every key with a value, in the order in which `tamis config` prints them: [`keys`], and those of
-    /// `[search.thresholds]` that are set for further languages.
+    /// Returns every key with a value, in the order in which `tamis config` prints them: [`keys`], and those that are set for
+    /// further languages or for a collection.
     pub fn keys(&self) -> Vec<Key> {
-        key::by_table(keys().into_iter().chain(thresholds::further(&self.settings)).collect())
+        let collections = cuts::by_collection().filter(|key| self.settings.contains_key(&key.name));
+        key::by_table(keys().into_iter().chain(thresholds::further(&self.settings)).chain(collections).collect())
     }
 
     /// Returns the rule of the specification `METHOD[:PARAM=VALUE,…]`. Omitted parameters come from the configuration.
@@ -220,7 +212,7 @@ mod tests {
             Config::load(&Origins { user: Some(path.clone()), flags, ..Origins::default() }, None)
         };
         let built_in = applied(&load(Vec::new()).expect("valid"));
-        for key in keys() {
+        for key in keys().into_iter().chain(cuts::by_collection()) {
             let others = other_values(&key);
             let load = |value: &String| load(vec![(key.name.clone(), value.clone(), "test".to_owned())]).ok();
             // A value at the end of its range can contradict another key.

@@ -296,14 +296,14 @@ mod tests {
 
     #[test]
     fn a_reranker_is_named_in_rerank_model() {
-        let (_directory, file) = file("[rerank]\ndepth = 5 # few\n");
+        let (_directory, file) = file("[rerank]\ntimeout_ms = 500 # few\n");
         let reader = ModelEntry { reranker: true, ..entry() };
         file.register(&reader, true).expect("written");
-        assert!(text(&file).contains("depth = 5 # few\nmodel = \"e5\"\n"), "{}", text(&file));
+        assert!(text(&file).contains("timeout_ms = 500 # few\nmodel = \"e5\"\n"), "{}", text(&file));
         let origins = Origins { user: Some(file.path().to_owned()), ..Origins::default() };
         assert_eq!(Config::load(&origins, None).expect("valid").rerank.model.as_deref(), Some("e5"));
         file.unregister(&reader.model, Some(&reader.revision)).expect("removed");
-        assert_eq!(text(&file).trim(), "[rerank]\ndepth = 5 # few");
+        assert_eq!(text(&file).trim(), "[rerank]\ntimeout_ms = 500 # few");
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub use place::{Place, copy_between};
 pub use report::{Compared, CopyReport, ModelComparison, NamespaceComparison, Written};
 
 use crate::Error;
-use crate::progress::{Observer, Stage};
+use crate::index::publish_store;
+use crate::progress::Observer;
 use tamis_store::{Namespace, Store};
 
 /// What is copied.
@@ -112,17 +113,10 @@ fn write(
         return Ok(false);
     }
     // Also when nothing was written: an earlier copy may have been killed before it published.
-    let mut done = 0;
-    let mut part = None;
-    to.publish(&mut |progress| {
-        if part.replace(progress.part) != Some(progress.part) {
-            observer.stage(Stage::Publish, progress.total);
-            done = 0;
-        }
-        observer.advance(progress.done.saturating_sub(done));
-        done = progress.done;
-    })
-    .map_err(Error::not_published)?;
+    match publish_store(to, observer) {
+        Err(Error::Cancelled) => return Ok(false),
+        published => published?,
+    }
     to.build_indexes()?;
     Ok(true)
 }

@@ -169,6 +169,7 @@ impl Error {
         match error {
             // An index that is gone has kept nothing safe.
             StoreError::Replaced { .. } => Error::Store(error),
+            StoreError::Cancelled => Error::Cancelled,
             error => Error::NotPublished { error },
         }
     }

@@ -253,14 +253,17 @@ impl Index {
     }
 }
 
+/// Entries that a configured reranker reads, the best first.
+const JUDGED: usize = 20;
+
 /// The judge that a configuration asks for: the reranker that `rerank.model` names, if it names one.
 fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
     let model = ConfiguredReranker::of(config)?;
     let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
-    let (name, depth, is_remote) = (model.name().to_owned(), config.rerank.depth, model.is_remote());
+    let (name, is_remote) = (model.name().to_owned(), model.is_remote());
     let is_calibrated = model.is_calibrated();
-    let judge = RerankerJudge::new(name, depth, Some(limit), Box::new(move || model.load()));
+    let judge = RerankerJudge::new(name, JUDGED, Some(limit), Box::new(move || model.load()));
     let judge = if is_calibrated { judge.calibrated() } else { judge };
     // An endpoint reads a batch as fast as a pair, and keeps to the limit by itself.
-    Some(Arc::new(if is_remote { judge.in_rounds_of(depth) } else { judge }))
+    Some(Arc::new(if is_remote { judge.in_rounds_of(JUDGED) } else { judge }))
 }

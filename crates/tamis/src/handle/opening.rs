@@ -3,6 +3,7 @@
 use super::{Registry, SHORT_WAIT, SOURCES_PROPERTY, plain};
 use crate::Error;
 use crate::config::Config;
+use crate::file::foreign::read_in;
 use crate::location::Location;
 use crate::machine::machine_name;
 use std::fs;
@@ -103,8 +104,13 @@ pub(crate) fn open_writable(directory: &Path) -> Result<Arc<dyn Store>, Error> {
     // The index ignores itself, this file included, so that a search leaves nothing for git to show.
     let ignore = directory.join(".gitignore");
     const IGNORE: &str = "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!config.toml\n";
-    // We do not write through a link in its place.
-    if fs::symlink_metadata(&ignore).is_err() {
+    // One with other lines is the user's, and we do not write through a link in its place.
+    let ours = |line: &str| line == "!.gitignore" || IGNORE.lines().any(|own| own == line);
+    let is_due = match read_in(directory, Path::new(".gitignore"), 4096) {
+        Ok(text) => text != IGNORE.as_bytes() && str::from_utf8(&text).is_ok_and(|text| text.lines().all(ours)),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if is_due {
         crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
     }
     Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))

@@ -56,12 +56,16 @@ pub enum SourceState {
 impl SourceState {
     /// Returns a remark for people on the state and the way out, if there is anything to say.
     pub fn remark(self, namespace: &str) -> Option<String> {
-        let what = match self {
-            SourceState::Here => return None,
-            SourceState::Gone => "gone",
-            SourceState::Unnamed => "not in the configuration any more",
-        };
-        Some(format!("{what}; its documents stay until `tamis index --remove {namespace}`"))
+        match self {
+            SourceState::Here => None,
+            SourceState::Gone => Some(format!(
+                "gone; name its new place (`tamis index DIRECTORY`, or the configuration), or remove its documents \
+                 (`tamis index --remove {namespace}`)"
+            )),
+            SourceState::Unnamed => Some(format!(
+                "not in the configuration any more; its documents stay until `tamis index --remove {namespace}`"
+            )),
+        }
     }
 }
 
@@ -221,6 +225,13 @@ impl Registry {
         Ok(namespaces)
     }
 
+    /// Gives a source that has moved its new directory.
+    pub fn move_to(&mut self, namespace: &str, root: &Path) {
+        if let Some(known) = self.sources.iter_mut().find(|known| known.source.namespace == namespace) {
+            known.source.root = root.to_owned();
+        }
+    }
+
     /// Starts a list without the tree around the index, which then only holds the named sources.
     pub fn clear(&mut self) {
         self.sources.clear();
@@ -302,6 +313,11 @@ impl Registry {
     /// Returns all sources, in the order in which they were named.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().map(|known| &known.source)
+    }
+
+    /// Returns the sources that a user added, not a configuration file.
+    pub fn added(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(|known| known.named_by.is_none()).map(|known| &known.source)
     }
 
     /// Returns all sources with their states.

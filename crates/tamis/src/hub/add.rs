@@ -269,9 +269,7 @@ fn list(name: &ModelName, transport: &Transport, observer: &dyn Observer) -> Res
     let address = transport.listing(name);
     let mut attempts = 0;
     loop {
-        if observer.cancelled() {
-            return Err(Error::Cancelled);
-        }
+        observer.check_cancelled()?;
         attempts += 1;
         let (reason, wait) = match listed(name, transport, &address) {
             Ok(listing) => return Ok(listing),

@@ -225,9 +225,7 @@ impl Downloads<'_> {
     fn sleep(&self, wait: Duration) -> Result<(), Error> {
         let mut left = wait;
         while !left.is_zero() {
-            if self.observer.cancelled() {
-                return Err(Error::Cancelled);
-            }
+            self.observer.check_cancelled()?;
             let slice = left.min(SLICE);
             std::thread::sleep(slice);
             left -= slice;

@@ -20,9 +20,8 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    pub fn new(index: &Index, namespace: &'a str, collection: &'a str, origin: &'a str) -> Self {
-        let options = Options { max_tokens: index.config().index.passage_tokens };
-        Target { namespace, collection, origin, options }
+    pub fn new(namespace: &'a str, collection: &'a str, origin: &'a str) -> Self {
+        Target { namespace, collection, origin, options: Options::default() }
     }
 
     /// Returns the summary of an import that has not done anything yet.
@@ -142,4 +141,22 @@ pub(crate) fn commit(
         summary.time("commit", started);
     }
     Ok(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_way_of_dividing_replaces_what_is_stored() {
+        let target = |max_tokens| Target {
+            namespace: "house",
+            collection: "issues",
+            origin: "tracker",
+            options: Options { max_tokens },
+        };
+        let content = Content::record(&"The pump stops.").expect("JSON");
+        assert_eq!(target(400).hash(&content), target(400).hash(&content));
+        assert_ne!(target(400).hash(&content), target(100).hash(&content));
+    }
 }

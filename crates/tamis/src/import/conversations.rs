@@ -7,7 +7,6 @@ use super::input::{ImportInput, file_name};
 use super::summary::{ImportSummary, refuse};
 use crate::Error;
 use crate::collections::SESSIONS;
-use crate::config::Config;
 use crate::error::UnreadableRecord;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
@@ -57,13 +56,12 @@ impl ConversationImport {
         name: Option<&str>,
         origin: Option<&str>,
         time_zone: &TimeZone,
-        config: &Config,
     ) -> Result<ConversationImport, Error> {
         let mut import = ConversationImport { time_zone: Some(time_zone.clone()), ..ConversationImport::default() };
         for input in inputs {
             let file = file_name(&input.name);
             let stem = Path::new(&file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            let options = ConversationOptions { name: name.map(str::to_owned).or(stem), ..options(config, time_zone) };
+            let options = ConversationOptions { name: name.map(str::to_owned).or(stem), ..options(time_zone) };
             let log = read_conversations(&input.bytes, &options)
                 .map_err(|error| Error::path(Path::new(&input.name), error.to_string()))?;
             let bad = log.bad.into_iter().map(|record| UnreadableRecord {
@@ -86,13 +84,8 @@ impl ConversationImport {
     }
 }
 
-fn options(config: &Config, time_zone: &TimeZone) -> ConversationOptions {
-    ConversationOptions {
-        max_tokens: config.index.passage_tokens,
-        gap: config.import.session_gap,
-        time_zone: time_zone.clone(),
-        name: None,
-    }
+fn options(time_zone: &TimeZone) -> ConversationOptions {
+    ConversationOptions { time_zone: time_zone.clone(), ..ConversationOptions::default() }
 }
 
 impl Imports<'_> {
@@ -107,15 +100,15 @@ impl Imports<'_> {
         let origins = import.logs.iter().map(|log| origin(&log.origin)).collect::<Result<Vec<&str>, Error>>()?;
         let _writing = if import.dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
         let named = origins.join(", ");
-        let summary = Target::new(self.index, &namespace, SESSIONS, &named).summary(import.dry_run);
+        let summary = Target::new(&namespace, SESSIONS, &named).summary(import.dry_run);
         let mut summary = ImportSummary { left_out: import.left_out.clone(), bad, ..summary };
         let started = Instant::now();
         observer.stage(Stage::Import, import.logs.iter().map(|log| log.conversations.len() as u64).sum());
-        let options = options(&self.index.config, import.time_zone.as_ref().unwrap_or(&TimeZone::UTC));
+        let options = options(import.time_zone.as_ref().unwrap_or(&TimeZone::UTC));
         let mut outcomes = Vec::new();
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
         for (log, origin) in import.logs.iter().zip(origins) {
-            let target = Target::new(self.index, &namespace, SESSIONS, origin);
+            let target = Target::new(&namespace, SESSIONS, origin);
             for (path, conversation) in united(&log.conversations) {
                 if observer.cancelled() {
                     return Ok(summary.stopped());

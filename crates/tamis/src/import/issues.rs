@@ -96,7 +96,7 @@ impl Imports<'_> {
     pub fn issues(&self, import: &IssueImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let origin = origin(&import.origin)?;
         let namespace = namespace(self.index, import.namespace.as_deref())?;
-        let target = Target::new(self.index, &namespace, ISSUES, origin);
+        let target = Target::new(&namespace, ISSUES, origin);
         let bad = import.bad.iter().cloned().chain(without_number(&import.issues)).collect();
         let bad = refuse(bad, import.skip_bad)?;
         let _writing = if import.dry_run { None } else { Some(self.index.wait_to_write(observer)?) };

@@ -2,7 +2,7 @@
 
 use super::Imports;
 use crate::Error;
-use crate::index::import_state_property;
+use crate::index::{import_state_property, publish_store};
 use crate::progress::Observer;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -99,7 +99,11 @@ impl Imports<'_> {
                 self.index.store.remove_namespace(&namespace.name)?;
             }
         }
-        self.index.store.publish(&mut |_| {}).map_err(Error::not_published)?;
+        match publish_store(&*self.index.store, observer) {
+            // The next run publishes what is removed.
+            Err(Error::Cancelled) => {}
+            published => published?,
+        }
         Ok(found)
     }
 

@@ -133,14 +133,14 @@ impl Imports<'_> {
         let origins = wikis.iter().map(|wiki| origin(&wiki.origin).map(str::to_owned));
         let origins = origins.collect::<Result<Vec<String>, Error>>()?;
         let _writing = if dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
-        let summary = Target::new(self.index, &namespace, WIKI, &origins.join(", ")).summary(dry_run);
+        let summary = Target::new(&namespace, WIKI, &origins.join(", ")).summary(dry_run);
         let mut summary = ImportSummary { left_out, bad, ..summary };
         let started = Instant::now();
         observer.stage(Stage::Import, wikis.iter().map(|wiki| wiki.pages.len() as u64).sum());
         let mut outcomes = Vec::new();
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
         for (wiki, origin) in wikis.into_iter().zip(&origins) {
-            let target = Target::new(self.index, &namespace, WIKI, origin);
+            let target = Target::new(&namespace, WIKI, origin);
             let mut pages = latest(wiki.pages).into_iter().peekable();
             while pages.peek().is_some() {
                 if observer.cancelled() {

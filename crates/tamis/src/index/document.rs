@@ -49,14 +49,18 @@ impl Drop for Place {
     }
 }
 
+type Reader = fn(&str, &[u8], &Options) -> Result<Option<Document>, Skip>;
+
 /// The time that the documents of a source may take besides the usual.
 pub(super) struct Budget {
     left: Mutex<Duration>,
+    usual: Duration,
+    read: Reader,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { left: Mutex::new(ALL_LONGER) }
+        Self { left: Mutex::new(ALL_LONGER), usual: USUAL, read: tamis_text::read_document }
     }
 }
 
@@ -68,9 +72,9 @@ impl Budget {
         }
         let (sender, receiver) = sync_channel(1);
         let (path, bytes, options) = (path.to_owned(), bytes.to_vec(), options.clone());
-        let place = Place::take();
+        let (place, read, usual) = (Place::take(), self.read, self.usual);
         let work = move || {
-            let read = tamis_text::read_document(&path, &bytes, &options);
+            let read = read(&path, &bytes, &options);
             drop(place);
             // The receiver is gone only if the time was up.
             let _ = sender.send(read);
@@ -79,8 +83,8 @@ impl Budget {
             return Err(Skip::TooMuchWork);
         }
         let started = Instant::now();
-        let read = receiver.recv_timeout(USUAL + LONGER.min(*self.left()));
-        let longer = started.elapsed().saturating_sub(USUAL);
+        let read = receiver.recv_timeout(usual + LONGER.min(*self.left()));
+        let longer = started.elapsed().saturating_sub(usual);
         let mut left = self.left();
         *left = left.saturating_sub(longer);
         match read {
@@ -121,8 +125,24 @@ mod tests {
 
     #[test]
     fn a_quick_document_takes_nothing_of_the_budget() {
-        let budget = Budget { left: Mutex::new(Duration::from_secs(7)) };
+        let budget = Budget { left: Mutex::new(Duration::from_secs(7)), ..Budget::default() };
         assert!(budget.read_document("a.ipynb", b"{}", &Options::default()).is_err());
         assert_eq!(*budget.left(), Duration::from_secs(7));
+    }
+
+    #[test]
+    fn a_slow_document_is_charged_to_the_budget_until_nothing_is_left() {
+        let slow = |_: &str, _: &[u8], _: &Options| {
+            std::thread::sleep(Duration::from_millis(400));
+            Ok(None)
+        };
+        let read = |left| {
+            let budget = Budget { left: Mutex::new(left), usual: Duration::from_millis(50), read: slow };
+            (budget.read_document("a.pdf", b"", &Options::default()), *budget.left())
+        };
+        let (done, left) = read(Duration::from_secs(60));
+        assert!(done.is_ok() && left <= Duration::from_millis(59_650), "{left:?}");
+        let (late, left) = read(Duration::from_millis(100));
+        assert!(matches!(late, Err(Skip::TooMuchWork)) && left.is_zero(), "{left:?}");
     }
 }

@@ -25,6 +25,7 @@ mod watch;
 pub(crate) use collection::Collections;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
 pub(crate) use model_input::model_input;
+pub(crate) use publish::publish_store;
 pub(crate) use read::{attributes, is_file, passages};
 pub(crate) use refresh::SPLITTER;
 pub use report::{RunReport, SourceReport, UnreadDocument};
@@ -148,7 +149,7 @@ impl Index {
     /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now is not an
     /// error: it is searched as it is.
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
-        let options = RunOptions::before_search(&self.config);
+        let options = RunOptions::BEFORE_SEARCH;
         let (reason, failed) = match &self.obstacle {
             None => match self.refresh_now(options, observer) {
                 Ok(report) => {
@@ -164,6 +165,9 @@ impl Index {
                 }
                 Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Replaced { .. }))) => {
                     return Err(error.into());
+                }
+                Err(Error::Store(StoreError::OtherTree { known, .. })) => {
+                    (format!("`tamis index` in {known} updates it"), true)
                 }
                 Err(error @ (Error::Store(_) | Error::NotPublished { .. })) => (error.to_string(), true),
                 Err(error) => return Err(error),

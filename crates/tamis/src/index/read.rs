@@ -37,10 +37,8 @@ impl<'a> Reader<'a> {
     /// A glob of the configuration is invalid.
     pub fn new(source: &'a Source, config: &'a Config) -> Result<Self, Error> {
         let collections = Collections::of(source, config)?;
-        let IndexConfig { note_tokens, note_overlap_tokens, .. } = config.index;
         // People date their notes in local time.
-        let notes =
-            NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap_tokens, time_zone: TimeZone::system() };
+        let notes = NoteOptions { time_zone: TimeZone::system(), ..NoteOptions::default() };
         Ok(Reader {
             namespace: &source.namespace,
             config: &config.index,
@@ -53,7 +51,7 @@ impl<'a> Reader<'a> {
     /// Splits a file's content into passages. A file left out for its content becomes a document without passages.
     pub fn read(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
         let empty = |skip: &str| self.without_text(file, skip, content_hash(bytes));
-        let options = Options { max_tokens: self.config.passage_tokens };
+        let options = Options::default();
         let rich = match self.budget.read_document(&file.path, bytes, &options) {
             Ok(rich) => rich,
             Err(skip) => return empty(skip.as_str()),
@@ -105,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     fn document(&self, collection: Option<FileCollection>, file: &FoundFile, bytes: &[u8]) -> Document {
-        let options = Options { max_tokens: self.config.passage_tokens };
+        let options = Options::default();
         match collection {
             Some(FileCollection::Notes) => tamis_text::read_note(&file.path, bytes, &self.notes),
             #[cfg(feature = "wiki")]

@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 use tamis_store::{Applied, Change, DocumentId, DocumentState};
+use tamis_text::{NoteOptions, Options};
 
 /// The number of files committed together.
 const FILES_A_BATCH: usize = 128;
@@ -247,10 +248,12 @@ fn splitter_settings(index: &Index, source: &Source) -> String {
     let mut skip = config.skip.clone();
     skip.sort();
     let collection = source.collection.map_or("", FileCollection::as_str);
-    let IndexConfig { passage_tokens, note_tokens, note_overlap_tokens, notes, wiki, max_document_bytes, .. } = config;
+    let IndexConfig { notes, wiki, max_document_bytes, .. } = config;
+    let tokens = Options::default().max_tokens;
+    let NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap, .. } = NoteOptions::default();
     format!(
-        "version={SPLITTER} tokens={passage_tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
-         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap_tokens} documents={max_document_bytes}",
+        "version={SPLITTER} tokens={tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap} documents={max_document_bytes}",
         skip.join(",")
     )
 }
@@ -284,16 +287,26 @@ struct Published {
     next: Duration,
 }
 
+/// Stops as the observer of a run does, and leaves its stage alone.
+struct Silent<'a>(&'a dyn Observer);
+
+impl Observer for Silent<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
 /// Publishes the commits so far for searches during the run, by words and by the first model. Returns the time that publishing took.
-fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<Duration, Error> {
+fn complete_quickly(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<Duration, Error> {
+    let observer = &Silent(observer);
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
-        embed_with(index, name, &(), report)?;
+        embed_with(index, name, observer, report)?;
     }
     // A failure here is tried again at the end of the run.
     let started = Instant::now();
-    match publish(index, &(), report) {
+    match publish(index, observer, report) {
         Err(Error::NotPublished { .. }) | Ok(()) => Ok(started.elapsed()),
         Err(error) => Err(error),
     }
@@ -328,22 +341,27 @@ fn commit(
     // A caller in a pool of one thread does not want other threads to work.
     let alone = rayon::current_num_threads() == 1;
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let read_all = || {
             // Dropping the sender ends the loop below.
             let sender = sender;
             for files in plan.read.chunks(FILES_A_BATCH) {
-                if observer.cancelled() {
-                    break;
-                }
-                let read =
-                    |(file, known): &(FoundFile, Option<DocumentState>)| outcome(work, file, known.as_ref(), &by_hash);
-                let outcomes =
+                let read = |(file, known): &(FoundFile, Option<DocumentState>)| {
+                    (!observer.cancelled()).then(|| outcome(work, file, known.as_ref(), &by_hash))
+                };
+                let outcomes: Vec<Option<Outcome>> =
                     if alone { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() };
-                if sender.send(outcomes).is_err() {
+                let outcomes = outcomes.into_iter().flatten().collect();
+                if sender.send(outcomes).is_err() || observer.cancelled() {
                     break;
                 }
             }
-        });
+        };
+        // The channel has room for one batch. Among thousands of small sources, a thread for each takes longer than reading.
+        if plan.read.len() <= FILES_A_BATCH {
+            read_all();
+        } else {
+            scope.spawn(read_all);
+        }
         for outcomes in receiver {
             let read = outcomes.len() as u64;
             let mut changes = Vec::with_capacity(outcomes.len());
@@ -371,7 +389,7 @@ fn commit(
             observer.advance(read);
             if published.at.elapsed() > published.next {
                 let paused = Instant::now();
-                let took = complete_quickly(index, report)?;
+                let took = complete_quickly(index, observer, report)?;
                 *published = Published { at: Instant::now(), next: PUBLISH_EVERY.max(took * PUBLISHING_SHARE) };
                 // Embedding and publishing have times of their own.
                 started += paused.elapsed();
@@ -383,7 +401,9 @@ fn commit(
     if !report.interrupted {
         let gone: Vec<Change> =
             remaining(&plan.delete, &moved).into_iter().map(|document| Change::Delete { document }).collect();
-        count(report, index.store.apply(&gone)?);
+        if !gone.is_empty() {
+            count(report, index.store.apply(&gone)?);
+        }
     }
     report.time("read", started);
     Ok(())

@@ -1,6 +1,7 @@
 //! Limits of a run.
 
-use crate::config::Config;
+/// Most new passages that are embedded with the better model before somebody gets an answer.
+const FEW: u64 = 64;
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +20,9 @@ impl RunOptions {
     pub const WHOLE: RunOptions = RunOptions { embed_at_most: u64::MAX, reread: false, hurried: false };
 
     /// Ends when the first model has embedded everything, so that nobody waits for a slower one. A slower model that lacks only a
-    /// few passages embeds them, as before a search (`search.refresh_embed`).
-    #[must_use]
-    pub fn first_model(config: &Config) -> RunOptions {
-        RunOptions { embed_at_most: config.search.refresh_embed as u64, ..RunOptions::WHOLE }
-    }
+    /// few passages, 64 at most, embeds them.
+    pub const FIRST_MODEL: RunOptions = RunOptions { embed_at_most: FEW, ..RunOptions::WHOLE };
 
     /// The run before a search.
-    pub(crate) fn before_search(config: &Config) -> RunOptions {
-        RunOptions { hurried: true, ..RunOptions::first_model(config) }
-    }
+    pub(crate) const BEFORE_SEARCH: RunOptions = RunOptions { hurried: true, ..RunOptions::FIRST_MODEL };
 }

@@ -1,5 +1,6 @@
 //! Adds and removes the repositories of an index.
 
+use super::publish::publish_store;
 use super::{dates, refresh};
 use crate::Error;
 use crate::config::StoreConfig;
@@ -15,8 +16,9 @@ pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
 
 impl Index {
     /// Adds directories as namespaces, or changes the settings of those already added, and returns their namespaces. A namespace
-    /// is named after its directory, with a number after a taken name. The next [`Index::refresh`] reads the files. An empty
-    /// index then no longer counts the tree around it as a source, unless that tree is named itself.
+    /// is named after its directory, with a number after a taken name. A directory that has most files of a source whose own one is
+    /// gone is that source, moved. The next [`Index::refresh`] reads the files. An empty index then no longer counts the tree around
+    /// it as a source, unless that tree is named itself.
     ///
     /// # Errors
     /// A directory is missing, lies in another source or contains one; an owner's name is invalid; another process is
@@ -47,12 +49,34 @@ impl Index {
         if registry.is_single() && !self.store.documents(&self.namespace)?.iter().any(is_file) {
             registry.clear();
         }
+        for root in &roots {
+            if let Some(namespace) = self.moved_to(&registry, root)? {
+                registry.move_to(&namespace, root);
+            }
+        }
         let namespaces = registry.add(&roots, settings)?;
         self.claim(&registry, false)?;
         self.register(&registry)?;
         drop(writing);
         self.take_up_sources()?;
         Ok(namespaces)
+    }
+
+    /// Finds the namespace of a source that a user added, whose directory is gone and most of whose files are in this directory. In a
+    /// database, a directory that is not here may be on another machine.
+    fn moved_to(&self, registry: &Registry, root: &Path) -> Result<Option<String>, Error> {
+        if self.config.store.url.is_some() || registry.sources().any(|source| source.root == root) {
+            return Ok(None);
+        }
+        for source in registry.added().filter(|source| !source.root.is_dir()) {
+            let documents = self.store.documents(&source.namespace)?;
+            let files: Vec<&DocumentState> = documents.iter().filter(|document| document.origin.is_none()).collect();
+            let here = files.iter().filter(|document| root.join(&document.path).is_file()).count();
+            if here * 2 > files.len() {
+                return Ok(Some(source.namespace.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Removes a source with all its documents, or an imported namespace without a directory. Returns the number of removed
@@ -74,7 +98,7 @@ impl Index {
         dates::forget(self, namespace)?;
         self.store.set_property(&refresh::splitter_property(namespace), "")?;
         self.register(&registry)?;
-        self.store.publish(&mut |_| {}).map_err(Error::not_published)?;
+        publish_store(&*self.store, &())?;
         drop(writing);
         self.take_up_sources()?;
         Ok(removed.deleted)

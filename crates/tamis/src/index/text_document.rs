@@ -42,7 +42,7 @@ impl Index {
 
     fn text_document(&self, document: &TextDocument) -> NewDocument {
         let title = document.title.clone().filter(|title| !title.trim().is_empty());
-        let options = Options { max_tokens: self.config.index.passage_tokens };
+        let options = Options::default();
         // The text is read like a text file. The name only marks it as plain text.
         let read = tamis_text::read("document.txt", document.text.as_bytes(), &options);
         let passage = |passage: tamis_text::Passage| NewPassage {

@@ -11,7 +11,6 @@ use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 use tamis_text::{Limits, Skip};
@@ -43,6 +42,16 @@ pub struct Found {
     pub unreadable: Vec<(PathBuf, String)>,
     /// Remarks for people on faults that they can fix.
     pub remarks: Vec<String>,
+}
+
+impl Found {
+    /// Counts a file that is left out, and names the first of them.
+    fn leave_out(&mut self, path: String, kind: &'static str) {
+        *self.skipped.entry(kind).or_default() += 1;
+        if self.left_out.len() < MOST_NAMED {
+            self.left_out.push((path, kind));
+        }
+    }
 }
 
 /// Returns `true` if the configuration leaves out this kind of file.
@@ -104,9 +113,8 @@ fn list(
         false => std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),
     };
     let rules = Arc::new(Rules::new(root, !config.hidden, globs.build()?));
-    let nameless = Arc::new(Mutex::new(Vec::new()));
-    let work_trees = Arc::new(AtomicU64::new(0));
-    let (asked, unnamed, counted) = (rules.clone(), nameless.clone(), work_trees.clone());
+    let pruned = Arc::new(Mutex::new(Vec::new()));
+    let (asked, pruning) = (rules.clone(), pruned.clone());
     let repository = Repository::find(root);
     let walker = WalkBuilder::new(root)
         // The rules read ignore files themselves, defensively.
@@ -124,16 +132,19 @@ fn list(
             if !asked_for || left_out || asked.leave_out(entry) {
                 return false;
             }
+            let prune = |kind| {
+                pruning.lock().unwrap_or_else(PoisonError::into_inner).push((entry.path().to_owned(), kind));
+            };
             // Another checkout of the same files would be found beside each of them.
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             if is_directory && repository.as_ref().is_some_and(|repository| repository.has_work_tree(entry.path())) {
-                counted.fetch_add(1, Relaxed);
+                prune("work_tree");
                 return false;
             }
             // The index knows a file by its path, which is text. A file with another name could not be found again.
             let is_text = entry.file_name().to_str().is_some();
             if !is_text {
-                unnamed.lock().unwrap_or_else(PoisonError::into_inner).push(entry.path().to_owned());
+                prune(NAMELESS);
             }
             is_text
         })
@@ -154,26 +165,33 @@ fn list(
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     found.unreadable.sort();
-    found.left_out.sort();
     found.remarks = rules.remarks();
-    if let work_trees @ 1.. = work_trees.load(Relaxed) {
-        found.skipped.insert("work_tree", work_trees);
+    let mut nameless = Vec::new();
+    for (path, kind) in std::mem::take(&mut *pruned.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if kind == NAMELESS {
+            let name = format!("{:?}", path.strip_prefix(root).unwrap_or(&path));
+            found.leave_out(name.trim_matches('"').to_owned(), kind);
+            nameless.push(name);
+        } else {
+            found.leave_out(relative(root, &path), kind);
+        }
     }
-    let mut nameless = std::mem::take(&mut *nameless.lock().unwrap_or_else(PoisonError::into_inner));
+    found.left_out.sort();
     if !nameless.is_empty() {
         nameless.sort();
-        found.skipped.insert("name_not_utf8", nameless.len() as u64);
-        found.remarks.push(names_not_text(root, &nameless));
+        found.remarks.push(names_not_text(&nameless));
     }
     Ok(found)
 }
 
+/// The kind of files whose names are not valid text.
+const NAMELESS: &str = "name_not_utf8";
+
 /// Returns one line on the files whose names are not valid text.
-fn names_not_text(root: &Path, paths: &[PathBuf]) -> String {
+fn names_not_text(names: &[String]) -> String {
     const SHOWN: usize = 3;
-    let shown = paths.iter().take(SHOWN).map(|path| format!("{:?}", path.strip_prefix(root).unwrap_or(path)));
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    let others = paths.len().saturating_sub(SHOWN);
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let others = names.len().saturating_sub(SHOWN);
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
     format!("left out, since the name is not UTF-8: {shown}{others}; rename them to have them indexed")
 }
@@ -184,8 +202,7 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
         return;
     }
     if kind.is_symlink() {
-        *found.skipped.entry("symlink").or_default() += 1;
-        return;
+        return found.leave_out(relative(root, entry.path()), "symlink");
     }
     if !kind.is_file() {
         return;
@@ -204,11 +221,7 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
                 && skips(config, skip)
                 && !named(skip)
             {
-                *found.skipped.entry(skip.as_str()).or_default() += 1;
-                if found.left_out.len() < MOST_NAMED {
-                    found.left_out.push((path, skip.as_str()));
-                }
-                return;
+                return found.leave_out(path, skip.as_str());
             }
             let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             let modified_ns = modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
@@ -422,6 +435,7 @@ mod tests {
         let found = walk(&at(root.path()), &root.path().join(".tamis"), &config.index).expect("walked");
         assert_eq!(paths(&found), ["a.txt", "sub/b.txt", "vendored/c.txt"]);
         assert_eq!(found.skipped.get("work_tree"), Some(&1));
+        assert_eq!(found.left_out.len(), 1, "{:?}", found.left_out);
         // Where the walk begins, it is no further one.
         let side = root.path().join("side");
         let found = walk(&at(&side), &side.join(".tamis"), &config.index).expect("walked");
@@ -485,6 +499,7 @@ mod tests {
         let found = walk(&at(root.path()), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
         assert_eq!(paths(&found), ["plain.txt"]);
         assert_eq!(found.skipped.get("name_not_utf8"), Some(&2));
+        assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);
         let [line] = found.remarks.as_slice() else { panic!("{:?}", found.remarks) };
         assert!(line.contains(r#""caf\xE9.txt""#) && line.contains("rename"), "{line}");
     }
@@ -499,5 +514,6 @@ mod tests {
         let found = walk(&at(root.path()), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
         assert!(found.files.is_empty());
         assert_eq!(found.skipped.get("symlink"), Some(&1));
+        assert_eq!(found.left_out, [("link".to_owned(), "symlink")]);
     }
 }

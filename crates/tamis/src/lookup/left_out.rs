@@ -64,6 +64,7 @@ pub(crate) fn reason(path: &str, skip: &str) -> String {
     let why = match skip {
         "symlink" => return "it is a symbolic link, and none is followed".to_owned(),
         "work_tree" => return "it is in a further work tree of the same repository".to_owned(),
+        "name_not_utf8" => return "its name is not UTF-8".to_owned(),
         "binary" => return "it is binary".to_owned(),
         "empty" => return "it is empty".to_owned(),
         "encrypted" => return "it is encrypted; save a copy without a password".to_owned(),

@@ -36,7 +36,7 @@ pub struct Answer {
     /// The entries just below the line, best first: at most five, or three where nothing is relevant. Empty if the cut left nothing
     /// out, or with the option `strict`.
     pub nearest: Vec<Nearest>,
-    /// The words of the query that no searched passage has, as written; at most three.
+    /// The words of the query that no searched passage has, as written; at most 20.
     pub missing_words: Vec<String>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
@@ -339,6 +339,9 @@ fn missing(words: &[String]) -> Option<String> {
     match words {
         [] => None,
         [one] => Some(format!("no passage has \"{one}\"")),
+        [first, second, third, rest @ ..] if rest.len() > 1 => {
+            Some(format!("no passage has \"{first}\", \"{second}\", \"{third}\" or {} more of the words", rest.len()))
+        }
         [first @ .., last] => Some(format!("no passage has \"{}\" or \"{last}\"", first.join("\", \""))),
     }
 }

@@ -43,10 +43,10 @@ impl Searcher<'_> {
         kept: Vec<usize>,
         by: &DisplayOrder<'_>,
     ) -> Result<Vec<Placed>, Error> {
-        let place = |position: usize| Placed { position, score: by.decay.aged(&ranked[position]) };
+        let place = |position: usize| Placed { position, score: SearchDecay::aged(&ranked[position]) };
         let mut placed: Vec<Placed> = kept.into_iter().map(place).collect();
         // Several phrasings use an order other than that of the scores, and only age may change it.
-        if by.decay.is_on() && !by.decay.before_cut() {
+        if by.decay.is_on() {
             let scores: Vec<f64> = placed.iter().map(|placed| placed.score).collect();
             placed = order(&scores).into_iter().map(|at| placed[at]).collect();
         }

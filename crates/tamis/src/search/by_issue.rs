@@ -181,6 +181,7 @@ impl Searcher<'_> {
     pub(crate) fn issue_similarities(&self, found: &FoundIssues) -> Result<Vec<IssuePassages>, Error> {
         let filter = found.searched_filter();
         let read = |issue: &FoundIssue| {
+            self.observer.check_cancelled()?;
             let passages = self.index.store.document_passages(&issue.passage.namespace, &issue.passage.path)?;
             Ok(IssuePassages { similarities: self.similarities(found.compared(), &filter, &passages)?, passages })
         };
@@ -215,6 +216,7 @@ impl Searcher<'_> {
                 continue;
             }
             let view = issues.iter().map(|issue| {
+                self.observer.check_cancelled()?;
                 let similarities =
                     self.similarities(Some((id.as_str(), vector.as_slice())), &filter, &issue.passages)?;
                 Ok(IssuePassages { similarities, passages: issue.passages.clone() })

@@ -2,11 +2,9 @@
 //!
 //! Age decides the order of memories, not whether there is an answer: a factor that halves every month soon puts the one good
 //! answer below this week's noise. So the cut reads values without decay, and decay orders the kept candidates.
-//! `memory.decay_moves = "cut"` lets the cut read the decayed values.
 
-use super::answer::CutReport;
 use super::candidate::Ranked;
-use crate::config::{DecayConfig, DecayMoves};
+use crate::config::DecayConfig;
 use tamis_rank::Decay;
 use tamis_store::StoredPassage;
 
@@ -32,11 +30,6 @@ impl<'a> SearchDecay<'a> {
         self.config.is_some()
     }
 
-    /// Returns `true` if the cut reads decayed values.
-    pub fn before_cut(&self) -> bool {
-        self.config.is_some_and(|config| config.moves == DecayMoves::Cut)
-    }
-
     /// Returns the date of a passage for decay: its own or its document's, never that of the file. `None` if it does not decay.
     pub fn date(&self, passage: &StoredPassage) -> Option<i64> {
         let config = self.config?;
@@ -51,29 +44,9 @@ impl<'a> SearchDecay<'a> {
         self.config.map_or(1.0, |config| config.decay.factor(self.date(passage), self.now_ns))
     }
 
-    /// Returns the value of a candidate after decay. If the cut read decayed values, the value already includes it.
-    pub fn aged(&self, ranked: &Ranked) -> f64 {
-        if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.decay) }
-    }
-
-    /// Returns its setting for a scoring key, if it changes the values that a cut reads.
-    pub fn scoring(&self) -> Option<(&'static str, String)> {
-        let DecayConfig { collections, decay, evergreen, .. } = self.config.filter(|_| self.before_cut())?;
-        let but = if evergreen.is_empty() { String::new() } else { format!(" but {}", evergreen.join(" ")) };
-        Some(("decay", format!("{} of {}{but}", decay.half_life_days, collections.join(" "))))
-    }
-
-    /// Adds a note to the reason of an empty cut if age alone put the best candidate below it.
-    pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
-        let on_score = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "score");
-        let (true, true, 0, Some(threshold)) = (self.before_cut(), on_score, cut.keep, cut.threshold) else { return };
-        let fresh = |ranked: &Ranked| if ranked.score > 0.0 { ranked.score / ranked.decay } else { ranked.score };
-        let best = ranked.iter().max_by(|a, b| fresh(a).total_cmp(&fresh(b)));
-        if let Some(best) = best.filter(|best| fresh(best) >= threshold) {
-            cut.reason =
-                format!("{}; the best match is too old (memory.decay_moves)", cut.reason.trim_end_matches('.'));
-            cut.diagnostics.insert("best_before_age".into(), fresh(best).into());
-        }
+    /// Returns the value of a candidate after decay.
+    pub fn aged(ranked: &Ranked) -> f64 {
+        Decay::apply(ranked.score, ranked.decay)
     }
 }
 
@@ -192,31 +165,6 @@ mod tests {
             answer.cut.threshold.is_some_and(|threshold| threshold > answer.results[0].score),
             "as it was before age"
         );
-
-        let index = noted(directory.path(), &[("memory.decay_moves", "cut")], &[]);
-        let answer = recall(&index, "backups of the database on the second disk");
-        assert_eq!(found(&answer), [""; 0], "{}", answer.cut.reason);
-        assert!(
-            answer.cut.reason.ends_with("; the best match is too old (memory.decay_moves)"),
-            "{}",
-            answer.cut.reason
-        );
-        let before = answer.cut.diagnostics["best_before_age"].as_f64();
-        assert!(before.is_some_and(|before| before > answer.cut.threshold.expect("a score")), "{before:?}");
-    }
-
-    #[test]
-    fn a_cut_of_decayed_values_leaves_out_the_older_of_two_equals() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let notes: Notes<'_> = &[("old.md", Some(40), BACKUPS), ("new.md", Some(0), BACKUPS)];
-        let index = noted(directory.path(), &[("memory.decay_moves", "cut")], notes);
-        let answer = recall(&index, "backups of the database on the second disk");
-        assert_eq!(found(&answer), ["new.md"], "{}", answer.cut.reason);
-        let pool = answer.pool.as_ref().expect("explained");
-        assert!((pool[1].score - pool[0].score * pool[1].decay).abs() < 1e-9, "the scores are decayed");
-        assert_eq!(pool[0].score, answer.results[0].score);
-        let all = noted(directory.path(), &[], &[]);
-        assert_eq!(found(&recall(&all, "backups of the database on the second disk")), ["new.md", "old.md"]);
     }
 
     #[test]

@@ -6,19 +6,18 @@ use super::decay::SearchDecay;
 use super::gather::Gathered;
 use super::gather::Phrased;
 use super::listed::Listed;
-use super::rank_factors::lowered;
+use super::rank_factors::factors;
 use super::rerank::Rerank;
 use super::thresholds::Thresholds;
 use crate::Error;
 use crate::collections::CODE;
-use crate::config::RankFactors;
 use std::collections::{HashMap, HashSet};
 use tamis_cut::{
     Admission, Admitted, Background, Gate, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
-    Adjustment, Decay, Evidence, ExactFind, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores,
-    fuse_phrasings, merged_ranks, order, put_first,
+    Adjustment, Evidence, ExactFind, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
+    lowered, merged_ranks, order, put_first,
 };
 use tamis_store::{PassageId, StoredPassage};
 
@@ -42,13 +41,16 @@ impl Fusions {
         }
     }
 
-    /// Returns the weighted fusion of memories, or the one that the rule's scale requires. `weight` is the semantic leg's share.
-    pub fn of_memories(rule: &dyn Rule, weight: f64) -> Self {
-        let weight = if rule.scale() == Scale::Similarity { 1.0 } else { weight };
+    /// Returns the weighted fusion of memories, or the one that the rule's scale requires.
+    pub fn of_memories(rule: &dyn Rule) -> Self {
+        let weight = if rule.scale() == Scale::Similarity { 1.0 } else { MEMORY_WEIGHT };
         let fusion = Fusion::Weighted { weight };
         Fusions { order: fusion, cut: fusion }
     }
 }
+
+/// The weight w of the semantic leg in a memory's score, w · similarity + (1 − w) · r/(1+r) with r the BM25 score.
+const MEMORY_WEIGHT: f64 = 0.7;
 
 /// The role of ordinary text.
 const MAIN: &str = "main";
@@ -56,7 +58,6 @@ const MAIN: &str = "main";
 /// The inputs of a list besides the candidates.
 pub(super) struct Steps<'a> {
     pub fusions: Fusions,
-    pub rank_factors: &'a RankFactors,
     /// The names that the query can mean.
     pub names: &'a QueryNames,
     /// What the search leans to.
@@ -104,7 +105,7 @@ pub(super) fn list(
     threshold: impl Fn(&StoredPassage) -> Option<f64>,
 ) -> Listed {
     let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
-    let factors = steps.rank_factors.factors(steps.names, steps.lean, &passages);
+    let factors = factors(steps.names, steps.lean, &passages);
     let weighed = |scores: Vec<f64>| -> Vec<f64> {
         scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
     };
@@ -112,9 +113,6 @@ pub(super) fn list(
     let fused = Fused::of(gathered, &adjustments, cut);
     let decay: Vec<f64> = passages.iter().map(|passage| steps.decay.factor(passage)).collect();
     let mut values = weighed(fused.values);
-    if steps.decay.before_cut() {
-        values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
-    }
     // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
     let falls_short = falls_short(gathered, &passages, steps);
     let lower = |scores: &mut [f64], most: f64| {

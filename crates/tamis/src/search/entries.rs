@@ -12,7 +12,7 @@ use super::representative::{chosen, is_mute};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tamis_rank::{EntryEvidence, Shingles, near_copies};
+use tamis_rank::{Shingles, entry_scores, near_copies};
 use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
 use tamis_text::Kind;
 
@@ -72,10 +72,10 @@ impl KnownText {
 }
 
 /// Groups the list into entries. The passages that stand for the entries come first, in the order of the entries, and all other
-/// passages follow; the values become those of the entries. `evidence` orders the entries by what their other passages say too, and by
+/// passages follow; the values become those of the entries. If it `adds`, the entries are ordered by what their other passages say too, and by
 /// the name of the file, if the question has its words; the values stay those of the best passages. A list from a single document stays
 /// as it is, since the question then is where in it.
-pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&EntryEvidence>, question: &Question) {
+pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, adds: bool, question: &Question) {
     let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let alone = keys.iter().all(|key| Some(key) == keys.first());
     if keys.len() > 1 && alone {
@@ -100,9 +100,9 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
         true => (original_values.clone(), listed.background.unwrap_or(0.0)),
         false => (originals.iter().map(|&at| listed.ranked[at].score).collect(), 0.0),
     };
-    let evidence = evidence.filter(|_| scores.is_sorted_by(|a, b| a >= b));
+    let adds = adds && scores.is_sorted_by(|a, b| a >= b);
     let own = tamis_rank::entries(&original_keys, &scores);
-    let scores = evidence.map(|evidence| evidence.scores(&own, &scores, background, name));
+    let scores = adds.then(|| entry_scores(&own, &scores, background, name));
     let mut added = Vec::new();
     if let Some(scores) = scores {
         let mut scored: Vec<_> = grouped.into_iter().zip(own).zip(scores).collect();

@@ -17,8 +17,14 @@ use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 #[derive(Debug, Default)]
 pub(crate) struct LateVectors(Mutex<HashMap<(String, TextHash), Vec<f32>>>);
 
+/// First entries of a search whose best passages the better model reads while somebody waits.
+const ENTRIES: usize = 24;
+
 /// Vectors kept in memory, about six megabytes. Beyond that the next search begins anew.
 const REMEMBERED: usize = 4096;
+
+/// Texts that the model reads between two looks at the observer.
+const TEXTS_A_PART: usize = 8;
 
 impl LateVectors {
     fn get(&self, model: &str, text: TextHash) -> Option<Vec<f32>> {
@@ -35,11 +41,11 @@ impl LateVectors {
 }
 
 impl Searcher<'_> {
-    /// Notes the similarity of the first `search.late` entries to the query under the better model. Their best passages are read now
+    /// Notes the similarity of the first entries to the query under the better model. Their best passages are read now
     /// if it has not read them. Returns the reason if the model failed; the search is then decided without it.
     pub(super) fn read_late(&self, retrieved: &Retrieved, listed: &mut Listed) -> Result<Option<String>, Error> {
         let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
-        let depth = self.index.config.search.late.min(counted);
+        let depth = ENTRIES.min(counted);
         let Some(name) = self.index.config.index.models.last().filter(|_| depth > 0) else { return Ok(None) };
         let read = self.index.models.described(name).and_then(|model| {
             if model.provider == Provider::Static {
@@ -81,7 +87,13 @@ impl Searcher<'_> {
         let input = |at: &usize| model_input(model, &passages[*at].passage.path, &text(at));
         let inputs: Vec<String> = missing.iter().map(input).collect();
         let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        let made = self.index.models.embed_passages(name, &read, true)?;
+        // An endpoint reads them all as fast as a part of them.
+        let at_once = if self.index.models.is_remote(name) { read.len() } else { TEXTS_A_PART };
+        let mut made = Vec::with_capacity(read.len());
+        for part in read.chunks(at_once) {
+            self.observer.check_cancelled()?;
+            made.extend(self.index.models.embed_passages(name, part, true)?);
+        }
         let rows: Vec<(TextHash, Vec<f32>)> =
             missing.iter().map(|&at| passages[at].passage.text_hash).zip(made).collect();
         for (&at, (_, vector)) in missing.iter().zip(&rows) {

@@ -2,8 +2,8 @@
 
 use tamis_store::TermStatistics;
 
-/// Most words named.
-const NAMED: usize = 3;
+/// Most words returned, of which a sentence names the first.
+const MOST: usize = 20;
 
 /// Returns the words of `query`, as written, that no passage of the searched namespaces has in any form. `terms` are the query's in
 /// the lexical index, without function words; parts of an identifier are not words of their own.
@@ -14,12 +14,15 @@ pub(super) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String
     };
     let mut missing: Vec<String> = Vec::new();
     for word in query.split(ends_word).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())) {
+        // Of a contraction such as "don't", the lexical index has a part that nobody asked for.
+        let word = match word.split_once(['\'', '’']) {
+            Some((name, "s")) => name,
+            Some(_) => continue,
+            None => word,
+        };
         let is_known = || missing.iter().any(|known| known.to_lowercase() == word.to_lowercase());
-        if is_missing(word) && !is_known() {
+        if missing.len() < MOST && word.chars().nth(1).is_some() && is_missing(word) && !is_known() {
             missing.push(word.to_owned());
-            if missing.len() == NAMED {
-                break;
-            }
         }
     }
     missing
@@ -27,7 +30,7 @@ pub(super) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String
 
 /// Returns `true` for whatever ends a word of a sentence. Characters that join the parts of a name do not.
 fn ends_word(c: char) -> bool {
-    c.is_whitespace() || "'\"’‘“”`()[]{}<>,;!?".contains(c)
+    c.is_whitespace() || "\"‘“”`()[]{}<>,;!?、。，；：！？「」『』（）《》…".contains(c)
 }
 
 #[cfg(test)]
@@ -56,8 +59,8 @@ mod tests {
     }
 
     #[test]
-    fn three_are_enough() {
-        let terms = ["aa", "bb", "cc", "dd"].map(|word| term(word, 0, false));
-        assert_eq!(missing_words("aa bb cc dd", &terms), ["aa", "bb", "cc"]);
+    fn contractions_and_single_characters_are_no_words() {
+        let terms = ["don", "mongolia", "概", "概要"].map(|word| term(word, 0, false));
+        assert_eq!(missing_words("Don't, don’t: Mongolia’s 概 「概要」。", &terms), ["Mongolia", "概要"]);
     }
 }

@@ -4,6 +4,7 @@
 use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
+use crate::handle::SourceState;
 use crate::index::is_file;
 use std::collections::BTreeSet;
 use tamis_store::Namespace;
@@ -60,6 +61,17 @@ impl Searcher<'_> {
             paths.extend(files.map(|document| document.path));
         }
         Ok(warnings(&words, &paths))
+    }
+
+    /// Returns a warning for each namespace of an answer whose directory is gone. In a database, it may be on another machine.
+    pub(super) fn gone_sources(&self, shown: BTreeSet<&str>) -> Vec<String> {
+        if self.index.config.store.url.is_some() {
+            return Vec::new();
+        }
+        let sources = self.index.registry.sources().filter(|source| shown.contains(source.namespace.as_str()));
+        let remark = |namespace: &str| SourceState::Gone.remark(namespace).unwrap_or_default();
+        let gone = sources.filter(|source| !source.root.is_dir());
+        gone.map(|source| format!("the directory of {} is {}", source.namespace, remark(&source.namespace))).collect()
     }
 
     /// Whether a path is the whole one of a file, which costs less to know than a list of all.

@@ -77,7 +77,6 @@ impl Searcher<'_> {
         let rerank = self.rerank(None, now_ns, false, rule)?;
         let steps = Steps {
             fusions: self.fusions(rule, Some(&info), false)?,
-            rank_factors: &self.index.config.rank_factors,
             names: &names,
             lean: None,
             rerank: &rerank,

@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 use tamis_cut::Guarantee;
 use tamis_store::{DocumentId, Filter, Highlighter};
 
+/// Lines of text shown for a result, unless the request says how many.
+const SNIPPET_LINES: usize = 6;
+
 /// The steps of a search that an observer counts: gather, decide, present. It can stop the search after each.
 const STEPS: u64 = 3;
 
@@ -66,7 +69,7 @@ impl Index {
         // A guarantee for searches does not cover memories, whose scores are different.
         let cuts = !request.memory && !request.is_uncut(&self.config);
         let configured = self.config.search.guarantee.filter(|_| cuts);
-        self.searcher().search_under(request, request.guarantee.or(configured), freshness, observer)
+        self.searcher_for(observer).search_under(request, request.guarantee.or(configured), freshness)
     }
 
     /// Returns the number of passages that match the filters of a request.
@@ -87,13 +90,12 @@ impl<'a> Searcher<'a> {
         request: &SearchRequest,
         guarantee: Option<Guarantee>,
         freshness: &Freshness,
-        observer: &dyn Observer,
     ) -> Result<Answer, Error> {
         request.check()?;
-        observer.stage(Stage::Search, STEPS);
+        self.observer.stage(Stage::Search, STEPS);
         let step = || {
-            observer.advance(1);
-            if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+            self.observer.advance(1);
+            self.observer.check_cancelled()
         };
         let mut clock = Stopwatch::start();
         let asked = request.asked(&self.index.config)?;
@@ -123,7 +125,6 @@ impl<'a> Searcher<'a> {
         self.explain_learning(rule, &mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
         let decay = self.decay(&retrieved.question);
-        decay.explain(&mut decided.cut, &decided.ranked);
         decided.cut.explain_words(&retrieved.question.words);
 
         let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(decided.cut.keep);
@@ -148,8 +149,8 @@ impl<'a> Searcher<'a> {
         warnings.extend(self.missing_paths(&question)?);
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
-        let lines = request.snippet_lines.unwrap_or(self.index.config.search.snippet_lines);
-        let shown = Shown { question: &question, highlighter: highlighter.as_ref(), lines, decay: &decay };
+        let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
+        let shown = Shown { question: &question, highlighter: highlighter.as_ref(), lines };
         let Decided { ranked, cut, .. } = &decided;
         let listed = flat.as_ref().unwrap_or(&placed);
         let documents: Vec<DocumentId> = listed.iter().map(|placed| ranked[placed.position].passage.document).collect();
@@ -159,6 +160,8 @@ impl<'a> Searcher<'a> {
         self.add_urls(&documents, &mut results)?;
         let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
         let nearest = if request.strict { Vec::new() } else { nearest(&decided) };
+        let shown = results.iter().map(|hit| &hit.namespace).chain(nearest.iter().map(|one| &one.namespace));
+        warnings.extend(self.gone_sources(shown.map(String::as_str).collect()));
         let statistics = gathered.lexical.as_ref();
         let missing_words = statistics.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
         let summary = cut.sentence(placed.len(), &missing_words);

@@ -20,7 +20,6 @@ pub(super) struct Shown<'a> {
     pub highlighter: Option<&'a Highlighter>,
     /// Lines of a snippet.
     pub lines: usize,
-    pub decay: &'a SearchDecay<'a>,
 }
 
 impl Shown<'_> {
@@ -97,7 +96,7 @@ impl Shown<'_> {
             kind: passage.kind.clone(),
             author: passage.author.clone(),
             dated_at: dated_at(passage),
-            score: self.decay.aged(hit),
+            score: SearchDecay::aged(hit),
             snippet: snippet.text,
             highlights: snippet.highlights,
         }

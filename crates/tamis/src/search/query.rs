@@ -90,7 +90,7 @@ pub struct SearchRequest {
     pub metadata: MetadataFilter,
     /// True to return the whole pool with the answer.
     pub explain: bool,
-    /// Lines of a snippet; `None`: `search.snippet_lines`.
+    /// Lines of a snippet; `None`: 6.
     pub snippet_lines: Option<usize>,
     /// The reference time for the age of passages, in nanoseconds since 1970. `None`: now.
     pub now_ns: Option<i64>,

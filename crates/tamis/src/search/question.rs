@@ -65,8 +65,7 @@ impl Searcher<'_> {
         let scope = self.scope(request)?;
         let parsed = self.parsed(&request.query, &scope.of_all(filter))?;
         let names = QueryNames::of(&parsed.text);
-        let weighed =
-            |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.index.config)?));
+        let weighed = |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked()?));
         let (gate, waived_gate) = self.gates(request);
         let reads = !request.fast && !request.memory;
         let judged = self.judged_passages(request, &scope, &parsed.text);
@@ -99,10 +98,15 @@ impl Searcher<'_> {
         if request.is_uncut(config) {
             return (None, None);
         }
-        let own = config.memory.min_evidence.filter(|_| request.memory);
-        let gate = Gate { min_evidence: own.unwrap_or(config.gate.min_evidence), ..config.gate.clone() };
+        let gate = if request.memory { gate_of_memories() } else { Gate::default() };
         if request.gate.unwrap_or(config.search.gate) { (Some(gate), None) } else { (None, Some(gate)) }
     }
+}
+
+/// The gate of a search of memories. A note is a line or two and shares few words with a question about it, so less evidence
+/// is enough.
+fn gate_of_memories() -> Gate {
+    Gate { min_evidence: 0.75, ..Gate::default() }
 }
 
 impl SearchRequest {
@@ -120,5 +124,19 @@ impl SearchRequest {
         let here = || self.caller_path.as_deref().and_then(|path| Language::of(path, ""));
         let named = || parsed.language.and_then(Language::named);
         said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_cut::Evidence;
+
+    #[test]
+    fn the_gate_asks_less_of_memories_than_of_other_searches() {
+        // A note in other words than the question's.
+        let evidence =
+            Evidence { coverage: Some(0.1), best_similarity: Some(0.4), reference: Some(0.5), ..Evidence::default() };
+        assert!(Gate::default().judge(&evidence).empty && !gate_of_memories().judge(&evidence).empty);
     }
 }

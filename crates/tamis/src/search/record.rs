@@ -3,8 +3,8 @@
 use super::answer::{CutReport, Hit};
 use super::caller::SearchCaller;
 use super::candidate::Ranked;
-use super::decay::SearchDecay;
 use super::quality_row::{Served, quality};
+use super::rank_factors;
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
@@ -116,18 +116,10 @@ impl Searcher<'_> {
     }
 
     /// Returns the key of the scores: every setting that changes them or the depth of the pool.
-    pub(super) fn scoring(
-        &self,
-        fusion: Fusion,
-        rerank: &Rerank,
-        memory: bool,
-        decay: &SearchDecay<'_>,
-        phrasings: usize,
-    ) -> ScoringKey {
+    pub(super) fn scoring(&self, fusion: Fusion, rerank: &Rerank, memory: bool, phrasings: usize) -> ScoringKey {
         let kind = if memory { ScoringKind::Memories } else { ScoringKind::Search };
         let mut key = ScoringKey::new(kind, fusion);
-        let factors = self.index.config.rank_factors.scoring();
-        let moved = factors.into_iter().chain(rerank.scoring()).chain(decay.scoring());
+        let moved = rank_factors::scoring().into_iter().chain(rerank.scoring());
         key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
         if phrasings > 0 {
             key = key.with("phrasings", phrasings);

@@ -10,6 +10,7 @@ use crate::Error;
 use crate::config::Mode;
 use crate::models;
 use std::collections::HashMap;
+use tamis_cut::Gate;
 use tamis_embed::Embedder;
 use tamis_rank::{EntryFeatures, Legs, QueryFeatures, WeighedEvidence, late_weight, relevance};
 use tamis_store::PassageId;
@@ -65,7 +66,7 @@ impl Searcher<'_> {
             None => (0, None),
         };
         let best = evidence.iter().map(|weighed| weighed.log_odds).fold(f64::NEG_INFINITY, f64::max);
-        let gate = &self.index.config.gate;
+        let gate = Gate::default();
         let shift = self.shift(retrieved).for_list(best, gate.min_probability, gate.min_each);
         shift_all(&mut evidence, &shift);
         retrieved.question.judged.weigh(listed, &mut evidence);

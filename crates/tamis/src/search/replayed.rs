@@ -23,15 +23,13 @@ pub(crate) struct Configured {
     pub fusion: Fusion,
     /// The semantic leg's share in it.
     pub weight: f64,
-    /// The semantic leg's share in searches of memories.
-    pub memory_weight: f64,
 }
 
 impl Configured {
     /// Returns the fusion that orders the candidates of a recorded search under a rule, and the one that the rule reads.
     fn fusions(&self, search: &RecordedSearch, rule: &dyn Rule) -> Fusions {
         match search.scoring.kind == ScoringKind::Memories {
-            true => Fusions::of_memories(rule, self.memory_weight),
+            true => Fusions::of_memories(rule),
             false => Fusions::new(rule, self.fusion, self.weight),
         }
     }
@@ -223,8 +221,7 @@ mod tests {
         }
     }
 
-    const CONFIGURED: Configured =
-        Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5, memory_weight: 0.7 };
+    const CONFIGURED: Configured = Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5 };
 
     fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
         let grounds =

@@ -23,6 +23,7 @@ use super::shift::{self, JUDGE, JUDGEMENTS};
 use super::stopwatch::Stopwatch;
 use super::text_kind::{scoring_of, text_kind};
 use super::thresholds::Thresholds;
+use super::variants::VariantKind;
 use crate::Error;
 use crate::config::ConfigError;
 use crate::config::Mode;
@@ -134,6 +135,7 @@ impl<'a> Searcher<'a> {
             vector = None;
         }
         clock.lap("embed");
+        self.observer.check_cancelled()?;
 
         let mut warnings = Vec::new();
         let asked = plan.asked(&question.text, vector.as_deref());
@@ -151,7 +153,7 @@ impl<'a> Searcher<'a> {
         warnings.extend(left_out);
         if !question.variants.is_empty() {
             let others = self.gather_variants(&plan, &question, filter, depth, &mut warnings);
-            let own = Phrased::new(self.index.config.search.variants.intent_weight, &gathered);
+            let own = Phrased::new(VariantKind::Intent.weight(), &gathered);
             let phrased: Vec<Phrased> = std::iter::once(own).chain(others).collect();
             merge(&mut gathered, &phrased);
             complete(&*self.index.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
@@ -259,16 +261,8 @@ impl<'a> Searcher<'a> {
         let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
         let lean = lean_of(*lean, retrieved.text_kind).filter(|_| !memory);
-        let steps = Steps {
-            fusions,
-            rank_factors: &self.index.config.rank_factors,
-            names,
-            lean,
-            rerank: &rerank,
-            decay,
-            tables: &tables,
-            measured: measured.as_ref(),
-        };
+        let steps =
+            Steps { fusions, names, lean, rerank: &rerank, decay, tables: &tables, measured: measured.as_ref() };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -278,11 +272,10 @@ impl<'a> Searcher<'a> {
         if !rule.counts_passages() {
             // Memories are notes of their own, not parts of a file. Similarities are on a scale of their own.
             let adds = !memory && rule.scale() == Scale::Score;
-            let evidence = adds.then_some(&self.index.config.rank_factors.entries);
-            entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question);
+            entries::group(&mut listed, &retrieved.texts, adds, &retrieved.question);
         }
         clock.lap("entries");
-        let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        let scoring = self.scoring(fusions.cut, &rerank, *memory, retrieved.gathered.phrased.len());
         let mut scoring = scoring_of(scoring, retrieved.text_kind);
         // The model of relevance weighs entries of any text but memories. A rule on a scale of its own orders by that.
         let weighs = !memory && !rule.counts_passages() && rule.scale() == Scale::Score;
@@ -467,7 +460,7 @@ impl<'a> Searcher<'a> {
     /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
     pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>, memory: bool) -> Result<Fusions, Error> {
         if memory {
-            return Ok(Fusions::of_memories(rule, self.index.config.memory.fusion_weight));
+            return Ok(Fusions::of_memories(rule));
         }
         let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
         let weight = self.index.config.search.fusion_weight.unwrap_or(own);

@@ -6,6 +6,9 @@ use crate::Error;
 use std::collections::{HashMap, HashSet};
 use tamis_store::{Filter, Namespace};
 
+/// Most shared namespaces that a search reads, the largest first.
+const MOST_SHARED: usize = 5;
+
 /// The namespaces of one search. Others are not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scope {
@@ -104,7 +107,7 @@ impl Searcher<'_> {
     pub(crate) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
         let known = self.index.store.namespaces()?;
         let sharing = request.sharing.unwrap_or(self.index.config.search.sharing);
-        let most = if sharing { self.index.config.search.shared_namespaces } else { 0 };
+        let most = if sharing { MOST_SHARED } else { 0 };
         scope(request, &known, self.index.own_namespace(), most)
     }
 }

@@ -1,9 +1,11 @@
 //! Other phrasings of a query. Each is gathered on its own, and their rankings are merged.
 
 use crate::Error;
-use crate::config::{Config, VariantConfig};
 use std::fmt;
 use std::str::FromStr;
+
+/// The most characters of a phrasing.
+const MOST_CHARACTERS: usize = 800;
 
 /// The kind of a phrasing, which sets the weight of its ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,11 +23,12 @@ impl VariantKind {
     /// All kinds by name.
     pub const NAMES: [&str; 3] = ["intent", "paths", "code"];
 
-    fn weight(self, config: &VariantConfig) -> f64 {
+    /// Returns the weight of the ranks of a phrasing. The query itself has that of an intent.
+    pub(super) fn weight(self) -> f64 {
         match self {
-            VariantKind::Intent => config.intent_weight,
-            VariantKind::Paths => config.paths_weight,
-            VariantKind::Code => config.code_weight,
+            VariantKind::Intent => 1.0,
+            VariantKind::Paths => 0.95,
+            VariantKind::Code => 0.9,
         }
     }
 }
@@ -43,11 +46,12 @@ impl fmt::Display for VariantKind {
 /// Another phrasing of a query's need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variant {
-    /// Its words, at most `search.variants.max_characters`.
+    /// Its words, at most 800 characters.
     pub text: String,
     /// Its kind.
     pub kind: VariantKind,
-    /// The weight of its ranks, 0 to 1. `None`: the configured weight of its kind.
+    /// The weight of its ranks, 0 to 1. `None`: the weight of its kind, 1 for an intent, 0.95 for paths, 0.9 for
+    /// code.
     pub weight: Option<f64>,
 }
 
@@ -75,18 +79,17 @@ impl Variant {
     ///
     /// # Errors
     /// Its text is empty or too long, or its weight is not in the range 0 to 1.
-    pub(super) fn checked(&self, config: &Config) -> Result<f64, Error> {
-        let most = config.search.variants.max_characters;
+    pub(super) fn checked(&self) -> Result<f64, Error> {
         let length = self.text.chars().count();
-        if self.text.trim().is_empty() || length > most {
-            let allowed = format!("1 to {most} characters (search.variants.max_characters)");
+        if self.text.trim().is_empty() || length > MOST_CHARACTERS {
+            let allowed = format!("1 to {MOST_CHARACTERS} characters");
             return Err(Error::argument("variant", format!("{length} characters"), allowed));
         }
         match self.weight {
             Some(weight) if !(0.0..=1.0).contains(&weight) => {
                 Err(Error::argument("variant weight", weight.to_string(), "0 to 1"))
             }
-            weight => Ok(weight.unwrap_or(self.kind.weight(&config.search.variants))),
+            weight => Ok(weight.unwrap_or(self.kind.weight())),
         }
     }
 }
@@ -106,8 +109,7 @@ mod tests {
 
     #[test]
     fn weights_come_from_the_kind_and_lengths_are_bounded() {
-        let config = Config::built_in();
-        let weight = |text: &str| text.parse::<Variant>().expect("a variant").checked(&config);
+        let weight = |text: &str| text.parse::<Variant>().expect("a variant").checked();
         assert_eq!(weight("x").ok(), Some(1.0));
         assert_eq!(weight("paths:x").ok(), Some(0.95));
         assert_eq!(weight("code:x").ok(), Some(0.9));
@@ -115,6 +117,6 @@ mod tests {
         let error = weight(&"x".repeat(801)).expect_err("one too many").to_string();
         assert!(error.contains("801 characters") && error.contains("1 to 800"), "{error}");
         let heavy = Variant { text: "x".into(), weight: Some(1.5), ..Variant::default() };
-        assert!(heavy.checked(&config).is_err());
+        assert!(heavy.checked().is_err());
     }
 }

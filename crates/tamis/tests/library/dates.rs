@@ -159,7 +159,7 @@ fn files_that_are_split_again_keep_their_dates() {
     repository.write("a.md", "# One\n");
     repository.commit(0);
     refresh(&repository.open());
-    let flags = [("index.models", "static"), ("index.passage_tokens", "50")];
+    let flags = [("index.models", "static"), ("index.max_document_bytes", "2048")];
     let flags = flags.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
     let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
     let index = Index::at(Location::at(&repository.root(), None), config).expect("opened");

@@ -1,7 +1,7 @@
 //! Likely duplicates of issues.
 
 use crate::support::issues::{closed, put, said};
-use crate::support::{Tree, notes_tree};
+use crate::support::{Tree, notes_tree, stop_everywhere};
 use tamis::Index;
 use tamis::duplicates::{DuplicateQuestion, Duplicates, DuplicatesRequest};
 use tamis::telemetry::StatsRequest;
@@ -42,12 +42,12 @@ fn index() -> (Tree, Index) {
 }
 
 fn of(index: &Index, number: u64) -> Duplicates {
-    index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number))).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)), &()).expect("answered")
 }
 
 fn text(index: &Index, title: &str, body: &str) -> Duplicates {
     let question = DuplicateQuestion::Text { title: title.into(), body: body.into() };
-    index.duplicates().find(&DuplicatesRequest::new(question)).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::new(question), &()).expect("answered")
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn states_can_be_asked_for() {
     let (_tree, index) = index();
     let request =
         DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::new(DuplicateQuestion::Issue(1)) };
-    let found = index.duplicates().find(&request).expect("answered");
+    let found = index.duplicates().find(&request, &()).expect("answered");
     assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
 }
 
@@ -122,8 +122,16 @@ fn each_question_is_a_row_of_telemetry() {
 #[test]
 fn what_is_not_there_is_an_error() {
     let (_tree, index) = index();
-    let ask = |question| index.duplicates().find(&DuplicatesRequest::new(question)).map(|found| found.reason);
+    let ask = |question| index.duplicates().find(&DuplicatesRequest::new(question), &()).map(|found| found.reason);
     assert!(ask(DuplicateQuestion::Issue(77)).expect_err("not there").to_string().contains("issue 77"));
     let empty = DuplicateQuestion::Text { title: " ".into(), body: String::new() };
     assert!(ask(empty).expect_err("nothing asked").to_string().contains("a title, or a body"));
+}
+
+#[test]
+fn an_observer_stops_the_comparison() {
+    let (_tree, index) = index();
+    let request = DuplicatesRequest::new(DuplicateQuestion::Issue(1));
+    let places = stop_everywhere(|observer| index.duplicates().find(&request, observer));
+    assert!(places > of(&index, 1).considered.len(), "{places}");
 }

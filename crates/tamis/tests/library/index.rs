@@ -145,9 +145,11 @@ fn a_stopped_run_leaves_a_valid_index_that_the_next_one_completes() {
     let report = index.refresh_with(RunOptions::WHOLE, &StopAfter(AtomicU64::new(200))).expect("stopped");
     assert!(report.interrupted);
     assert!(report.added >= 128 && report.added < 1500, "{}", report.added);
-    assert!(index.check().expect("checked").problems.is_empty());
+    // Nothing is lost, but not all of it is published.
+    assert!(index.check().expect("checked").problems.iter().all(|problem| problem.mendable));
     let report = refresh(&index);
     assert!(!report.interrupted);
+    assert!(index.check().expect("checked").problems.is_empty());
     assert_eq!(index.status().expect("a status").summary.documents, 1500);
     assert_eq!(index.status().expect("a status").stale, 0);
 }

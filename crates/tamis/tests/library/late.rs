@@ -1,9 +1,9 @@
 //! Late vectors: the better model reads the best passages of the first entries while somebody waits.
 
-use crate::support::{Tree, paths, search};
+use crate::support::{Tree, paths, search, stop_everywhere};
 use std::sync::{Arc, Mutex};
 use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, StaticModel};
-use tamis::{Index, RunOptions, SearchRequest};
+use tamis::{Freshness, Index, RunOptions, SearchRequest};
 
 /// Knows one thing: texts of boilers are about warmth. It keeps what it reads.
 #[derive(Debug)]
@@ -62,9 +62,8 @@ fn tree() -> Tree {
     tree
 }
 
-fn open(tree: &Tree, model: &Arc<Warmth>, settings: &[(&str, &str)]) -> Index {
+fn open(tree: &Tree, model: &Arc<Warmth>) -> Index {
     let builder = Index::builder(tree.root()).set("index.embedding_cache_mb", "0");
-    let builder = settings.iter().fold(builder, |builder, (key, value)| builder.set(*key, *value));
     let quick = Arc::new(StaticModel::built_in());
     let index = builder.embedder("quick", quick).embedder("warmth", model.clone()).open().expect("opened");
     index.refresh_with(RunOptions { embed_at_most: 0, ..RunOptions::WHOLE }, &()).expect("indexed");
@@ -74,7 +73,7 @@ fn open(tree: &Tree, model: &Arc<Warmth>, settings: &[(&str, &str)]) -> Index {
 #[test]
 fn the_first_entries_are_read_once_and_meaning_orders_them() {
     let (tree, model) = (tree(), Warmth::new());
-    let index = open(&tree, &model, &[]);
+    let index = open(&tree, &model);
     assert!(model.taken().is_empty(), "nobody waited for it");
     let answer = search(&index, SearchRequest::new(QUESTION).explain());
     let read = model.taken();
@@ -86,7 +85,7 @@ fn the_first_entries_are_read_once_and_meaning_orders_them() {
     // The index keeps the vectors, also for another handle.
     let again = search(&index, SearchRequest::new(QUESTION).explain());
     drop(index);
-    let anew = search(&open(&tree, &model, &[]), SearchRequest::new(QUESTION).explain());
+    let anew = search(&open(&tree, &model), SearchRequest::new(QUESTION).explain());
     assert!(model.taken().is_empty(), "it reads nothing twice");
     assert_eq!([paths(&again), paths(&anew)], [paths(&answer), paths(&answer)]);
 }
@@ -94,15 +93,12 @@ fn the_first_entries_are_read_once_and_meaning_orders_them() {
 #[test]
 fn words_that_answer_need_no_late_vectors_and_neither_do_hurried_searches() {
     let (tree, model) = (tree(), Warmth::new());
-    let index = open(&tree, &model, &[]);
+    let index = open(&tree, &model);
     let words = "bleed the radiators then press the button of the boiler";
     assert_eq!(paths(&search(&index, SearchRequest::new(words)))[0], "house/plans/floors/heating.md");
     let fast = SearchRequest { fast: true, ..SearchRequest::new(QUESTION) };
     search(&index, fast);
-    search(&open(&tree, &model, &[("search.late", "0")]), SearchRequest::new(QUESTION));
     assert!(model.taken().is_empty(), "nothing was to be read");
-    search(&open(&tree, &model, &[("search.late", "5")]), SearchRequest::new(QUESTION));
-    assert_eq!(model.taken().len(), 5);
 }
 
 #[test]
@@ -115,4 +111,17 @@ fn a_better_model_that_has_read_everything_is_asked_for_no_passage() {
     let answer = search(&index, SearchRequest::new(QUESTION).explain());
     assert!(model.taken().is_empty() && answer.model.as_deref() == Some("warmth"));
     assert_eq!(answer.pool.expect("a pool")[0].path, "house/plans/floors/heating.md");
+}
+
+#[test]
+fn an_observer_stops_a_search_while_the_better_model_reads() {
+    let (tree, model) = (tree(), Warmth::new());
+    let index = open(&tree, &model);
+    let mut read = Vec::new();
+    stop_everywhere(|observer| {
+        let answer = index.search_with(&SearchRequest::new(QUESTION), &Freshness::default(), observer);
+        read.push(model.taken().len());
+        answer
+    });
+    assert!(read.contains(&8) && read.iter().any(|&read| read > 8), "{read:?}");
 }

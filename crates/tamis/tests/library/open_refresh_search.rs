@@ -1,8 +1,9 @@
 //! The shortest use of the library, with any set of features.
 
+use crate::support::StopsAfter;
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
 use tamis::tree::GrepRequest;
 use tamis::{Error, Freshness, Index, Observer, SearchRequest, Stage};
@@ -115,18 +116,6 @@ fn an_observer_stops_a_search() {
     assert!(matches!(stopped, Err(Error::Cancelled)));
 }
 
-/// Stops a grep once it has been asked so often.
-struct StopsAfter {
-    asked: AtomicUsize,
-    allowed: usize,
-}
-
-impl Observer for StopsAfter {
-    fn cancelled(&self) -> bool {
-        self.asked.fetch_add(1, Ordering::Relaxed) >= self.allowed
-    }
-}
-
 #[test]
 fn an_observer_stops_a_grep_between_two_files() {
     let tree = tree();
@@ -135,7 +124,7 @@ fn an_observer_stops_a_grep_between_two_files() {
     }
     let index = Index::open(tree.path()).expect("opened");
     index.refresh().expect("refreshed");
-    let stops = StopsAfter { asked: AtomicUsize::new(0), allowed: 10 };
+    let stops = StopsAfter::new(10);
     let stopped = index.tree().grep(&GrepRequest::new("tide"), &stops);
     assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
 }

@@ -44,7 +44,7 @@ fn what_was_shown_and_then_read_is_recorded_without_the_words() {
     assert_eq!(index.feedback().opened(&index.get(&second.id).expect("read"), &somebody(), "test get"), 0);
     let line = format!("{}:{}", third.path, third.start_line);
     assert_eq!(index.feedback().opened(&index.get(&line).expect("read"), &somebody(), "test get"), 1);
-    let related = index.related().find(&RelatedRequest::new(&answer.results[0].id)).expect("related");
+    let related = index.related().find(&RelatedRequest::new(&answer.results[0].id), &()).expect("related");
     assert_eq!(index.feedback().opened(&related, &somebody(), "test related"), 1);
 
     let log = opened(&index);

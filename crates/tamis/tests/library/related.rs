@@ -1,6 +1,6 @@
 //! From a hit onwards: similar passages, what it uses, what uses it, in trees of several languages.
 
-use crate::support::{Tree, refresh};
+use crate::support::{Tree, refresh, stop_everywhere};
 use tamis::Index;
 use tamis::related::{NameReference, Referrer, Related, RelatedBy, RelatedRequest};
 
@@ -151,7 +151,7 @@ fn tree() -> Tree {
 }
 
 fn related(index: &Index, wanted: &str) -> Related {
-    index.related().find(&RelatedRequest::new(wanted)).unwrap_or_else(|error| panic!("{wanted}: {error}"))
+    index.related().find(&RelatedRequest::new(wanted), &()).unwrap_or_else(|error| panic!("{wanted}: {error}"))
 }
 
 /// Each name with the symbols that it can mean.
@@ -259,8 +259,9 @@ fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
     let index = tree.open(&[]);
     refresh(&index);
     let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
-    let by =
-        |by, limit| index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(&wanted) }).expect("found");
+    let by = |by, limit| {
+        index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(&wanted) }, &()).expect("found")
+    };
     let vector = by(Some(RelatedBy::Vector), None);
     assert!(vector.references.is_empty() && vector.referenced_by.is_empty() && vector.cut.is_some());
     let reference = by(Some(RelatedBy::Reference), None);
@@ -276,7 +277,7 @@ fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
     assert_eq!(marked as u64, counts.unresolved_lines);
     assert!(counts.unresolved_lines > 0 && vector.occurrences.is_none());
     for limit in [0, 1001] {
-        let refused = index.related().find(&RelatedRequest { limit: Some(limit), ..RelatedRequest::new(&wanted) });
+        let refused = index.related().find(&RelatedRequest { limit: Some(limit), ..RelatedRequest::new(&wanted) }, &());
         assert!(refused.is_err_and(|error| error.to_string().contains("1 to 1000")));
     }
 }
@@ -318,10 +319,10 @@ fn an_identifier_or_its_beginning_names_a_passage_and_a_file_of_several_does_not
     let by_id = related(&index, &by_line.passage.id);
     assert_eq!(by_id.passage, by_line.passage);
     assert_eq!(related(&index, &by_line.passage.id[..8]).passage, by_line.passage);
-    let refused = index.related().find(&RelatedRequest::new("src/door.rs")).expect_err("which?").to_string();
+    let refused = index.related().find(&RelatedRequest::new("src/door.rs"), &()).expect_err("which?").to_string();
     assert!(refused.contains("src/door.rs:LINE"), "{refused}");
-    assert!(index.related().find(&RelatedRequest::new("src/nothing.rs:3")).is_err());
-    assert!(index.related().find(&RelatedRequest::new("src/door.rs:4000")).is_err());
+    assert!(index.related().find(&RelatedRequest::new("src/nothing.rs:3"), &()).is_err());
+    assert!(index.related().find(&RelatedRequest::new("src/door.rs:4000"), &()).is_err());
 }
 
 #[test]
@@ -331,9 +332,10 @@ fn what_may_not_be_read_is_as_if_it_were_not_there() {
     refresh(&index);
     let own = index.namespace().to_owned();
     let ask = |wanted: &str, allowed: &str| {
-        index
-            .related()
-            .find(&RelatedRequest { allowed_namespaces: Some(vec![allowed.into()]), ..RelatedRequest::new(wanted) })
+        index.related().find(
+            &RelatedRequest { allowed_namespaces: Some(vec![allowed.into()]), ..RelatedRequest::new(wanted) },
+            &(),
+        )
     };
     let id = related(&index, "src/door.rs:10").passage.id;
     assert!(ask(&id, &own).is_ok());
@@ -341,4 +343,15 @@ fn what_may_not_be_read_is_as_if_it_were_not_there() {
     let absent = ask("0123456789ab", "another").expect_err("not there").to_string();
     assert_eq!(hidden.replace(&id, ""), absent.replace("0123456789ab", ""));
     assert!(ask("src/door.rs:10", "another").is_err());
+}
+
+#[test]
+fn an_observer_stops_between_two_files() {
+    let tree = tree();
+    let index = tree.open(&[]);
+    refresh(&index);
+    let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
+    let request = RelatedRequest { by: Some(RelatedBy::Reference), ..RelatedRequest::new(wanted) };
+    let places = stop_everywhere(|observer| index.related().find(&request, observer));
+    assert!(places > related(&index, &request.wanted).referenced_by.len(), "{places}");
 }

@@ -104,15 +104,14 @@ fn without_a_calibration_it_compares_and_a_cut_on_a_scale_of_its_own_does_not_as
 }
 
 #[test]
-fn depth_and_calibration_are_settings() {
+fn the_calibration_is_a_setting() {
     let (tree, endpoint) = (tree(), for_shops());
-    let settings = [("rerank.depth", "1"), ("rerank.slope", "0.5"), ("rerank.offset", "-1")];
-    let index = index(&tree, &endpoint.url, &settings);
+    let index = index(&tree, &endpoint.url, &[("rerank.slope", "0.5"), ("rerank.offset", "-1")]);
     let answer = ask(&index);
-    assert_eq!(endpoint.requests()[0].documents().len(), 1);
-    let judged: Vec<f64> = answer.pool.expect("explained").iter().filter_map(|entry| entry.judged).collect();
+    let pool = answer.pool.expect("explained");
+    let oven = pool.iter().find(|entry| entry.path == "oven.md").and_then(|entry| entry.judged).expect("read");
     let odds = 0.5 * (0.001f64 / 0.999).ln() - 1.0;
-    assert!(judged.len() == 1 && (judged[0] - 1.0 / (1.0 + (-odds).exp())).abs() < 1e-6, "{judged:?}");
+    assert!((oven - 1.0 / (1.0 + (-odds).exp())).abs() < 1e-6, "{oven}");
     assert!(answer.cut.diagnostics["judge"].as_str().is_some_and(|name| name.ends_with("#0.5,-1")));
 }
 

@@ -101,9 +101,9 @@ fn trap_settings_reach_the_result() {
         ask(&index, query)
     };
     let base = "[index]\nmodels = [\"static\"]\n[search]\ngate = false\n";
-    write(&format!("{base}cut = \"fixed\"\n[cut.fixed]\nk = 7\n"));
+    write(&format!("{base}cut = \"fixed:k=7\"\n"));
     assert_eq!(answer("harbour tide").cut.keep, 7);
-    write(&format!("{base}cut = \"fixed\"\ntop_k = 4\n[cut.fixed]\nk = 9\n"));
+    write(&format!("{base}cut = \"fixed:k=9\"\ntop_k = 4\n"));
     let short = answer("harbour tide");
     assert_eq!((short.cut.keep, short.results.len()), (9, 4));
     write(&format!("{base}cut = \"max_gap\"\nadaptive = false\n[cut.max_gap]\nconfigured = 0.0\n"));
@@ -115,10 +115,6 @@ fn trap_settings_reach_the_result() {
     // A cut that counts passages has so many of each leg; others look deeper for a hundred files.
     write(&format!("{base}cut = \"max_gap\"\npool = 25\n"));
     assert!(answer("harbour tide").cut.candidates <= 50);
-    write("[gate]\nmin_probability = 1.0\n[index]\nmodels = [\"static\"]\n");
-    assert_eq!(answer("harbour xylophone").cut.method, "gate");
-    write("[gate]\nmin_probability = 0.0\n[index]\nmodels = [\"static\"]\n");
-    assert_eq!(answer("harbour xylophone").cut.method, "auto");
 }
 
 /// A passage that one leg found has its score in the other computed.

@@ -220,12 +220,35 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
     let report = refresh(&index);
     assert_eq!((report.removed, report.unchanged), (0, 10));
     let remark = report.sources[2].remark.as_deref().expect("a remark");
-    assert_eq!(remark, "gone; its documents stay until `tamis index --remove library`");
+    assert!(remark.starts_with("gone; name its new place (`tamis index DIRECTORY`"), "{remark}");
     assert_eq!(index.status().expect("a status").sources[2].state, SourceState::Gone);
-    assert_eq!(ask(&index, "when is the tax return due")[0], "library:tax.md");
-    // Under its new name it is a repository of its own.
-    index.add_sources(&[workshop.at("books")], &PLAIN).expect("added");
+    let answer = index.search(SearchRequest::new("when is the tax return due")).expect("searched");
+    assert_eq!(answer.results[0].namespace, "library");
+    assert!(
+        answer.warnings.iter().any(|text| text.starts_with("the directory of library is gone")),
+        "{:?}",
+        answer.warnings
+    );
+    let nothing =
+        index.search(SearchRequest::new("who won the football world cup").namespaces(["library"])).expect("searched");
+    assert!(
+        nothing.results.is_empty() && nothing.warnings.iter().any(|text| text.contains("library is gone")),
+        "{nothing:?}"
+    );
+    // A directory with other files is a repository of its own, and the one with these is the source, moved.
+    fs::create_dir(workshop.at("else")).expect("made");
+    fs::write(workshop.at("else/one.md"), "# Another\n\nNothing of the library.\n").expect("written");
+    assert_eq!(
+        index.add_sources(&[workshop.at("else"), workshop.at("books")], &PLAIN).expect("added"),
+        ["else", "library"]
+    );
+    let report = refresh(&index);
+    assert_eq!((report.added, report.removed), (1, 0));
+    let answer = index.search(SearchRequest::new("when is the tax return due")).expect("searched");
+    assert_eq!((answer.results[0].namespace.as_str(), answer.warnings.as_slice()), ("library", &[][..]));
+    // Taken out and added again, it is named after its new place.
     index.remove_source("library").expect("removed");
+    index.add_sources(&[workshop.at("books")], &PLAIN).expect("added");
     let report = refresh(&index);
     assert_eq!(report.added, 5);
     assert!(report.embedded.is_empty(), "texts that are known are not embedded again: {:?}", report.embedded);

@@ -186,12 +186,41 @@ fn text_in_fields_and_text_shown_twice_is_read_once() {
     let twice = "BT /F 12 Tf 72 700 Td (Bold) Tj ET BT /F 12 Tf 72.2 700 Td (Bold) Tj ET";
     assert_eq!(text(&shown(twice, font, &[])).as_deref(), Ok("Bold"));
     let mut objects = pages(stream("", b""));
-    objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R 7 0 R] >>".to_vec();
+    objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R 7 0 R 9 0 R] >>".to_vec();
     objects.push(b"<< /Subtype /Widget /Rect [50 600 90 620] /AP << /N 8 0 R >> >>".to_vec());
     objects.push(b"<< /Subtype /Widget /Rect [50 500 90 520] /V (Berlin) >>".to_vec());
     let form = "/Type /XObject /Subtype /Form /BBox [0 0 40 20] /Resources << /Font << /F 5 0 R >> >>";
     objects.push(stream(form, b"BT /F 12 Tf 2 2 Td (Ada) Tj ET"));
-    assert_eq!(text(&pdf(&objects)).as_deref(), Ok("Ada\n\nBerlin"));
+    objects.push(b"<< /Subtype /Widget /Rect [50 400 90 420] /V (Rome) /AP << /N 10 0 R >> >>".to_vec());
+    objects.push(stream("/Type /XObject /Subtype /Form /BBox [0 0 40 20]", b"/Tx BMC EMC"));
+    assert_eq!(text(&pdf(&objects)).as_deref(), Ok("Ada\n\nBerlin\n\nRome"));
+}
+
+#[test]
+fn widths_that_a_file_does_not_tell_are_those_of_its_font() {
+    for (font, wide, accented) in [
+        ("Helvetica", 16.7, 11.1),
+        ("Helvetica-Bold", 16.7, 11.1),
+        ("Times-Roman", 17.8, 8.9),
+        ("Times-Bold", 18.9, 8.9),
+        ("Times-Italic", 16.7, 8.9),
+    ] {
+        let font = format!("<< /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >>");
+        for (letters, width) in [("MM", wide), ("\\351\\351", accented)] {
+            let shown_at = |x: f64| {
+                shown(&format!("BT /F 10 Tf 1 0 0 1 9 9 Tm ({letters}) Tj 1 0 0 1 {x} 9 Tm (end) Tj ET"), &font, &[])
+            };
+            let spaces = |x: f64| text(&shown_at(x)).expect("text").matches(' ').count();
+            assert_eq!([spaces(9.0 + width + 0.8), spaces(9.0 + width + 1.3)], [0, 1], "{font} {letters}");
+        }
+    }
+}
+
+#[test]
+fn the_size_of_a_font_of_type_3_is_that_of_its_glyphs() {
+    let font = "<< /Type /Font /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /Widths [50 50 50 50] /Encoding << /Differences [97 /a /b /c /d] >> >>";
+    let content = "BT /F 0.1 Tf [(ab) -5000 (cd)] TJ [-30000 (ab)] TJ ET";
+    assert_eq!(text(&shown(content, font, &[])).as_deref(), Ok("abcd ab"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::commands::refresh;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::evidence::matches;
-use crate::session::{Session, setting};
+use crate::session::Session;
 use anyhow::{Context, Result};
 use std::io::Write;
 use tamis::evidence::VectorSearchRequest;
@@ -15,8 +15,7 @@ use tamis::evidence::VectorSearchRequest;
 /// # Errors
 /// A value out of range, an unknown cut, no index, or no vectors.
 pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let flags = setting("evidence.top_k", "--top-k", arguments.top_k.as_deref());
-    let session = Session::start(global, flags.into_iter().collect())?;
+    let session = Session::start(global, Vec::new())?;
     let cut = arguments.cut.as_deref().map(|cut| anyhow::Ok(session.config()?.cut(cut).context("--cut")?));
     let cut = cut.transpose()?;
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
@@ -25,6 +24,7 @@ pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output
     let found = index.evidence().vector_search(&VectorSearchRequest {
         target: arguments.target.parse()?,
         task: arguments.task.clone(),
+        top_k: arguments.top_k,
         min_similarity: arguments.min_similarity,
         cut,
         namespace: arguments.namespace.clone(),

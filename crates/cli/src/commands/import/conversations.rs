@@ -14,10 +14,10 @@ use tamis::import::ConversationImport;
 /// A log is unreadable or in an unknown format, the index cannot be written, or a model fails.
 pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
-    let read = |config: &Config| {
+    let read = |_: &Config| {
         let inputs = inputs(&arguments.files)?;
         let (name, origin) = (arguments.name.as_deref(), flags.origin.as_deref());
-        let import = ConversationImport::read(&inputs, name, origin, &local_zone(), config)?;
+        let import = ConversationImport::read(&inputs, name, origin, &local_zone())?;
         let namespace = flags.namespace.clone();
         Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };

@@ -7,9 +7,10 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::print::import_github as print;
 use crate::progress::Progress;
-use crate::session::{Session, setting};
+use crate::session::Session;
 use anyhow::{Result, anyhow};
 use std::io::Write;
+use std::time::Duration;
 use tamis::import::{GithubAccess, GithubImport, Stopped, Token};
 
 /// Imports the issues of a repository on GitHub.
@@ -17,8 +18,7 @@ use tamis::import::{GithubAccess, GithubImport, Stopped, Token};
 /// # Errors
 /// The repository cannot be read, the index cannot be written, or a model fails.
 pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let max_wait = setting("github.max_wait_minutes", "--max-wait", arguments.max_wait.as_deref());
-    let session = Session::start(global, max_wait.into_iter().collect())?;
+    let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let request = GithubImport {
         namespace: arguments.namespace.clone(),
@@ -28,6 +28,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         reviews: !arguments.no_reviews,
         full: arguments.full,
         wait: arguments.wait,
+        max_wait: Duration::from_secs_f64(arguments.max_wait * 60.0),
         ..GithubImport::new(arguments.repository.parse()?)
     };
     let token = Token::from_environment(|name| std::env::var(name).ok())?;

@@ -90,7 +90,7 @@ pub fn import_and_report<I>(
     let inputs = read(&config)?;
     let index = session.open(config)?;
     interrupt::install()?;
-    let options = if ending.wait { RunOptions::WHOLE } else { RunOptions::first_model(index.config()) };
+    let options = if ending.wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
     let progress = Progress::at_once(output);
     let summary = import(&index, inputs, &progress)?;
     // An unchanged import is completed too: an earlier one may have been stopped before it was published.

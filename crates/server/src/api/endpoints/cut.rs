@@ -189,9 +189,7 @@ impl Endpoint for Cut {
         let mut lists = Vec::with_capacity(parameters.lists.len());
         let several = parameters.lists.len() > 1;
         for (list, number) in parameters.lists.into_iter().zip(1..) {
-            if call.observer.cancelled() {
-                return Err(tamis::Error::Cancelled.into());
-            }
+            call.observer.check_cancelled()?;
             let decided = list.decided(&cutter, parameters.kept_only).map_err(|mut problem| {
                 if several {
                     problem.detail = format!("list {number}: {}", problem.detail);

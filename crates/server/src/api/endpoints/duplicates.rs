@@ -56,6 +56,6 @@ impl Endpoint for Duplicates {
             allowed_namespaces: call.allowed(),
             entry_point: Some(ENTRY_POINT.to_owned()),
             ..DuplicatesRequest::new(question)
-        })?)
+        }, call.observer)?)
     }
 }

@@ -21,10 +21,10 @@ pub(crate) struct Parameters {
     /// Only claims of this task, or fragments with an edge to one of them.
     #[schemars(length(min = 1, max = 200))]
     task: Option<String>,
-    /// Most matches (default: evidence.top_k).
+    /// Most matches (default: 10).
     #[schemars(range(min = 1, max = 50))]
     top_k: Option<usize>,
-    /// Least similarity; not together with cut (default: evidence.min_similarity).
+    /// Least similarity; not together with cut (default: 0.5).
     #[schemars(range(min = 0.0, max = 1.0))]
     min_similarity: Option<f64>,
     /// Where relevance ends, METHOD[:PARAM=VALUE,…], in place of a least similarity.

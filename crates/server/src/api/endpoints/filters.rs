@@ -95,7 +95,7 @@ pub(crate) struct QueryParameters {
     /// Return the whole pool of candidates with its figures.
     #[serde(default)]
     explain: bool,
-    /// Lines around the best line of each result (default: 6 lines in all, search.snippet_lines).
+    /// Lines around the best line of each result (default: 6 lines in all).
     #[schemars(range(min = 0, max = 500))]
     pub context: Option<usize>,
 }

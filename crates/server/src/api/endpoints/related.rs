@@ -48,7 +48,7 @@ impl Endpoint for Related {
             limit: parameters.limit,
             allowed_namespaces: call.allowed(),
             ..RelatedRequest::new(parameters.id)
-        })?;
+        }, call.observer)?;
         note_opened(call, &found, "http related");
         Ok(found)
     }

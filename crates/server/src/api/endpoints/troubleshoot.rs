@@ -61,6 +61,6 @@ impl Endpoint for Troubleshoot {
             allowed_namespaces: call.allowed(),
             entry_point: Some(ENTRY_POINT.to_owned()),
             ..TroubleshootRequest::new(trouble)
-        })?)
+        }, call.observer)?)
     }
 }

@@ -23,7 +23,7 @@ use crate::store::Maintenance;
 pub(super) const CHANNEL: &str = "tamis_changes";
 
 impl Maintenance for PostgresStore {
-    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn publish(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         let outdated = self.connections.read(async |transaction| {
             let select = "SELECT namespace FROM namespaces WHERE analysis < $1 ORDER BY namespace";
             let rows = transaction.query(select, &[&(TermReader::VERSION as i32)]).await?;
@@ -80,7 +80,7 @@ impl Maintenance for PostgresStore {
         self.connections.read(async |transaction| Ok(check::check(transaction).await?.findings()))
     }
 
-    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings> {
+    fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Findings> {
         let found = self.connections.read(async |transaction| check::check(transaction).await)?;
         self.rebuild(&found.mendable(), progress)?;
         self.publish(progress)?;
@@ -112,7 +112,7 @@ impl Maintenance for PostgresStore {
 
 impl PostgresStore {
     /// Reads the words of namespaces again from their passages, each in a transaction of its own.
-    fn rebuild(&self, namespaces: &[String], progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn rebuild(&self, namespaces: &[String], progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
         if namespaces.is_empty() {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl PostgresStore {
                 self.lock_namespaces(transaction, [namespace.as_str()]).await?;
                 let report = |done: u64| {
                     let done = (before + done).min(total);
-                    progress.borrow_mut()(Progress { part: Part::Lexical, done, total });
+                    progress.borrow_mut()(Progress { part: Part::Lexical, done, total })
                 };
                 rebuild::rebuild(transaction, namespace, report).await
             })?;

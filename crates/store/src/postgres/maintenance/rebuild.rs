@@ -7,6 +7,7 @@ use super::super::error::Failure;
 use super::super::namespaces::NOW_MS;
 use super::super::rows::form;
 use super::super::words::{Difference, WordsWriter};
+use crate::error::StoreError;
 use crate::lexical::TermReader;
 use crate::sqlite::LexicalRow;
 
@@ -18,7 +19,7 @@ const PAGE: i64 = 1_000;
 pub(super) async fn rebuild(
     transaction: &Transaction<'_>,
     namespace: &str,
-    report: impl Fn(u64),
+    report: impl Fn(u64) -> Result<(), StoreError>,
 ) -> Result<u64, Failure> {
     let number = transaction.query_opt("SELECT number FROM namespaces WHERE namespace = $1", &[&namespace]).await?;
     // It was removed in the meantime.
@@ -44,7 +45,7 @@ pub(super) async fn rebuild(
             words.passage(row.get(0), row.get(1), &lexical(row), &mut totals).await?;
         }
         words.finish().await?;
-        report(totals.passages as u64);
+        report(totals.passages as u64)?;
     }
     totals.write(transaction, namespace).await?;
     // Results computed from the old words must not be taken for current ones.

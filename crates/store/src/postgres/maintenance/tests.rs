@@ -34,13 +34,23 @@ fn damage_is_found_and_words_are_mended() {
         assert!(found.iter().all(|problem| problem.part == Part::Lexical && problem.mendable), "{damage}: {found:?}");
         let mut last = None;
         let before = store.change_number().unwrap();
-        assert_eq!(store.mend(&mut |progress| last = Some(progress)).unwrap().problems, [], "{damage}");
+        assert_eq!(
+            store
+                .mend(&mut |progress| {
+                    last = Some(progress);
+                    Ok(())
+                })
+                .unwrap()
+                .problems,
+            [],
+            "{damage}"
+        );
         let last = last.unwrap();
         assert_eq!((last.part, last.done, last.total), (Part::Lexical, 2, 2));
         assert!(store.change_number().unwrap() > before, "results from before are known to be old");
     }
     store.execute("UPDATE tamis.documents SET passages = 7 WHERE path = 'a.md'");
-    let found = store.mend(&mut |_| {}).unwrap().problems;
+    let found = store.mend(&mut |_| Ok(())).unwrap().problems;
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].part, found[0].mendable), (Part::Database, false));
     assert_eq!(found[0].message, "1 documents have a wrong passage count");
@@ -69,16 +79,21 @@ fn vectors_without_a_text_are_pruned() {
 #[test]
 fn publishing_stamps_what_changed_and_reads_old_words_again() {
     let Some(store) = testing::store() else { return };
-    store.publish(&mut |_| {}).unwrap();
+    store.publish(&mut |_| Ok(())).unwrap();
     assert_eq!(store.summary().unwrap().last_publish_ms, None);
     store.apply(&[put("a.md", "one")]).unwrap();
-    store.publish(&mut |_| {}).unwrap();
+    store.publish(&mut |_| Ok(())).unwrap();
     let summary = store.summary().unwrap();
     assert!(summary.last_publish_ms >= summary.last_change_ms && summary.last_change_ms.is_some());
     assert_eq!(summary.lexical_seq, Some(summary.seq));
     store.execute("UPDATE tamis.namespaces SET analysis = 0");
     let mut done = 0;
-    store.publish(&mut |progress| done = progress.done).unwrap();
+    store
+        .publish(&mut |progress| {
+            done = progress.done;
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(done, 1);
     assert_eq!(store.check().unwrap().problems, []);
 }
@@ -117,13 +132,13 @@ fn the_server_knows_how_much_an_import_wrote_once_it_is_published() {
     };
     let works: Vec<EvidenceRecord> = (0..1_200).map(work).collect();
     store.apply_evidence("here", "corpus", &works, &[]).unwrap();
-    store.publish(&mut |_| {}).unwrap();
+    store.publish(&mut |_| Ok(())).unwrap();
     assert_eq!(counted("evidence_works"), 1_200);
     // Another namespace, which is small beside what the server has counted.
     store.execute("UPDATE pg_class SET reltuples = 5000 WHERE oid = 'tamis.passages'::regclass");
     let more: Vec<Change> = (0..1_100).map(|at| put(&format!("{at}.md"), &format!("sand {at}"))).collect();
     store.apply(&more).unwrap();
     assert_eq!(counted("passages"), 5_000, "it does not count for a fifth");
-    store.publish(&mut |_| {}).unwrap();
+    store.publish(&mut |_| Ok(())).unwrap();
     assert_eq!(counted("passages"), 1_100);
 }

@@ -5,9 +5,9 @@ use super::answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, Duplicat
 use super::likeness::{Weights, likeness, mean_similarity, nearness, words};
 use crate::Error;
 use crate::collections::ISSUES;
-use crate::config::DuplicatesConfig;
+use crate::progress::Observer;
 use crate::search::{
-    CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Stopwatch,
+    CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Searcher, Stopwatch,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_cut::{Background, Pool};
@@ -22,6 +22,22 @@ const FLOOR: &str = "likeness_floor";
 
 /// The constant of the fusion that selects issues to compare; likeness then orders them.
 const RRF_K: f64 = 60.0;
+
+/// Issues that each leg proposes.
+const CANDIDATES: usize = 50;
+
+/// Fewest issues returned once the nearest one is like enough, for a person to compare.
+const MIN_RESULTS: usize = 3;
+
+/// Weight of the words that two issues share, against 1 for the similarity of their vectors.
+const WORDS_WEIGHT: f64 = 0.45;
+
+/// Weight of the similarity by each other model of the index, against 1 for the model that searches.
+const OTHER_MODELS_WEIGHT: f64 = 0.5;
+
+/// Score added for two issues written at the same time, and the days between two after which half of it is left.
+const NEARNESS_WEIGHT: f64 = 0.05;
+const NEARNESS_HALF_LIFE_DAYS: f64 = 180.0;
 
 /// The part number of an issue's body.
 const BODY: u32 = 0;
@@ -38,7 +54,7 @@ impl DuplicateFinder<'_> {
     /// use tamis::duplicates::{DuplicateQuestion, DuplicatesRequest};
     ///
     /// let index = Index::at(Location::at(std::path::Path::new("."), None), Config::built_in())?;
-    /// let found = index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(12)))?;
+    /// let found = index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(12)), &())?;
     /// for duplicate in &found.duplicates {
     ///     println!("#{} {:.2} {}", duplicate.number, duplicate.likeness, duplicate.title);
     /// }
@@ -47,8 +63,10 @@ impl DuplicateFinder<'_> {
     /// ```
     ///
     /// # Errors
-    /// A missing issue or namespace, an empty text, a damaged index, or a model that fails.
-    pub fn find(&self, request: &DuplicatesRequest) -> Result<Duplicates, Error> {
+    /// A missing issue or namespace, an empty text, a damaged index, a model that fails, or [`Error::Cancelled`] if the observer
+    /// stopped it.
+    pub fn find(&self, request: &DuplicatesRequest, observer: &dyn Observer) -> Result<Duplicates, Error> {
+        let searcher = self.index.searcher_for(observer);
         let settings = self.index.config.triage.duplicates;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {
@@ -58,7 +76,7 @@ impl DuplicateFinder<'_> {
         };
         let (asked, own) = match &request.question {
             DuplicateQuestion::Issue(number) => {
-                let stored = self.index.searcher().issue(*number, &self.index.searcher().scope(&search)?)?;
+                let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
                 (stored.issue, Some(stored.document))
             }
             DuplicateQuestion::Text { title, body } => {
@@ -73,19 +91,19 @@ impl DuplicateFinder<'_> {
         if !request.states.is_empty() {
             attributes.push(AttributeCondition::new("state", request.states.clone()));
         }
-        let found = self.index.searcher().issues(
+        let found = searcher.issues(
             &IssueQuery {
                 request: &search,
                 filter: Filter { attributes, ..Filter::default() },
                 own,
-                candidates: settings.candidates,
+                candidates: CANDIDATES,
                 rrf_k: RRF_K,
             },
             &mut clock,
         )?;
-        let (order, considered) = self.compared(&found, &asked, &settings)?;
+        let (order, considered) = compared(searcher, &found, &asked)?;
         clock.lap("compare");
-        let mut cut = self.cut_duplicates(&found, &considered, &settings)?;
+        let mut cut = self.cut_duplicates(&found, &considered, settings.min_likeness)?;
         found.explain_words(&mut cut);
         clock.lap("cut");
         let served = IssuesServed {
@@ -96,7 +114,7 @@ impl DuplicateFinder<'_> {
             rrf_k: RRF_K,
             fallback_reason: found.fallback_reason(),
         };
-        let query_id = self.index.searcher().record_issues(&found, &order, &cut, served, &clock);
+        let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);
         clock.lap("record");
         let limited = request.allowed_namespaces.is_some();
         Ok(Duplicates {
@@ -115,66 +133,14 @@ impl DuplicateFinder<'_> {
         })
     }
 
-    /// The proposed issues by likeness, best first, and the position of each in `found`. Issues whose similarity or
-    /// record is unknown are left out.
-    fn compared(
-        &self,
-        found: &FoundIssues,
-        asked: &Issue,
-        settings: &DuplicatesConfig,
-    ) -> Result<(Vec<usize>, Vec<ConsideredDuplicate>), Error> {
-        let passages = self.index.searcher().issue_similarities(found)?;
-        let others = self.index.searcher().other_similarities(found, &passages)?;
-        // An empty body has a passage of its title. Without a passage of the body, the best passage stands in.
-        let of_body = |issue: &IssuePassages| issue.of_part(BODY).or_else(|| issue.best());
-        let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
-        let records = self.index.searcher().issue_records(&documents)?;
-        let own_words = words(&text_of(asked));
-        let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
-        texts.push(own_words.clone());
-        let weights = Weights::of(&texts);
-        let now = crate::dates::present();
-        let asked_at = asked.created_at.or((asked.number == 0).then_some(now));
-        let mut compared: Vec<(usize, ConsideredDuplicate)> = Vec::new();
-        let known = records.into_iter().enumerate().filter_map(|(at, record)| Some((at, record?)));
-        for ((at, issue), its_words) in known.zip(&texts) {
-            let Some(similarity) = of_body(&passages[at]) else { continue };
-            let views = others.iter().filter_map(|view| of_body(&view[at]));
-            let similarity = mean_similarity(similarity, views, settings.other_models_weight);
-            let shared_words = weights.shared(&own_words, its_words);
-            let likeness = likeness(similarity, shared_words, settings.words_weight);
-            let apart = asked_at.zip(issue.created_at).map(|(a, b)| a.duration_since(b).as_secs_f64() / 86_400.0);
-            let near = apart.map_or(0.0, |days| nearness(days, settings.nearness_half_life_days));
-            compared.push((
-                at,
-                ConsideredDuplicate {
-                    number: issue.number,
-                    namespace: found.issues[at].passage.namespace.clone(),
-                    title: issue.title,
-                    kind: issue.kind.to_string(),
-                    state: issue.state.to_string(),
-                    created_at: issue.created_at,
-                    url: issue.url,
-                    likeness,
-                    similarity,
-                    shared_words,
-                    score: likeness + settings.nearness_weight * near,
-                },
-            ));
-        }
-        compared.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then(a.1.number.cmp(&b.1.number)));
-        Ok(compared.into_iter().unzip())
-    }
-
     /// Keeps nothing if even the best is below the floor. Otherwise keeps what the configured cut keeps of the scores,
     /// but no more than are above the floor and no fewer than a person compares at a glance.
     fn cut_duplicates(
         &self,
         found: &FoundIssues,
         considered: &[ConsideredDuplicate],
-        settings: &DuplicatesConfig,
+        floor: f64,
     ) -> Result<CutReport, Error> {
-        let floor = settings.min_likeness;
         let best = considered.iter().max_by(|a, b| a.likeness.total_cmp(&b.likeness));
         let nothing = |reason: String| CutReport {
             method: FLOOR.to_owned(),
@@ -209,7 +175,7 @@ impl DuplicateFinder<'_> {
         let mut pool = Pool::scores(considered.iter().map(|one| one.score)).map_err(|error| wrong(&error))?;
         if let Some((mean, count)) = found.background() {
             // Without shared words, likeness depends on similarity alone.
-            let background = Background { mean: likeness(mean, 0.0, settings.words_weight), deviation: 0.0, count };
+            let background = Background { mean: likeness(mean, 0.0, WORDS_WEIGHT), deviation: 0.0, count };
             pool = pool.with_background(background).map_err(|error| wrong(&error))?;
         }
         let mut cut = CutReport::from(self.index.config.search.cut.as_deref().unwrap_or(&EVERYTHING).cut(&pool));
@@ -217,11 +183,61 @@ impl DuplicateFinder<'_> {
             format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
         // Issues below the floor are only shown so that a person has a few to compare.
         let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
-        cut.keep = cut.keep.min(alike_enough).max(settings.min_results).min(considered.len());
+        cut.keep = cut.keep.min(alike_enough).max(MIN_RESULTS).min(considered.len());
         cut.dropped = considered.len() - cut.keep;
         cut.reason = format!("{nearest}; {}", cut.reason.trim_end_matches('.'));
         Ok(cut)
     }
+}
+
+/// The proposed issues by likeness, best first, and the position of each in `found`. Issues whose similarity or
+/// record is unknown are left out.
+fn compared(
+    searcher: Searcher<'_>,
+    found: &FoundIssues,
+    asked: &Issue,
+) -> Result<(Vec<usize>, Vec<ConsideredDuplicate>), Error> {
+    let passages = searcher.issue_similarities(found)?;
+    let others = searcher.other_similarities(found, &passages)?;
+    // An empty body has a passage of its title. Without a passage of the body, the best passage stands in.
+    let of_body = |issue: &IssuePassages| issue.of_part(BODY).or_else(|| issue.best());
+    let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
+    let records = searcher.issue_records(&documents)?;
+    let own_words = words(&text_of(asked));
+    let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
+    texts.push(own_words.clone());
+    let weights = Weights::of(&texts);
+    let now = crate::dates::present();
+    let asked_at = asked.created_at.or((asked.number == 0).then_some(now));
+    let mut compared: Vec<(usize, ConsideredDuplicate)> = Vec::new();
+    let known = records.into_iter().enumerate().filter_map(|(at, record)| Some((at, record?)));
+    for ((at, issue), its_words) in known.zip(&texts) {
+        let Some(similarity) = of_body(&passages[at]) else { continue };
+        let views = others.iter().filter_map(|view| of_body(&view[at]));
+        let similarity = mean_similarity(similarity, views, OTHER_MODELS_WEIGHT);
+        let shared_words = weights.shared(&own_words, its_words);
+        let likeness = likeness(similarity, shared_words, WORDS_WEIGHT);
+        let apart = asked_at.zip(issue.created_at).map(|(a, b)| a.duration_since(b).as_secs_f64() / 86_400.0);
+        let near = apart.map_or(0.0, |days| nearness(days, NEARNESS_HALF_LIFE_DAYS));
+        compared.push((
+            at,
+            ConsideredDuplicate {
+                number: issue.number,
+                namespace: found.issues[at].passage.namespace.clone(),
+                title: issue.title,
+                kind: issue.kind.to_string(),
+                state: issue.state.to_string(),
+                created_at: issue.created_at,
+                url: issue.url,
+                likeness,
+                similarity,
+                shared_words,
+                score: likeness + NEARNESS_WEIGHT * near,
+            },
+        ));
+    }
+    compared.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then(a.1.number.cmp(&b.1.number)));
+    Ok(compared.into_iter().unzip())
 }
 
 /// The text of an issue, as it is compared.

@@ -9,6 +9,7 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use std::path::Path;
+use tamis_text::Options;
 
 /// Increased when the content of an index changes.
 const LAYOUT: &str = "1";
@@ -72,7 +73,7 @@ fn write(test: &TestCollection, index: &Index, observer: &dyn Observer) -> Resul
 fn key(test: &TestCollection, config: &Config) -> Result<String, EvaluationError> {
     let models = Models::new(config);
     let mut hash = blake3::Hasher::new();
-    let tokens = config.index.passage_tokens.to_string();
+    let tokens = Options::default().max_tokens.to_string();
     let ids = config.index.models.iter().map(|name| models.id(name)).collect::<Result<Vec<_>, _>>()?;
     let parts = [LAYOUT, SPLITTER, test.digest.to_hex().as_str(), &tokens].map(str::to_owned);
     for part in parts.into_iter().chain(ids) {

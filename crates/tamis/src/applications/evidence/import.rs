@@ -97,7 +97,7 @@ impl EvidenceGraph<'_> {
     pub fn import(&self, import: &EvidenceImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let origin = origin(&import.origin)?;
         let namespace = namespace(self.index, import.namespace.as_deref())?;
-        let target = Target::new(self.index, &namespace, EVIDENCE_COLLECTION, origin);
+        let target = Target::new(&namespace, EVIDENCE_COLLECTION, origin);
         let _writing = if import.dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
         let started = Instant::now();
         let mut bad = import.bad.clone();

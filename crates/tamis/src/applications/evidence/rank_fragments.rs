@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, HashMap};
 use tamis_cut::Rule;
 use tamis_store::{Claim, Edge, EvidenceKey, EvidenceRecord, NodeType, Relation};
 
+/// Fragments that words propose for a claim, to be ordered by their similarity to it.
+const CANDIDATES: usize = 150;
+
 /// The origin of edges that a ranking stores.
 const ORIGIN: &str = "rank";
 
@@ -124,7 +127,7 @@ pub struct RankedFragment {
 }
 
 impl EvidenceGraph<'_> {
-    /// Ranks the fragments relevant to a claim. The claim's words propose `evidence.candidates` of them, their
+    /// Ranks the fragments relevant to a claim. The claim's words propose 150 of them, their
     /// similarity to it orders them, and `evidence.cut` ends the list. With [`RankRequest::link`] a `neutral` edge
     /// without confidence is stored for each returned fragment that has no edge to the claim yet, all or none.
     ///
@@ -148,7 +151,7 @@ impl EvidenceGraph<'_> {
         let query = EvidenceQuery {
             request: &search,
             filter: filter(EvidenceTarget::Fragments, &request.tasks),
-            candidates: self.index.config.evidence.candidates,
+            candidates: CANDIDATES,
             end: End::RuleAlone(rule),
             limit,
             entry_point: request.entry_point.as_deref().unwrap_or("rank"),

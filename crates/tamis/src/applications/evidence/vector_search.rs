@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use tamis_cut::Rule;
 use tamis_store::{AttributeCondition, EVIDENCE_COLLECTION, Filter};
 
+/// The most matches and the least similarity of a request that names none.
+const TOP_K: usize = 10;
+const MIN_SIMILARITY: f64 = 0.5;
+
 /// The most characters in a preview.
 const PREVIEW: usize = 200;
 
@@ -59,9 +63,9 @@ pub struct VectorSearchRequest {
     pub target: EvidenceTarget,
     /// Restricts the search to one task: its claims, or fragments with an edge to one of them.
     pub task: Option<String>,
-    /// The most matches returned, 1 to 50; it only shortens the list. `None`: `evidence.top_k`.
+    /// The most matches returned, 1 to 50; it only shortens the list. `None`: 10.
     pub top_k: Option<usize>,
-    /// The least similarity, 0 to 1. `None`: `evidence.min_similarity`.
+    /// The least similarity, 0 to 1. `None`: 0.5.
     pub min_similarity: Option<f64>,
     /// A cut that ends the matches, instead of a least similarity and after the gate of every search.
     pub cut: Option<Box<dyn Rule>>,
@@ -126,11 +130,11 @@ impl EvidenceGraph<'_> {
     /// A value out of range, a least similarity together with a cut, a missing namespace, or no vectors to compare.
     pub fn vector_search(&self, request: &VectorSearchRequest) -> Result<VectorMatches, Error> {
         let clock = Stopwatch::start();
-        let top_k = request.top_k.unwrap_or(self.index.config.evidence.top_k);
+        let top_k = request.top_k.unwrap_or(TOP_K);
         if !(1..=50).contains(&top_k) {
             return Err(Error::argument("top_k", top_k.to_string(), "1 to 50"));
         }
-        let least = request.min_similarity.unwrap_or(self.index.config.evidence.min_similarity);
+        let least = request.min_similarity.unwrap_or(MIN_SIMILARITY);
         if !(0.0..=1.0).contains(&least) {
             return Err(Error::argument("min_similarity", least.to_string(), "0 to 1"));
         }

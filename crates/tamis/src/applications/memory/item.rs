@@ -22,7 +22,7 @@ pub(super) fn checked(text: &str, most: usize) -> Result<String, Error> {
     }
     let count = text.chars().count();
     if count > most {
-        let allowed = format!("at most {most} characters (memory.max_characters); write it to a file of notes instead");
+        let allowed = format!("at most {most} characters; write it to a file of notes instead");
         return Err(Error::argument("text", format!("{count} characters"), allowed));
     }
     // Invisible text in a note would be read by every model that finds it.

@@ -12,6 +12,9 @@ use jiff::civil::DateTime;
 use serde::Serialize;
 use std::fs;
 
+/// Longest text of one note, in characters.
+const MOST_CHARACTERS: usize = 10_000;
+
 /// A note to add.
 #[derive(Clone, Debug, Default)]
 pub struct RememberRequest {
@@ -54,7 +57,7 @@ impl Notes<'_> {
     /// An invalid text, topic or file; several possible sources; an index or a directory that cannot be written; a file
     /// in which the note would not be an entry of its own.
     pub fn remember(&self, request: &RememberRequest, observer: &dyn Observer) -> Result<Remembered, Error> {
-        let text = checked(&request.text, self.index.config().notes.max_characters)?;
+        let text = checked(&request.text, MOST_CHARACTERS)?;
         let topic = request.topic.as_deref().map(checked_topic).transpose()?;
         let at = request.at.unwrap_or_else(|| crate::dates::now().datetime());
         let day = at.date().to_string();
@@ -110,7 +113,7 @@ impl Notes<'_> {
     /// Indexes the file at once. Returns the reason if another process keeps writing the index or a model fails: the
     /// file is already written by then.
     pub(super) fn index_note(&self, place: &NoteFile<'_>, observer: &dyn Observer) -> Option<String> {
-        let options = RunOptions::before_search(self.index.config());
+        let options = RunOptions::BEFORE_SEARCH;
         self.index.refresh_file(place.source, &place.path, options, observer).err().map(|error| error.to_string())
     }
 

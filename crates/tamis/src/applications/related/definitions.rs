@@ -4,6 +4,7 @@ use super::names::{LIST_SEPARATOR, last_parts};
 use super::use_site::Defined;
 use crate::Error;
 use crate::handle::Index;
+use crate::progress::Observer;
 use crate::search::Scope;
 use std::collections::{HashMap, HashSet};
 use tamis_store::{Filter, PassageId, StoredPassage};
@@ -19,8 +20,9 @@ const READ_AT_ONCE: usize = 500;
 
 /// The scope of a search for definitions.
 pub(super) struct Definitions<'a> {
-    index: &'a Index,
+    pub(super) index: &'a Index,
     pub(super) scope: &'a Scope,
+    pub(super) observer: &'a dyn Observer,
 }
 
 /// Passages that define names, by name.
@@ -32,11 +34,7 @@ pub(super) struct Known {
     pub(super) cut_short: bool,
 }
 
-impl<'a> Definitions<'a> {
-    pub(super) fn new(index: &'a Index, scope: &'a Scope) -> Self {
-        Definitions { index, scope }
-    }
-
+impl Definitions<'_> {
     /// Finds the definitions of these names, in one pass over the symbols of the index.
     pub(super) fn of(&self, names: &HashSet<String>) -> Result<Known, Error> {
         if names.is_empty() {
@@ -48,6 +46,7 @@ impl<'a> Definitions<'a> {
         let found: Vec<PassageId> = self.index.store.select(&filter)?.iter().map(|one| one.passage).collect();
         let mut known = Known { cut_short: found.len() > MOST_READ, ..Known::default() };
         for ids in found[..found.len().min(MOST_READ)].chunks(READ_AT_ONCE) {
+            self.observer.check_cancelled()?;
             self.index.store.passages(ids)?.into_iter().for_each(|passage| known.take(passage, names));
         }
         Ok(known)

@@ -17,6 +17,7 @@ mod use_site;
 use crate::Error;
 use crate::handle::Index;
 use crate::lookup::Named;
+use crate::progress::Observer;
 use crate::search::{CutReport, MetadataFilter, SimilarPassages};
 use definitions::Definitions;
 use schemars::JsonSchema;
@@ -245,8 +246,9 @@ impl RelatedFinder<'_> {
     ///
     /// # Errors
     /// The passage is missing or may not be read, the limit is out of range, a condition is not allowed, or the index
-    /// or a model fails.
-    pub fn find(&self, request: &RelatedRequest) -> Result<Related, Error> {
+    /// or a model fails. [`Error::Cancelled`] if the observer stopped it.
+    pub fn find(&self, request: &RelatedRequest, observer: &dyn Observer) -> Result<Related, Error> {
+        let searcher = self.index.searcher_for(observer);
         let references_alone = request.by == Some(RelatedBy::Reference);
         let usual = if references_alone { MOST_LISTED } else { self.index.config.search.top_k };
         let limit = request.limit.unwrap_or(usual);
@@ -256,13 +258,12 @@ impl RelatedFinder<'_> {
         request.metadata.check()?;
         let allowed = request.allowed_namespaces.as_deref();
         let subject = self.subject(&request.wanted, allowed)?;
-        let scope = self.index.searcher().scope_around(&subject.passage.namespace, allowed)?;
+        let scope = searcher.scope_around(&subject.passage.namespace, allowed)?;
         let mut notes = Vec::new();
 
         let mut similar = SimilarPassages::default();
         if request.by != Some(RelatedBy::Reference) {
-            similar =
-                self.index.searcher().similar(subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
+            similar = searcher.similar(subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
             notes.extend(similar.remark.take());
         }
         let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);
@@ -270,11 +271,11 @@ impl RelatedFinder<'_> {
 
         let (mut references, mut referenced_by, mut occurrences) = (Vec::new(), Vec::new(), None);
         if request.by != Some(RelatedBy::Vector) {
-            let known = Definitions::new(self.index, &scope);
+            let known = Definitions { index: self.index, scope: &scope, observer };
             references = references::of(&known, &subject, limit, &mut notes)?;
-            referenced_by = referrers::of(self.index, &known, &subject, &mut notes)?;
+            referenced_by = referrers::of(&known, &subject, &mut notes)?;
             if references_alone {
-                occurrences = occurrences::of(self.index, &scope, &subject, allowed, &mut referenced_by)?;
+                occurrences = occurrences::of(&known, &subject, allowed, &mut referenced_by)?;
             }
             if referenced_by.len() > limit {
                 notes.push(format!("not shown: {} more uses of it", referenced_by.len() - limit));

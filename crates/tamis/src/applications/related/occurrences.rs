@@ -1,11 +1,10 @@
 //! Finds every occurrence of a passage's name as a whole word in the files of the tree, and adds those that the syntax tree did
 //! not resolve to its referrers.
 
+use super::definitions::Definitions;
 use super::names::{LIST_SEPARATOR, last_parts};
 use super::{Occurrences, Referrer, RelatedPassage, Subject, at_line};
 use crate::Error;
-use crate::handle::Index;
-use crate::search::Scope;
 use crate::tree::{GrepAnswer, GrepRequest, Pattern, TreeScope};
 use std::collections::HashMap;
 use tamis_store::PassageId;
@@ -16,12 +15,12 @@ const MOST_NAMES: usize = 4;
 /// Counts the occurrences of the subject's names, and adds a referrer for each passage with one that is not resolved. `None` for
 /// a passage without a name.
 pub(super) fn of(
-    index: &Index,
-    scope: &Scope,
+    known: &Definitions<'_>,
     subject: &Subject,
     allowed: Option<&[String]>,
     referrers: &mut Vec<Referrer>,
 ) -> Result<Option<Occurrences>, Error> {
+    let &Definitions { index, scope, observer } = known;
     let Some(symbols) = &subject.passage.symbol else { return Ok(None) };
     let mut names: Vec<&str> = symbols.split(LIST_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
     names.retain(|name| !name.is_empty());
@@ -46,11 +45,11 @@ pub(super) fn of(
             },
             ..GrepRequest::new("")
         };
-        let found = index.tree().grep(&request, &())?;
+        let found = index.tree().grep(&request, observer)?;
         counts.matches += found.matches;
         counts.lines += found.lines;
         counts.files += found.files;
-        add(index, subject, &names, found, referrers, &mut counts, &mut unresolved)?;
+        add(known, subject, &names, found, referrers, &mut counts, &mut unresolved)?;
     }
     referrers.append(&mut unresolved);
     Ok(Some(counts))
@@ -58,7 +57,7 @@ pub(super) fn of(
 
 /// Adds the lines of one namespace that no referrer has.
 fn add(
-    index: &Index,
+    searched: &Definitions<'_>,
     subject: &Subject,
     names: &[&str],
     found: GrepAnswer,
@@ -67,7 +66,8 @@ fn add(
     unresolved: &mut Vec<Referrer>,
 ) -> Result<(), Error> {
     for file in found.results {
-        let document = index.store.document_passages(&file.namespace, &file.path)?;
+        searched.observer.check_cancelled()?;
+        let document = searched.index.store.document_passages(&file.namespace, &file.path)?;
         let known = |line: u32| {
             referrers.iter().any(|one| {
                 one.passage.namespace == file.namespace && one.passage.path == file.path && one.lines.contains(&line)

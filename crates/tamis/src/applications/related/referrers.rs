@@ -6,7 +6,6 @@ use super::references::{Parsed, site};
 use super::use_site::Defined;
 use super::{Referrer, RelatedPassage, Subject, at_line};
 use crate::Error;
-use crate::handle::Index;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
@@ -31,24 +30,21 @@ struct Use {
 }
 
 /// The passages that refer to the subject.
-pub(super) fn of(
-    index: &Index,
-    known: &Definitions<'_>,
-    subject: &Subject,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Referrer>, Error> {
+pub(super) fn of(known: &Definitions<'_>, subject: &Subject, notes: &mut Vec<String>) -> Result<Vec<Referrer>, Error> {
     let Some(symbols) = &subject.passage.symbol else { return Ok(Vec::new()) };
     let parts = symbols.split(LIST_SEPARATOR).map(last_parts).filter(|(name, _)| !name.is_empty()).take(MOST_NAMES);
     let names: HashSet<String> = parts.clone().map(|(name, _)| name.to_owned()).collect();
     // The owner's name ranks first those that provably mean it.
     let words: HashSet<&str> = parts.flat_map(|(name, owner)| owner.into_iter().chain([name])).collect();
     let words: Vec<&str> = words.into_iter().collect();
-    let files = files(index, known, subject, &words.join(" "), notes)?;
+    let files = files(known, subject, &words.join(" "), notes)?;
+    let &Definitions { index, observer, .. } = known;
     let known = known.of(&names)?;
 
     let used: Vec<Vec<Use>> = files
         .par_iter()
         .map(|(namespace, path)| {
+            observer.check_cancelled()?;
             let document = index.store.document_passages(namespace, path)?;
             let holds = |passage: &StoredPassage| names.iter().any(|name| passage.text.contains(name.as_str()));
             if !document.iter().any(holds) {
@@ -101,19 +97,18 @@ pub(super) fn of(
 
 /// The files that may contain a name, nearest first: its own file, its neighbours, then by rank of the words.
 fn files(
-    index: &Index,
     known: &Definitions<'_>,
     subject: &Subject,
     words: &str,
     notes: &mut Vec<String>,
 ) -> Result<Vec<(String, String)>, Error> {
     let filter = known.scope.of_all(&Filter::default());
-    let hits = index.store.lexical(&LexicalQuery::new(words), &filter, MOST_CANDIDATES)?.hits;
+    let hits = known.index.store.lexical(&LexicalQuery::new(words), &filter, MOST_CANDIDATES)?.hits;
     let ids: Vec<PassageId> = hits.iter().map(|hit| hit.passage).collect();
     let own = (subject.passage.namespace.clone(), subject.passage.path.clone());
     let mut seen = HashSet::from([own.clone()]);
     let mut files = vec![own];
-    for passage in index.store.passages(&ids)? {
+    for passage in known.index.store.passages(&ids)? {
         let related = match (passage.language.as_deref(), subject.passage.language.as_deref()) {
             (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
             _ => false,

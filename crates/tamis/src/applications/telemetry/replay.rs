@@ -15,7 +15,7 @@ use crate::handle::Index;
 use crate::models;
 use crate::search::{Configured, ReplayGrounds, TunedRule, replayed, scoring_under};
 use std::collections::HashMap;
-use tamis_cut::{Relevance, Rule};
+use tamis_cut::{Gate, Relevance, Rule};
 use tamis_embed::ModelInfo;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedSearch, ScoringKey};
@@ -164,10 +164,10 @@ impl<'a> Grounds<'a> {
         let fusion = Fusion::named(&settings.fusion, weight)
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
-        let configured = Configured { fusion, weight, memory_weight: index.config.memory.fusion_weight };
+        let configured = Configured { fusion, weight };
         let relevance = self.relevance(search, mode, scoring_under(search, rule, configured));
-        let gate = settings.gate.then_some(&index.config.gate);
-        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, relevance })?;
+        let gate = settings.gate.then(Gate::default);
+        let decided = replayed(search, rule, &ReplayGrounds { gate: gate.as_ref(), configured, reference, relevance })?;
         Ok(Outcome::new(decided.kept, &decided.method))
     }
 

@@ -166,9 +166,7 @@ impl Tree<'_> {
                     }
                 }
             }
-            if observer.cancelled() {
-                return Err(Error::Cancelled);
-            }
+            observer.check_cancelled()?;
             if !answer.complete {
                 break;
             }

@@ -82,12 +82,12 @@ impl Tree<'_> {
 
     /// Explains why a named path has no files.
     fn missing(&self, path: &str, scope: &TreeScope) -> Result<Error, Error> {
-        let path = path.trim_matches('/').to_owned();
         let allowed = scope.allowed_namespaces.as_deref();
-        Ok(match self.index.left_out(scope.namespace.as_deref(), &path, allowed)? {
-            Some(reason) => Error::LeftOut { wanted: path, reason },
-            None => self.index.not_found(scope.namespace.as_deref(), &path, allowed)?,
-        })
+        let mut error = self.index.not_found(scope.namespace.as_deref(), path.trim_matches('/'), allowed)?;
+        if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
+            path.clone_into(wanted);
+        }
+        Ok(error)
     }
 }
 

@@ -5,15 +5,15 @@ use super::Troubleshooter;
 use super::answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits};
 use super::budget::budgets;
 use super::request::{Trouble, TroubleshootRequest};
-use super::shorten::BodyLengths;
 use super::thread::{Remark, Thread, ThreadRules, assemble};
 use super::wiki::{FromWiki, WIKI};
 use crate::Error;
 use crate::collections::ISSUES;
-use crate::config::{KeepBy, TroubleshootingConfig, Words};
+use crate::config::{KeepBy, Words};
+use crate::progress::Observer;
 use crate::search::{
     CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, IssuesServed, MetadataFilter,
-    SearchRequest, Stopwatch,
+    SearchRequest, Searcher, Stopwatch,
 };
 use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, Filter};
@@ -24,6 +24,12 @@ const ENTRY_POINT: &str = "troubleshoot";
 
 /// The floor's name in cut reports.
 const METHOD: &str = "similarity_threshold";
+
+/// Issues that each leg proposes.
+const CANDIDATES: usize = 10;
+
+/// The constant of the reciprocal rank fusion of the two legs.
+const RRF_K: f64 = 60.0;
 
 /// The floor that is specified for every model.
 const FLOOR: f64 = 0.65;
@@ -46,15 +52,17 @@ impl Troubleshooter<'_> {
     /// use tamis::troubleshoot::TroubleshootRequest;
     ///
     /// let index = Index::at(Location::at(std::path::Path::new("."), None), Config::built_in())?;
-    /// let found = index.troubleshooting().answer(&TroubleshootRequest::text("Login fails after the update", "error: bad token"))?;
+    /// let found = index.troubleshooting().answer(&TroubleshootRequest::text("Login fails after the update", "error: bad token"), &())?;
     /// println!("{}", if found.is_empty() { found.reason.clone() } else { found.markdown() });
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// A value out of range, a missing issue or namespace, a damaged index, or a model that fails.
-    pub fn answer(&self, request: &TroubleshootRequest) -> Result<Troubleshooting, Error> {
+    /// A value out of range, a missing issue or namespace, a damaged index, a model that fails, or [`Error::Cancelled`] if
+    /// the observer stopped it.
+    pub fn answer(&self, request: &TroubleshootRequest, observer: &dyn Observer) -> Result<Troubleshooting, Error> {
+        let searcher = self.index.searcher_for(observer);
         let settings = request.settings(&self.index.config.triage.troubleshooting)?;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {
@@ -65,35 +73,32 @@ impl Troubleshooter<'_> {
         let (title, body, own, number) = match &request.trouble {
             Trouble::Text { title, body } => (title.clone(), body.clone(), None, None),
             Trouble::Issue(number) => {
-                let stored = self.index.searcher().issue(*number, &self.index.searcher().scope(&search)?)?;
+                let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
                 (stored.issue.title, stored.issue.body, Some(stored.document), Some(*number))
             }
         };
         search.query = format!("{}\n\n{}", title.trim(), body.trim());
         let resolved = AttributeCondition::new("state", ["resolved"]);
-        let mut found = self.index.searcher().issues(
+        let mut found = searcher.issues(
             &IssueQuery {
                 request: &search,
                 filter: Filter { attributes: vec![resolved], ..Filter::default() },
                 own,
-                candidates: settings.candidates,
-                rrf_k: settings.rrf_k,
+                candidates: CANDIDATES,
+                rrf_k: RRF_K,
             },
             &mut clock,
         )?;
-        let mut passages = self.index.searcher().issue_similarities(&found)?;
+        let mut passages = searcher.issue_similarities(&found)?;
         if settings.keep_by == KeepBy::Cut {
             // The most similar issues are given, whatever the legs' ranks say.
             passages = by_similarity(&mut found, passages);
         }
         clock.lap("compare");
-        let records = self
-            .index
-            .searcher()
-            .issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
+        let records = searcher.issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
         let within = match settings.keep_by {
             KeepBy::Floor => None,
-            KeepBy::Cut => Some(self.relevant_issues(&search, number, &mut clock)?),
+            KeepBy::Cut => Some(self.relevant_issues(searcher, &search, number, &mut clock)?),
         };
         let least = settings.similarity_threshold.unwrap_or_else(|| match settings.keep_by {
             KeepBy::Floor => FLOOR,
@@ -102,11 +107,13 @@ impl Troubleshooter<'_> {
         let limits = Limits { least, most: settings.max_results };
         let judged = judged(&found, &passages, &records, limits, within.as_ref());
         let kept: Vec<usize> = (0..judged.len()).filter(|&at| judged[at].kept).collect();
-        let matches = self.solved(&found, &passages, records, &kept, &settings);
+        let matches = self.solved(&found, &passages, records, &kept, settings.total_budget_chars);
         clock.lap("assemble");
 
         let wiki = match kept.is_empty() && self.has_wiki(&search)? {
-            true => Some(self.wiki_pages(request, (&title, &body), &settings, &mut clock)?),
+            true => {
+                Some(self.wiki_pages(searcher, request, (&title, &body), settings.total_budget_chars, &mut clock)?)
+            }
             false => None,
         };
         let fallback = match (&wiki, kept.is_empty()) {
@@ -116,7 +123,7 @@ impl Troubleshooter<'_> {
         };
         let fallback_reason = found.fallback_reason();
         let mut cut = match &within {
-            None => floor(&found, &judged, least, settings.rrf_k),
+            None => floor(&found, &judged, least),
             Some(within) => cut(&found, &judged, within, least),
         };
         found.explain_words(&mut cut);
@@ -133,10 +140,10 @@ impl Troubleshooter<'_> {
             collections: &collections,
             returned: matches.len() + pages.len(),
             top_k: settings.max_results,
-            rrf_k: settings.rrf_k,
+            rrf_k: RRF_K,
             fallback_reason: fallback_reason.clone(),
         };
-        let query_id = self.index.searcher().record_issues(&found, &order, &cut, served, &clock);
+        let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);
         clock.lap("record");
 
         let sources = matches.iter().map(|found| found.source.clone());
@@ -170,6 +177,7 @@ impl Troubleshooter<'_> {
     /// The solved issues with a passage that the cut of every search keeps, except the issue asked about.
     fn relevant_issues(
         &self,
+        searcher: Searcher<'_>,
         search: &SearchRequest,
         asked: Option<u64>,
         clock: &mut Stopwatch,
@@ -180,7 +188,7 @@ impl Troubleshooter<'_> {
             paths: asked.map(|number| format!("!{}", Issue::path(number))).into_iter().collect(),
             ..search.clone()
         };
-        self.index.searcher().pages(&request, clock)
+        searcher.pages(&request, clock)
     }
 
     /// Returns `true` if the scope holds any wiki page.
@@ -196,17 +204,13 @@ impl Troubleshooter<'_> {
         passages: &[IssuePassages],
         mut records: Vec<Option<Issue>>,
         kept: &[usize],
-        settings: &TroubleshootingConfig,
+        budget: usize,
     ) -> Vec<SolvedIssue> {
         // The number alone identifies an issue of the only namespace searched, or of the index's own.
         let own = self.index.own_namespace();
         let alone = found.namespaces() == 1;
         let similarity = |at: usize| passages[at].best().unwrap_or(0.0);
-        let shares = budgets(&kept.iter().map(|&at| similarity(at)).collect::<Vec<_>>(), settings.total_budget_chars);
-        let rules = ThreadRules {
-            body: BodyLengths { whole: settings.body_chars, paragraphs: settings.paragraphs_chars },
-            tail_share: settings.tail_share,
-        };
+        let shares = budgets(&kept.iter().map(|&at| similarity(at)).collect::<Vec<_>>(), budget);
         let solved = kept.iter().zip(shares).filter_map(|(&at, budget)| {
             let issue = records[at].take()?;
             let found = &found.issues[at];
@@ -216,7 +220,7 @@ impl Troubleshooter<'_> {
             } else {
                 format!("[Issue {namespace}#{}]", issue.number)
             };
-            let thread = thread(&issue, &passages[at], budget, rules);
+            let thread = thread(&issue, &passages[at], budget);
             Some(SolvedIssue {
                 number: issue.number,
                 namespace,
@@ -239,7 +243,7 @@ impl Troubleshooter<'_> {
 }
 
 /// Assembles an issue's thread. The similarities are those of its own comments.
-fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadRules) -> Thread {
+fn thread(issue: &Issue, passages: &IssuePassages, budget: usize) -> Thread {
     let mut remarks = Vec::with_capacity(issue.comments.len());
     for (IssueComment { author, created_at, body, bot, .. }, part) in issue.comments.iter().zip(1..) {
         remarks.push(Remark {
@@ -250,7 +254,7 @@ fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadR
             similarity: passages.of_part(part).unwrap_or(0.0),
         });
     }
-    assemble(&issue.body, &remarks, budget, rules)
+    assemble(&issue.body, &remarks, budget, ThreadRules::default())
 }
 
 /// Puts the most similar issues first and returns their passages in that order.
@@ -355,7 +359,7 @@ fn nearest(judged: &[Considered]) -> Option<(f64, u64)> {
 }
 
 /// The floor as a cut.
-fn floor(found: &FoundIssues, judged: &[Considered], floor: f64, rrf_k: f64) -> CutReport {
+fn floor(found: &FoundIssues, judged: &[Considered], floor: f64) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
     let reason = match (keep, nearest(judged)) {
         (0, _) if found.searched() == 0 => "there is no solved issue to search".to_owned(),
@@ -383,7 +387,7 @@ fn floor(found: &FoundIssues, judged: &[Considered], floor: f64, rrf_k: f64) -> 
         candidates: judged.len(),
         dropped: judged.len() - keep,
         dropped_non_finite: 0,
-        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(rrf_k))].into(),
+        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(RRF_K))].into(),
         probabilities: Vec::new(),
     }
 }

@@ -7,8 +7,7 @@ use super::keywords::keywords;
 use super::request::TroubleshootRequest;
 use super::shorten::{characters, fitted};
 use crate::Error;
-use crate::config::TroubleshootingConfig;
-use crate::search::{FoundPage, SearchRequest, Stopwatch};
+use crate::search::{FoundPage, SearchRequest, Searcher, Stopwatch};
 use tamis_store::StoredPassage;
 
 /// The collection of wiki pages.
@@ -16,6 +15,12 @@ pub(super) const WIKI: &str = "wiki";
 
 /// The prefix of the path of a page that is not a file.
 const PATH: &str = "wiki:";
+
+/// Pages that each of the two queries proposes, and that are returned.
+const PAGES: usize = 2;
+
+/// Characters of the problem's body in the query.
+const QUERY_CHARACTERS: usize = 500;
 
 /// The mark between sections of a page that are not adjacent.
 const GAP: &str = "\n\n[...]\n\n";
@@ -42,12 +47,13 @@ impl Troubleshooter<'_> {
     /// not cover gets nothing.
     pub(super) fn wiki_pages(
         &self,
+        searcher: Searcher<'_>,
         request: &TroubleshootRequest,
         (title, body): (&str, &str),
-        settings: &TroubleshootingConfig,
+        budget: usize,
         clock: &mut Stopwatch,
     ) -> Result<FromWiki, Error> {
-        let beginning: String = body.trim().chars().take(settings.wiki_query_chars).collect();
+        let beginning: String = body.trim().chars().take(QUERY_CHARACTERS).collect();
         let text = format!("{}\n{}", title.trim(), beginning);
         let words = keywords(title, body).join(" ");
         let mut found: Vec<Merged> = Vec::new();
@@ -63,19 +69,19 @@ impl Troubleshooter<'_> {
                 allowed_namespaces: request.allowed_namespaces.clone(),
                 ..SearchRequest::new(query)
             };
-            let pages = self.index.searcher().pages(&search, clock)?;
+            let pages = searcher.pages(&search, clock)?;
             warnings.extend(pages.fallback_reason.filter(|reason| !warnings.contains(reason)));
             if pages.pages.is_empty() && reason.is_empty() {
                 reason = pages.cut.reason;
             }
-            for page in pages.pages.into_iter().take(settings.wiki_pages) {
+            for page in pages.pages.into_iter().take(PAGES) {
                 merge(&mut found, Merged { page, found_by });
             }
         }
         found.sort_by(|a, b| nearest(b.page.similarity).total_cmp(&nearest(a.page.similarity)));
-        found.truncate(settings.wiki_pages);
+        found.truncate(PAGES);
         let similarities: Vec<f64> = found.iter().map(|merged| merged.page.similarity.unwrap_or(0.0)).collect();
-        let shares = budgets(&similarities, settings.total_budget_chars);
+        let shares = budgets(&similarities, budget);
         let pages = found.into_iter().zip(shares).filter_map(|(merged, budget)| page(merged, budget)).collect();
         Ok(FromWiki { pages, warnings, reason })
     }

@@ -1,5 +1,5 @@
-//! `[cut.METHOD]` and `[gate]`: the parameters of every cut and of the gate, declared by the cuts' own descriptions. Also the
-//! rules that other sections name.
+//! `[cut.METHOD]`: the parameters of three cuts, declared by the cuts' own descriptions. Also the rules that other sections name,
+//! whose text can set the parameters of every cut.
 
 use super::thresholds;
 use crate::config::declare::{KeySpec, Section, Setting, Settings, text};
@@ -7,7 +7,7 @@ use crate::config::error::{ConfigError, Source};
 use crate::config::key::Key;
 use crate::config::value::{Allowed, Value};
 use std::collections::BTreeMap;
-use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError, TopScore};
+use tamis_cut::{METHODS, Parameter, Range, Rule, RuleError, TopScore};
 
 /// A key for a rule, as `METHOD` or `METHOD:PARAM=VALUE,…`.
 pub(super) fn cut(default: &str) -> KeySpec<Box<dyn Rule>> {
@@ -40,7 +40,9 @@ pub(in crate::config) fn rule(
         .map(|(name, _)| name.trim().replace('-', "_"))
         .collect();
     let merged = given.settings().into_iter().map(|(parameter, value)| {
-        let configured = values.get(&name(given.name(), parameter)).filter(|_| !named.iter().any(|n| n == parameter));
+        let configured = name(given.name(), parameter)
+            .and_then(|name| values.get(&name))
+            .filter(|_| !named.iter().any(|n| n == parameter));
         (parameter, configured.map_or(value, |setting| to_cut(&setting.value)))
     });
     tamis_cut::build(given.name(), merged)
@@ -49,13 +51,9 @@ pub(in crate::config) fn rule(
 /// Every key's value. The section's own keys are the parameters of the cuts, which only rules read.
 impl Section for BTreeMap<String, Setting> {
     fn declared() -> Vec<Key> {
-        let cuts = METHODS.iter().flat_map(|method| {
-            method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter))
-        });
-        let collections = COLLECTIONS.iter().flat_map(|collection| {
-            TopScore::METHOD.parameters.iter().map(|parameter| collection_key(collection, parameter))
-        });
-        cuts.chain(collections).collect()
+        let parameters =
+            METHODS.iter().flat_map(|method| method.parameters.iter().map(move |parameter| (method.name, parameter)));
+        parameters.filter_map(|(method, parameter)| Some(key(name(method, parameter.name)?, parameter))).collect()
     }
 
     fn read(settings: &Settings) -> Result<Self, ConfigError> {
@@ -66,26 +64,6 @@ impl Section for BTreeMap<String, Setting> {
     }
 }
 
-impl Section for Gate {
-    fn declared() -> Vec<Key> {
-        Gate::PARAMETERS.iter().map(|parameter| key(gate_name(parameter), parameter)).collect()
-    }
-
-    fn read(settings: &Settings) -> Result<Self, ConfigError> {
-        let value = |parameter: &Parameter| {
-            let setting = settings.values.get(&gate_name(parameter))?;
-            Some((parameter.name.to_owned(), toml::Value::try_from(&setting.value).ok()?))
-        };
-        let table: toml::Table = Gate::PARAMETERS.iter().filter_map(value).collect();
-        let malformed = |error: toml::de::Error| ConfigError::of_entry("gate".into(), "gate".into(), &error);
-        table.try_into().map_err(malformed)
-    }
-}
-
-fn gate_name(parameter: &Parameter) -> String {
-    format!("gate.{}", parameter.name)
-}
-
 /// The collections that the cut `top_score` can judge by parameters of their own.
 const COLLECTIONS: [&str; 3] = ["notes", "sessions", "wiki"];
 
@@ -93,20 +71,14 @@ fn collection_name(collection: &str, parameter: &str) -> String {
     format!("cut.{}.{collection}.{parameter}", TopScore::METHOD.name)
 }
 
-fn collection_key(collection: &str, parameter: &Parameter) -> Key {
-    let own = key(collection_name(collection, parameter.name), parameter);
-    Key {
-        allowed: match own.allowed {
-            Allowed::Number(min, max) => Allowed::AutoOrNumber(min, max),
-            other => other,
-        },
-        default: "auto".into(),
-        doc: format!(
-            "The same for the collection {collection} alone; auto: {}",
-            name(TopScore::METHOD.name, parameter.name)
-        ),
-        ..own
-    }
+/// Returns the keys of the family `cut.top_score.COLLECTION.PARAM`. One that nobody sets has the value of `cut.top_score.PARAM`.
+pub(in crate::config) fn by_collection() -> impl Iterator<Item = Key> {
+    COLLECTIONS.iter().flat_map(|collection| {
+        TopScore::METHOD.parameters.iter().map(move |parameter| {
+            let own = key(collection_name(collection, parameter.name), parameter);
+            Key { doc: format!("{}, for the collection {collection} alone", own.doc), ..own }
+        })
+    })
 }
 
 /// Returns the rule of each collection that has parameters of its own. Its other parameters come from `rule`, a `top_score`.
@@ -161,13 +133,22 @@ fn key(name: String, parameter: &Parameter) -> Key {
     }
 }
 
-/// Returns the key of a parameter. Two parameters concern more than their cut, so their keys are in another table.
-fn name(method: &str, parameter: &str) -> String {
+/// Returns the key of a parameter, if it has one. Two parameters concern more than their cut, so their keys are in another table.
+fn name(method: &str, parameter: &str) -> Option<String> {
     match (method, parameter) {
-        ("max_gap", "adaptive") => "search.adaptive".to_owned(),
-        ("language", "default") => thresholds::DEFAULT.to_owned(),
-        _ => format!("cut.{method}.{parameter}"),
+        ("max_gap", "adaptive") => Some("search.adaptive".to_owned()),
+        ("language", "default") => Some(thresholds::DEFAULT.to_owned()),
+        ("max_gap" | "kneedle" | "top_score", _) => Some(format!("cut.{method}.{parameter}")),
+        _ => None,
     }
+}
+
+/// Returns the setting of a cut that has no key of this name, such as `search.cut = "auto:strictness=…"`.
+pub(in crate::config) fn in_a_rule(name: &str) -> Option<String> {
+    let (method, parameter) = name.strip_prefix("cut.")?.split_once('.')?;
+    let known = METHODS.iter().find(|known| known.name == method)?;
+    let parameter = known.parameters.iter().find(|known| known.name == parameter)?;
+    Some(format!("search.cut = \"{method}:{}=…\"", parameter.name))
 }
 
 fn clamp(bound: usize) -> i64 {

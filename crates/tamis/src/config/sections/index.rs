@@ -16,8 +16,6 @@ section! {
         pub max_file_bytes: u64 = "index.max_file_bytes", integer(1024..=1 << 30, 1 << 20);
         /// The same for PDF, Word, OpenDocument and EPUB files and notebooks, most of which is not text.
         pub max_document_bytes: u64 = "index.max_document_bytes", integer(1024..=1 << 30, 32 << 20);
-        /// Symbols, sections and paragraphs longer than this are split.
-        pub passage_tokens: usize = "index.passage_tokens", integer(50..=4000, 400);
         /// Kinds of files to leave out. Binary, empty and too large files are always left out.
         pub skip: Vec<String> = "index.skip", list_of(SKIPPED, SKIPPED);
         /// Globs of files to leave out, as in .gitignore.
@@ -30,9 +28,5 @@ section! {
         pub notes: Vec<String> = "index.notes", list(&["MEMORY.md", "/memory/"]).check(notes::globs);
         /// Globs of files that are wiki pages, as in .gitignore. Files of a source named *.wiki always are.
         pub wiki: Vec<String> = "index.wiki", list(&["*.wiki/"]).check(notes::globs);
-        /// Passages of notes longer than this are split.
-        pub note_tokens: usize = "index.note_tokens", integer(50..=4000, 400);
-        /// Tokens that neighbouring passages of a note share, in whole lines; at most a quarter of a passage.
-        pub note_overlap_tokens: usize = "index.note_overlap_tokens", integer(0..=1000, 80);
     }
 }

@@ -1,8 +1,7 @@
 //! `[memory]`: searching memories, that is notes and conversations. Age counts among them, and they often say the same twice.
 
 use super::cuts::cut_or_off;
-use crate::config::declare::{auto_or_number, flag, list, number, section, word};
-use crate::config::words::words;
+use crate::config::declare::{flag, list, number, section};
 use tamis_cut::Rule;
 use tamis_rank::Decay;
 
@@ -15,10 +14,6 @@ section! {
         /// The rule that decides where relevance ends among memories: METHOD or METHOD:PARAM=VALUE,…; off: keep everything,
         /// without the gate.
         pub cut: Option<Box<dyn Rule>> = "memory.cut", cut_or_off("top_score");
-        /// Evidence that the gate requires among memories; auto: gate.min_evidence.
-        pub min_evidence: Option<f64> = "memory.min_evidence", auto_or_number(0.0..=2.0, Some(0.75));
-        /// Weight w of the semantic leg in a memory's score, w · similarity + (1 − w) · r/(1+r) with r the BM25 score.
-        pub fusion_weight: f64 = "memory.fusion_weight", number(0.0..=1.0, 0.7);
         /// Decay with age.
         pub decay: DecayConfig;
         /// Put memories that say something new before those that repeat one further up. Does not change what is kept.
@@ -43,8 +38,6 @@ section! {
         pub collections: Vec<String> = "memory.decay", list(&["notes", "sessions"]);
         /// The rate of decay.
         pub decay: Decay;
-        /// Effect of age: order moves the order of what is kept; cut also changes what is kept.
-        pub moves: DecayMoves = "memory.decay_moves", word();
         /// Names of files whose passages never decay, whatever their date.
         pub evergreen: Vec<String> = "memory.evergreen", list(&["MEMORY.md"]);
     }
@@ -54,18 +47,6 @@ section! {
     for Decay {
         /// Days after which half of a memory's score is left. Memories without a date do not decay.
         half_life_days: f64 = "memory.decay_half_life_days", number(0.1..=36_500.0, Decay::default().half_life_days);
-    }
-}
-
-words! {
-    /// The part of an answer that age changes among memories.
-    #[derive(Default)]
-    pub enum DecayMoves {
-        /// The order of what is kept. The cut reads scores before decay, so an answer from a year ago is still found.
-        #[default]
-        Order = "order",
-        /// Also the choice of what is kept: the cut reads decayed scores, and drops old passages however well they answer.
-        Cut = "cut",
     }
 }
 
@@ -82,7 +63,7 @@ mod tests {
     fn the_defaults_are_those_of_memory_search() {
         let memory = Config::built_in().memory;
         assert_eq!(memory.cut.as_ref().map(|rule| rule.name()), Some("top_score"));
-        assert_eq!((memory.fusion_weight, memory.diversity()), (0.7, Some(0.7)));
+        assert_eq!(memory.diversity(), Some(0.7));
         assert_eq!(memory.decay.decay.half_life_days, 30.0);
         assert_eq!(memory.decay.collections, ["notes", "sessions"]);
     }

@@ -3,8 +3,6 @@
 pub(super) mod cuts;
 pub(super) mod embedding_cache;
 pub(super) mod evidence;
-pub(super) mod github;
-pub(super) mod import;
 pub(super) mod index;
 pub(super) mod mcp;
 pub(super) mod memory;

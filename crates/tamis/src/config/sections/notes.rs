@@ -1,17 +1,15 @@
 //! The directory of notes, and the globs of files that are notes or wiki pages.
 
-use crate::config::declare::{Entry, integer, section, text};
+use crate::config::declare::{Entry, section, text};
 use crate::config::error::ConfigError;
 use ignore::gitignore::GitignoreBuilder;
 
 section! {
-    /// The directory of new notes, and their longest text.
+    /// The directory of new notes.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct NoteConfig {
         /// Directory of dated notes, relative to the root, with forward slashes; `.`: the root itself.
         pub directory: String = "memory.directory", text("memory").check(directory);
-        /// Longest text of one note, in characters.
-        pub max_characters: usize = "memory.max_characters", integer(100..=1_000_000, 10_000);
     }
 }
 

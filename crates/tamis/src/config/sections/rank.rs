@@ -1,8 +1,8 @@
-//! `[rank]`: the effect of language, age and role on the order; and `[search.variants]`, the weights of query variants.
+//! `[rank]`: the effect of language and age on the order.
 
-use crate::config::declare::{KeySpec, integer, number, section, word};
+use crate::config::declare::{KeySpec, number, section, word};
 use crate::config::words::words;
-use tamis_rank::{DefinitionPrior, EntryEvidence, LanguageFactors, LeanPrior, Recency, RolePrior};
+use tamis_rank::{LanguageFactors, Recency};
 
 section! {
     /// Effect of language and age on the order.
@@ -63,82 +63,6 @@ section! {
         floor: f64 = "rank.recency_floor", number(0.0..=1.0, Recency::default().floor);
         /// Least recency that an old passage of severity critical or major keeps
         severe_floor: f64 = "rank.severe_recency_floor", number(0.0..=1.0, Recency::default().severe_floor);
-    }
-}
-
-section! {
-    /// `[rank]`: factors on the ranking value of passages that tend to drown the answer.
-    #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    pub struct RankFactors {
-        /// By the passage's role in its project.
-        pub roles: RolePrior;
-        /// By its relation to a name in the query: definition or mere use.
-        pub definitions: DefinitionPrior;
-        /// By what the question asks for: code or a guide.
-        pub lean: LeanPrior;
-        /// By the other passages of its file, and the file's name.
-        pub entries: EntryEvidence;
-    }
-}
-
-section! {
-    for LeanPrior {
-        /// Factor on the ranking value of documentation where a question asks for code, and of code where it asks for a guide
-        other: f64 = "rank.lean", factor(LeanPrior::default().other);
-    }
-}
-
-section! {
-    for EntryEvidence {
-        /// Weight of each further passage of a file in relation to the one before
-        further: f64 = "rank.further", number(0.0..=1.0, EntryEvidence::default().further);
-        /// What all passages of a file together add to its best one, as a share of the best score
-        total: f64 = "rank.total", number(0.0..=1.0, EntryEvidence::default().total);
-        /// What a file's name adds where its words are in the query, as a share of the best score
-        name: f64 = "rank.name", number(0.0..=1.0, EntryEvidence::default().name);
-    }
-}
-
-section! {
-    for RolePrior {
-        /// Factor on the ranking value of tests
-        test: f64 = "rank.test", factor(RolePrior::default().test);
-        /// Factor on the ranking value of examples
-        example: f64 = "rank.example", factor(RolePrior::default().example);
-        /// Factor on the ranking value of vendored code
-        vendored: f64 = "rank.vendored", factor(RolePrior::default().vendored);
-        /// Factor on the ranking value of generated code
-        generated: f64 = "rank.generated", factor(RolePrior::default().generated);
-        /// Factor on the ranking value of changelogs
-        changelog: f64 = "rank.changelog", factor(RolePrior::default().changelog);
-        /// Factor on the ranking value of licences and notices
-        license: f64 = "rank.license", factor(RolePrior::default().license);
-        /// Factor on the ranking value of comments that programs wrote
-        bot: f64 = "rank.bot", factor(RolePrior::default().bot);
-        /// Factor on the ranking value of forms that nobody filled in
-        template: f64 = "rank.template", factor(RolePrior::default().template);
-    }
-}
-
-section! {
-    for DefinitionPrior {
-        /// Factor on the ranking value of passages that only use a name in the query, where its definition was found too
-        usage: f64 = "rank.usage", factor(DefinitionPrior::default().usage);
-    }
-}
-
-section! {
-    /// Weights of the variants of a query.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct VariantConfig {
-        /// Weight of the ranks of the query itself and of other wordings of it.
-        pub intent_weight: f64 = "search.variants.intent_weight", number(0.0..=1.0, 1.0);
-        /// Weight of the ranks of a variant that names files.
-        pub paths_weight: f64 = "search.variants.paths_weight", number(0.0..=1.0, 0.95);
-        /// Weight of the ranks of a variant in the shape of code.
-        pub code_weight: f64 = "search.variants.code_weight", number(0.0..=1.0, 0.9);
-        /// Longest variant of a query, in characters.
-        pub max_characters: usize = "search.variants.max_characters", integer(10..=100_000, 800);
     }
 }
 

@@ -9,8 +9,6 @@ section! {
     pub struct RerankConfig {
         /// Reranker that judges the best entries, under the cut auto: a [models.NAME] with provider rerank or cross-encoder; off: none.
         pub model: Option<String> = "rerank.model", text("off").check(model_names::reranker);
-        /// Entries that the reranker reads, the best first.
-        pub depth: usize = "rerank.depth", integer(1..=100, 20);
         /// Milliseconds that a search waits for the reranker.
         pub timeout_ms: usize = "rerank.timeout_ms", integer(10..=60_000, 2000);
         /// Factor that calibrates the reranker's log odds; auto: 1, and without an offset they are not calibrated.

@@ -2,7 +2,6 @@
 
 use super::cuts::cut_or_off;
 use super::model_names;
-use super::rank::VariantConfig;
 use crate::config::declare::{auto_or_number, choice, flag, integer, section, text, word};
 use crate::config::words::words;
 use serde::Serialize;
@@ -57,8 +56,6 @@ section! {
         pub gate: bool = "search.gate", flag(true);
         /// Also search the namespaces that the same owner shares.
         pub sharing: bool = "search.sharing", flag(true);
-        /// Most shared namespaces searched, the largest first.
-        pub shared_namespaces: usize = "search.shared_namespaces", integer(0..=100, 5);
         /// Legs that gather candidates.
         pub mode: Mode = "search.mode", word();
         /// Candidates from each leg, at least 4 · top_k; more where they are of fewer than 100 documents.
@@ -71,14 +68,5 @@ section! {
         pub model: String = "search.model", text("auto").check(model_names::one);
         /// Bring the index up to date before each search.
         pub refresh: bool = "search.refresh", flag(true);
-        /// First entries of a search whose best passages the better model reads while somebody waits, where it has not read all and
-        /// words do not answer; 0: none.
-        pub late: usize = "search.late", integer(0..=100, 24);
-        /// Most new passages that a search embeds with the better model before it answers.
-        pub refresh_embed: usize = "search.refresh_embed", integer(0..=100_000, 64);
-        /// Lines of text shown for a result.
-        pub snippet_lines: usize = "search.snippet_lines", integer(1..=50, 6);
-        /// `[search.variants]`.
-        pub variants: VariantConfig;
     }
 }

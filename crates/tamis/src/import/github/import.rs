@@ -19,7 +19,7 @@ use crate::progress::Observer;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tamis_store::{StoreError, Writing};
 use tamis_text::Issue;
 
@@ -28,6 +28,9 @@ const PAGE: usize = 100;
 
 /// Pull requests whose reviews are committed together.
 const DETAILS_A_BATCH: usize = 20;
+
+/// The longest time that a request to GitHub may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Imports<'_> {
     /// Imports the issues and pull requests of a repository on GitHub, with their comments and reviews, then publishes and
@@ -62,7 +65,7 @@ impl Imports<'_> {
         // This runs even if nothing changed: an earlier import may have been killed before this step.
         let options = match request.wait {
             true => RunOptions::WHOLE,
-            false => RunOptions::first_model(self.index.config()),
+            false => RunOptions::FIRST_MODEL,
         };
         report.run = match self.index.complete(options, observer) {
             Ok(run) => run,
@@ -163,8 +166,7 @@ impl<'a> Run<'a> {
             }
             None => Progress::new(scope),
         };
-        let config = &index.config.github;
-        let client = Client::new(api, access.token.clone(), config.timeout, config.max_wait, access.clock, observer);
+        let client = Client::new(api, access.token.clone(), TIMEOUT, request.max_wait, access.clock, observer);
         let root = client.repository(&request.repository);
         Ok(Run {
             index,
@@ -318,7 +320,7 @@ impl<'a> Run<'a> {
         loop {
             match self.index.wait_to_write(self.observer) {
                 Err(Error::Store(StoreError::Busy { .. }))
-                    if started.elapsed() < self.index.config.github.max_wait && !self.observer.cancelled() => {}
+                    if started.elapsed() < self.request.max_wait && !self.observer.cancelled() => {}
                 writing => return writing,
             }
         }
@@ -357,7 +359,7 @@ impl<'a> Run<'a> {
 
     /// Requests the details that the lists lack, the newest first, within the budget of requests.
     fn details(&mut self) -> Result<(), Ended> {
-        let budget = self.index.config.github.reviews;
+        let budget = self.request.most_reviews;
         let wanted: Vec<(u64, Details)> =
             self.progress.details.iter().rev().map(|(number, wanted)| (*number, *wanted)).collect();
         let wanted = wanted.into_iter().map(|(number, wanted)| (number, self.asked(wanted)));

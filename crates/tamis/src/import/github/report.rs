@@ -65,7 +65,7 @@ pub struct GithubReport {
 pub enum Stopped {
     /// The caller stopped it.
     Interrupted,
-    /// The server wants a longer wait than `github.max_wait_minutes`.
+    /// The server wants a longer wait than [`GithubImport::max_wait`](super::GithubImport::max_wait).
     RateLimit {
         /// The time to continue.
         until: Timestamp,

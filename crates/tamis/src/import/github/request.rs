@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The states of the issues to import. An issue already in the index is kept up to date whatever its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,8 +64,12 @@ pub struct GithubImport {
     pub states: IssueStates,
     /// True to import pull requests.
     pub pulls: bool,
-    /// True to request reviews: one request for each changed pull request, at most `github.reviews`.
+    /// True to request reviews: one request for each changed pull request, at most [`most_reviews`](Self::most_reviews).
     pub reviews: bool,
+    /// The most pull requests whose reviews are requested; the next import requests more.
+    pub most_reviews: usize,
+    /// The longest wait for GitHub's rate limit. An import that would wait longer ends; the next one goes on.
+    pub max_wait: Duration,
     /// True to read everything again, whatever is known from before.
     pub full: bool,
     /// True to embed with every model before the import ends, in place of the first one.
@@ -72,7 +77,7 @@ pub struct GithubImport {
 }
 
 impl GithubImport {
-    /// Requests a whole repository.
+    /// Requests a whole repository, with 500 reviews and waits of 15 minutes at most.
     #[must_use]
     pub fn new(repository: Repository) -> Self {
         GithubImport {
@@ -82,6 +87,8 @@ impl GithubImport {
             states: IssueStates::All,
             pulls: true,
             reviews: true,
+            most_reviews: 500,
+            max_wait: Duration::from_secs(15 * 60),
             full: false,
             wait: false,
         }

@@ -110,11 +110,10 @@ fn trap_an_answer_by_words_alone_says_so() {
 
     let low = tree.open(&[
         ("search.gate", "false"),
-        ("search.cut", "language"),
+        ("search.cut", "language:min_coverage=1.01"),
         ("search.thresholds.default", "0.1"),
         ("search.thresholds.rust", "0.1"),
         ("search.thresholds.python", "0.99"),
-        ("cut.language.min_coverage", "1.01"),
     ]);
     let answer = search(&low, SearchRequest::new("opens the store of rows"));
     assert_eq!((answer.mode_used.as_str(), answer.fallback_reason), ("hybrid", None));

@@ -63,11 +63,11 @@ fn a_cut_reads_values_and_not_ranks() {
 #[test]
 fn too_long_too_many_and_empty_ones_are_refused_with_the_limit() {
     let tree = notes_tree();
-    let index = tree.open(&[("search.variants.max_characters", "20")]);
+    let index = tree.open(&[]);
     refresh(&index);
-    let long = SearchRequest { variants: vec![variant(&"x".repeat(21))], ..SearchRequest::new("oven") };
+    let long = SearchRequest { variants: vec![variant(&"x".repeat(801))], ..SearchRequest::new("oven") };
     let error = index.search(&long).expect_err("too long").to_string();
-    assert!(error.contains("21 characters") && error.contains("1 to 20"), "{error}");
+    assert!(error.contains("801 characters") && error.contains("1 to 800"), "{error}");
     let many =
         SearchRequest { variants: vec![variant("x"); tamis::search::MAX_VARIANTS + 1], ..SearchRequest::new("oven") };
     assert!(many.check().is_err());

@@ -65,10 +65,10 @@ fn auto_ends_the_list_and_a_limit_only_shortens_it() {
     assert!(!found.fragments.is_empty() && found.fragments[0].id == "trial", "{:?}", found.cut);
     assert!(found.stands_out, "{}", found.stands_out_reason);
     assert_eq!(found.cut.keep, found.fragments.len());
-    let (_tree, all) = strokes().index(&[("cut.auto.want", "all")]);
+    let (_tree, all) = strokes().index(&[("evidence.cut", "auto:want=all")]);
     let all = rank(&all, RankRequest::new("c1"));
     assert!(all.fragments.len() > 1 && all.fragments.len() >= found.fragments.len(), "{:?}", all.cut);
-    let (_tree, strict) = strokes().index(&[("cut.auto.want", "one")]);
+    let (_tree, strict) = strokes().index(&[("evidence.cut", "auto:want=one")]);
     assert_eq!(rank(&strict, RankRequest::new("c1")).fragments.len(), 1, "from the configuration to the result");
 }
 

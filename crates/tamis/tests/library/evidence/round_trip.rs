@@ -163,7 +163,7 @@ proptest! {
 
         let again = index.evidence().import(&import, &()).expect("imported");
         prop_assert_eq!((again.unchanged, again.passages), (records.len() as u64, 0));
-        crate::support::store(&index).publish(&mut |_| {}).expect("published");
+        crate::support::store(&index).publish(&mut |_| Ok(())).expect("published");
         prop_assert_eq!(index.check().expect("checked").problems, vec![]);
         for record in &records {
             let (EvidenceRecord::Fragment(Fragment { id, text, .. }) | EvidenceRecord::Claim(Claim { id, text, .. })) = record

@@ -4,7 +4,7 @@ use super::server::ServerFault;
 use super::{Bench, StopAfter, held, world};
 use serde_json::json;
 use std::time::Duration;
-use tamis::import::Stopped;
+use tamis::import::{GithubImport, Stopped};
 
 /// The time by the tests' server: 2025-06-01 12:00:00 UTC.
 const NOW: i64 = 1_748_779_200;
@@ -73,8 +73,8 @@ fn a_limit_that_takes_too_long_ends_the_import_and_the_next_one_goes_on() {
 #[test]
 fn how_long_is_waited_can_be_said() {
     let bench = bench([(1, primary(3600))]);
-    let index = bench.tree.open(&[("github.max_wait_minutes", "61")]);
-    assert_eq!(bench.import(&index).stopped, None);
+    let request = GithubImport { max_wait: secs(61 * 60), ..bench.request() };
+    assert_eq!(bench.try_import(&bench.open(), &request, &()).expect("imported").stopped, None);
     assert_eq!(bench.clock.slept(), secs(3601));
 }
 

@@ -222,8 +222,9 @@ fn reviews_have_a_budget_and_the_rest_is_left_for_the_next_import() {
     world.issues.push(pull(6, "Paint the boiler", 60, 260));
     world.reviews.insert(6, vec![review(96, 6, 261, "Red is fine.")]);
     let bench = Bench::new(world);
-    let index = bench.tree.open(&[("github.reviews", "1")]);
-    let report = bench.import(&index);
+    let index = bench.open();
+    let one = GithubImport { most_reviews: 1, ..bench.request() };
+    let report = bench.try_import(&index, &one, &()).expect("imported");
     assert_eq!((report.reviewed, report.pending), (1, 1), "{report:?}");
     assert!(held(&index)["issue:6"].contains("Red is fine."), "the newest first");
     let report = bench.import(&index);

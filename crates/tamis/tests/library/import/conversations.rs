@@ -19,9 +19,9 @@ fn log(name: &str, turns: usize) -> ImportInput {
     ImportInput { name: name.into(), bytes: lines[..turns].join("\n").into_bytes() }
 }
 
-fn read(index: &Index, inputs: &[ImportInput]) -> ConversationImport {
+fn read(inputs: &[ImportInput]) -> ConversationImport {
     let zone = jiff::tz::TimeZone::UTC;
-    ConversationImport::read(inputs, None, None, &zone, index.config()).expect("read")
+    ConversationImport::read(inputs, None, None, &zone).expect("read")
 }
 
 fn take_in(index: &Index, import: &ConversationImport) -> ImportSummary {
@@ -32,7 +32,7 @@ fn take_in(index: &Index, import: &ConversationImport) -> ImportSummary {
 fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
     let tree = notes_tree();
     let index = tree.open(&[]);
-    let summary = take_in(&index, &read(&index, &[log("team.jsonl", 2)]));
+    let summary = take_in(&index, &read(&[log("team.jsonl", 2)]));
     assert_eq!((counts(&summary), summary.collection.as_str()), ((1, 0, 0, 0), "sessions"));
     index.complete(RunOptions::WHOLE, &()).expect("completed");
     let request =
@@ -41,11 +41,11 @@ fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
     assert_eq!((answer.results[0].path.as_str(), answer.results[0].kind.as_str()), ("session:backups", "turns"));
     assert!(index.get("session:backups").expect("there").text.contains("key of the operators"));
 
-    assert_eq!(counts(&take_in(&index, &read(&index, &[log("team.jsonl", 2)]))), (0, 0, 1, 0));
-    assert_eq!(counts(&take_in(&index, &read(&index, &[log("team.jsonl", 3)]))), (0, 1, 0, 0));
+    assert_eq!(counts(&take_in(&index, &read(&[log("team.jsonl", 2)]))), (0, 0, 1, 0));
+    assert_eq!(counts(&take_in(&index, &read(&[log("team.jsonl", 3)]))), (0, 1, 0, 0));
     let before = listing(&index);
     assert!(before.iter().any(|line| line.contains("das genügt")));
-    assert_eq!(counts(&take_in(&index, &read(&index, &[log("team.jsonl", 1)]))), (0, 0, 0, 1));
+    assert_eq!(counts(&take_in(&index, &read(&[log("team.jsonl", 1)]))), (0, 0, 0, 1));
     assert_eq!(listing(&index), before);
     let imported = index.imports().list().expect("listed");
     assert_eq!((imported[0].origin.as_str(), imported[0].documents), ("team.jsonl", 1));
@@ -55,12 +55,12 @@ fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
 fn a_session_of_another_log_is_not_overwritten() {
     let tree = notes_tree();
     let index = tree.open(&[]);
-    take_in(&index, &read(&index, &[log("team.jsonl", 2)]));
+    take_in(&index, &read(&[log("team.jsonl", 2)]));
     let before = listing(&index);
-    let error = index.imports().conversations(&read(&index, &[log("other.jsonl", 3)]), &()).expect_err("refused");
+    let error = index.imports().conversations(&read(&[log("other.jsonl", 3)]), &()).expect_err("refused");
     let error = error.to_string();
     assert!(error.contains("team.jsonl") && error.contains("namespace"), "{error}");
-    let both = read(&index, &[log("a.jsonl", 2), log("b.jsonl", 3)]);
+    let both = read(&[log("a.jsonl", 2), log("b.jsonl", 3)]);
     let apart = ConversationImport { namespace: Some("talks".into()), ..both };
     assert!(index.imports().conversations(&apart, &()).is_err(), "two logs in one import");
     assert_eq!(listing(&index), before);
@@ -72,7 +72,7 @@ fn a_bad_turn_and_nothing_is_imported_unless_it_is_left_out() {
     let index = tree.open(&[]);
     let mut broken = log("team.jsonl", 2);
     broken.bytes.extend(b"\n{\"time\": \"2026-11-2");
-    let import = read(&index, &[broken]);
+    let import = read(&[broken]);
     let before = listing(&index);
     let error = index.imports().conversations(&import, &()).expect_err("refused").to_string();
     assert!(error.contains("team.jsonl: line 3") && error.contains("leave them out"), "{error}");
@@ -85,17 +85,14 @@ fn a_bad_turn_and_nothing_is_imported_unless_it_is_left_out() {
 }
 
 #[test]
-fn turns_without_a_session_are_divided_by_silence_as_configured() {
-    let lines = |hours: &[u32]| -> Vec<u8> {
+fn turns_without_a_session_are_divided_by_six_hours_of_silence() {
+    let sessions = |hours: &[u32]| {
         let line =
             |hour: &u32| format!(r#"{{"time":"2026-11-20T{hour:02}:00:00Z","speaker":"Ann","text":"At {hour}."}}"#);
-        hours.iter().map(line).collect::<Vec<_>>().join("\n").into_bytes()
-    };
-    let sessions = |gap: &str| {
+        let bytes = hours.iter().map(line).collect::<Vec<_>>().join("\n").into_bytes();
         let tree = notes_tree();
-        let index = tree.open(&[("import.session_gap_hours", gap)]);
-        let input = ImportInput { name: "dir/day.jsonl".into(), bytes: lines(&[1, 3, 8, 9]) };
-        take_in(&index, &read(&index, &[input])).added
+        let index = tree.open(&[]);
+        take_in(&index, &read(&[ImportInput { name: "dir/day.jsonl".into(), bytes }])).added
     };
-    assert_eq!((sessions("6"), sessions("4"), sessions("1.5")), (1, 2, 3));
+    assert_eq!((sessions(&[1, 3, 8, 9]), sessions(&[1, 3, 10, 11]), sessions(&[1, 8, 15])), (1, 2, 3));
 }

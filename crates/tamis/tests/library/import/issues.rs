@@ -111,19 +111,6 @@ fn the_same_again_changes_nothing_and_embeds_nothing() {
 }
 
 #[test]
-fn another_way_of_dividing_takes_effect_with_the_next_import() {
-    let tree = notes_tree();
-    let long =
-        Issue { body: "The pump stops and the valve opens again. ".repeat(60), ..issue(5, "Long", "2024-01-05") };
-    let coarse = take_in(&tree.open(&[]), &import(vec![long.clone()]));
-    let finer = tree.open(&[("index.passage_tokens", "100")]);
-    let summary = take_in(&finer, &import(vec![long.clone()]));
-    assert_eq!(counts(&summary), (0, 1, 0, 0));
-    assert!(summary.passages > coarse.passages, "{} and {}", summary.passages, coarse.passages);
-    assert_eq!(counts(&take_in(&finer, &import(vec![long]))), (0, 0, 1, 0));
-}
-
-#[test]
 fn what_was_updated_later_holds_whatever_comes_last() {
     let tree = notes_tree();
     let index = tree.open(&[]);

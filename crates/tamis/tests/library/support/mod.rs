@@ -7,8 +7,9 @@ pub mod issues;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tamis::config::{Config, Origins};
-use tamis::{Answer, Index, Location, RunReport, SearchRequest};
+use tamis::{Answer, Error, Index, Location, Observer, RunReport, SearchRequest};
 use tamis_store::{Access, EmbeddedStore, Store};
 
 /// The store of an index, for writes that the library does not offer.
@@ -86,4 +87,32 @@ pub fn notes_tree() -> Tree {
     let notes = notes();
     let files: Vec<(&str, &str)> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     Tree::new(&files)
+}
+
+/// Stops a call once it has been asked so often.
+#[derive(Debug)]
+pub struct StopsAfter {
+    asked: AtomicUsize,
+    allowed: usize,
+}
+
+impl StopsAfter {
+    pub fn new(allowed: usize) -> StopsAfter {
+        StopsAfter { asked: AtomicUsize::new(0), allowed }
+    }
+}
+
+impl Observer for StopsAfter {
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.allowed
+    }
+}
+
+/// Stops a call at each place where it can be stopped, and returns their number.
+pub fn stop_everywhere<T>(mut call: impl FnMut(&dyn Observer) -> Result<T, Error>) -> usize {
+    let is_stopped = |&allowed: &usize| match call(&StopsAfter::new(allowed)) {
+        Err(Error::Cancelled) => true,
+        answered => answered.map(|_| false).expect("answered"),
+    };
+    (0..).take_while(is_stopped).count()
 }

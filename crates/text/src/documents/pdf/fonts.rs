@@ -10,6 +10,7 @@ use lopdf::{Dictionary, Document, Object};
 use super::cmap::Map;
 use super::encodings::{self, Glyphs, Predefined, Table};
 use super::load::{self, content};
+use super::standard_widths::standard_width;
 
 /// Most fonts of a file.
 const MAX_FONTS: usize = 4_000;
@@ -73,6 +74,7 @@ impl<'a> Fonts<'a> {
             glyphs: None,
             widths: HashMap::new(),
             other_width: WIDTH,
+            em: 1.0,
         };
         self.read_widths(&mut made, font);
         made
@@ -174,8 +176,15 @@ impl<'a> Fonts<'a> {
             made.other_width = width / 1_000.0;
         }
         let Some(Object::Array(widths)) = get(font, b"Widths") else {
-            if self.name(font, b"BaseFont").is_some_and(|name| name.windows(7).any(|part| part == b"Courier")) {
-                made.other_width = 0.6;
+            let name = self.name(font, b"BaseFont").unwrap_or_default();
+            match &made.codes {
+                _ if name.windows(7).any(|part| part == b"Courier") => made.other_width = 0.6,
+                Codes::Bytes(table) => {
+                    let first = |characters: &Option<String>| characters.as_ref()?.chars().next();
+                    let width = |(code, characters)| Some((code, standard_width(name, first(characters)?)?));
+                    made.widths.extend((0..).zip(table).filter_map(width));
+                }
+                _ => {}
             }
             return;
         };
@@ -186,6 +195,9 @@ impl<'a> Fonts<'a> {
             if let Some(width) = self.number(width).filter(|width| *width > 0.0) {
                 made.widths.insert(code, width * unit);
             }
+        }
+        if self.name(font, b"Subtype") == Some(b"Type3") && !made.widths.is_empty() {
+            made.em = made.widths.values().sum::<f64>() / made.widths.len() as f64 / WIDTH;
         }
     }
 
@@ -205,7 +217,7 @@ impl<'a> Fonts<'a> {
             _ => Codes::Numbers,
         };
         let mut made =
-            Font { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width: 1.0 };
+            Font { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width: 1.0, em: 1.0 };
         let descendant = match load::get(self.document, font, b"DescendantFonts") {
             Some(Object::Array(all)) => all.first().and_then(|first| load::dictionary(self.document, first)),
             Some(other) => other.as_dict().ok(),
@@ -347,6 +359,8 @@ pub(super) struct Font {
     /// The widths of codes, or of glyphs by their numbers.
     widths: HashMap<u32, f64>,
     other_width: f64,
+    /// The height of a line as a part of the size. A font of type 3 has a space of its own, and we guess it from the widths.
+    pub(super) em: f64,
 }
 
 impl Font {

@@ -54,8 +54,9 @@ impl Matrix {
     }
 }
 
-/// Parts of the size of a font: the distance between two words, between two lines, and between two paragraphs.
+/// Parts of the size of a font: the distance between two words, in Chinese and Japanese between two parts of a line, between two lines, and between two paragraphs.
 const WORD: f64 = 0.1;
+const DENSE: f64 = 0.5;
 const LINE: f64 = 0.45;
 const PARAGRAPH: f64 = 1.75;
 
@@ -77,7 +78,8 @@ pub(super) struct Layout {
     text: String,
     /// The pieces of the line at hand.
     line: Vec<Piece>,
-    length: usize,
+    /// Bytes of text that were added.
+    pub(super) length: usize,
     last: Option<Last>,
 }
 
@@ -112,10 +114,17 @@ impl Layout {
         let along = |at: Matrix| at.e * x + at.f * y;
         let place =
             Last { direction: (x, y), height: start.f * x - start.e * y, start: along(start), end: along(end), size };
+        // Programs leave spaces of no width.
+        if place.end == place.start && text.trim().is_empty() {
+            return;
+        }
         if let Some(last) = self.last {
             // A larger letter at the start of a paragraph counts as much as the small ones after it.
             let unit = size.min(last.size).max(1e-3);
             let down = last.height - place.height;
+            // Raised and lowered letters are smaller, but not by half.
+            let (small, large) = (size.min(last.size), size.max(last.size));
+            let line = if 2.0 * small > large { large } else { unit };
             let turned = x * last.direction.0 + y * last.direction.1 < 0.99;
             let again = |piece: &Piece| {
                 let shift = (place.start - piece.start).abs();
@@ -124,7 +133,7 @@ impl Layout {
             if !turned && down.abs() < BOLD * unit && self.line.iter().rev().take(COMPARED).any(again) {
                 return;
             }
-            if turned || down.abs() > LINE * unit || place.start - last.end < -20.0 * unit {
+            if turned || down.abs() > LINE * line || place.start - last.end < -20.0 * unit {
                 self.end_line();
                 if turned || down > PARAGRAPH * unit.max(last.size) || down < -PARAGRAPH * unit {
                     self.gap();
@@ -159,7 +168,8 @@ impl Layout {
         for piece in &pieces {
             let apart = last.is_some_and(|last| {
                 let (distance, unit) = (piece.start - last.end, piece.size.min(last.size).max(1e-3));
-                distance > WORD * unit || distance < -BACK * unit
+                let dense = last.text.ends_with(is_dense) && piece.text.starts_with(is_dense);
+                distance > if dense { DENSE } else { WORD } * unit || distance < -BACK * unit
             });
             if apart && !line.ends_with(' ') && !piece.text.starts_with(' ') {
                 line.push(' ');
@@ -189,6 +199,11 @@ impl Layout {
         self.end_line();
         joined(self.text.trim_matches('\n'))
     }
+}
+
+/// Returns `true` for Chinese and Japanese characters, which no space divides into words.
+fn is_dense(character: char) -> bool {
+    matches!(u32::from(character), 0x2e80..=0x9fff | 0xf900..=0xfaff | 0xff00..=0xffef | 0x2_0000..=0x3_ffff)
 }
 
 /// `infor-` and `mation` on two lines become `information` on the first.
@@ -233,6 +248,24 @@ mod tests {
         assert_eq!(layout(&pieces), "Open it\nnow");
         assert_eq!(layout(&[("A", 0.0, 100.0, 5.0), ("B", 0.0, 70.0, 5.0)]), "A\n\nB");
         assert_eq!(layout(&[("ﬁle", 0.0, 100.0, 15.0), ("2", 15.5, 102.0, 3.0)]), "file2", "a raised note");
+        assert_eq!(
+            layout(&[("日", 0.0, 100.0, 10.0), ("本", 12.0, 100.0, 10.0), ("語", 32.0, 100.0, 10.0)]),
+            "日本 語"
+        );
+    }
+
+    #[test]
+    fn small_letters_above_a_line_and_spaces_of_no_width_divide_nothing() {
+        let mut layout = Layout::default();
+        for (text, x, y, width, size) in [
+            ("a", 0.0, 100.0, 5.0, 10.0),
+            ("2", 5.0, 104.0, 3.5, 7.0),
+            (" ", 8.5, 100.0, 0.0, 10.0),
+            ("b", 8.5, 100.0, 5.0, 10.0),
+        ] {
+            layout.add(text, Matrix::translation(x, y), Matrix::translation(x + width, y), size);
+        }
+        assert_eq!(layout.finish(), "a2b");
     }
 
     #[test]

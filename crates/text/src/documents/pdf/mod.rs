@@ -10,6 +10,7 @@ mod encodings;
 mod fonts;
 mod layout;
 mod load;
+mod standard_widths;
 
 use std::collections::HashSet;
 use std::ptr;
@@ -287,11 +288,12 @@ impl<'a> Shown<'a, '_> {
         let (mut start, mut end) = (*text, *text);
         let mut shown = String::new();
         let layout = &mut self.layout;
-        let spaced = state.character_space.abs() > SPACED * state.size.abs();
+        let size = state.size * font.em;
+        let spaced = state.character_space.abs() > SPACED * size.abs();
         font.each(bytes, |characters, width, is_space| {
             // A glyph that shows nothing is a distance between two pieces, as is the space between letters set wide.
             if (characters.is_empty() || spaced) && !shown.is_empty() {
-                layout.add(&shown, at(start), at(end), state.size);
+                layout.add(&shown, at(start), at(end), size);
                 shown.clear();
             }
             if shown.is_empty() {
@@ -303,7 +305,7 @@ impl<'a> Shown<'a, '_> {
             let space = state.character_space + if is_space { state.word_space } else { 0.0 };
             *text = Matrix::translation(space * state.scale, 0.0).times(end);
         });
-        self.layout.add(&shown, at(start), at(end), state.size);
+        self.layout.add(&shown, at(start), at(end), size);
     }
 
     fn font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<Rc<Font>> {
@@ -360,14 +362,7 @@ impl<'a> Shown<'a, '_> {
                 };
                 form
             }
-            _ => {
-                if let ([x, y, ..], Some(value)) = (&place[..], self.value(annotation)) {
-                    let at = Matrix::translation(*x, *y);
-                    self.layout.add(&value, at, at, 1.0);
-                    self.layout.end_line();
-                }
-                return;
-            }
+            _ => return self.field(annotation, &place),
         };
         let bounds = self.numbers(&form.dict, b"BBox");
         let mut state = State::default();
@@ -375,7 +370,20 @@ impl<'a> Shown<'a, '_> {
             state.matrix = Matrix::translation(x - left, y - bottom);
         }
         self.layout.end_line();
+        let before = self.layout.length;
         self.show_form(form, None, state, 0);
+        if self.layout.length == before {
+            self.field(annotation, &place);
+        }
+    }
+
+    /// Shows the value of a field whose look does not.
+    fn field(&mut self, annotation: &'a Dictionary, place: &[f64]) {
+        if let ([x, y, ..], Some(value)) = (place, self.value(annotation)) {
+            let at = Matrix::translation(*x, *y);
+            self.layout.add(&value, at, at, 1.0);
+            self.layout.end_line();
+        }
     }
 
     /// The text in a field of a form, or of a note on the page, that nothing shows yet.
