@@ -8,8 +8,6 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
 };
 use tokio::runtime::Runtime;
-#[cfg(feature = "evidence")]
-use tokio_postgres::CancelToken;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, NoTls, SimpleQueryMessage};
@@ -91,27 +89,6 @@ pub(super) struct Connections {
     address: String,
     /// True if transactions can be confined to namespaces; unset until it was asked.
     pub(super) row_security: OnceLock<bool>,
-}
-
-/// Cancels statements, over connections of its own.
-#[cfg(feature = "evidence")]
-#[derive(Clone)]
-pub(super) struct Canceller {
-    encryption: Option<MakeRustlsConnect>,
-}
-
-#[cfg(feature = "evidence")]
-impl Canceller {
-    /// Asks the server to cancel what a connection runs. A request that does not arrive leaves the statement to its time limit.
-    pub async fn cancel(&self, token: CancelToken) {
-        let asked = async {
-            match self.encryption.clone() {
-                Some(encryption) => token.cancel_query(encryption).await,
-                None => token.cancel_query(NoTls).await,
-            }
-        };
-        drop(tokio::time::timeout(CONNECT_TIMEOUT, asked).await);
-    }
 }
 
 impl std::fmt::Debug for Connections {
@@ -282,12 +259,6 @@ impl Connections {
         future: impl Future<Output = T> + Send + 'static,
     ) -> tokio::task::JoinHandle<T> {
         self.runtime().spawn(future)
-    }
-
-    /// Cancels statements of these connections.
-    #[cfg(feature = "evidence")]
-    pub fn canceller(&self) -> Canceller {
-        Canceller { encryption: self.encryption.clone() }
     }
 
     /// Reads in one snapshot. It is read again if the connection breaks meanwhile.

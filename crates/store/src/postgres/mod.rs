@@ -28,8 +28,6 @@ mod documents;
 mod error;
 mod evidence;
 mod faults;
-#[cfg(feature = "evidence")]
-mod guard;
 mod holding;
 mod instance;
 mod jobs;
@@ -121,6 +119,8 @@ pub struct PostgresStore {
     /// The namespaces at a change number. Every search reads them.
     namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
     listening: Listening,
+    #[cfg(feature = "evidence")]
+    guard: std::sync::Arc<crate::guard::Guard>,
 }
 
 impl PostgresStore {
@@ -136,6 +136,8 @@ impl PostgresStore {
         connections.prepare_row_security()?;
         let instance = instance::read(&connections)?;
         Ok(PostgresStore {
+            #[cfg(feature = "evidence")]
+            guard: std::sync::Arc::new(crate::guard::Guard::new(connections.address().as_ref())),
             connections,
             namespace: namespace.to_owned(),
             instance,

@@ -186,10 +186,11 @@ impl PostgresStore {
             let rows = transaction.query(select, &[namespace, &origin]).await?;
             changes.extend(rows.iter().map(|row| Change::Delete { document: DocumentId(row.get::<_, i32>(0) as u32) }));
         }
-        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new(), true).await?;
+        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new()).await?;
         for namespace in namespaces {
             evidence::remove_origin(transaction, namespace, origin, &mut tasks).await?;
         }
+        evidence::changed(transaction, namespaces).await?;
         tasks.apply(transaction).await?;
         applied.seq = change_number(transaction).await?;
         Ok(applied)

@@ -48,7 +48,7 @@ impl Changes for PostgresStore {
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
         let applied = self.connections.write(async |transaction| {
-            let mut applied = self.apply_in(transaction, changes, BTreeSet::new()).await?;
+            let mut applied = self.apply_in(transaction, changes).await?;
             applied.seq = change_number(transaction).await?;
             Ok(applied)
         })?;
@@ -86,37 +86,25 @@ impl PostgresStore {
     }
 
     /// Applies changes within a transaction. The change number afterwards stays open.
-    ///
-    /// `also` names further namespaces to lock, whose change numbers rise too.
-    pub(super) async fn apply_in(
-        &self,
-        transaction: &Transaction<'_>,
-        changes: &[Change],
-        also: BTreeSet<String>,
-    ) -> Result<Applied, Failure> {
-        let (applied, tasks) = self.apply_documents(transaction, changes, also, true).await?;
+    pub(super) async fn apply_in(&self, transaction: &Transaction<'_>, changes: &[Change]) -> Result<Applied, Failure> {
+        let (applied, tasks) = self.apply_documents(transaction, changes, BTreeSet::new()).await?;
         tasks.apply(transaction).await?;
         Ok(applied)
     }
 
     /// Applies changes as [`apply_in`](Self::apply_in) does, and returns the fragments whose tasks have to be updated at the end.
-    /// The further namespaces are registered; `counts` raises their change numbers.
+    /// `also` names further namespaces to lock, which are registered.
     pub(super) async fn apply_documents(
         &self,
         transaction: &Transaction<'_>,
         changes: &[Change],
         also: BTreeSet<String>,
-        counts: bool,
     ) -> Result<(Applied, TaskUpdates), Failure> {
         let mut plan = self.plan(transaction, changes, &also).await?;
         for (order, change) in changes.iter().enumerate() {
             plan.change(order, change)?;
         }
-        if counts {
-            plan.changed.extend(also);
-        } else {
-            plan.registered.extend(also);
-        }
+        plan.registered.extend(also);
         write::write(transaction, &plan).await?;
         let mut tasks = TaskUpdates::default();
         documents_changed(transaction, &plan.evidence, &mut tasks).await?;

@@ -29,7 +29,7 @@ pub(super) async fn apply(
     changes: &[Change],
 ) -> Result<Applied, Failure> {
     let also = BTreeSet::from([namespace.to_owned()]);
-    let (mut applied, mut tasks) = store.apply_documents(transaction, changes, also, false).await?;
+    let (mut applied, mut tasks) = store.apply_documents(transaction, changes, also).await?;
     if let Some(error) = records.iter().find_map(misdirected) {
         return Err(error.into());
     }
@@ -37,6 +37,7 @@ pub(super) async fn apply(
     tasks.records(transaction, namespace, records).await?;
     check(transaction, namespace, records).await?;
     tasks.apply(transaction).await?;
+    super::changed(transaction, &[namespace]).await?;
     applied.seq = change_number(transaction).await?;
     Ok(applied)
 }

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::super::batch::Batch;
+use super::super::meta::properties_changed;
 use super::super::{Database, TransactionError};
 use super::records::exists;
 use crate::error::{Result, StoreError};
@@ -32,6 +33,7 @@ impl Database {
             for record in records {
                 check(connection, namespace, record)?;
             }
+            properties_changed(connection)?;
             batch.end()
         })
     }

@@ -1,81 +1,150 @@
 //! The parts of the guard.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ffi};
 
-use super::connection::Confined;
 use super::slots::{ABANDONED_BY_ALL, ABANDONED_BY_ONE, SLOTS};
+use super::snapshot::{Filling, Place, Snapshot};
 use super::watch::Watch;
 use super::{Guard, Limits, functions};
 use crate::counting_allocator;
 use crate::error::StoreError;
-use crate::sql::SqlQuery;
-use crate::sqlite::Database;
+use crate::sql::{SqlQuery, SqlValue};
+use crate::sql_tables::SQL_TABLES;
 
-pub(super) fn database() -> (tempfile::TempDir, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("tamis.db");
-    drop(Database::open_writable(&path).unwrap());
-    (directory, path)
+fn guard() -> Guard {
+    Guard::new(Path::new("tamis.db"))
+}
+
+/// Fills all tables that a statement names, with so many fragments of 1,000 bytes.
+fn fill(filling: &mut Filling<'_>, texts: u32) -> Result<(), StoreError> {
+    for table in filling.begin("one")? {
+        let mut rows = filling.rows(table)?;
+        if table.name == "fragments" {
+            for number in 0..texts {
+                let value = |text: String| ToSqlOutput::Owned(text.into());
+                let [id, page, text] = [format!("f{number}"), "p1".to_owned(), "x".repeat(1000)].map(value);
+                let null = || ToSqlOutput::Owned(rusqlite::types::Value::Null);
+                rows.add(&[id, page, text, null(), null(), null()])?;
+            }
+        }
+        rows.end()?;
+        filling.end(table)?;
+    }
+    Ok(())
 }
 
 /// The plan of a statement on the visible tables, which only the guard itself can see.
-fn plan(confined: &Confined, sql: &str) -> String {
-    let mut statement = confined.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+fn plan(snapshot: &Snapshot, sql: &str) -> String {
+    let mut statement = snapshot.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let lines = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
     lines.collect::<Result<Vec<_>, _>>().unwrap().join("\n")
 }
 
 #[test]
-fn the_views_are_no_more_than_their_tables_and_indexes_serve() {
-    let (_directory, path) = database();
-    let confined = Confined::open(&path, false, "here").unwrap();
+fn a_copy_has_the_keys_and_indexes_of_the_graph() {
+    let mut snapshot = Snapshot::open("here", Place::Memory).unwrap();
+    let names: Vec<&str> = SQL_TABLES.iter().map(|table| table.name).collect();
+    fill(&mut Filling::new(&mut snapshot, &names.join(" "), &|| false), 0).unwrap();
     for (sql, search) in [
-        ("SELECT * FROM claims WHERE id = 'c1'", "USING PRIMARY KEY (namespace=? AND id=?)"),
-        ("SELECT * FROM claims WHERE task_id = 't1'", "USING INDEX evidence_claims_task (namespace=? AND task_id=?)"),
-        ("SELECT count(*) FROM claims", "(namespace=?)"),
+        ("SELECT * FROM claims WHERE id = 'c1'", "USING PRIMARY KEY (id=?)"),
+        ("SELECT * FROM claims WHERE task_id = 't1'", "USING INDEX claims_task_id (task_id=?)"),
         (
             "SELECT * FROM claims c LEFT JOIN edges e ON e.target_type = 'claim' AND e.target_id = c.id",
-            "evidence_edges_target (namespace=? AND target_type=? AND target_id=?)",
+            "(target_type=? AND target_id=?)",
         ),
-        ("SELECT * FROM embeddings WHERE target_id = 'c1'", "USING PRIMARY KEY (namespace=? AND id=?)"),
-        (
-            "SELECT * FROM claims c JOIN embeddings e ON e.target_id = c.id WHERE c.id = 'c1'",
-            "(namespace=? AND path=?)",
-        ),
+        ("SELECT * FROM embeddings WHERE target_id = 'c1'", "USING INDEX embeddings_target_id (target_id=?)"),
     ] {
-        let plan = plan(&confined, sql);
+        let plan = plan(&snapshot, sql);
         assert!(plan.contains(search), "{sql}:\n{plan}");
-        assert!(!plan.contains("MATERIALIZE") && !plan.contains("CO-ROUTINE"), "{sql}:\n{plan}");
+    }
+}
+
+/// SQLite makes tables of some modules when they are named. Of those that read only their arguments, `json_each` is allowed, and not
+/// registered before it is named.
+#[test]
+fn no_module_is_a_table() {
+    let snapshot = Snapshot::open("here", Place::Memory).unwrap();
+    let mut names = snapshot.connection.prepare("SELECT name FROM pragma_module_list").unwrap();
+    let names = names.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let names: Vec<String> = names.map(Result::unwrap).filter(|name| !name.starts_with("pragma_")).collect();
+    assert!(names.len() > 5 && names.contains(&"json_tree".to_owned()), "{names:?}");
+    let tables = names.iter().filter(|name| snapshot.connection.prepare(&format!("SELECT * FROM {name}")).is_ok());
+    assert_eq!(tables.collect::<Vec<_>>(), [] as [&String; 0]);
+}
+
+/// Without the authorizer too.
+#[test]
+fn a_copy_can_only_be_read() {
+    for place in [Place::Memory, Place::File] {
+        let snapshot = Snapshot::open("here", place).unwrap();
+        snapshot.connection.execute_batch("PRAGMA query_only = 0").unwrap();
+        for sql in ["DELETE FROM claims", "CREATE TABLE x(y)", "DROP TABLE edges"] {
+            let error = snapshot.connection.execute_batch(sql).unwrap_err().to_string();
+            assert!(error.contains("readonly"), "{sql}: {error}");
+        }
     }
 }
 
 #[test]
-fn the_name_of_the_schema_stands_nowhere() {
-    let (_directory, path) = database();
-    let confined = Confined::open(&path, false, "here").unwrap();
-    for table in ["sqlite_temp_schema", "sqlite_schema"] {
-        let count: i64 =
-            confined.connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
-        assert_eq!(count, 0, "{table}");
-    }
+fn a_copy_is_refused_when_it_is_too_large() {
+    let mut snapshot = Snapshot::open("here", Place::Memory).unwrap();
+    let mut filling = Filling::new(&mut snapshot, "SELECT * FROM fragments", &|| false);
+    let error = fill(&mut filling, 40_000).unwrap_err().to_string();
+    assert!(error.starts_with("the tables that the statement names are larger than 1024 MB"), "{error}");
+    assert!(filling.is_full());
+}
+
+/// A large copy takes little memory. Its file is its owner's alone, and nobody finds it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_copy_is_in_a_file_without_a_name() {
+    use std::os::unix::fs::MetadataExt;
+    let guard = Arc::new(guard());
+    let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new("SELECT count(*) FROM fragments") };
+    let rows = guard.query("here", &query, &|| false, |filling| fill(filling, 40_000)).unwrap();
+    assert_eq!(rows.rows, [[SqlValue::Integer(40_000)]]);
+    let open = std::fs::read_dir("/proc/self/fd").unwrap();
+    let files = open.filter_map(|file| std::fs::metadata(file.unwrap().path()).ok()).filter(|file| file.nlink() == 0);
+    let file = files.max_by_key(|file| file.len()).expect("a file");
+    assert!(file.len() > 40_000_000, "{}", file.len());
+    assert_eq!(file.mode() & 0o777, 0o600);
+    // It is kept for the next statement.
+    let rows = guard.query("here", &query, &|| false, |filling| {
+        assert!(filling.begin("one")?.is_empty());
+        Ok(())
+    });
+    assert_eq!(rows.unwrap().rows, [[SqlValue::Integer(40_000)]]);
+}
+
+/// A cancelled copy is not finished.
+#[test]
+fn a_caller_can_stop_waiting_for_a_copy() {
+    let mut snapshot = Snapshot::open("here", Place::Memory).unwrap();
+    let table = SQL_TABLES.iter().find(|table| table.name == "tasks").unwrap();
+    let mut filling = Filling::new(&mut snapshot, "SELECT * FROM Tasks", &|| true);
+    assert_eq!(filling.begin("one").unwrap(), [table]);
+    let mut rows = filling.rows(table).unwrap();
+    let value = |number: i32| ToSqlOutput::Owned(rusqlite::types::Value::Text(number.to_string()));
+    let added = (0..5000).try_for_each(|number| rows.add(&[value(number), value(1), value(2), value(3)]));
+    assert!(added.unwrap_err().to_string().contains("cancelled"));
 }
 
 #[test]
 fn a_statement_has_only_so_many_steps() {
-    let (_directory, path) = database();
-    let guard = Guard { limits: Limits { steps: 10_000 }, ..Guard::new(&path, false) };
+    let guard = Guard { limits: Limits { steps: 10_000 }, ..guard() };
     let query = SqlQuery {
         timeout: Duration::from_secs(2),
         ..SqlQuery::new("WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t")
     };
-    let error = Arc::new(guard).query("here", &query, &|| false).unwrap_err();
+    let error = Arc::new(guard).query("here", &query, &|| false, |_| Ok(())).unwrap_err();
     assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("too many steps")), "{error}");
 }
 
@@ -96,16 +165,21 @@ pub(super) fn add_stall(connection: &Connection) -> rusqlite::Result<()> {
 
 #[test]
 fn statements_that_outlive_their_time_keep_nobody_else_out() {
-    let (_directory, path) = database();
-    let guard = Arc::new(Guard::new(&path, false));
+    let guard = Arc::new(guard());
     let ask = |namespace: &str, sql: &str, cancelled: bool| {
         let query = SqlQuery { timeout: Duration::from_millis(5), ..SqlQuery::new(sql) };
-        guard.query(namespace, &query, &|| cancelled).map(|rows| rows.row_count).map_err(|error| error.to_string())
+        guard
+            .query(namespace, &query, &|| cancelled, |_| Ok(()))
+            .map(|rows| rows.row_count)
+            .map_err(|error| error.to_string())
     };
     // The duration of this one does not matter to the test.
     let works = |namespace: &str| {
         let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new("SELECT 1") };
-        guard.query(namespace, &query, &|| false).map(|rows| rows.row_count).map_err(|error| error.to_string())
+        guard
+            .query(namespace, &query, &|| false, |_| Ok(()))
+            .map(|rows| rows.row_count)
+            .map_err(|error| error.to_string())
     };
     const { assert!(ABANDONED_BY_ONE >= SLOTS, "as many as had every place before") };
     for number in 1..=ABANDONED_BY_ONE {

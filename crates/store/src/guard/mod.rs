@@ -1,14 +1,10 @@
 //! The guard for untrusted SQL statements. It limits their view, their rights, their time and their memory.
 //!
-//! **View.** A statement sees the evidence of one namespace. A [`Confined`] connection has an empty database of its own in
-//! memory. The index is attached to it, for reading, as a schema whose name holds 128 random bits and appears in no table,
-//! message or plan. Temporary views, which shadow every other name, stand for the visible tables of the namespace. Every
-//! other name in the index or in SQLite's modules is shadowed by a view that cannot be used. So no name leads to a table of
-//! the index: without a schema it is a view, and the schema cannot be named. The authorizer alone would not suffice, because
-//! the view that it reports as the reader is any name in FROM, and a table expression of the same name would pass for it.
+//! **View.** A statement runs on a copy of the evidence of one namespace ([`snapshot`]). Nothing else is in it, so nothing has to be
+//! hidden. The store fills the tables that the statement names, all from one state, and fills a new copy when its state differs.
 //!
-//! **Rights.** A statement can only read: the connection is read-only, and the authorizer ([`authorize`]) allows SELECT, the
-//! visible tables and a list of functions.
+//! **Rights.** A statement can only read: its connection opens the copy for reading, and the authorizer ([`authorize`]) allows
+//! SELECT, the visible tables and a list of functions.
 //!
 //! **Time.** SQLite polls every few hundred instructions for the time limit ([`watch`]). A single instruction can take long,
 //! though: sorting is one. So a statement runs in a thread of its own, and its caller waits no longer than the limit. An
@@ -19,18 +15,18 @@
 
 mod allowed;
 mod authorize;
-pub(crate) mod collect;
-mod connection;
-pub(crate) mod errors;
+mod collect;
+mod errors;
 mod execute;
 mod functions;
 mod math;
 mod pattern;
-pub(crate) mod slots;
+mod slots;
+mod snapshot;
 #[cfg(test)]
 mod tests;
-pub(crate) mod values;
-pub(crate) mod watch;
+mod values;
+mod watch;
 #[cfg(test)]
 mod worst_case_tests;
 
@@ -39,30 +35,31 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use self::connection::Confined;
 use self::slots::Slot;
+pub(crate) use self::snapshot::Filling;
+use self::snapshot::{Place, Snapshot};
 use self::watch::Ended;
 use crate::counting_allocator;
 use crate::error::{Result, StoreError};
 use crate::mutex::lock;
 use crate::sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
 
-/// SQLite memory of a statement beyond that of its connection, in bytes.
+/// SQLite memory of a statement beyond that of its copy, in bytes.
 const BYTES: usize = 32 << 20;
 /// The longest statement, in bytes.
 const LONGEST_TEXT: usize = 32 << 10;
 /// The longest value or row of a statement, in bytes: four times the longest text of a fragment.
-pub(crate) const LONGEST_VALUE: usize = 128 << 10;
+const LONGEST_VALUE: usize = 128 << 10;
 /// The most columns.
-pub(crate) const COLUMNS: usize = 100;
+const COLUMNS: usize = 100;
 /// The deepest expression.
 const DEPTH: usize = 200;
 /// The most instructions of a statement's program.
 const INSTRUCTIONS: usize = 25_000;
-/// Connections kept for the next statement.
+/// Copies kept for the next statements.
 const IDLE: usize = 4;
 /// The interval at which `cancelled` is polled.
-pub(crate) const CANCEL_INTERVAL: Duration = Duration::from_millis(5);
+const CANCEL_INTERVAL: Duration = Duration::from_millis(5);
 /// Instructions of a statement: more than a fast machine executes within the longest time limit.
 const STEPS: u64 = 1_000_000_000;
 
@@ -72,12 +69,12 @@ struct Limits {
     steps: u64,
 }
 
-/// Runs untrusted statements on one database.
-pub(in crate::sqlite) struct Guard {
+/// Runs untrusted statements on the evidence of one store.
+pub(crate) struct Guard {
+    /// The store's file or address.
     path: PathBuf,
-    immutable: bool,
     limits: Limits,
-    idle: Mutex<Vec<(String, Confined)>>,
+    idle: Mutex<Vec<Snapshot>>,
 }
 
 impl std::fmt::Debug for Guard {
@@ -87,38 +84,45 @@ impl std::fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// Makes a guard that threads can share.
-    pub(in crate::sqlite) fn shared(path: &Path, immutable: bool) -> Arc<Guard> {
-        Arc::new(Guard::new(path, immutable))
+    pub(crate) fn new(path: &Path) -> Guard {
+        Guard { path: path.to_owned(), limits: Limits { steps: STEPS }, idle: Mutex::default() }
     }
 
-    fn new(path: &Path, immutable: bool) -> Guard {
-        Guard { path: path.to_owned(), immutable, limits: Limits { steps: STEPS }, idle: Mutex::default() }
-    }
-
-    /// Runs a statement on the evidence of a namespace.
-    pub(in crate::sqlite) fn query(
+    /// Runs a statement on the evidence of a namespace, whose rows `fill` reads from the store.
+    pub(crate) fn query(
         self: &Arc<Guard>,
         namespace: &str,
         query: &SqlQuery,
         cancelled: &dyn Fn() -> bool,
+        fill: impl Fn(&mut Filling<'_>) -> Result<()>,
     ) -> Result<SqlRows> {
         check(namespace, query)?;
         let (slot, waiter) = Slot::take(&self.caller(namespace), cancelled)?;
         let started = Instant::now();
-        let confined = self.connection(namespace)?;
-        let watch = confined.watch.clone();
+        let mut snapshot = self.snapshot(namespace)?;
+        let mut filling = Filling::new(&mut snapshot, &query.sql, cancelled);
+        if let Err(error) = fill(&mut filling) {
+            if !filling.is_full() || snapshot.place == Place::File {
+                return Err(error);
+            }
+            snapshot = Snapshot::open(namespace, Place::File)?;
+            fill(&mut Filling::new(&mut snapshot, &query.sql, cancelled))?;
+        }
+        let watch = snapshot.watch.clone();
         let number = watch.begin(query.timeout, &self.limits);
-        let (guard, own, namespace) = (self.clone(), query.clone(), namespace.to_owned());
+        let (guard, own) = (self.clone(), query.clone());
         let (sender, receiver) = sync_channel(1);
         std::thread::Builder::new()
             .name("tamis-sql".to_owned())
             .spawn(move || {
                 counting_allocator::limit_this_thread(BYTES, slot.abandoned());
-                let (result, sound) = execute::run(&confined, &own, &guard.path);
-                confined.watch.end();
-                if sound && confined.rollback().is_ok() {
-                    guard.keep(namespace, confined);
+                let (result, sound) = execute::run(&snapshot, &own, &guard.path);
+                snapshot.watch.end();
+                // Its memory is free before the next statement starts.
+                if sound {
+                    guard.keep(snapshot)
+                } else {
+                    drop(snapshot)
                 }
                 drop(slot);
                 // The caller may have stopped waiting.
@@ -139,36 +143,26 @@ impl Guard {
         format!("{}\n{namespace}", self.path.display())
     }
 
-    /// Returns a connection that has begun to read: an idle one, or a new one.
-    fn connection(&self, namespace: &str) -> Result<Confined> {
-        let kept = {
-            let mut idle = lock(&self.idle);
-            idle.iter().position(|(of, _)| of == namespace).map(|at| idle.swap_remove(at).1)
-        };
-        if let Some(confined) = kept
-            && confined.begin().is_ok_and(|current| current)
-        {
-            return Ok(confined);
+    /// Returns a copy: an idle one, or a new one without rows.
+    fn snapshot(&self, namespace: &str) -> Result<Snapshot> {
+        let mut idle = lock(&self.idle);
+        match idle.iter().rposition(|snapshot| snapshot.namespace == namespace) {
+            Some(at) => Ok(idle.remove(at)),
+            None => Snapshot::open(namespace, Place::Memory),
         }
-        let failed = |error| StoreError::sqlite(&self.path, error);
-        let confined = Confined::open(&self.path, self.immutable, namespace).map_err(failed)?;
-        if confined.begin().map_err(failed)? {
-            return Ok(confined);
-        }
-        Err(StoreError::Busy { path: self.path.clone(), holder: "its tables are being changed".to_owned() })
     }
 
-    fn keep(&self, namespace: String, confined: Confined) {
+    fn keep(&self, snapshot: Snapshot) {
         let mut idle = lock(&self.idle);
         if idle.len() == IDLE {
             idle.remove(0);
         }
-        idle.push((namespace, confined));
+        idle.push(snapshot);
     }
 }
 
 /// Refuses statements and limits that need not reach SQLite.
-pub(crate) fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
+fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
     let refused = |error: String, hint: &str| Err(StoreError::Sql { error, hint: Some(hint.to_owned()) });
     if namespace.contains('\0') {
         return Err(StoreError::Invalid { what: "namespace".to_owned(), reason: "holds a NUL character".to_owned() });

@@ -1,12 +1,17 @@
-//! The named views of the application answer as they do in the embedded store.
+//! Untrusted statements on the evidence of every store. What they may do is the same everywhere (`tests/guard`).
 
+use std::cell::RefCell;
 use std::path::Path;
+use std::time::Duration;
 
-use super::*;
-use crate::evidence::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
-use crate::prelude::*;
-use crate::record::{Change, NewDocument, NewPassage, TextForm};
-use crate::{Access, EmbeddedStore};
+use tamis_store::{
+    Change, Claim, Edge, EvidenceRecord, Fragment, NewNamespace, NodeType, Page, Relation, SQL_TABLES, SqlQuery,
+    SqlValue, Store, Task, Work,
+};
+
+use crate::common::*;
+
+const HERE: &str = "here";
 
 /// The directory of the views, which belong to another crate.
 const VIEWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tamis/src/applications/evidence/views/templates");
@@ -110,8 +115,12 @@ fn documents(records: &[EvidenceRecord]) -> Vec<Change> {
         else {
             return None;
         };
-        let passages = vec![NewPassage::new("paragraph", 1..=1, text.as_str(), TextForm::Prose)];
-        Some(Change::Put(NewDocument { passages, ..NewDocument::new(HERE, "evidence", record.path()?) }))
+        let document = prose(&record.path()?, &[text.as_str()]);
+        Some(Change::Put(tamis_store::NewDocument {
+            collection: "evidence".into(),
+            origin: Some("test".into()),
+            ..document
+        }))
     };
     records.iter().filter_map(document).collect()
 }
@@ -144,35 +153,46 @@ fn rendered(template: &str, given: bool) -> String {
     sql
 }
 
-#[test]
-fn the_views_of_the_application_answer_alike() {
-    let Some(store) = store() else { return };
-    if !Path::new(VIEWS).is_dir() {
-        eprintln!("skipped: {VIEWS} is not there");
-        return;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let embedded = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
-    let records = graph();
-    store.apply_evidence(HERE, "test", &records, &documents(&records)).unwrap();
-    embedded.apply_evidence(HERE, "test", &records, &documents(&records)).unwrap();
+fn text(text: &str) -> SqlValue {
+    SqlValue::Text(text.to_owned())
+}
+
+/// Asks with the most time that a statement may have, so that a busy machine decides nothing.
+fn ask(store: &dyn Store, namespace: &str, query: SqlQuery) -> tamis_store::SqlRows {
+    let query = SqlQuery { limit: 200, timeout: Duration::from_secs(2), ..query };
+    store.query_sql(namespace, &query, &|| false).unwrap_or_else(|error| panic!("{}: {error}", query.sql))
+}
+
+/// A statement without parameters.
+fn rows(store: &dyn Store, sql: &str) -> Vec<Vec<SqlValue>> {
+    ask(store, HERE, SqlQuery::new(sql)).rows
+}
+
+/// All tables, and the named views of the application with and without the parameters that can be missing.
+fn statements() -> Vec<SqlQuery> {
     let values = [
         ("task_id", text("t1")),
         ("claim_id", text("c1")),
         ("source_id", text("w2")),
         ("relation", text("supports")),
         ("now", text("2026-11-25T00:00:00Z")),
-        ("recent_years", number(3)),
-        ("min_years", number(1)),
-        ("min_shared", number(1)),
-        ("max_steps", number(3)),
-        ("min_gap", number(1)),
+        ("recent_years", SqlValue::Integer(3)),
+        ("min_years", SqlValue::Integer(1)),
+        ("min_shared", SqlValue::Integer(1)),
+        ("max_steps", SqlValue::Integer(3)),
+        ("min_gap", SqlValue::Integer(1)),
         ("min_controversy", SqlValue::Real(0.1)),
     ];
-    let mut answered = 0;
-    for file in std::fs::read_dir(VIEWS).unwrap() {
-        let path = file.unwrap().path();
-        let template = std::fs::read_to_string(&path).unwrap();
+    let mut statements: Vec<_> = SQL_TABLES
+        .iter()
+        .map(|table| SqlQuery::new(format!("SELECT * FROM {} ORDER BY 1, 2, 3, 4", table.name)))
+        .collect();
+    let Ok(views) = std::fs::read_dir(Path::new(VIEWS)) else {
+        eprintln!("skipped: {VIEWS} is not there");
+        return statements;
+    };
+    for file in views {
+        let template = std::fs::read_to_string(file.unwrap().path()).unwrap();
         for given in [false, true] {
             let sql = rendered(&template, given);
             let has = |name: &str| {
@@ -182,13 +202,76 @@ fn the_views_of_the_application_answer_alike() {
             };
             let parameters = values.iter().filter(|(name, _)| has(name));
             let parameters = parameters.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-            let asked = SqlQuery { parameters, limit: 200, timeout: Duration::from_secs(2), ..SqlQuery::new(&sql) };
-            let expected =
-                embedded.query_sql(HERE, &asked, &|| false).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-            let found = store.query_sql(HERE, &asked, &|| false).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-            assert_eq!((&found.columns, &found.rows), (&expected.columns, &expected.rows), "{path:?}, given: {given}");
-            answered += usize::from(found.row_count > 0);
+            statements.push(SqlQuery { parameters, ..SqlQuery::new(&sql) });
         }
     }
-    assert!(answered > 25, "only {answered} answers have rows");
+    statements
+}
+
+#[test]
+fn every_store_gives_the_same_rows_in_the_same_order() {
+    let first = RefCell::new(None);
+    on_every_store(|store| {
+        let records = graph();
+        store.apply_evidence(HERE, "test", &records, &documents(&records)).unwrap();
+        assert!(embed(store) > 0);
+        let answers: Vec<_> = statements()
+            .into_iter()
+            .map(|query| {
+                let answer = ask(store, HERE, query.clone());
+                (query.sql, answer.columns, answer.rows)
+            })
+            .collect();
+        assert!(answers.iter().filter(|(_, _, rows)| !rows.is_empty()).count() > 30, "{answers:?}");
+        let before = first.borrow_mut().get_or_insert_with(|| answers.clone()).clone();
+        for (answer, before) in answers.iter().zip(&before) {
+            assert_eq!(answer, before);
+        }
+    });
+}
+
+#[test]
+fn a_statement_sees_each_change_before_it() {
+    on_every_store(|store| {
+        let count = |table: &str| match rows(store, &format!("SELECT count(*) FROM {table}"))[..] {
+            [ref row] => row[0].clone(),
+            _ => panic!("one row"),
+        };
+        let counts = |expected: [i64; 4]| {
+            let found = ["tasks", "claims", "edges", "embeddings"].map(count);
+            assert_eq!(found, expected.map(SqlValue::Integer));
+        };
+        counts([0, 0, 0, 0]);
+        let records = graph();
+        let apply = |records: &[EvidenceRecord]| {
+            store.apply_evidence(HERE, "test", records, &documents(records)).unwrap();
+        };
+        apply(&records);
+        counts([2, 6, 48, 0]);
+        embed(store);
+        counts([2, 6, 48, 24]);
+        // Records without a document.
+        apply(&[EvidenceRecord::Task(Task { id: "t3".into(), question: "And?".into(), ..Task::default() })]);
+        counts([3, 6, 48, 24]);
+        let Some(EvidenceRecord::Edge(edge)) = records.last().cloned() else { panic!("an edge") };
+        apply(&[EvidenceRecord::Edge(Edge { note: Some("new".into()), ..edge })]);
+        assert_eq!(rows(store, "SELECT count(*) FROM edges WHERE note = 'new'"), [[SqlValue::Integer(1)]]);
+        // Through its document.
+        store.apply(&[Change::Delete { document: id_of(store, "claim:c5") }]).unwrap();
+        assert_eq!(count("claims"), SqlValue::Integer(5));
+        // Of another namespace nothing is seen.
+        store.put_namespace(&NewNamespace { name: "there".into(), ..NewNamespace::default() }).unwrap();
+        let task = [EvidenceRecord::Task(Task { id: "t9".into(), question: "hush?".into(), ..Task::default() })];
+        store.apply_evidence("there", "test", &task, &[]).unwrap();
+        for namespace in ["her", "here ", "HERE", "here' OR '1'='1", "'", "there", "", "hör\"e", "\\", "%", "$1"] {
+            let found = ask(store, namespace, SqlQuery::new("SELECT count(*) FROM tasks"));
+            assert_eq!(found.rows, [[SqlValue::Integer(i64::from(namespace == "there"))]], "{namespace:?}");
+        }
+        // Only tasks, works and pages of this origin have no document.
+        store.remove_origin("test", &[HERE.to_owned()]).unwrap();
+        counts([0, 0, 0, 0]);
+        store.remove_namespace("there").unwrap();
+        let found = ask(store, "there", SqlQuery::new("SELECT count(*) FROM tasks"));
+        assert_eq!(found.rows, [[SqlValue::Integer(0)]]);
+    });
 }

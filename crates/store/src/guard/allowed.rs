@@ -130,8 +130,8 @@ pub(super) const FUNCTIONS: &[(&str, Harmless)] = &[
 /// the text.
 pub(super) const TABLE_FUNCTIONS: &[&str] = &["json_each"];
 
-/// Table functions that are left out.
-pub(super) const OMITTED: &[&CStr] = &[c"json_tree", c"jsonb_tree", c"jsonb_each"];
+/// Table functions and tables of SQLite itself that are left out.
+pub(super) const OMITTED: &[&CStr] = &[c"json_tree", c"jsonb_tree", c"jsonb_each", c"dbstat", c"fts3tokenize"];
 
 /// Returns `true` if a statement may call a function.
 pub(super) fn is_allowed(function: &str) -> bool {

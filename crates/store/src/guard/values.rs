@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use crate::sql::SqlValue;
 
 /// The longest value, in characters.
-pub(crate) const LONGEST: usize = 2000;
+pub(super) const LONGEST: usize = 2000;
 /// The longest name of a column, in characters. An unnamed column is called by its expression.
 pub(super) const LONGEST_NAME: usize = 100;
 
@@ -43,7 +43,7 @@ pub(super) fn converted(value: ValueRef<'_>, longest: usize) -> (SqlValue, bool)
 }
 
 /// Shortens a text to its first characters and a note of its length. The second value is `true` if it was shortened.
-pub(crate) fn shortened(text: &str, longest: usize) -> (String, bool) {
+pub(super) fn shortened(text: &str, longest: usize) -> (String, bool) {
     match text.char_indices().nth(longest) {
         None => (text.to_owned(), false),
         Some((end, _)) => {
@@ -54,7 +54,7 @@ pub(crate) fn shortened(text: &str, longest: usize) -> (String, bool) {
 }
 
 /// The size of a value as JSON in bytes, separator included.
-pub(crate) fn size_of(value: &SqlValue) -> usize {
+pub(super) fn size_of(value: &SqlValue) -> usize {
     match value {
         SqlValue::Null => 5,
         SqlValue::Integer(number) => number.to_string().len() + 1,
@@ -65,7 +65,7 @@ pub(crate) fn size_of(value: &SqlValue) -> usize {
 }
 
 /// The size of a text as JSON in bytes, separator included.
-pub(crate) fn size_of_text(text: &str) -> usize {
+pub(super) fn size_of_text(text: &str) -> usize {
     let escaped = text.bytes().map(|byte| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
         0x00..=0x1f => 6,

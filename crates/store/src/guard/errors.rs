@@ -1,13 +1,12 @@
 //! Errors of statements, each with a remedy.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
 use super::allowed::FUNCTIONS;
-use super::connection::Confined;
+use super::snapshot::Snapshot;
 use super::watch::{Denied, Ended};
 use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, values};
 use crate::counting_allocator;
@@ -16,14 +15,14 @@ use crate::sql::SqlQuery;
 use crate::sql_tables::{SQL_TABLES, SqlTable};
 
 /// The statements that are allowed.
-pub(crate) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
+pub(super) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
 
 /// Similarity at which a name is suggested.
 const SUGGESTED_FROM: f64 = 0.5;
 /// Most names suggested.
 const MOST_SUGGESTIONS: usize = 3;
 
-pub(crate) fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
+pub(super) fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
     StoreError::Sql { error: error.into(), hint: Some(hint.into()) }
 }
 
@@ -53,19 +52,13 @@ pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
 /// The longest error or hint, in characters. Names in it come from the statement, which can be long.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// Explains the error of a statement that SQLite did not finish, in a message of bounded length. It mentions hidden
-/// names only if the statement does.
-pub(super) fn explain(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
-    match explained(confined, query, path, error) {
-        StoreError::Sql { error, .. } if reveals_name(confined, &error, &query.sql) => {
-            refusal("the statement cannot be run", ALLOWED)
-        }
-        other => shortened(other),
-    }
+/// Explains the error of a statement that SQLite did not finish, in a message of bounded length.
+pub(super) fn explain(snapshot: &Snapshot, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    shortened(explained(snapshot, query, path, error))
 }
 
 /// Bounds the length of an error's message.
-pub(crate) fn shortened(error: StoreError) -> StoreError {
+pub(super) fn shortened(error: StoreError) -> StoreError {
     let short = |text: String| values::shortened(&text, LONGEST_MESSAGE).0;
     match error {
         StoreError::Sql { error, hint } => StoreError::Sql { error: short(error), hint: hint.map(short) },
@@ -73,19 +66,13 @@ pub(crate) fn shortened(error: StoreError) -> StoreError {
     }
 }
 
-/// Returns `true` if a message has a hidden name that the statement lacks.
-fn reveals_name(confined: &Confined, message: &str, sql: &str) -> bool {
-    let said: BTreeSet<String> = words(sql).collect();
-    words(message).any(|word| confined.hides(&word) && !said.contains(&word))
-}
-
 /// The names in a text, in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_').map(str::to_ascii_lowercase)
 }
 
-fn explained(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
-    if let Some(ended) = confined.watch.ended() {
+fn explained(snapshot: &Snapshot, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    if let Some(ended) = snapshot.watch.ended() {
         return self::ended(ended, query.timeout);
     }
     let (message, offset) = match &error {
@@ -94,16 +81,15 @@ fn explained(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite
         other => (other.to_string(), None),
     };
     match code_of(&error) {
-        Some(ErrorCode::AuthorizationForStatementDenied) => denied(confined.watch.denied()),
+        Some(ErrorCode::AuthorizationForStatementDenied) => denied(snapshot.watch.denied()),
         // SQLite reports a program with too many instructions in the same way.
         Some(ErrorCode::OutOfMemory) => {
             self::ended(if counting_allocator::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
         }
         Some(ErrorCode::TooBig) => too_big(),
-        // The message may come from a function, or from a view below the statement.
-        _ if message.contains("not authorized") || message.contains("prohibited") => denied(confined.watch.denied()),
+        // The message may come from a function.
+        _ if message.contains("not authorized") || message.contains("prohibited") => denied(snapshot.watch.denied()),
         _ if message.contains("string or blob too big") => too_big(),
-        _ if confined.is_revealed_by(&message) => refusal("the statement cannot be run", ALLOWED),
         Some(ErrorCode::Unknown) => located(&message, offset, &query.sql),
         None => StoreError::Sql { error: message, hint: None },
         Some(_) => StoreError::sqlite(path, error),
@@ -111,7 +97,7 @@ fn explained(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite
 }
 
 /// The error of a stopped statement.
-pub(crate) fn ended(why: Ended, timeout: Duration) -> StoreError {
+pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
     match why {
         Ended::Time => refusal(
             format!("the statement takes longer than {} ms", timeout.as_millis()),
@@ -132,7 +118,7 @@ pub(crate) fn ended(why: Ended, timeout: Duration) -> StoreError {
     }
 }
 
-pub(crate) fn too_big() -> StoreError {
+fn too_big() -> StoreError {
     refusal(
         format!("a value or row is longer than {LONGEST_VALUE} bytes"),
         "take shorter values, such as substr(text, 1, 200), or fewer at a time",
@@ -167,10 +153,10 @@ fn located(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
         .iter()
         .any(|beginning| message.starts_with(beginning))
     {
-        return too_deep(message, DEPTH);
+        return refusal(message, format!("nest no deeper than {DEPTH}; a long OR is shorter as IN (…)"));
     }
     if message.starts_with("too many columns") {
-        return too_wide(message);
+        return refusal(message, format!("name the columns that are needed, at most {COLUMNS}"));
     }
     let place = offset.filter(|_| message.contains("syntax error") || message.contains("unrecognized token"));
     match place {
@@ -180,7 +166,7 @@ fn located(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
 }
 
 /// The error for what stands at an offset of a statement, with its line and column.
-pub(crate) fn at_place(message: &str, offset: usize, sql: &str) -> StoreError {
+fn at_place(message: &str, offset: usize, sql: &str) -> StoreError {
     let error = match sql.get(..offset) {
         Some(before) => {
             let line = before.matches('\n').count() + 1;
@@ -192,17 +178,7 @@ pub(crate) fn at_place(message: &str, offset: usize, sql: &str) -> StoreError {
     StoreError::Sql { error, hint: None }
 }
 
-/// The error for a statement that nests too deeply.
-pub(crate) fn too_deep(message: impl Into<String>, deepest: usize) -> StoreError {
-    refusal(message, format!("nest no deeper than {deepest}; a long OR is shorter as IN (…)"))
-}
-
-/// The error for a statement with too many columns.
-pub(crate) fn too_wide(message: impl Into<String>) -> StoreError {
-    refusal(message, format!("name the columns that are needed, at most {COLUMNS}"))
-}
-
-pub(crate) fn unknown_table(name: &str) -> StoreError {
+fn unknown_table(name: &str) -> StoreError {
     let names = || SQL_TABLES.iter().map(|table| table.name);
     let bare = name.rsplit('.').next().unwrap_or(name);
     let all = names().collect::<Vec<_>>().join(", ");
@@ -210,21 +186,13 @@ pub(crate) fn unknown_table(name: &str) -> StoreError {
 }
 
 fn unknown_function(name: &str) -> StoreError {
-    function_not_among(
-        name,
-        FUNCTIONS.iter().map(|(name, _)| *name),
-        "functions of text, numbers, dates and JSON that only compute are allowed, and aggregates",
-    )
-}
-
-/// The error for a function that is not among the allowed ones.
-pub(crate) fn function_not_among<'a>(name: &str, known: impl Iterator<Item = &'a str>, allowed: &str) -> StoreError {
-    let meant = did_you_mean(name, known);
+    let meant = did_you_mean(name, FUNCTIONS.iter().map(|(name, _)| *name));
+    let allowed = "functions of text, numbers, dates and JSON that only compute are allowed, and aggregates";
     refusal(format!("no such function here: {name}"), format!("{meant}{allowed}"))
 }
 
 /// The error for an argument without a parameter.
-pub(crate) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
+pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
     let has = match names {
         [] => "it has none; write :name where a value is to go".to_owned(),
         names => format!("it has {}", names.join(", ")),
@@ -236,7 +204,7 @@ pub(crate) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
 }
 
 /// Suggests columns of the tables that the statement names.
-pub(crate) fn columns_like(name: &str, sql: &str) -> String {
+fn columns_like(name: &str, sql: &str) -> String {
     let bare = name.rsplit('.').next().unwrap_or(name);
     let words: Vec<String> = words(sql).collect();
     let mut tables: Vec<&SqlTable> =

@@ -14,7 +14,7 @@ pub(super) const STRIDE: i32 = 200;
 /// The reason a statement was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Ended {
+pub(super) enum Ended {
     Time = 1,
     Steps = 2,
     Memory = 3,

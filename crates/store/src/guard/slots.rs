@@ -84,15 +84,15 @@ struct SlotState {
 
 /// The right to run a statement until dropped, owned by the thread that runs it.
 #[derive(Debug)]
-pub(crate) struct Slot(Arc<SlotState>);
+pub(super) struct Slot(Arc<SlotState>);
 
 /// The other end of a [`Slot`], owned by the waiting caller.
 #[derive(Debug)]
-pub(crate) struct SlotWaiter(Arc<SlotState>);
+pub(super) struct SlotWaiter(Arc<SlotState>);
 
 impl Slot {
     /// Waits for a slot.
-    pub(crate) fn take(caller: &str, cancelled: &dyn Fn() -> bool) -> Result<(Slot, SlotWaiter)> {
+    pub(super) fn take(caller: &str, cancelled: &dyn Fn() -> bool) -> Result<(Slot, SlotWaiter)> {
         let give_up = Instant::now() + LONGEST_WAIT;
         let mut threads = lock(&THREADS);
         while let Some(full) = threads.full(caller) {
@@ -117,7 +117,7 @@ impl Slot {
 
 impl SlotWaiter {
     /// Abandons the statement, which frees its slot for the next one.
-    pub(crate) fn abandon(&self) {
+    pub(super) fn abandon(&self) {
         let mut threads = lock(&THREADS);
         if self.0.state.load(Ordering::Relaxed) == AWAITED {
             self.0.state.store(ABANDONED, Ordering::Relaxed);

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::allowed::{FUNCTIONS, Harmless};
-use super::connection::Confined;
-use super::tests::database;
+use super::snapshot::{Place, Snapshot};
 use super::{LONGEST_VALUE, Limits, STEPS};
 
 /// The factor by which a call may exceed the reference. Quadratic time exceeds it thousands of times, and this crate's
@@ -205,10 +204,10 @@ fn filled(sql: &str) -> String {
 }
 
 /// Runs an untrusted statement and returns its number of rows.
-fn rows(confined: &Confined, sql: &str) -> usize {
-    confined.watch.begin(Duration::from_millis(100), &Limits { steps: STEPS });
+fn rows(snapshot: &Snapshot, sql: &str) -> usize {
+    snapshot.watch.begin(Duration::from_millis(100), &Limits { steps: STEPS });
     let count = (|| {
-        let mut statement = confined.connection.prepare(sql)?;
+        let mut statement = snapshot.connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         let mut count = 0;
         while rows.next()?.is_some() {
@@ -216,7 +215,7 @@ fn rows(confined: &Confined, sql: &str) -> usize {
         }
         Ok::<usize, rusqlite::Error>(count)
     })();
-    confined.watch.end();
+    snapshot.watch.end();
     match count {
         Ok(count) => count,
         // A pattern that is matched until the time limit, or a result that is too long.
@@ -226,10 +225,10 @@ fn rows(confined: &Confined, sql: &str) -> usize {
 }
 
 /// The least of three times.
-fn time(confined: &Confined, sql: &str) -> Duration {
+fn time(snapshot: &Snapshot, sql: &str) -> Duration {
     let run = || {
         let started = Instant::now();
-        assert!(rows(confined, sql) > 0, "{sql}");
+        assert!(rows(snapshot, sql) > 0, "{sql}");
         started.elapsed()
     };
     (0..3).map(|_| run()).min().unwrap_or_default()
@@ -238,14 +237,13 @@ fn time(confined: &Confined, sql: &str) -> Duration {
 #[test]
 fn no_call_of_an_allowed_function_takes_long() {
     assert_eq!(LONGEST_VALUE, 128 << 10, "the arguments below are as long as can be");
-    let (_directory, path) = database();
-    let confined = Confined::open(&path, false, "here").unwrap();
-    let reference = time(&confined, &filled(REFERENCE)).max(Duration::from_micros(100));
+    let snapshot = Snapshot::open("here", Place::Memory).unwrap();
+    let reference = time(&snapshot, &filled(REFERENCE)).max(Duration::from_micros(100));
     for (names, statements) in WORST {
         let watched = names.iter().any(|name| FUNCTIONS.contains(&(name, Harmless::Watched)));
         let most = reference * FACTOR + if watched { Duration::from_millis(100) } else { Duration::ZERO };
         for sql in *statements {
-            let taken = time(&confined, &filled(sql));
+            let taken = time(&snapshot, &filled(sql));
             println!("{:6.1} times the reference: {sql}", taken.as_secs_f64() / reference.as_secs_f64());
             assert!(taken < most, "{sql}: {taken:?}, where the reference takes {reference:?}");
         }

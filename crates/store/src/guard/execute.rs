@@ -7,7 +7,7 @@ use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Batch, Connection, Statement};
 
 use super::collect::{CollectedRow, Collector};
-use super::connection::Confined;
+use super::snapshot::Snapshot;
 use super::{errors, values};
 use crate::error::{Result, StoreError};
 use crate::sql::{SqlQuery, SqlRows, SqlValue};
@@ -24,14 +24,14 @@ impl From<rusqlite::Error> for StatementError {
     }
 }
 
-/// Runs a statement. The second value is `true` if the connection can be used again.
-pub(super) fn run(confined: &Confined, query: &SqlQuery, path: &Path) -> (Result<SqlRows>, bool) {
-    match rows(&confined.connection, query) {
+/// Runs a statement. The second value is `true` if the copy can be used again.
+pub(super) fn run(snapshot: &Snapshot, query: &SqlQuery, path: &Path) -> (Result<SqlRows>, bool) {
+    match rows(&snapshot.connection, query) {
         Ok(rows) => (Ok(rows), true),
         Err(StatementError::Refused(error)) => (Err(errors::shortened(error)), true),
         Err(StatementError::Sqlite(error)) => {
             let sound = errors::leaves_connection_sound(&error);
-            (Err(errors::explain(confined, query, path, error)), sound)
+            (Err(errors::explain(snapshot, query, path, error)), sound)
         }
     }
 }

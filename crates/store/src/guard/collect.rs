@@ -7,7 +7,7 @@ use crate::sql::{SqlQuery, SqlRows, SqlValue};
 const LEAST: usize = 4;
 
 /// A row of the answer.
-pub(crate) struct CollectedRow {
+pub(super) struct CollectedRow {
     values: Vec<SqlValue>,
     /// Its size as JSON.
     bytes: usize,
@@ -16,12 +16,12 @@ pub(crate) struct CollectedRow {
 
 impl CollectedRow {
     /// An empty row for so many values.
-    pub(crate) fn new(width: usize) -> CollectedRow {
+    pub(super) fn new(width: usize) -> CollectedRow {
         CollectedRow { values: Vec::with_capacity(width), bytes: 3, shortened: 0 }
     }
 
     /// Adds a value, which may have been shortened.
-    pub(crate) fn push(&mut self, value: SqlValue, shortened: bool) {
+    pub(super) fn push(&mut self, value: SqlValue, shortened: bool) {
         self.bytes += values::size_of(&value);
         self.shortened += usize::from(shortened);
         self.values.push(value);
@@ -29,7 +29,7 @@ impl CollectedRow {
 }
 
 /// An answer while its rows arrive.
-pub(crate) struct Collector {
+pub(super) struct Collector {
     answer: SqlRows,
     bytes: usize,
     limit: usize,
@@ -38,14 +38,14 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// An answer with these columns, whose names take a quarter of its bytes at most.
-    pub(crate) fn new(names: &[&str], query: &SqlQuery) -> Collector {
+    pub(super) fn new(names: &[&str], query: &SqlQuery) -> Collector {
         let (columns, bytes) = names_within(names, query.max_bytes / 4);
         let answer = SqlRows { columns, ..SqlRows::default() };
         Collector { answer, bytes, limit: query.limit, max_bytes: query.max_bytes }
     }
 
     /// Adds a row, which `read` reads with values of at most so many characters. Returns `false` if the answer is full.
-    pub(crate) fn add<E>(&mut self, read: impl Fn(usize) -> Result<CollectedRow, E>) -> Result<bool, E> {
+    pub(super) fn add<E>(&mut self, read: impl Fn(usize) -> Result<CollectedRow, E>) -> Result<bool, E> {
         if self.answer.rows.len() == self.limit {
             self.answer.truncated = true;
             return Ok(false);
@@ -69,7 +69,7 @@ impl Collector {
     }
 
     /// The answer.
-    pub(crate) fn end(mut self) -> SqlRows {
+    pub(super) fn end(mut self) -> SqlRows {
         self.answer.row_count = self.answer.rows.len();
         self.answer
     }
