@@ -15,9 +15,9 @@ use deadpool_postgres::GenericClient;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::PostgresStore;
 use super::connection::Connections;
 use super::error::Failure;
+use super::store::PostgresStore;
 use crate::error::{Result, StoreError};
 use crate::store::{Usage, UsageLog};
 use crate::usage::database::{Answer, Database, Lock, Patience, Row, Session, Value};

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 
-use super::bm25::{Form, Query, lengths};
-use super::error::Failure;
-use super::resident::Content;
-use super::scope::Scope;
-use super::select::{Selection, document, passage};
-use super::statement::Statement;
+use super::super::error::Failure;
+use super::super::resident::Content;
+use super::super::rows::{document_id, passage_id};
+use super::super::scope::Scope;
+use super::super::select::Selection;
+use super::super::statement::Statement;
+use super::query::{Form, Query, lengths};
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, NAME};
 use crate::record::{DocumentId, PassageId};
@@ -19,11 +20,11 @@ use crate::record::{DocumentId, PassageId};
 const BATCH: usize = 2_000;
 
 /// The namespaces that the words are of.
-pub(super) type Key = Vec<String>;
+pub(in super::super) type Key = Vec<String>;
 
 /// The words of some namespaces.
 #[derive(Debug, Default)]
-pub(super) struct WordsInMemory {
+pub(in super::super) struct WordsInMemory {
     /// Each passage, and those that are gone.
     rows: Vec<Entry>,
     /// The row of each passage that is there.
@@ -71,7 +72,7 @@ impl WordsInMemory {
         let mut statement = Statement::new("SELECT w.passage FROM words w WHERE w.namespace = ANY(");
         statement.texts(&scope.namespaces).push(")");
         let mut wanted: HashSet<PassageId> =
-            statement.query(transaction).await?.iter().map(|row| passage(row.get(0))).collect();
+            statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect();
         let mut words = known.unwrap_or_default();
         let stay = words.places.keys().filter(|passage| wanted.contains(passage)).count();
         // Rows of passages that are gone still take time and room.
@@ -101,8 +102,8 @@ impl WordsInMemory {
 
     fn add(&mut self, row: &Row) {
         let place = self.rows.len() as u32;
-        let passage = passage(row.get(0));
-        self.rows.push(Entry { passage, document: document(row.get(1)), lengths: lengths(row), is_gone: false });
+        let passage = passage_id(row.get(0));
+        self.rows.push(Entry { passage, document: document_id(row.get(1)), lengths: lengths(row), is_gone: false });
         self.places.insert(passage, place);
         let [bodies, names] = [5, 6].map(|column| row.get::<_, Vec<i32>>(column));
         for ((term, body), name) in row.get::<_, Vec<i64>>(4).into_iter().zip(bodies).zip(names) {
@@ -119,7 +120,7 @@ impl WordsInMemory {
 
     /// Returns `true` if the database counts the same passages with each form of a query. Nothing else tells of words that were damaged
     /// there and then mended.
-    pub fn agree(&self, query: &Query) -> bool {
+    pub(super) fn agree(&self, query: &Query) -> bool {
         query.forms.iter().all(|form| {
             let mut passages = [0; 2];
             for posting in self.of(&form.numbers).filter(|posting| !self.rows[posting.row as usize].is_gone) {
@@ -136,7 +137,7 @@ impl WordsInMemory {
     }
 
     /// The `k` best passages of a selection, best first.
-    pub fn best(&self, query: &Query, selection: &Selection, k: usize) -> Vec<LexicalHit> {
+    pub(super) fn best(&self, query: &Query, selection: &Selection, k: usize) -> Vec<LexicalHit> {
         let mut lists: Vec<(usize, &[Posting])> = Vec::new();
         for (place, form) in query.forms.iter().enumerate() {
             lists.extend(form.numbers.iter().filter_map(|term| Some((place, self.postings.get(term)?.as_slice()))));
@@ -164,7 +165,7 @@ impl WordsInMemory {
     }
 
     /// The score of a passage.
-    pub fn score(&self, query: &Query, passage: PassageId) -> LexicalScore {
+    pub(super) fn score(&self, query: &Query, passage: PassageId) -> LexicalScore {
         let Some(row) = self.places.get(&passage) else { return LexicalScore::default() };
         let of = |form: &Form| {
             let posting = form.numbers.iter().find_map(|term| self.posting(*term, *row));
@@ -180,7 +181,7 @@ impl WordsInMemory {
     }
 
     /// The passages of a selection with all these terms in the body.
-    pub fn containing(&self, terms: &[i64], selection: &Selection) -> Vec<PassageId> {
+    pub(super) fn containing(&self, terms: &[i64], selection: &Selection) -> Vec<PassageId> {
         let Some((first, rest)) = terms.split_first() else { return Vec::new() };
         let in_body = |posting: &Posting| posting.counts[BODY] > 0;
         let rows = self.of(std::slice::from_ref(first)).filter(|posting| in_body(posting)).map(|posting| posting.row);
@@ -189,7 +190,7 @@ impl WordsInMemory {
     }
 
     /// The passages of a selection that define a symbol.
-    pub fn defining(&self, name: &str, selection: &Selection) -> Vec<PassageId> {
+    pub(super) fn defining(&self, name: &str, selection: &Selection) -> Vec<PassageId> {
         self.selected(self.symbols.get(name).into_iter().flatten().copied(), selection)
     }
 

@@ -1,15 +1,53 @@
-//! Sessions of clients, which any server of the database may continue.
+//! Serving a team: waiting for changes, and the sessions of clients, which any server of the database may continue.
+//!
+//! The change number is also asked for while it is waited for, since not every change is published and a broken connection hears
+//! nothing.
 
-use super::PostgresStore;
+use std::time::{Duration, Instant};
+
 use super::namespaces::NOW_MS;
+use super::store::PostgresStore;
 use crate::error::Result;
-use crate::store::{SharedSession, SharedSessions};
+use crate::store::{Maintenance, Serving, SharedSession, SharedSessions};
+
+/// How often the change number is asked for.
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time after which a session that nobody used has ended, in milliseconds.
 const IDLE_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Time between two notes of a session's use, in milliseconds: reading a session should not write every time.
 const NOTE_MS: i64 = 10 * 60 * 1000;
+
+impl Serving for PostgresStore {
+    fn wait_for_change(&self, seen: Option<u64>, patience: Duration) -> Result<u64> {
+        let started = Instant::now();
+        let mut heard = self.listening.heard(&self.connections);
+        loop {
+            // What is heard from here on is a reason to ask again.
+            heard.mark_unchanged();
+            let number = self.change_number()?;
+            let left = patience.saturating_sub(started.elapsed());
+            if seen != Some(number) || left.is_zero() {
+                return Ok(number);
+            }
+            let wait = left.min(ASK_INTERVAL);
+            self.connections.wait(async {
+                // Both ends of the wait are the same reason to ask.
+                let _ = tokio::time::timeout(wait, heard.changed()).await;
+                Ok(())
+            })?;
+        }
+    }
+
+    fn waits_for_server(&self) -> bool {
+        true
+    }
+
+    fn shared_sessions(&self) -> Option<&dyn SharedSessions> {
+        Some(self)
+    }
+}
 
 impl SharedSessions for PostgresStore {
     fn open_session(&self, session: &SharedSession, most: usize) -> Result<()> {

@@ -2,10 +2,14 @@
 
 use deadpool_postgres::Transaction;
 
-use super::error::Failure;
+use super::super::error::Failure;
 
 /// Gives the texts of documents the vectors that they have in other namespaces, so that no text is embedded twice.
-pub(super) async fn adopt(transaction: &Transaction<'_>, namespace: &str, documents: &[i32]) -> Result<(), Failure> {
+pub(in super::super) async fn adopt(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    documents: &[i32],
+) -> Result<(), Failure> {
     let select = "SELECT DISTINCT text_hash FROM passages WHERE namespace = $1 AND document = ANY($2)";
     let select = transaction.prepare_cached(select).await?;
     let rows = transaction.query(&select, &[&namespace, &documents]).await?;

@@ -5,11 +5,12 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use super::error::Failure;
+use super::super::error::Failure;
+use super::super::rows::passage_id;
+use super::super::select::{STORED, Selection};
+use super::super::statement::Statement;
+use super::super::words::index as word_index;
 use super::models::Model;
-use super::select::{STORED, Selection, passage};
-use super::statement::Statement;
-use super::word_index;
 use crate::record::PassageId;
 
 /// The number of vectors of a model from which it gets an index. Fewer are scanned as quickly.
@@ -32,7 +33,7 @@ const LOCK: i64 = 0x7461_6d69_7300_0002;
 ///
 /// # Errors
 /// The server refuses.
-pub(super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
+pub(in super::super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
     // An index of many vectors takes its time.
     connection.batch_execute("SET statement_timeout = 0").await?;
     let ensured = ensure(connection, LEAST_VECTORS).await;
@@ -43,7 +44,7 @@ pub(super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
     }
 }
 
-pub(super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
+pub(in super::super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
     let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
     if passages.get::<_, i64>(0) < least {
         return Ok(());
@@ -144,7 +145,7 @@ fn joined(model: &Model) -> Statement<'_> {
 }
 
 async fn numbers(transaction: &Transaction<'_>, statement: &Statement<'_>) -> Result<Vec<PassageId>, Failure> {
-    Ok(statement.query(transaction).await?.iter().map(|row| passage(row.get(0))).collect())
+    Ok(statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect())
 }
 
 /// Returns `true` if the model has an index that finds a selection's best passages soon.

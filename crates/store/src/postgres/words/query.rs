@@ -1,4 +1,4 @@
-//! A query's words in the database: how many passages have them, and what they score.
+//! A query's words: how many passages have them, and what they score.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,11 +7,11 @@ use tantivy::fieldnorm::FieldNormReader;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::error::Failure;
-use super::scope::Scope;
-use super::select::{document, passage};
-use super::statement::Statement;
-use super::words::TermNumbers;
+use super::super::error::Failure;
+use super::super::rows::{document_id, passage_id};
+use super::super::scope::Scope;
+use super::super::statement::Statement;
+use super::writer::TermNumbers;
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms, query_words};
 
@@ -138,8 +138,8 @@ impl Query {
             }
         }
         LexicalHit {
-            passage: passage(row.get(0)),
-            document: document(row.get(1)),
+            passage: passage_id(row.get(0)),
+            document: document_id(row.get(1)),
             score: self.score(&lengths(row), &counts),
         }
     }

@@ -4,7 +4,7 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::error::Failure;
+use super::super::error::Failure;
 use crate::error::StoreError;
 use crate::record::ModelKey;
 use crate::vectors::MAX_MODEL_BYTES;
@@ -14,7 +14,7 @@ const MOST_DIMENSIONS: usize = 16_000;
 
 /// A model's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Model {
+pub(in super::super) struct Model {
     pub number: i32,
     pub name: String,
     pub dimension: usize,

@@ -5,16 +5,16 @@
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::PostgresStore;
-use super::error::Failure;
+use super::super::error::Failure;
+use super::super::legs::Legs;
+use super::super::select::{STORED, Selection};
+use super::super::statement::Statement;
 use super::models::Model;
-use super::select::{STORED, Selection};
-use super::statement::Statement;
 use crate::filter::Filter;
 use crate::report::Coverage;
 
 /// Keeps the counts of the namespaces `$1` for the state in which they are.
-pub(super) const KEEP: &str = "INSERT INTO coverages(namespace, model, number, change_number, embedded) \
+pub(in super::super) const KEEP: &str = "INSERT INTO coverages(namespace, model, number, change_number, embedded) \
      SELECT n.namespace, m.model, n.number, n.change_number, (SELECT count(*) FROM passages p JOIN vectors v \
        ON v.namespace = p.namespace AND v.text_hash = p.text_hash \
        WHERE p.namespace = n.namespace AND v.namespace = n.namespace AND v.model = m.model) \
@@ -22,9 +22,9 @@ pub(super) const KEEP: &str = "INSERT INTO coverages(namespace, model, number, c
      ON CONFLICT (namespace, model) DO UPDATE SET number = excluded.number, change_number = excluded.change_number, \
        embedded = excluded.embedded";
 
-impl PostgresStore {
+impl Legs {
     /// Counts the selected passages that have a vector of a model.
-    pub(super) async fn coverage_of(
+    pub(in super::super) async fn coverage(
         &self,
         transaction: &Transaction<'_>,
         model: &Model,
@@ -33,7 +33,7 @@ impl PostgresStore {
     ) -> Result<Coverage, Failure> {
         let passages = selection.count;
         let whole = Filter { namespaces: filter.namespaces.clone(), ..Filter::default() };
-        let all = self.whole_coverage(transaction, model, whole, selection).await?;
+        let all = self.coverage_of_all(transaction, model, whole, selection).await?;
         // Where a model covers all passages, or none, the selected ones need not be counted.
         let embedded = match all {
             _ if selection.is_by_namespace() => all.embedded,
@@ -45,7 +45,7 @@ impl PostgresStore {
     }
 
     /// The coverage of all passages of the namespaces.
-    async fn whole_coverage(
+    async fn coverage_of_all(
         &self,
         transaction: &Transaction<'_>,
         model: &Model,
@@ -55,7 +55,7 @@ impl PostgresStore {
         let scope = &selection.scope;
         let known =
             |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
-        if let Some(coverage) = self.legs.coverages.get(known) {
+        if let Some(coverage) = self.coverages.get(known) {
             return Ok(coverage);
         }
         let mut statement = Statement::new(
@@ -76,8 +76,8 @@ impl PostgresStore {
             .await?;
         }
         let coverage = Coverage { passages: scope.total.passages, embedded: count };
-        self.legs.coverages.retain(|(state, name, of)| *name != model.name || *of != filter || *state == scope.state);
-        self.legs.coverages.push((scope.state.clone(), model.name.clone(), filter), coverage);
+        self.coverages.retain(|(state, name, of)| *name != model.name || *of != filter || *state == scope.state);
+        self.coverages.push((scope.state.clone(), model.name.clone(), filter), coverage);
         Ok(coverage)
     }
 }

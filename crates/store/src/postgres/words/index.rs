@@ -1,24 +1,17 @@
 //! The server's index of words, an extension that not every server has. It finds good candidates among passages that are too many to
 //! be scored one by one. Its own scores are those of all namespaces together, so they only choose candidates.
 
-use tokio_postgres::Client;
-use tokio_postgres::types::Type;
-
-use super::bm25::Query;
-use super::error::Failure;
-use super::select::{Selection, WORDS};
-use super::words::indexed_word;
-use crate::hits::LexicalHit;
 use deadpool_postgres::Transaction;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+
+use super::super::error::Failure;
 
 /// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
 const LEAST_VERSION: (u32, u32) = (1, 4);
 
 /// The index.
-const NAME: &str = "words_bm25";
-
-/// Most words of a query to the index: each form counts once for every namespace with it.
-const MOST_WORDS: usize = 2_000;
+pub(super) const NAME: &str = "words_bm25";
 
 /// The number of passages from which the index is created. Fewer are scored one by one.
 const LEAST_PASSAGES: i64 = 50_000;
@@ -26,18 +19,21 @@ const LEAST_PASSAGES: i64 = 50_000;
 /// True if the index can be used.
 const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
 
+/// The key in `meta` that tells that the tables are distributed.
+pub(in super::super) const DISTRIBUTED_BY: &str = "distributed_by";
+
 /// The key in `meta` that tells that each shard has an index of its own, which has another name there.
-pub(super) const ON_SHARDS: &str = "words_on_shards";
+pub(in super::super) const ON_SHARDS: &str = "words_on_shards";
 
 /// True if each shard has one.
 const USABLE_ON_SHARDS: &str = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)";
 
 /// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
 /// user may create it. Writers go on meanwhile.
-pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
+pub(in super::super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
     let distributed = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)";
-    let distributed: bool = connection.query_one(distributed, &[&super::sharding::DISTRIBUTED_BY]).await?.get(0);
+    let distributed: bool = connection.query_one(distributed, &[&DISTRIBUTED_BY]).await?.get(0);
     let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
     // Shards get theirs by `tamis store shard`.
     if usable == Some(true)
@@ -55,7 +51,7 @@ pub(super) async fn ensure(connection: &Client) -> Result<(), Failure> {
 }
 
 /// Returns `true` if the server has a version of the extension that can be relied on.
-pub(super) async fn is_available(connection: &Client) -> Result<bool, Failure> {
+pub(in super::super) async fn is_available(connection: &Client) -> Result<bool, Failure> {
     let available =
         "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
     let version: Option<String> = connection.query_opt(available, &[]).await?.and_then(|row| row.get(0));
@@ -67,7 +63,7 @@ fn can_be_relied_on(version: &str) -> bool {
 }
 
 /// Prepares for an index where the server has a version of the extension that can be relied on and the user may add it.
-pub(super) async fn prepare(connection: &Client) -> Result<(), Failure> {
+pub(in super::super) async fn prepare(connection: &Client) -> Result<(), Failure> {
     if is_available(connection).await? {
         // Without it, the words are written when the index is created, which takes longer.
         let _ = connection.batch_execute(EXTENSION).await;
@@ -87,10 +83,10 @@ pub(super) async fn is_expected(transaction: &Transaction<'_>) -> Result<bool, F
 }
 
 /// Writes the words that were written without an index, as it reads them.
-pub(super) const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
+pub(in super::super) const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
      FROM unnest(terms, body_counts, name_counts) AS t(term, body, name)) WHERE namespace = $1 AND indexed IS NULL";
 
-pub(super) async fn fill(connection: &Client) -> Result<(), Failure> {
+pub(in super::super) async fn fill(connection: &Client) -> Result<(), Failure> {
     for row in connection.query("SELECT namespace FROM namespaces ORDER BY namespace", &[]).await? {
         connection.execute(FILL, &[&row.get::<_, String>(0)]).await?;
     }
@@ -98,7 +94,7 @@ pub(super) async fn fill(connection: &Client) -> Result<(), Failure> {
 }
 
 /// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
-pub(super) async fn create(connection: &Client) -> Result<bool, Failure> {
+pub(in super::super) async fn create(connection: &Client) -> Result<bool, Failure> {
     if connection.batch_execute(EXTENSION).await.is_err() {
         return Ok(false);
     }
@@ -117,42 +113,29 @@ fn parsed(version: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// The `count` selected passages that the index finds best for some forms of a query's words, scored by ours; `None` without the index.
-pub(super) async fn candidates(
-    transaction: &Transaction<'_>,
-    query: &Query,
-    forms: &[usize],
-    selection: &Selection,
-    count: usize,
-) -> Result<Option<Vec<LexicalHit>>, Failure> {
-    let here = transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.is_some_and(|row| row.get(0));
-    // The tables of a confined transaction are not distributed.
-    let on_shards = !here
-        && !selection.scope.is_confined
-        && transaction
-            .query_typed_opt(USABLE_ON_SHARDS, &[(&ON_SHARDS, Type::TEXT)])
-            .await?
-            .is_some_and(|row| row.get(0));
-    let words: Vec<String> =
-        forms.iter().flat_map(|form| &query.forms[*form].numbers).map(|number| indexed_word(*number)).collect();
-    if !(here || on_shards) || words.len() > MOST_WORDS {
-        return Ok(None);
+/// Which index of words a search can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordIndex {
+    /// That of the table.
+    Here,
+    /// Each shard has its own.
+    OnShards,
+}
+
+/// Looks for the index. The tables of a confined transaction are not distributed.
+pub(super) async fn usable(transaction: &Transaction<'_>, is_confined: bool) -> Result<Option<WordIndex>, Failure> {
+    let asks = |rows: Option<Row>| rows.is_some_and(|row| row.get(0));
+    if asks(transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?) {
+        return Ok(Some(WordIndex::Here));
     }
-    let text = words.join(" ");
-    let statement = query.scored(|statement| {
-        statement.push("(w.namespace, w.passage) IN (SELECT w.namespace, w.passage FROM words w WHERE ");
-        selection.among(statement, WORDS);
-        statement.push(" ORDER BY w.indexed <@> ");
-        if here {
-            statement.push("to_bm25query(").bind(&text, Type::TEXT).push(", ").bind(&NAME, Type::TEXT).push(")");
-        } else {
-            // Each shard takes the index that it has, which it finds for a constant alone.
-            statement.push_words(&text);
-        }
-        statement.push(" LIMIT ").push_number(u32::try_from(count).unwrap_or(i32::MAX as u32)).push(")");
-    });
-    let rows = statement.query(transaction).await?;
-    Ok(Some(rows.iter().map(|row| query.hit(row)).filter(|hit| hit.score.bm25 > 0.0).collect()))
+    let on_shards =
+        !is_confined && asks(transaction.query_typed_opt(USABLE_ON_SHARDS, &[(&ON_SHARDS, Type::TEXT)]).await?);
+    Ok(on_shards.then_some(WordIndex::OnShards))
+}
+
+/// A term as the index has it.
+pub(super) fn indexed_word(term: i64) -> String {
+    format!("t{term:x}")
 }
 
 #[cfg(test)]

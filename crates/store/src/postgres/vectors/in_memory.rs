@@ -1,28 +1,32 @@
 //! Vectors in memory, for the similarity of a query to everything: codes of all passages of small namespaces, with the vectors
 //! themselves, and codes of a sample of large ones.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::error::Failure;
-use super::legs::Sizes;
+use super::super::error::Failure;
+use super::super::resident::Content;
+use super::super::scope::Scope;
+use super::super::select::Selection;
+use super::super::sizes::Sizes;
+use super::super::statement::Statement;
 use super::models::Model;
-use super::resident::{Content, Resident};
-use super::scope::Scope;
-use super::statement::Statement;
-use super::vectors::of_passages;
+use super::stored::{BATCH, Exact, of_passages};
 use crate::error::StoreError;
+use crate::hits::SemanticHit;
 use crate::record::{DocumentId, PassageId};
-use crate::vectors::{Owner, VectorIndex, cosine};
+use crate::vectors::{Background, Effort, Owner, VectorIndex, cosine};
 
-/// Vectors fetched at once.
-const BATCH: usize = 1_000;
+/// A thread that waits for others may begin another search meanwhile, which must not happen while this one has a connection.
+fn alone() -> Effort {
+    Effort { in_parallel: false, ..Effort::default() }
+}
 
 /// What vectors are of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(in super::super) struct Key {
     namespaces: Vec<String>,
     model: i32,
     dimension: usize,
@@ -30,14 +34,11 @@ pub(super) struct Key {
 
 /// The vectors of some namespaces.
 #[derive(Debug)]
-pub(super) struct VectorsInMemory {
-    pub codes: VectorIndex,
+pub(in super::super) struct VectorsInMemory {
+    codes: VectorIndex,
     /// The document and the vector of each passage; of a sample, none.
     exact: Exact,
 }
-
-/// Passages with their documents and vectors.
-pub(super) type Exact = HashMap<PassageId, (DocumentId, Vec<f32>)>;
 
 impl Content for VectorsInMemory {
     fn bytes(&self) -> usize {
@@ -53,31 +54,54 @@ impl VectorsInMemory {
     }
 
     /// The similarity of a vector to a passage of small namespaces, and its document; `None` without a vector.
-    pub fn similarity(&self, vector: &[f32], passage: PassageId) -> Option<(DocumentId, f32)> {
+    fn compared(&self, vector: &[f32], passage: PassageId) -> Option<(DocumentId, f32)> {
         self.exact.get(&passage).map(|(document, stored)| (*document, cosine(vector, stored)))
+    }
+
+    /// The similarities of a vector to passages of small namespaces, in the order given.
+    pub fn similarities(&self, vector: &[f32], ids: &[PassageId]) -> Vec<Option<f32>> {
+        ids.iter().map(|id| self.compared(vector, *id).map(|(_, similarity)| similarity)).collect()
+    }
+
+    /// About the `count` passages of a selection of small namespaces that are most similar to a vector, and the background.
+    pub fn nearest(
+        &self,
+        model: &Model,
+        vector: &[f32],
+        selection: &Selection,
+        count: usize,
+    ) -> Result<(Vec<SemanticHit>, Background), Failure> {
+        let found = match selection.listed() {
+            None => self.codes.nearest_with(vector, None, count, &alone()),
+            Some(listed) => {
+                let rows = self.codes.rows_of_passages(&|id| listed.binary_search(&(id as i64)).is_ok());
+                self.codes.nearest_among_with(vector, &rows, count, &alone())
+            }
+        };
+        let found = found.map_err(|error| failed(model, error))?;
+        let hits = found.hits.iter().filter_map(|hit| {
+            let passage = PassageId(hit.passage);
+            let (document, similarity) = self.compared(vector, passage)?;
+            Some(SemanticHit { passage, document, similarity })
+        });
+        Ok((hits.collect(), found.background))
+    }
+
+    /// The similarities of a vector to all passages that are kept.
+    pub fn measure(&self, model: &Model, vector: &[f32]) -> Result<Vec<f32>, Failure> {
+        let found = self.codes.nearest_with(vector, None, self.codes.len(), &alone());
+        let found = found.map_err(|error| failed(model, error))?;
+        Ok(found.hits.iter().map(|hit| hit.similarity).collect())
     }
 }
 
 /// What vectors of some namespaces in memory are of.
-pub(super) fn key(scope: &Scope, model: &Model) -> Key {
+pub(in super::super) fn key(scope: &Scope, model: &Model) -> Key {
     Key { namespaces: scope.namespaces.clone(), model: model.number, dimension: model.dimension }
 }
 
-/// The vectors of some namespaces in this snapshot, once read from the database. `use_vectors` gets them.
-pub(super) async fn with_vectors<T>(
-    resident: &Resident<Key, VectorsInMemory>,
-    transaction: &Transaction<'_>,
-    scope: &Scope,
-    model: &Model,
-    sizes: Sizes,
-    use_vectors: impl FnOnce(&VectorsInMemory) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let catch_up = async |known| catch_up(transaction, scope, model, sizes, known).await;
-    resident.with(key(scope, model), &scope.state, catch_up, use_vectors).await
-}
-
 /// Brings vectors up to the snapshot of a transaction: those of passages that are gone leave, and new ones come in.
-async fn catch_up(
+pub(in super::super) async fn catch_up(
     transaction: &Transaction<'_>,
     scope: &Scope,
     model: &Model,
@@ -157,6 +181,6 @@ pub(super) async fn at_ranks<'s>(
 }
 
 /// The error of vectors in memory.
-pub(super) fn failed(model: &Model, error: crate::vectors::VectorError) -> Failure {
+fn failed(model: &Model, error: crate::vectors::VectorError) -> Failure {
     StoreError::vectors("postgres".as_ref(), &model.name, error).into()
 }

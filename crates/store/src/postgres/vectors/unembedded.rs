@@ -5,24 +5,24 @@ use std::collections::HashSet;
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::PostgresStore;
-use super::error::Failure;
-use super::select::{STORED, Selection};
-use super::statement::Statement;
-use crate::error::StoreError;
+use super::super::error::Failure;
+use super::super::legs::Legs;
+use super::super::rows::text_hash;
+use super::super::select::{STORED, Selection};
+use super::super::statement::Statement;
 use crate::mutex::lock;
-use crate::record::{TextHash, TextToEmbed};
+use crate::record::TextToEmbed;
 
 /// Passages looked at in one step.
 const STEP: u32 = 4_096;
 
-impl PostgresStore {
+impl Legs {
     /// Texts of selected passages without a vector, each once.
     ///
     /// Whoever embeds a namespace asks again and again, and all but the last few passages looked at have a vector by then. So each
     /// question goes on where the last one found its first text. Only when nothing is left from there on, all passages are asked
     /// for at once: vectors may have been removed behind it.
-    pub(super) async fn unembedded_of(
+    pub(in super::super) async fn unembedded(
         &self,
         transaction: &Transaction<'_>,
         model: i32,
@@ -38,7 +38,7 @@ impl PostgresStore {
             if found.len() >= limit {
                 break;
             }
-            let mut after = lock(&self.legs.embedded).get(&(*number, model)).copied().unwrap_or(0);
+            let mut after = lock(&self.embedded).get(&(*number, model)).copied().unwrap_or(0);
             let mut first = None;
             loop {
                 let step = step(transaction, model, namespace, after).await?;
@@ -54,7 +54,7 @@ impl PostgresStore {
                     break;
                 }
             }
-            lock(&self.legs.embedded).insert((*number, model), first.map_or(after, |first| first - 1));
+            lock(&self.embedded).insert((*number, model), first.map_or(after, |first| first - 1));
         }
         if found.is_empty() {
             return from_start(transaction, model, selection, limit).await;
@@ -98,7 +98,7 @@ async fn texts(
          JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
     );
     statement.texts(namespaces).push(") AND t.passage = ANY(").numbers(&numbers).push(") ORDER BY t.passage");
-    statement.query(transaction).await?.iter().map(text).collect()
+    Ok(statement.query(transaction).await?.iter().map(text).collect())
 }
 
 /// The same of all selected passages, however many have a vector.
@@ -122,15 +122,9 @@ async fn from_start(
          JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
     );
     statement.texts(&selection.scope.namespaces).push(") ORDER BY f.passage");
-    statement.query(transaction).await?.iter().map(text).collect()
+    Ok(statement.query(transaction).await?.iter().map(text).collect())
 }
 
-fn text(row: &tokio_postgres::Row) -> Result<TextToEmbed, Failure> {
-    Ok(TextToEmbed { hash: TextHash(hash(row.get(0))?), text: row.get(1), path: row.get(2) })
-}
-
-pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 32], Failure> {
-    let damaged =
-        |_| StoreError::Corrupt { path: "postgres".into(), reason: "a text's hash has another length".to_owned() };
-    Ok(bytes.try_into().map_err(damaged)?)
+fn text(row: &tokio_postgres::Row) -> TextToEmbed {
+    TextToEmbed { hash: text_hash(row.get(0)), text: row.get(1), path: row.get(2) }
 }

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::copy::Copy;
-use super::error::Failure;
-use super::word_index;
+use super::super::copy::Copy;
+use super::super::error::Failure;
+use super::index::{indexed_word, is_expected};
 use crate::lexical::{PassageTerms, TermReader};
 use crate::sqlite::LexicalRow;
 
@@ -36,7 +36,7 @@ const NAME: i16 = 1;
 
 /// What changes in the frequencies and totals of one namespace.
 #[derive(Debug, Default)]
-pub(super) struct Difference {
+pub(in super::super) struct Difference {
     /// The passages with each term in the body and in the name.
     terms: HashMap<i64, [i64; 2]>,
     pub documents: i64,
@@ -46,7 +46,7 @@ pub(super) struct Difference {
 }
 
 /// Writes words, and counts them.
-pub(super) struct WordsWriter {
+pub(in super::super) struct WordsWriter {
     copy: Copy,
     reader: TermReader,
     namespace: String,
@@ -58,7 +58,7 @@ pub(super) struct WordsWriter {
 impl WordsWriter {
     /// Begins to write words of passages of a namespace, which is given by name and number.
     pub async fn begin(transaction: &Transaction<'_>, namespace: &str, number: i32) -> Result<WordsWriter, Failure> {
-        let indexes = word_index::is_expected(transaction).await?;
+        let indexes = is_expected(transaction).await?;
         let copy = Copy::begin(transaction, COPY, &TYPES).await?;
         let (reader, numbers) = (TermReader::default(), TermNumbers::new(number));
         Ok(WordsWriter { copy, reader, namespace: namespace.to_owned(), numbers, indexes })
@@ -106,7 +106,7 @@ impl WordsWriter {
 
 /// The numbers that stand for the terms of one namespace: the first 64 bits of a BLAKE3 hash of the namespace's number and the
 /// term. Among the 10 million terms of a large namespace, two have the same number with a probability of 3 in a million.
-pub(super) struct TermNumbers {
+pub(in super::super) struct TermNumbers {
     /// The number of the namespace, and room for a term.
     hashed: Vec<u8>,
 }
@@ -122,11 +122,6 @@ impl TermNumbers {
         self.hashed.extend_from_slice(term.as_bytes());
         blake3::hash(&self.hashed).as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
     }
-}
-
-/// A term in the index of words.
-pub(super) fn indexed_word(term: i64) -> String {
-    format!("t{term:x}")
 }
 
 impl Difference {
