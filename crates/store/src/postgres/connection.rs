@@ -88,7 +88,7 @@ pub(super) struct Connections {
     /// The address without its password, for messages.
     address: String,
     /// True if transactions can be confined to namespaces; unset until it was asked.
-    pub(super) row_security: OnceLock<bool>,
+    row_security: OnceLock<bool>,
 }
 
 impl std::fmt::Debug for Connections {
@@ -171,7 +171,7 @@ impl Connections {
 
     /// Waits for a future, from a thread that may block.
     pub fn wait<T>(&self, future: impl Future<Output = Result<T, Failure>>) -> Result<T> {
-        self.runtime().block_on(future).map_err(|failure| error(&self.address, failure))
+        self.runtime().block_on(future).map_err(|failure| error(&self.address, most_connections(), failure))
     }
 
     /// A connection of the pool. Waits through a short outage of the server, such as a restart, and for one that this process or
@@ -233,6 +233,22 @@ impl Connections {
                 }
             }
         })
+    }
+
+    /// Finds out whether transactions can be confined to namespaces, and makes the role for it if the user may.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn prepare_row_security(&self) -> Result<()> {
+        let is_ready = self.ask(async |connection| row_security::prepare(connection).await)?;
+        // Another call cannot have found anything else.
+        let _ = self.row_security.set(is_ready);
+        Ok(())
+    }
+
+    /// True if a transaction that names its namespaces is confined to them.
+    pub fn has_row_security(&self) -> bool {
+        self.row_security.get().copied().unwrap_or(false)
     }
 
     /// A connection of the pool that comes within this time.

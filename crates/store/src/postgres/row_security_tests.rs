@@ -13,7 +13,7 @@ use super::scope::{Scope, Words};
 use super::select;
 use super::statement::Statement;
 use super::testing::{TestStore, store};
-use super::words::TermNumbers;
+use super::words::writer::TermNumbers;
 use crate::filter::Filter;
 use crate::hits::LexicalQuery;
 use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
@@ -113,7 +113,7 @@ fn a_transaction_of_some_namespaces_reads_no_other_without_any_filter() {
 fn large_namespaces_are_searched_under_the_role() {
     let Some(filled) = filled() else { return };
     let mut store = filled.another();
-    store.legs.sizes = super::legs::Sizes { few: 0, many: 0, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 0, many: 0, ..Default::default() };
     for name in NAMES {
         let filter = named(&[name]);
         assert_eq!(store.lexical(&LexicalQuery::new("secret"), &filter, 20).unwrap().hits.len(), 1, "{name}");

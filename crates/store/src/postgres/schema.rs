@@ -18,7 +18,7 @@ use deadpool_postgres::GenericClient;
 
 use super::connection::{Connections, SCHEMA};
 use super::error::Failure;
-use super::word_index;
+use super::words::index;
 use crate::error::{Result, StoreError};
 
 /// The migrations in order; the version of a database is the number of those it has.
@@ -122,7 +122,7 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         }
         Ok(found)
     })?;
-    connections.ask(async |connection| word_index::prepare(connection).await)?;
+    connections.ask(async |connection| index::prepare(connection).await)?;
     Ok(migrated(found, found.max(newest)))
 }
 
@@ -265,7 +265,7 @@ mod tests {
         let Some(store) = testing::store() else { return };
         let newest = MIGRATIONS.len();
         migrate_further(&store, "ALTER TABLE documents ALTER COLUMN note SET DEFAULT ''", newest + 1);
-        let message = super::super::PostgresStore::open(&store.url(), "here").unwrap_err().to_string();
+        let message = crate::PostgresStore::open(&store.url(), "here").unwrap_err().to_string();
         assert!(message.contains(&(newest + 1).to_string()) && message.contains(&newest.to_string()), "{message}");
         assert!(message.ends_with("upgrade the program, or name another database"), "{message}");
         // A server that is already running must not write either.

@@ -128,9 +128,10 @@ fn a_log_that_is_damaged_or_locked_or_of_nobody_never_fails_a_search() {
     assert_eq!(stats(&locked).queries, 2);
 
     // A malformed table: the search is answered, and the search's own record is lost with the row.
-    holder.execute_batch("DROP TABLE retrieval_quality").expect("dropped");
+    holder.execute_batch("DROP TABLE usage_quality").expect("dropped");
     assert_eq!(ask(&locked, "oven").results[0].path, "oven.md");
-    assert_eq!(stats(&locked).queries, 0);
+    let missing = locked.statistics().summarize(&StatsRequest::default()).expect_err("no table");
+    assert!(missing.to_string().contains("usage_quality"), "{missing}");
 }
 
 #[test]

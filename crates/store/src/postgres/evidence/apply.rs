@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use deadpool_postgres::Transaction;
 
-use super::super::PostgresStore;
-use super::super::changes::change_number;
 use super::super::copy::{storable, storable_option};
 use super::super::error::Failure;
+use super::super::namespaces::change_number;
+use super::super::store::PostgresStore;
 use super::records::present;
 use crate::error::StoreError;
 use crate::evidence::{Claim, Edge, EvidenceKey, EvidenceRecord, Fragment, Page, Relation, Task, Work, domain};

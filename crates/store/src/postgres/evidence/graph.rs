@@ -1,6 +1,6 @@
 //! The trait of the evidence graph.
 
-use super::super::PostgresStore;
+use super::super::store::PostgresStore;
 use super::{apply, records, summary};
 use crate::error::Result;
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::super::PostgresStore;
 use super::super::error::Failure;
-use super::super::vector_type::Vector;
+use super::super::vectors::vector_type::Vector;
 use crate::error::Result;
 use crate::guard::Filling;
 use crate::sql::{SqlQuery, SqlRows};
