@@ -100,11 +100,12 @@ pub(crate) struct Argument {
     default: Option<u64>,
     most: Option<u64>,
     single: bool,
+    required: bool,
 }
 
 /// The argument for a field, of the same name.
 pub(crate) const fn field(field: &'static str) -> Argument {
-    Argument { field, name: field, default: None, most: None, single: false }
+    Argument { field, name: field, default: None, most: None, single: false, required: false }
 }
 
 impl Argument {
@@ -128,6 +129,11 @@ impl Argument {
         Argument { single: true, ..self }
     }
 
+    /// Required, where the request has another way to ask.
+    pub const fn required(self) -> Argument {
+        Argument { required: true, ..self }
+    }
+
     fn schema(self, field: &Value) -> Value {
         let mut schema = field.clone();
         if self.single {
@@ -149,7 +155,8 @@ pub(crate) fn arguments<T: Tool>() -> JsonObject {
     if let Some(arguments) = T::ARGUMENTS {
         let required = schema.remove("required").unwrap_or_default();
         let is_required = |argument: &&Argument| {
-            required.as_array().is_some_and(|required| required.iter().any(|name| name == argument.field))
+            argument.required
+                || required.as_array().is_some_and(|required| required.iter().any(|name| name == argument.field))
         };
         let required: Vec<&str> = arguments.iter().filter(is_required).map(|argument| argument.name).collect();
         if !required.is_empty() {

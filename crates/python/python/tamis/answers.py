@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from . import _tamis
 from ._convert import Convertible
 
 __all__ = [
