@@ -1,7 +1,7 @@
 //! The kinds of content that a caller can reach, which decide the tools that are worth listing.
 
+use crate::call::Need;
 use crate::caller::Caller;
-use crate::tool::Need;
 use tamis::Index;
 use tamis_store::Filter;
 

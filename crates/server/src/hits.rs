@@ -1,8 +1,9 @@
 //! What a search found, as the answer of a tool.
 
 use crate::cursor::Cursor;
-use crate::page::{Entry, Listing, PageInfo, json_length, paginated};
+use crate::page::{Entry, Listing, PageInfo, paginated};
 use crate::reply::Reply;
+use crate::sanitize::json_length;
 use crate::text::{clean, fenced, line, name, rounded, short};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Weak judgements from use: what a client opens after a search, among the results that it was shown.
 
+use crate::call::Call;
 use crate::hits::Found;
 use crate::reply::Reply;
-use crate::tool::Call;
 use tamis::feedback::Opened;
 
 /// Records that the client reads this text.

@@ -13,6 +13,7 @@ mod agent_messages;
 mod api;
 mod arguments;
 mod background;
+mod call;
 mod caller;
 mod change_feed;
 mod content;

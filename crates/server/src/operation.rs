@@ -4,15 +4,14 @@
 //! The request is a type of the library, which declares each field with its meaning and its limits once. A route takes all of them. A
 //! tool takes those that it lists, since every agent reads all tools.
 
-use crate::api::endpoint::Verbs;
-use crate::api::parameters::WHOLE;
 use crate::api::problem::Problem;
+use crate::api::verbs::Verbs;
+use crate::call::{Call, Effect, Need};
 use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::page::DEFAULT_MAX_CHARS;
 use crate::reply::{Refused, Reply};
-use crate::schema;
-use crate::tool::{Call, Effect, Need};
+use crate::schema::{self, WHOLE};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -3,6 +3,7 @@
 use crate::active_calls::ActiveCalls;
 use crate::api::metrics::Metrics;
 use crate::background::{Background, BackgroundState, Phase};
+use crate::call::{Call, HTTP};
 use crate::caller::Caller;
 use crate::change_feed::ChangeFeed;
 use crate::content::Content;
@@ -11,7 +12,7 @@ use crate::cursor::Cursor;
 use crate::lanes::{Lane, Lanes, Share};
 use crate::progress::{Reporter, forward};
 use crate::text::name;
-use crate::tool::{Call, HTTP, RegisteredTool};
+use crate::tool::RegisteredTool;
 use crate::{operations, prompts, resources, sanitize};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;

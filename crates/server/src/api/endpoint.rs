@@ -3,46 +3,15 @@
 use super::encode;
 use super::parameters;
 use super::problem::{Kind, Problem};
+use super::verbs::Verbs;
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::operation::Route;
 use crate::schema;
-use crate::tool::Call;
-use axum::routing::MethodFilter;
 use rmcp::model::JsonObject;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
-
-/// The methods of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verbs {
-    /// Parameters in the query string.
-    Get,
-    /// Parameters in the query string, or the same in a JSON object.
-    GetOrPost,
-    /// Parameters in a JSON object.
-    Post,
-}
-
-impl Verbs {
-    /// The methods; GET brings HEAD along.
-    pub fn filter(self) -> MethodFilter {
-        match self {
-            Verbs::Get => MethodFilter::GET,
-            Verbs::GetOrPost => MethodFilter::GET.or(MethodFilter::POST),
-            Verbs::Post => MethodFilter::POST,
-        }
-    }
-
-    /// The methods as a header names them.
-    pub fn names(self) -> &'static str {
-        match self {
-            Verbs::Get => "GET, HEAD",
-            Verbs::GetOrPost => "GET, HEAD, POST",
-            Verbs::Post => "POST",
-        }
-    }
-}
 
 /// The body of an answer.
 pub(crate) struct Answered {
@@ -92,7 +61,7 @@ impl RegisteredEndpoint {
         if !(self.is_for)(call.caller) {
             return Err(Problem::new(Kind::Forbidden, self.needs));
         }
-        let parameters = parameters::validated(self, given)?;
+        let parameters = parameters::validated(self.name, &self.parameters, given)?;
         let answered = (self.call)(call, parameters);
         answered.inspect_err(note).map_err(|problem| problem.for_caller(call.caller))
     }

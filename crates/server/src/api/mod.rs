@@ -11,5 +11,6 @@ mod openapi;
 pub(crate) mod parameters;
 pub(crate) mod problem;
 pub(crate) mod route;
+pub(crate) mod verbs;
 
 pub use openapi::openapi;

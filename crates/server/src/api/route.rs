@@ -1,7 +1,8 @@
 //! The routes of the API.
 
-use super::endpoint::{RegisteredEndpoint, Verbs};
+use super::endpoint::RegisteredEndpoint;
 use super::problem::{Kind, Problem};
+use super::verbs::Verbs;
 use crate::arguments::nearest;
 use crate::operations;
 use std::sync::LazyLock;

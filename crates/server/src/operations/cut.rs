@@ -1,10 +1,10 @@
 //! Cuts the lists of other search engines.
 
-use crate::api::endpoint::Verbs;
+use crate::api::verbs::Verbs;
 use crate::api::problem::{Kind, Problem};
 use crate::lanes::Lane;
 use crate::operation::{Failure, Operation, Route};
-use crate::tool::Call;
+use crate::call::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! The likely duplicates of an issue.
 
-use crate::api::endpoint::Verbs;
+use crate::api::verbs::Verbs;
 use crate::operation::{Failure, Operation, Route};
-use crate::tool::Call;
+use crate::call::Call;
 use tamis::duplicates::DuplicatesRequest;
 
 pub(crate) struct Duplicates;

@@ -1,7 +1,7 @@
 //! The fragments about a claim.
 
 use crate::operation::{Failure, Operation, Route};
-use crate::tool::Call;
+use crate::call::Call;
 use tamis::evidence::{RankRequest, RankedEvidence};
 
 pub(crate) struct EvidenceRank;

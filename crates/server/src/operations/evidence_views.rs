@@ -5,7 +5,7 @@ use crate::operation::{Failure, Nothing, Operation, Route, Tool};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, line};
-use crate::tool::{Call, Need};
+use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;

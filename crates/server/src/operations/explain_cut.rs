@@ -5,7 +5,7 @@ use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, line, name, rounded};
-use crate::tool::{Call, Need};
+use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

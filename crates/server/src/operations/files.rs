@@ -5,7 +5,7 @@ use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{PageArguments, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted, name};
-use crate::tool::Call;
+use crate::call::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::tree::{FileEntry, FilesAnswer, FilesRequest};

@@ -3,10 +3,11 @@
 use crate::cursor::{CHANGED, fingerprint};
 use crate::labels::note_opened;
 use crate::operation::{Failure, Operation, Route, Tool};
-use crate::page::{PageArguments, PageInfo, fitting, json_length, shorten_warnings, warning_lines};
+use crate::page::{PageArguments, PageInfo, fitting, shorten_warnings, warning_lines};
+use crate::sanitize::json_length;
 use crate::reply::Reply;
 use crate::text::{backticks, clean, fenced, first, name};
-use crate::tool::{Call, MCP};
+use crate::call::{Call, MCP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::feedback::Opened;

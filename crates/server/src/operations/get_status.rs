@@ -6,7 +6,7 @@ use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, name};
-use crate::tool::Call;
+use crate::call::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn trap_the_core_list_leaves_room_for_the_task() {
-        let core = all().tools.into_iter().filter(|tool| tool.need == crate::tool::Need::Nothing);
+        let core = all().tools.into_iter().filter(|tool| tool.need == crate::call::Need::Nothing);
         let core = core.filter(|tool| (tool.is_for)(&crate::caller::Caller::default()));
         let listed: Vec<_> = core.map(|tool| tool.described(false)).collect();
         let characters = serde_json::to_string(&listed).expect("JSON").chars().count();

@@ -1,7 +1,7 @@
 //! The repositories and projects in the index.
 
 use crate::operation::{Failure, Nothing, Operation, Route};
-use crate::tool::Call;
+use crate::call::Call;
 use tamis_store::Namespace;
 
 pub(crate) struct Namespaces;

@@ -1,12 +1,12 @@
 //! Notes and past conversations.
 
 use super::search::found;
-use crate::api::endpoint::Verbs;
+use crate::api::verbs::Verbs;
 use crate::hits::Found;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::PageArguments;
 use crate::reply::Reply;
-use crate::tool::{Call, Need};
+use crate::call::{Call, Need};
 use tamis::search::QueryParameters;
 use tamis::{Answer, Freshness};
 

@@ -7,7 +7,7 @@ use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted, name, rounded};
-use crate::tool::Call;
+use crate::call::Call;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis::related::{Occurrences, RelatedPassage, RelatedRequest};

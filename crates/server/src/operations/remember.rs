@@ -1,14 +1,14 @@
 //! A note for later.
 
 use crate::agent_messages::for_agent;
-use crate::api::endpoint::Verbs;
+use crate::api::verbs::Verbs;
 use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::operation::{Failure, Nothing, Operation, Route, Tool};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{clean, name};
-use crate::tool::{Call, Effect};
+use crate::call::{Call, Effect};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis::Error;

@@ -2,7 +2,7 @@
 
 use crate::lanes::Lane;
 use crate::operation::{Failure, Operation, Route};
-use crate::tool::Call;
+use crate::call::Call;
 use tamis::telemetry::{ReplayRequest, StatsRequest};
 
 pub(crate) struct Replay;

@@ -6,8 +6,7 @@ use std::time::Duration;
 use rusqlite::ErrorCode;
 
 use super::allowed::FUNCTIONS;
-use super::snapshot::Snapshot;
-use super::watch::{Denied, Ended};
+use super::watch::{Denied, Ended, Watch};
 use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, values};
 use crate::counting_allocator;
 use crate::error::StoreError;
@@ -53,8 +52,8 @@ pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
 const LONGEST_MESSAGE: usize = 1000;
 
 /// Explains the error of a statement that SQLite did not finish, in a message of bounded length.
-pub(super) fn explain(snapshot: &Snapshot, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
-    shortened(explained(snapshot, query, path, error))
+pub(super) fn explain(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    shortened(explained(watch, query, path, error))
 }
 
 /// Bounds the length of an error's message.
@@ -71,8 +70,8 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_').map(str::to_ascii_lowercase)
 }
 
-fn explained(snapshot: &Snapshot, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
-    if let Some(ended) = snapshot.watch.ended() {
+fn explained(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    if let Some(ended) = watch.ended() {
         return self::ended(ended, query.timeout);
     }
     let (message, offset) = match &error {
@@ -81,14 +80,14 @@ fn explained(snapshot: &Snapshot, query: &SqlQuery, path: &Path, error: rusqlite
         other => (other.to_string(), None),
     };
     match code_of(&error) {
-        Some(ErrorCode::AuthorizationForStatementDenied) => denied(snapshot.watch.denied()),
+        Some(ErrorCode::AuthorizationForStatementDenied) => denied(watch.denied()),
         // SQLite reports a program with too many instructions in the same way.
         Some(ErrorCode::OutOfMemory) => {
             self::ended(if counting_allocator::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
         }
         Some(ErrorCode::TooBig) => too_big(),
         // The message may come from a function.
-        _ if message.contains("not authorized") || message.contains("prohibited") => denied(snapshot.watch.denied()),
+        _ if message.contains("not authorized") || message.contains("prohibited") => denied(watch.denied()),
         _ if message.contains("string or blob too big") => too_big(),
         Some(ErrorCode::Unknown) => located(&message, offset, &query.sql),
         None => StoreError::Sql { error: message, hint: None },

@@ -31,7 +31,7 @@ pub(super) fn run(snapshot: &Snapshot, query: &SqlQuery, path: &Path) -> (Result
         Err(StatementError::Refused(error)) => (Err(errors::shortened(error)), true),
         Err(StatementError::Sqlite(error)) => {
             let sound = errors::leaves_connection_sound(&error);
-            (Err(errors::explain(snapshot, query, path, error)), sound)
+            (Err(errors::explain(&snapshot.watch, query, path, error)), sound)
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Aims of a cut, such as a target recall, which replace its own parameters.
 
-use super::parameters::parsed;
 use crate::Error;
 use crate::error::AimError;
 #[cfg(feature = "clap")]
@@ -9,6 +8,8 @@ use crate::flags::{finite, whole};
 use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::fmt::Display;
+use std::str::FromStr;
 use tamis_cut::{METHODS, Rule, Value, Want, build};
 
 /// The aims of a cut: parameters of the methods that compute with expected values. `None`: the method's own setting.
@@ -90,4 +91,14 @@ impl Aim {
         }
         Ok(build(rule.name(), settings)?)
     }
+}
+
+/// The value that a text names.
+pub(super) fn parsed<T: FromStr<Err: Display>>(name: &'static str, text: Option<&str>) -> Result<Option<T>, Error> {
+    let read = |text: &str| {
+        text.parse().map_err(|error: T::Err| {
+            Error::argument(name, format!("{text:?}"), error.to_string().trim_start_matches("must be "))
+        })
+    };
+    text.map(read).transpose()
 }

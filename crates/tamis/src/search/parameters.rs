@@ -1,6 +1,6 @@
 //! A question as people and programs write it: the flags of a command, the parameters of a route, the arguments of a tool or of Python.
 
-use super::aim::CutGoal;
+use super::aim::{CutGoal, parsed};
 use super::caller::SearchCaller;
 use super::metadata::MetadataFilter;
 use super::query::SearchRequest;
@@ -12,8 +12,6 @@ use crate::{Error, error::AimError, languages};
 use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::fmt::Display;
-use std::str::FromStr;
 use tamis_cut::Rule;
 #[cfg(feature = "clap")]
 use tamis_text::{Kind, Role};
@@ -274,14 +272,4 @@ impl SearchParameters {
 /// The cut that a text names, with the parameters that it leaves open from the configuration.
 pub(crate) fn chosen_cut(config: &Config, text: Option<&str>) -> Result<Option<Box<dyn Rule>>, Error> {
     Ok(text.map(|cut| config.cut(cut)).transpose().map_err(AimError::NotAllowed)?)
-}
-
-/// The value that a text names.
-pub(super) fn parsed<T: FromStr<Err: Display>>(name: &'static str, text: Option<&str>) -> Result<Option<T>, Error> {
-    let read = |text: &str| {
-        text.parse().map_err(|error: T::Err| {
-            Error::argument(name, format!("{text:?}"), error.to_string().trim_start_matches("must be "))
-        })
-    };
-    text.map(read).transpose()
 }

@@ -5,14 +5,13 @@
 
 use super::Tree;
 use super::listing::{Listed, Roots, TreeScope};
-use super::matcher::compiled;
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flags::{language, whole};
 use crate::lookup::whole_text;
 use crate::progress::Observer;
 use grep_matcher::{LineTerminator, Matcher};
-use grep_regex::RegexMatcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -29,6 +28,12 @@ const MOST_CONTEXT: usize = 100;
 
 /// Most characters shown of a line by default.
 const LINE_CHARS: usize = 400;
+
+/// Most bytes of a compiled pattern.
+const MOST_COMPILED_BYTES: usize = 10 << 20;
+
+/// Most bytes of a pattern.
+const LONGEST_PATTERN: usize = 10_000;
 
 /// Files read at once.
 const BATCH: usize = 256;
@@ -400,6 +405,39 @@ fn shown(bytes: &[u8], number: Option<u64>, spans: Option<Vec<std::ops::Range<us
     GrepLine { line, column, text, shortened: is_part, spans }
 }
 
+/// Compiles the pattern of a request, in the syntax of the `regex` crate.
+///
+/// # Errors
+/// The pattern is empty, too long or too large, or no regular expression.
+fn compiled(request: &GrepRequest) -> Result<RegexMatcher, Error> {
+    let text = &request.pattern;
+    let shown = || format!("{:?}", text.chars().take(80).collect::<String>());
+    if text.is_empty() {
+        return Err(Error::argument("pattern", "\"\"", "a text or a regular expression; files lists all files"));
+    }
+    if text.len() > LONGEST_PATTERN {
+        return Err(Error::argument("pattern", shown(), format!("at most {LONGEST_PATTERN} bytes long")));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        // `^` and `$` stand for the ends of a line.
+        .multi_line(true)
+        .fixed_strings(request.fixed_strings)
+        .case_insensitive(request.ignore_case)
+        .case_smart(request.smart_case && !request.ignore_case)
+        .word(request.word_regexp)
+        .crlf(true)
+        .size_limit(MOST_COMPILED_BYTES)
+        .dfa_size_limit(MOST_COMPILED_BYTES);
+    builder.build(text).map_err(|error| {
+        let error = error.to_string();
+        let fault = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let escape =
+            if request.fixed_strings { "" } else { "; to find these characters themselves, make the pattern literal" };
+        Error::argument("pattern", shown(), format!("a regular expression within one line: {fault}{escape}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,5 +452,30 @@ mod tests {
         assert_eq!(&line.text[line.spans[0].clone()], "needle");
         let short = shown(b"a\xffb needle", Some(1), Some(std::iter::once(4..10).collect()), 100);
         assert_eq!((short.text.as_str(), &short.text[short.spans[0].clone()]), ("a\u{fffd}b needle", "needle"));
+    }
+
+    fn matches(request: GrepRequest, line: &str) -> bool {
+        compiled(&request).expect("a pattern").is_match(line.as_bytes()).expect("matched")
+    }
+
+    #[test]
+    fn case_words_and_literal_text() {
+        let of = |text: &str| GrepRequest::new(text);
+        assert!(matches(of("a.c"), "abc") && !matches(GrepRequest { fixed_strings: true, ..of("a.c") }, "abc"));
+        assert!(matches(GrepRequest { fixed_strings: true, ..of("a(") }, "a("));
+        assert!(matches(GrepRequest { ignore_case: true, ..of("ABC") }, "abc"));
+        let smart = |text: &str| GrepRequest { smart_case: true, ..of(text) };
+        assert!(matches(smart("abc"), "ABC") && !matches(smart("Abc"), "ABC"));
+        assert!(!matches(GrepRequest { word_regexp: true, ..of("open") }, "reopen") && matches(of("x$"), "x\r\n"));
+    }
+
+    #[test]
+    fn a_bad_pattern_names_the_fault_and_the_way_out() {
+        let refused = |text: &str| compiled(&GrepRequest::new(text)).expect_err("refused").to_string();
+        assert!(refused("a(").contains("unclosed group") && refused("a(").contains("literal"), "{}", refused("a("));
+        assert!(refused("").contains("files lists"), "{}", refused(""));
+        assert!(refused(&"x".repeat(20_000)).contains("at most"));
+        assert!(refused("(a{1000}){1000}").len() < 400, "too large: {}", refused("(a{1000}){1000}"));
+        assert!(refused("a\nb").contains("within one line"), "{}", refused("a\nb"));
     }
 }

@@ -7,7 +7,6 @@
 mod files;
 mod grep;
 mod listing;
-mod matcher;
 mod outline;
 
 pub use files::{FileEntry, FilesAnswer, FilesRequest};
