@@ -226,21 +226,8 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
         prop::sample::select(vec!["", "text", "session", "user", "2026-11-22", " ", "语", "a\nb"]).prop_map(Into::into),
     ];
     let keys = prop::sample::select(vec![
-        "time",
-        "text",
-        "content",
-        "message",
-        "payload",
-        "type",
-        "role",
-        "author",
-        "session",
-        "messages",
-        "mapping",
-        "parent",
-        "current_node",
-        "parts",
-        "id",
+        "time", "text", "content", "message", "payload", "type", "role", "author", "session", "messages", "mapping",
+        "parent", "current_node", "parts", "id",
     ]);
     leaf.prop_recursive(4, 40, 6, move |inner| {
         prop_oneof![

@@ -207,9 +207,7 @@ fn source(forgotten: bool) -> impl Strategy<Value = String> {
     let mut parts: Vec<&str> = parts.to_vec();
     if forgotten {
         parts.extend([
-            "gone <!-- forgotten 2026-11-23 -->\n",
-            "- gone <!-- forgotten -->\n",
-            "<!-- forgotten 2026-11-23 -->\n",
+            "gone <!-- forgotten 2026-11-23 -->\n", "- gone <!-- forgotten -->\n", "<!-- forgotten 2026-11-23 -->\n",
         ]);
     }
     prop::collection::vec(prop::sample::select(parts), 0..90).prop_map(|parts| parts.concat())

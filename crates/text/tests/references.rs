@@ -180,35 +180,8 @@ fn definitions_have_qualified_names_and_their_lines() {
 /// Pieces of many languages that nest, break off and collide when strung together.
 fn source() -> impl Strategy<Value = String> {
     let pieces = [
-        "class A",
-        " : B",
-        "{",
-        "}",
-        "(",
-        ")",
-        "<T>",
-        "fn a",
-        "def b",
-        "func c",
-        "end\n",
-        "\n",
-        "::",
-        ".d",
-        "new ",
-        "=",
-        ";",
-        "@e ",
-        "#f\n",
-        "\"",
-        "'",
-        "impl G for H ",
-        "<?php ",
-        "if i ",
-        "struct J ",
-        "\u{e9}",
-        "[",
-        "]",
-        "->",
+        "class A", " : B", "{", "}", "(", ")", "<T>", "fn a", "def b", "func c", "end\n", "\n", "::", ".d", "new ",
+        "=", ";", "@e ", "#f\n", "\"", "'", "impl G for H ", "<?php ", "if i ", "struct J ", "\u{e9}", "[", "]", "->",
     ];
     prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..60).prop_map(|parts| parts.concat())
 }

@@ -116,10 +116,7 @@ const EDITS: &[(&str, &str, &str, &str, &str)] = &[
         "class A {\n    func open(at path: String) throws -> File {\n        return find(path)\n    }\n}\n",
     ),
     (
-        "a.sh",
-        "open",
-        "open() {\n  echo a\n}\n",
-        "# Opens it.\nopen()\n{\n  echo b\n}\n",
+        "a.sh", "open", "open() {\n  echo a\n}\n", "# Opens it.\nopen()\n{\n  echo b\n}\n",
         "function open() {\n  echo a\n}\n",
     ),
 ];

@@ -33,10 +33,7 @@ fn a_bad_line_is_reported_by_its_number() {
     let bad = bad(&archive);
     assert_eq!(bad.len(), 4, "{bad:?}");
     for (found, expected) in bad.iter().zip([
-        "line 3: column 22: ",
-        "line 4: is an object of `number`",
-        "line 6: ",
-        "line 7: column 15: the JSON breaks off",
+        "line 3: column 22: ", "line 4: is an object of `number`", "line 6: ", "line 7: column 15: the JSON breaks off",
     ]) {
         assert!(found.starts_with(expected), "{found}");
     }
