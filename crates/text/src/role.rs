@@ -225,43 +225,24 @@ mod tests {
 
     #[test]
     fn tells_roles_from_paths() {
-        let cases = [
-            ("src/lib.rs", "rust", Role::Main),
-            ("src/contest.rs", "rust", Role::Main),
-            ("src/store/tests.rs", "rust", Role::Test),
-            ("tests/cli.rs", "rust", Role::Test),
-            ("benches/scan.rs", "rust", Role::Test),
-            ("examples/throughput.rs", "rust", Role::Example),
-            ("app/test_views.py", "python", Role::Test),
-            ("app/latest_views.py", "python", Role::Main),
-            ("conftest.py", "python", Role::Test),
-            ("pkg/open_test.go", "go", Role::Test),
-            ("src/open.spec.ts", "typescript", Role::Test),
-            ("src/__tests__/open.ts", "typescript", Role::Test),
-            ("src/test/java/org/Open.java", "java", Role::Test),
-            ("org/OpenTest.java", "java", Role::Test),
-            ("org/Contest.java", "java", Role::Main),
-            ("docs/spec/protocol.md", "markdown", Role::Main),
-            ("docs/testing.md", "markdown", Role::Main),
-            ("spec/protocol.pdf", "pdf", Role::Main),
-            ("CHANGELOG.md", "markdown", Role::Changelog),
-            ("docs/history.rst", "restructuredtext", Role::Changelog),
-            ("src/history.rs", "rust", Role::Main),
-            ("src/changes.py", "python", Role::Main),
-            ("LICENSE-MIT", "text", Role::License),
-            ("src/license_check.py", "python", Role::Main),
-            ("src/mocks/store.ts", "typescript", Role::Test),
-            ("src/store.mock.ts", "typescript", Role::Test),
-            ("src/store.fixture.ts", "typescript", Role::Test),
-            ("src/Button.stories.tsx", "tsx", Role::Example),
-            ("src/spec.ts", "typescript", Role::Main),
-            ("src/example.ts", "typescript", Role::Main),
-            ("docs/tutorials/a.py", "python", Role::Example),
-            ("third_party/zlib/test/a.c", "c", Role::Vendored),
-            ("web/node_modules/x/index.js", "javascript", Role::Vendored),
-        ];
-        for (path, language, expected) in cases {
-            assert_eq!(role(path, Some(language)), expected, "{path}");
+        for (expected, cases) in [
+            (
+                Role::Main,
+                "src/lib.rs rust, src/contest.rs rust, app/latest_views.py python, org/Contest.java java, docs/spec/protocol.md markdown, docs/testing.md markdown, spec/protocol.pdf pdf, src/history.rs rust, src/changes.py python, src/license_check.py python, src/spec.ts typescript, src/example.ts typescript",
+            ),
+            (
+                Role::Test,
+                "src/store/tests.rs rust, tests/cli.rs rust, benches/scan.rs rust, app/test_views.py python, conftest.py python, pkg/open_test.go go, src/open.spec.ts typescript, src/__tests__/open.ts typescript, src/test/java/org/Open.java java, org/OpenTest.java java, src/mocks/store.ts typescript, src/store.mock.ts typescript, src/store.fixture.ts typescript",
+            ),
+            (Role::Example, "examples/throughput.rs rust, src/Button.stories.tsx tsx, docs/tutorials/a.py python"),
+            (Role::Changelog, "CHANGELOG.md markdown, docs/history.rst restructuredtext"),
+            (Role::License, "LICENSE-MIT text"),
+            (Role::Vendored, "third_party/zlib/test/a.c c, web/node_modules/x/index.js javascript"),
+        ] {
+            for case in cases.split(", ") {
+                let (path, language) = case.split_once(' ').expect("a path and a language");
+                assert_eq!(role(path, Some(language)), expected, "{path}");
+            }
         }
     }
 
