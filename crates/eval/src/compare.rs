@@ -246,17 +246,8 @@ impl Comparison {
     pub fn tables(&self) -> Vec<Table> {
         use Metric::*;
         let metrics = [
-            RelativeF1,
-            ShareOfBestF1,
-            F1,
-            FBeta,
-            Precision,
-            Recall,
-            Kept,
-            AnswerableEmpty,
-            UnanswerableEmpty,
-            ForeignEmpty,
-            F1EveryQuery,
+            RelativeF1, ShareOfBestF1, F1, FBeta, Precision, Recall, Kept, AnswerableEmpty, UnanswerableEmpty,
+            ForeignEmpty, F1EveryQuery,
         ];
         let shown = metrics.into_iter().filter(|&metric| metric != FBeta || self.beta != 1.0);
         shown.map(|metric| self.table(metric)).filter(|table| !table.rows.is_empty()).collect()

@@ -191,11 +191,7 @@ impl Report {
                 "Knowing when there is nothing",
                 empty,
                 &[
-                    AnswerableEmpty,
-                    UnanswerableEmpty,
-                    ForeignEmpty,
-                    F1EveryQuery,
-                    GateAurocUnanswerable,
+                    AnswerableEmpty, UnanswerableEmpty, ForeignEmpty, F1EveryQuery, GateAurocUnanswerable,
                     GateAurocForeign,
                 ],
             ),

@@ -115,22 +115,8 @@ mod tests {
 
     /// Characters that must never come through, whatever is beside them.
     const NEVER: [char; 16] = [
-        '\u{0}',
-        '\u{7}',
-        '\u{8}',
-        '\u{1b}',
-        '\u{7f}',
-        '\u{85}',
-        '\u{9b}',
-        '\u{202a}',
-        '\u{202e}',
-        '\u{2066}',
-        '\u{2069}',
-        '\u{2060}',
-        '\u{2028}',
-        '\u{fff9}',
-        '\u{e0001}',
-        '\u{e0100}',
+        '\u{0}', '\u{7}', '\u{8}', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '\u{202a}', '\u{202e}', '\u{2066}',
+        '\u{2069}', '\u{2060}', '\u{2028}', '\u{fff9}', '\u{e0001}', '\u{e0100}',
     ];
 
     #[test]
@@ -172,15 +158,8 @@ mod tests {
     #[test]
     fn a_selector_or_joiner_that_changes_nothing_visible_is_a_payload() {
         for text in [
-            "a\u{fe0f}",
-            "1\u{fe0f}2",
-            "😀\u{fe0f}\u{fe0e}\u{fe0f}",
-            "😀\u{e0100}\u{e0101}",
-            "a\u{200d}b",
-            "a\u{200b}b",
-            "\u{ad}\u{ad}",
-            "🏴\u{e0041}\u{e007f}",
-            "葛\u{e0100}",
+            "a\u{fe0f}", "1\u{fe0f}2", "😀\u{fe0f}\u{fe0e}\u{fe0f}", "😀\u{e0100}\u{e0101}", "a\u{200d}b",
+            "a\u{200b}b", "\u{ad}\u{ad}", "🏴\u{e0041}\u{e007f}", "葛\u{e0100}",
         ] {
             assert_ne!(for_model(text), text, "{text:?}");
             assert_ne!(for_terminal(text), text, "{text:?}");
