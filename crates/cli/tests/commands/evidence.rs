@@ -84,19 +84,8 @@ fn both_legs_both_models_and_all_cuts_search_it() {
         assert_eq!(run(search).1.lines().next(), Some("claim:c2"), "{model}");
     }
     let names = [
-        "auto",
-        "background",
-        "max_gap",
-        "language",
-        "top_score",
-        "kneedle",
-        "autocut",
-        "adaptive_k",
-        "otsu",
-        "elbow",
-        "relative",
-        "percentile",
-        "fixed",
+        "auto", "background", "max_gap", "language", "top_score", "kneedle", "autocut", "adaptive_k", "otsu", "elbow",
+        "relative", "percentile", "fixed",
     ];
     for name in names {
         let (code, _, error) = run(tree.tamis(&["search", "--collection", "evidence", "--cut", name, "folic acid"]));

@@ -41,15 +41,9 @@ fn jobs(root: &Path, database: &TestDatabase) -> Vec<Value> {
 /// A server that reads no tree itself.
 fn server(root: &Path, database: &TestDatabase) -> Server {
     let mut command = tamis(root, Some(&database.url()));
-    Server::of(command.args([
-        "serve",
-        "--http",
-        "127.0.0.1:0",
-        "--no-refresh",
-        "--allow-feedback",
-        "--log-format",
-        "json",
-    ]))
+    Server::of(
+        command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh", "--allow-feedback", "--log-format", "json"]),
+    )
 }
 
 fn get(server: &Server, path: &str) -> Value {

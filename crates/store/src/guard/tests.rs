@@ -281,17 +281,8 @@ fn functions_give_what_the_built_in_ones_give() {
         ]
     };
     let calls = [
-        "instr(?1, ?2)",
-        "replace(?1, ?2, ?3)",
-        "trim(?1)",
-        "trim(?1, ?2)",
-        "ltrim(?1, ?2)",
-        "rtrim(?1, ?2)",
-        "?1 LIKE ?2",
-        "?1 LIKE ?2 ESCAPE 'b'",
-        "?1 GLOB ?2",
-        "hex(unhex(?1))",
-        "hex(unhex(?1, ?2))",
+        "instr(?1, ?2)", "replace(?1, ?2, ?3)", "trim(?1)", "trim(?1, ?2)", "ltrim(?1, ?2)", "rtrim(?1, ?2)",
+        "?1 LIKE ?2", "?1 LIKE ?2 ESCAPE 'b'", "?1 GLOB ?2", "hex(unhex(?1))", "hex(unhex(?1, ?2))",
     ];
     let run = |connection: &Connection, call: &str, values: [&rusqlite::types::Value; 3]| {
         let sql = format!("SELECT quote(CAST({call} AS TEXT)), typeof({call}), ?3");

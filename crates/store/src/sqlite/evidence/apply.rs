@@ -94,12 +94,7 @@ fn put(
                  namespace, id, page_id, text, heading, position, created_at) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
-                namespace,
-                fragment.id,
-                fragment.page_id,
-                fragment.text,
-                fragment.heading,
-                fragment.position,
+                namespace, fragment.id, fragment.page_id, fragment.text, fragment.heading, fragment.position,
                 fragment.created_at
             ],
         )?,
@@ -109,13 +104,7 @@ fn put(
                  namespace, id, task_id, text, type, confidence, status, created_at) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
-                namespace,
-                claim.id,
-                claim.task_id,
-                claim.text,
-                claim.claim_type,
-                claim.confidence,
-                claim.status,
+                namespace, claim.id, claim.task_id, claim.text, claim.claim_type, claim.confidence, claim.status,
                 claim.created_at
             ],
         )?,

@@ -156,14 +156,8 @@ fn counts(graph: &SciFact) {
 
     // SciFact says nothing about citations, origins and years.
     for view in [
-        "v_claim_origins",
-        "v_citation_flow",
-        "v_citation_chains",
-        "v_bibliographic_coupling",
-        "v_citation_age_gap",
-        "v_emerging_consensus",
-        "v_outdated_evidence",
-        "v_reference_candidates",
+        "v_claim_origins", "v_citation_flow", "v_citation_chains", "v_bibliographic_coupling", "v_citation_age_gap",
+        "v_emerging_consensus", "v_outdated_evidence", "v_reference_candidates",
     ] {
         assert!(ask(index, view, &[]).rows.is_empty(), "{view}");
     }
