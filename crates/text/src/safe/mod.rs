@@ -54,23 +54,7 @@ pub fn for_model(text: &str) -> Cow<'_, str> {
 
 /// The same on one line: each run of white space is one space.
 pub fn line_for_model(text: &str) -> String {
-    on_one_line(&for_model(text))
-}
-
-/// The text as a terminal may show it on one line.
-pub fn line_for_terminal(text: &str) -> String {
-    on_one_line(&for_terminal(text))
-}
-
-fn on_one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
+    for_model(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text with every run of hidden characters written by `write`.

@@ -243,17 +243,11 @@ mod tests {
 
     #[test]
     fn glyphs_have_characters_by_name_number_part_and_suffix() {
-        for (name, expected) in [
-            ("a", "a"),
-            ("Adieresis", "Ä"),
-            ("a.sc", "a"),
-            ("uni041F", "П"),
-            ("uni00660069", "fi"),
-            ("u1F600", "😀"),
-            ("u1F600.alt", "😀"),
-            ("T_h", "Th"),
-            ("f_f_i.liga", "ffi"),
+        for line in [
+            "a a", "Adieresis Ä", "a.sc a", "uni041F П", "uni00660069 fi", "u1F600 😀", "u1F600.alt 😀", "T_h Th",
+            "f_f_i.liga ffi",
         ] {
+            let (name, expected) = line.split_once(' ').expect("a glyph");
             assert_eq!(glyph(name.as_bytes()).as_deref(), Some(expected), "{name}");
         }
         for name in [".notdef", "", "g23", "unique", "a_"] {

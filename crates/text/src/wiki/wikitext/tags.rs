@@ -65,26 +65,9 @@ pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     }
 }
 
-/// Returns `true` if `__WORD__` is a switch of the wiki rather than a name.
-pub(super) fn is_switch(word: &str) -> bool {
-    matches!(
-        word,
-        "NOTOC"
-            | "FORCETOC"
-            | "TOC"
-            | "NOEDITSECTION"
-            | "NEWSECTIONLINK"
-            | "NONEWSECTIONLINK"
-            | "NOGALLERY"
-            | "HIDDENCAT"
-            | "INDEX"
-            | "NOINDEX"
-            | "STATICREDIRECT"
-            | "NOTITLECONVERT"
-            | "NOCONTENTCONVERT"
-            | "NOTC"
-            | "NOCC"
-            | "DISAMBIG"
-            | "EXPECTUNUSEDCATEGORY"
-    )
-}
+/// Words between underscores that are switches of the wiki rather than names.
+pub(super) const SWITCHES: &[&str] = &[
+    "NOTOC", "FORCETOC", "TOC", "NOEDITSECTION", "NEWSECTIONLINK", "NONEWSECTIONLINK", "NOGALLERY", "HIDDENCAT",
+    "INDEX", "NOINDEX", "STATICREDIRECT", "NOTITLECONVERT", "NOCONTENTCONVERT", "NOTC", "NOCC", "DISAMBIG",
+    "EXPECTUNUSEDCATEGORY",
+];
