@@ -29,8 +29,11 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tamis_text::{LANGUAGES, Options, read};
 
+/// A check that panics if a text breaks what it holds.
+type Target = fn(&[u8]);
+
 /// The fuzz targets that have seeds.
-const TARGETS: &[(&str, fn(&[u8]))] = &[
+const TARGETS: &[(&str, Target)] = &[
     ("code", code::check),
     ("conversations", conversations::check),
     ("issues", issues::check),

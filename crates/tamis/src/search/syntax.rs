@@ -5,6 +5,7 @@
 //! which somebody pasted.
 
 use super::candidate::Candidate;
+use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::{Filter, StoredPassage};
 use tamis_text::{Kind, Language};
@@ -205,7 +206,7 @@ impl WordFilter {
 
     /// Leaves the candidates that hold all phrases, if any candidate does, and none of the excluded words. `passages` are those of
     /// the candidates, in their order.
-    pub fn retain(&self, candidates: &mut Vec<Candidate>, passages: &mut Vec<StoredPassage>) {
+    pub fn retain(&self, candidates: &mut Vec<Candidate>, passages: &mut Vec<Arc<StoredPassage>>) {
         if self.is_empty() {
             return;
         }

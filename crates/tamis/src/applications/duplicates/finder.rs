@@ -8,7 +8,7 @@ use crate::applications::troubleshoot::described;
 use crate::collections::ISSUES;
 use crate::progress::Observer;
 use crate::search::{
-    CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Searcher, Stopwatch,
+    CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, SearchRequest, Searcher, Served, Stopwatch,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_cut::{Background, Pool};
@@ -107,12 +107,11 @@ impl DuplicateFinder<'_> {
         let mut cut = self.cut_duplicates(&found, &considered, settings.min_likeness)?;
         found.explain_words(&mut cut);
         clock.lap("cut");
-        let served = IssuesServed {
-            entry_point: request.entry_point.as_deref().unwrap_or(ENTRY_POINT),
+        let served = Served {
+            entry_point: Some(request.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
             collections: &[ISSUES.to_owned()],
             returned: cut.keep.min(settings.max_results),
             top_k: settings.max_results,
-            rrf_k: RRF_K,
             fallback_reason: found.fallback_reason(),
         };
         let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);

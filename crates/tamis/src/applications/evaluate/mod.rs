@@ -29,7 +29,7 @@ mod measure;
 mod own;
 mod pools;
 mod records;
-mod simulated_judge;
+mod simulated_reranker;
 mod trec_run;
 
 pub(crate) use beir::queries;

@@ -300,7 +300,7 @@ impl RelatedFinder<'_> {
             passage: RelatedPassage::from(&subject.passage),
             model: similar.model,
             similar: similar_passages
-                .map(|(passage, similarity)| SimilarPassage { passage: passage.into(), similarity: *similarity })
+                .map(|(passage, similarity)| SimilarPassage { passage: (&**passage).into(), similarity: *similarity })
                 .collect(),
             cut: similar.cut,
             references,

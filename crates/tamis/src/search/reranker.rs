@@ -1,30 +1,30 @@
-//! The place of a judge: a model that reads the query and a passage together and says whether one answers the other.
+//! The place of a reranker: a model that reads the query and a passage together and says whether one answers the other.
 
 use super::candidate::Ranked;
-use super::searcher::Searcher;
+use super::listed::Listed;
 use std::fmt::Debug;
 use tamis_rank::WeighedEvidence;
 
 /// A model that reads a query and a passage together, such as a cross-encoder.
 ///
 /// A search asks it about its first entries, and what it says is one more piece of the evidence on them. Give one to an index with
-/// [`IndexBuilder::judge`](crate::handle::IndexBuilder::judge).
+/// [`IndexBuilder::reranker`](crate::handle::IndexBuilder::reranker).
 ///
 /// ```
 /// use std::sync::Arc;
 /// use tamis::Index;
-/// use tamis::search::{Judge, JudgedPassage};
+/// use tamis::search::{RerankedPassage, Reranker};
 ///
 /// /// Takes a passage for an answer if it has every word of the query.
 /// #[derive(Debug)]
 /// struct EveryWord;
 ///
-/// impl Judge for EveryWord {
+/// impl Reranker for EveryWord {
 ///     fn name(&self) -> &str {
 ///         "every-word"
 ///     }
 ///
-///     fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
+///     fn probabilities(&self, query: &str, passages: &[RerankedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
 ///         let has_all = |text: &str| query.split(' ').all(|word| text.contains(word));
 ///         Ok(passages.iter().map(|passage| Some(if has_all(passage.text) { 0.9 } else { 0.1 })).collect())
 ///     }
@@ -34,7 +34,7 @@ use tamis_rank::WeighedEvidence;
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven before baking bread.\n")?;
 /// # std::fs::write(directory.path().join("bread.md"), "# Bread\n\nKneed the bread dough for ten minutes.\n")?;
-/// let index = Index::builder(directory.path()).set("index.models", "static").judge(Arc::new(EveryWord)).open()?;
+/// let index = Index::builder(directory.path()).set("index.models", "static").reranker(Arc::new(EveryWord)).open()?;
 /// index.refresh()?;
 /// let answer = index.search("oven bread")?;
 /// assert_eq!(answer.results[0].path, "oven.md");
@@ -42,8 +42,8 @@ use tamis_rank::WeighedEvidence;
 /// # Ok(())
 /// # }
 /// ```
-pub trait Judge: Debug + Send + Sync {
-    /// The judge's name, for explanations and records: judgements under one judge do not teach searches under another.
+pub trait Reranker: Debug + Send + Sync {
+    /// Its name, for explanations and records: judgements under one reranker do not teach searches under another.
     fn name(&self) -> &str;
 
     /// The number of first entries that it reads.
@@ -63,13 +63,13 @@ pub trait Judge: Debug + Send + Sync {
     ///
     /// # Errors
     /// A short reason. The search is then decided by scores alone, with a warning.
-    fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String>;
+    fn probabilities(&self, query: &str, passages: &[RerankedPassage<'_>]) -> Result<Vec<Option<f64>>, String>;
 }
 
-/// A passage as a judge reads it.
+/// A passage as a reranker reads it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct JudgedPassage<'a> {
+pub struct RerankedPassage<'a> {
     /// Path of its document.
     pub path: &'a str,
     /// The document's title.
@@ -78,10 +78,10 @@ pub struct JudgedPassage<'a> {
     pub text: &'a str,
 }
 
-impl<'a> JudgedPassage<'a> {
+impl<'a> RerankedPassage<'a> {
     /// A passage without a title.
     pub fn new(path: &'a str, text: &'a str) -> Self {
-        JudgedPassage { path, title: None, text }
+        RerankedPassage { path, title: None, text }
     }
 }
 
@@ -91,42 +91,46 @@ const LEAST_DEVIATION: f64 = 1e-6;
 /// The log odds beyond which an opinion is no surer.
 const SUREST: f64 = 12.0;
 
-impl Searcher<'_> {
-    /// Asks a judge about the first entries and adds what it says to the evidence on them. Returns how many it read, and a warning.
-    pub(super) fn rerank_by(
-        &self,
-        judge: &dyn Judge,
-        query: &str,
-        entries: &mut [Ranked],
-        evidence: &mut [WeighedEvidence],
-    ) -> (usize, Option<String>) {
-        let depth = evidence.len().min(judge.depth());
-        let passages = entries[..depth].iter().map(|Ranked { passage, .. }| JudgedPassage {
-            path: &passage.path,
-            title: passage.title.as_deref(),
-            text: &passage.text,
-        });
-        let probabilities = match judge.judge(query, &passages.collect::<Vec<_>>()) {
-            Ok(probabilities) => probabilities,
-            Err(reason) => return (0, Some(format!("decided without {}: {reason}", judge.name()))),
-        };
-        let read: Vec<(usize, f64)> =
-            probabilities.iter().take(depth).enumerate().filter_map(|(at, one)| Some((at, (*one)?))).collect();
-        let odds = |probability: f64| (probability / (1.0 - probability)).ln().clamp(-SUREST, SUREST);
-        let added: Vec<f64> = match judge.comparing() {
-            None => read.iter().map(|&(_, probability)| odds(probability)).collect(),
-            Some(weight) => {
-                let opinions = standardized(read.iter().map(|&(_, probability)| odds(probability)).collect());
-                let (_, deviation) = spread(&read.iter().map(|&(at, _)| evidence[at].log_odds).collect::<Vec<_>>());
-                opinions.into_iter().map(|opinion| weight * deviation * opinion).collect()
-            }
-        };
-        for (&(at, probability), log_odds) in read.iter().zip(added) {
-            entries[at].judged = Some(probability);
-            evidence[at] = std::mem::take(&mut evidence[at]).with("reranker", probability, log_odds);
+/// Asks a reranker about the first entries and adds what it says to the evidence on them.
+///
+/// # Errors
+/// The warning that it failed and nothing was added.
+pub(super) fn rerank(
+    reranker: &dyn Reranker,
+    query: &str,
+    listed: &mut Listed,
+    evidence: &mut [WeighedEvidence],
+) -> Result<(), String> {
+    let entries = &mut listed.ranked;
+    let depth = evidence.len().min(reranker.depth());
+    let passages = entries[..depth].iter().map(|Ranked { passage, .. }| RerankedPassage {
+        path: &passage.path,
+        title: passage.title.as_deref(),
+        text: &passage.text,
+    });
+    let probabilities = reranker
+        .probabilities(query, &passages.collect::<Vec<_>>())
+        .map_err(|reason| format!("decided without {}: {reason}", reranker.name()))?;
+    let read: Vec<(usize, f64)> =
+        probabilities.iter().take(depth).enumerate().filter_map(|(at, one)| Some((at, (*one)?))).collect();
+    let odds = |probability: f64| (probability / (1.0 - probability)).ln().clamp(-SUREST, SUREST);
+    let added: Vec<f64> = match reranker.comparing() {
+        None => read.iter().map(|&(_, probability)| odds(probability)).collect(),
+        Some(weight) => {
+            let opinions = standardized(read.iter().map(|&(_, probability)| odds(probability)).collect());
+            let (_, deviation) = spread(&read.iter().map(|&(at, _)| evidence[at].log_odds).collect::<Vec<_>>());
+            opinions.into_iter().map(|opinion| weight * deviation * opinion).collect()
         }
-        (read.len(), None)
+    };
+    for (&(at, probability), log_odds) in read.iter().zip(added) {
+        entries[at].judged = Some(probability);
+        evidence[at] = std::mem::take(&mut evidence[at]).with("reranker", probability, log_odds);
     }
+    if !read.is_empty() {
+        listed.diagnostics.insert("judge".into(), reranker.name().into());
+        listed.diagnostics.insert("judged".into(), read.len().into());
+    }
+    Ok(())
 }
 
 /// The mean and the standard deviation of numbers.

@@ -2,6 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
+use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
 use crate::config::{RankConfig, RecencyFrom, RecencyUse};
@@ -13,7 +14,7 @@ use tamis_text::{Language, Relation};
 
 /// The adjustments of the candidates of one search.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rerank {
+pub(super) struct Adjustments {
     /// The language to prefer.
     pub hint: Option<&'static str>,
     /// The reference times for ages; `None`: age changes nothing.
@@ -40,18 +41,13 @@ impl Ages {
 const SEVERE: [&str; 2] = ["critical", "major"];
 
 impl Searcher<'_> {
-    /// Returns the adjustments of a search under `rule`. Memories decay by other settings, so `memory` leaves age out unless
-    /// it is on for every search.
+    /// Returns the adjustments of a search under `rule`. Memories decay by other settings, so age leaves them alone unless it is on
+    /// for every search.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn rerank(
-        &self,
-        hint: Option<&'static str>,
-        now_ns: i64,
-        memory: bool,
-        rule: &dyn Rule,
-    ) -> Result<Rerank, Error> {
+    pub(super) fn adjustments(&self, question: &Question, rule: &dyn Rule) -> Result<Adjustments, Error> {
+        let Question { hint, now_ns, memory, .. } = *question;
         let config = self.index.config.rank;
         let aged = match config.use_recency {
             RecencyUse::On => true,
@@ -62,16 +58,11 @@ impl Searcher<'_> {
             RecencyFrom::Newest if aged => self.index.store.newest_dates()?.into_iter().collect(),
             _ => BTreeMap::new(),
         };
-        Ok(Rerank { hint, ages: aged.then_some(Ages { now_ns, newest }), config })
+        Ok(Adjustments { hint, ages: aged.then_some(Ages { now_ns, newest }), config })
     }
 }
 
-impl Rerank {
-    /// Nothing moves.
-    pub fn none(config: &RankConfig) -> Self {
-        Rerank { hint: None, ages: None, config: *config }
-    }
-
+impl Adjustments {
     /// Returns a passage's language: the stored one, or else that of its path.
     pub fn language_of<'p>(&self, passage: &'p StoredPassage) -> Option<&'p str> {
         passage.language.as_deref().or_else(|| Language::of(&passage.path, "").map(|found| found.name))

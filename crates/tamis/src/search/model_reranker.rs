@@ -1,11 +1,11 @@
-//! A cross-encoder as a judge: within a time limit, and never twice for the same pair.
+//! A cross-encoder as a reranker: within a time limit, and never twice for the same pair.
 
-use super::judge::{Judge, JudgedPassage};
+use super::reranker::{RerankedPassage, Reranker};
 use crate::models::outside_pool;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tamis_embed::{EmbedError, Reranker};
+use tamis_embed::{EmbedError, Reranker as CrossEncoder};
 
 /// The number of pairs that are usually read between two looks at the clock.
 const ROUND: usize = 8;
@@ -21,10 +21,10 @@ const OUTAGE: Duration = Duration::from_secs(30);
 const COMPARING: f64 = 0.5;
 
 /// Where the model comes from. It is loaded on first use.
-type Source = Box<dyn Fn() -> Result<Arc<dyn Reranker>, EmbedError> + Send + Sync>;
+type Source = Box<dyn Fn() -> Result<Arc<dyn CrossEncoder>, EmbedError> + Send + Sync>;
 
 /// A cross-encoder that reads the first entries of a search, from the best down, until its time is up.
-pub(crate) struct RerankerJudge {
+pub(crate) struct ModelReranker {
     name: String,
     depth: usize,
     /// The time after which no further round begins; `None` for no limit.
@@ -33,7 +33,7 @@ pub(crate) struct RerankerJudge {
     /// The weight of its order; `None` if its probabilities hold as they are.
     comparing: Option<f64>,
     source: Source,
-    model: Mutex<Option<Arc<dyn Reranker>>>,
+    model: Mutex<Option<Arc<dyn CrossEncoder>>>,
     known: Mutex<Known>,
     failed: Mutex<Option<(Instant, String)>>,
 }
@@ -58,11 +58,11 @@ impl Known {
     }
 }
 
-impl RerankerJudge {
-    /// Makes a judge of a model that `source` loads.
+impl ModelReranker {
+    /// Makes a reranker of a model that `source` loads.
     pub fn new(name: impl Into<String>, depth: usize, budget: Option<Duration>, source: Source) -> Self {
         let (model, known, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        RerankerJudge {
+        ModelReranker {
             name: name.into(),
             depth,
             budget,
@@ -77,15 +77,15 @@ impl RerankerJudge {
 
     /// Has this many pairs, at least one, read between two looks at the clock.
     pub fn in_rounds_of(self, round: usize) -> Self {
-        RerankerJudge { round: round.max(1), ..self }
+        ModelReranker { round: round.max(1), ..self }
     }
 
     /// Takes its probabilities at their word, since they were calibrated on the collection.
     pub fn calibrated(self) -> Self {
-        RerankerJudge { comparing: None, ..self }
+        ModelReranker { comparing: None, ..self }
     }
 
-    fn model(&self) -> Result<Arc<dyn Reranker>, EmbedError> {
+    fn model(&self) -> Result<Arc<dyn CrossEncoder>, EmbedError> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = model.as_ref() {
             return Ok(model.clone());
@@ -134,7 +134,7 @@ fn pair(query: &str, text: &str) -> [u8; 32] {
 }
 
 /// A passage as a cross-encoder reads it: below its title, unless it begins with it.
-fn text_of(passage: &JudgedPassage<'_>) -> String {
+fn text_of(passage: &RerankedPassage<'_>) -> String {
     match passage.title.map(str::trim).filter(|title| !title.is_empty()) {
         Some(title) if !passage.text.trim_start_matches(['#', ' ', '\n']).starts_with(title) => {
             format!("{title}\n{}", passage.text)
@@ -143,7 +143,7 @@ fn text_of(passage: &JudgedPassage<'_>) -> String {
     }
 }
 
-impl Judge for RerankerJudge {
+impl Reranker for ModelReranker {
     fn name(&self) -> &str {
         &self.name
     }
@@ -156,7 +156,7 @@ impl Judge for RerankerJudge {
         self.comparing
     }
 
-    fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
+    fn probabilities(&self, query: &str, passages: &[RerankedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, reason)) = failed().as_ref().filter(|(since, _)| since.elapsed() < OUTAGE) {
             return Err(reason.clone());
@@ -174,9 +174,9 @@ impl Judge for RerankerJudge {
     }
 }
 
-impl std::fmt::Debug for RerankerJudge {
+impl std::fmt::Debug for ModelReranker {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("RerankerJudge").field("name", &self.name).finish_non_exhaustive()
+        formatter.debug_struct("ModelReranker").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         read: AtomicUsize,
     }
 
-    impl Reranker for Lengths {
+    impl CrossEncoder for Lengths {
         fn info(&self) -> &RerankerInfo {
             &self.info
         }
@@ -210,68 +210,68 @@ mod tests {
         }
     }
 
-    fn judge(budget: Option<Duration>, wait: Duration) -> (RerankerJudge, Arc<Lengths>) {
+    fn reranker(budget: Option<Duration>, wait: Duration) -> (ModelReranker, Arc<Lengths>) {
         let info = RerankerInfo { id: "lengths".to_owned(), provider: Provider::Local };
         let model = Arc::new(Lengths { info, wait, read: AtomicUsize::new(0) });
         let given = model.clone();
-        (RerankerJudge::new("lengths", 20, budget, Box::new(move || Ok(given.clone()))), model)
+        (ModelReranker::new("lengths", 20, budget, Box::new(move || Ok(given.clone()))), model)
     }
 
-    fn passages(texts: &[&'static str]) -> Vec<JudgedPassage<'static>> {
-        texts.iter().map(|text| JudgedPassage { path: "a.md", title: None, text }).collect()
+    fn passages(texts: &[&'static str]) -> Vec<RerankedPassage<'static>> {
+        texts.iter().map(|text| RerankedPassage { path: "a.md", title: None, text }).collect()
     }
 
     #[test]
     fn log_odds_become_probabilities_and_a_pair_is_read_once() {
-        let (judge, model) = judge(None, Duration::ZERO);
-        let found = judge.judge("q", &passages(&["abc", "abcdef", "a"])).expect("read");
+        let (reranker, model) = reranker(None, Duration::ZERO);
+        let found = reranker.probabilities("q", &passages(&["abc", "abcdef", "a"])).expect("read");
         assert_eq!(found[0], Some(0.5));
         assert!(found[1].expect("read") > 0.95 && found[2].expect("read") < 0.12);
-        judge.judge("q", &passages(&["a", "abcd"])).expect("read");
+        reranker.probabilities("q", &passages(&["a", "abcd"])).expect("read");
         assert_eq!(model.read.load(Ordering::Relaxed), 4);
-        judge.judge("another", &passages(&["a"])).expect("read");
+        reranker.probabilities("another", &passages(&["a"])).expect("read");
         assert_eq!(model.read.load(Ordering::Relaxed), 5);
     }
 
     #[test]
     fn the_best_are_read_until_the_time_is_up() {
-        let (judge, model) = judge(Some(Duration::from_millis(1)), Duration::from_millis(5));
+        let (reranker, model) = reranker(Some(Duration::from_millis(1)), Duration::from_millis(5));
         let texts = ["abc"; 20];
         let distinct: Vec<String> = texts.iter().enumerate().map(|(at, text)| format!("{text}{at}")).collect();
-        let listed: Vec<JudgedPassage<'_>> =
-            distinct.iter().map(|text| JudgedPassage { path: "a.md", title: None, text }).collect();
-        let found = judge.judge("q", &listed).expect("read");
+        let listed: Vec<RerankedPassage<'_>> =
+            distinct.iter().map(|text| RerankedPassage { path: "a.md", title: None, text }).collect();
+        let found = reranker.probabilities("q", &listed).expect("read");
         assert!(found[..ROUND].iter().all(Option::is_some) && found[ROUND..].iter().all(Option::is_none));
         assert_eq!(model.read.load(Ordering::Relaxed), ROUND);
         // The next search goes on below.
-        let found = judge.judge("q", &listed).expect("read");
+        let found = reranker.probabilities("q", &listed).expect("read");
         assert!(found[..2 * ROUND].iter().all(Option::is_some) && found[2 * ROUND].is_none());
     }
 
     #[test]
     fn a_model_that_failed_is_left_alone_for_a_while() {
-        let (judge, model) = judge(None, Duration::ZERO);
-        let error = judge.judge("q", &passages(&[""])).expect_err("fails");
+        let (reranker, model) = reranker(None, Duration::ZERO);
+        let error = reranker.probabilities("q", &passages(&[""])).expect_err("fails");
         assert!(error.contains("nothing to read"), "{error}");
-        assert_eq!(judge.judge("q", &passages(&["abc"])), Err(error));
+        assert_eq!(reranker.probabilities("q", &passages(&["abc"])), Err(error));
         assert_eq!(model.read.load(Ordering::Relaxed), 1);
     }
 
     #[test]
-    fn many_searches_of_one_pool_share_a_judge() {
+    fn many_searches_of_one_pool_share_a_reranker() {
         let info = RerankerInfo { id: "lengths".to_owned(), provider: Provider::Local };
         let load = move || {
             // Loading a transformer waits for a pool of its own.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
             pool.install(|| std::thread::sleep(Duration::from_millis(20)));
             let model = Lengths { info: info.clone(), wait: Duration::ZERO, read: AtomicUsize::new(0) };
-            Ok(Arc::new(model) as Arc<dyn Reranker>)
+            Ok(Arc::new(model) as Arc<dyn CrossEncoder>)
         };
-        let judge = RerankerJudge::new("lengths", 20, None, Box::new(load));
+        let reranker = ModelReranker::new("lengths", 20, None, Box::new(load));
         let (done, waited) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
-            let ask = |at: usize| judge.judge(&at.to_string(), &passages(&["abc"])).expect("read");
+            let ask = |at: usize| reranker.probabilities(&at.to_string(), &passages(&["abc"])).expect("read");
             let found: Vec<_> = pool.install(|| (0..40).into_par_iter().map(ask).collect());
             done.send(found.len()).expect("sent");
         });
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_passage_is_read_below_its_title() {
-        let passage = |title, text| JudgedPassage { path: "a.md", title, text };
+        let passage = |title, text| RerankedPassage { path: "a.md", title, text };
         assert_eq!(text_of(&passage(Some("Ovens"), "Heat it.")), "Ovens\nHeat it.");
         assert_eq!(text_of(&passage(Some("Ovens"), "# Ovens\n\nHeat it.")), "# Ovens\n\nHeat it.");
         assert_eq!(text_of(&passage(None, "Heat it.")), "Heat it.");
