@@ -21,9 +21,13 @@ pub fn duplicates(out: &mut dyn Page, found: &Duplicates) -> io::Result<()> {
         }
     }
     let reason = visible(found.reason.trim_end_matches('.')).into_owned();
+    let likely = match (found.cut.keep, found.duplicates.len()) {
+        (all, shown) if all > shown => format!("{all} likely, the first {shown} shown"),
+        (_, shown) => format!("{shown} likely"),
+    };
     match (found.duplicates.is_empty(), &found.query_id) {
         (true, _) => writeln!(out, "No likely duplicate: {reason}."),
-        (false, Some(id)) => writeln!(out, "\n{} likely: {reason}. [query {id}]", found.duplicates.len()),
-        (false, None) => writeln!(out, "\n{} likely: {reason}.", found.duplicates.len()),
+        (false, Some(id)) => writeln!(out, "\n{likely}: {reason}. [query {id}]"),
+        (false, None) => writeln!(out, "\n{likely}: {reason}."),
     }
 }

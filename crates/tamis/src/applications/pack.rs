@@ -252,8 +252,15 @@ fn rendered(sections: &[PackSection], left_out: &[String], &Room { budget, sever
     let mut text = String::new();
     for section in sections {
         let PackSection { namespace, path, start_line, end_line, text: lines } = section;
-        text.push_str(&format!("=== {}\n{lines}", place(namespace, path, *start_line, *end_line, several)));
-        text.push('\n');
+        text.push_str(&format!("=== {}\n", place(namespace, path, *start_line, *end_line, several)));
+        for line in lines.lines() {
+            // A line of a document that looks like one of the pack's own is indented.
+            let indent = if line.starts_with("===") { " " } else { "" };
+            text.push_str(&format!("{indent}{line}\n"));
+        }
+        if lines.ends_with('\n') {
+            text.push('\n');
+        }
     }
     let more = left_out.len().saturating_sub(NAMED);
     let named = left_out[..left_out.len().min(NAMED)].join(", ");

@@ -38,6 +38,7 @@ pub fn run(arguments: &JobsRunArguments, global: &Global, output: &Output) -> Re
     };
     let store = PostgresStore::open(url, &session.location.namespace)?;
     interrupt::install()?;
+    interrupt::be_patient();
     let _polled = Polled::new();
     let worker = Worker { arguments, global, output, roots, url, store, name: worker_name() };
     worker.work()
