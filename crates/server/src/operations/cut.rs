@@ -1,17 +1,17 @@
 //! Cuts the lists of other search engines.
 
-use crate::api::verbs::Verbs;
 use crate::api::problem::{Kind, Problem};
+use crate::api::verbs::Verbs;
+use crate::call::Call;
 use crate::lanes::Lane;
 use crate::operation::{Failure, Operation, Route};
-use crate::call::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashMap;
 use tamis::CutReport;
-use tamis_cut::{Orientation, parse};
 use tamis::lists::{ListCut, ListCutter, ListEntry, Reading, Reference};
 use tamis::search::{CutGoal, TunedRule};
+use tamis_cut::{Orientation, parse};
 use tamis_text::estimate_tokens;
 
 pub(crate) struct Cut;

@@ -1,8 +1,8 @@
 //! The likely duplicates of an issue.
 
 use crate::api::verbs::Verbs;
-use crate::operation::{Failure, Operation, Route};
 use crate::call::Call;
+use crate::operation::{Failure, Operation, Route};
 use tamis::duplicates::DuplicatesRequest;
 
 pub(crate) struct Duplicates;

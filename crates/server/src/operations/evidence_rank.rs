@@ -1,7 +1,7 @@
 //! The fragments about a claim.
 
-use crate::operation::{Failure, Operation, Route};
 use crate::call::Call;
+use crate::operation::{Failure, Operation, Route};
 use tamis::evidence::{RankRequest, RankedEvidence};
 
 pub(crate) struct EvidenceRank;

@@ -1,13 +1,13 @@
 //! Claims or fragments similar to a text.
 
 use crate::api::verbs::Verbs;
+use crate::call::{Call, Need};
 use crate::cursor::fingerprint;
 use crate::hits::Cut;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, line, rounded};
-use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis::evidence::{EvidenceTarget, VectorMatch, VectorMatches, VectorSearchRequest};

@@ -1,12 +1,12 @@
 //! Any question about the evidence, in SQL.
 
 use crate::api::verbs::Verbs;
+use crate::call::{Call, Need};
 use crate::lanes::Lane;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::max_chars;
 use crate::reply::Reply;
 use crate::rows::Rows;
-use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::evidence::{SqlAnswer, SqlRequest};

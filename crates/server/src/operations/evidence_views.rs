@@ -1,11 +1,11 @@
 //! The predefined questions about the evidence.
 
 use crate::agent_messages::for_agent;
+use crate::call::{Call, Need};
 use crate::operation::{Failure, Nothing, Operation, Route, Tool};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, line};
-use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;

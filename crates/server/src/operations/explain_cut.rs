@@ -1,11 +1,11 @@
 //! The reason an answer stops where it does.
 
+use crate::call::{Call, Need};
 use crate::operation::{Argument, Failure, Operation, Tool, field};
 use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, line, name, rounded};
-use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
 //! Judgements that later searches learn from, and the searches that can be judged.
 
 use crate::api::verbs::Verbs;
+use crate::call::{Call, Effect};
 use crate::caller::Caller;
 use crate::operation::{Failure, Operation, Route, Tool};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{clean, counted};
-use crate::call::{Call, Effect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::feedback::{Judged, Label, SearchSummary};

@@ -1,11 +1,11 @@
 //! Files of the index by name.
 
+use crate::call::Call;
 use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{PageArguments, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted, name};
-use crate::call::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::tree::{FileEntry, FilesAnswer, FilesRequest};

@@ -1,13 +1,13 @@
 //! The full text of a result, of a document or of some of its lines.
 
+use crate::call::{Call, MCP};
 use crate::cursor::{CHANGED, fingerprint};
 use crate::labels::note_opened;
 use crate::operation::{Failure, Operation, Route, Tool};
 use crate::page::{PageArguments, PageInfo, fitting, shorten_warnings, warning_lines};
-use crate::sanitize::json_length;
 use crate::reply::Reply;
+use crate::sanitize::json_length;
 use crate::text::{backticks, clean, fenced, first, name};
-use crate::call::{Call, MCP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::feedback::Opened;

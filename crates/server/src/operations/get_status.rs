@@ -1,19 +1,19 @@
 //! The contents of the index and its freshness, for an agent.
 
 use crate::background::Phase;
+use crate::call::Call;
 use crate::operation::{Failure, Nothing, Operation, Tool};
 use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, name};
-use crate::call::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tamis::evidence::EvidenceSummary;
-use tamis_store::{Count, Filter};
 use tamis::{Error, Status};
+use tamis_store::{Count, Filter};
 
 pub(crate) struct GetStatus;
 

@@ -1,13 +1,13 @@
 //! Exact text in the files of the index.
 
 use crate::api::verbs::Verbs;
+use crate::call::Call;
 use crate::lanes::Lane;
 use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{PageArguments, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted};
-use crate::call::Call;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The repositories and projects in the index.
 
-use crate::operation::{Failure, Nothing, Operation, Route};
 use crate::call::Call;
+use crate::operation::{Failure, Nothing, Operation, Route};
 use tamis_store::Namespace;
 
 pub(crate) struct Namespaces;

@@ -1,11 +1,11 @@
 //! The symbols of a file or directory.
 
+use crate::call::Call;
 use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{PageArguments, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted, name};
-use crate::call::Call;
 use tamis::tree::{FileOutline, OutlineAnswer, OutlineRequest};
 
 pub(crate) struct Outline;

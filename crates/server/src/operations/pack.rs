@@ -1,10 +1,10 @@
 //! The relevant results as one text.
 
 use crate::api::verbs::Verbs;
+use crate::call::Call;
 use crate::operation::{Argument, Failure, Nothing, Operation, Route, Tool, field};
 use crate::reply::Reply;
 use crate::text::{clean, fenced, line};
-use crate::call::Call;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis::pack::PackRequest;

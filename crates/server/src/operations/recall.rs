@@ -2,11 +2,11 @@
 
 use super::search::found;
 use crate::api::verbs::Verbs;
+use crate::call::{Call, Need};
 use crate::hits::Found;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::PageArguments;
 use crate::reply::Reply;
-use crate::call::{Call, Need};
 use tamis::search::QueryParameters;
 use tamis::{Answer, Freshness};
 

@@ -1,11 +1,11 @@
 //! Reads the tree now.
 
-use crate::api::verbs::Verbs;
 use crate::api::problem::{Kind, Problem};
+use crate::api::verbs::Verbs;
 use crate::background::BackgroundState;
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::operation::{Failure, Nothing, Operation, Route};
-use crate::call::Call;
 
 pub(crate) struct Refresh;
 

@@ -1,5 +1,6 @@
 //! Similar passages, and definitions and uses of names.
 
+use crate::call::Call;
 use crate::cursor::fingerprint;
 use crate::labels::note_opened;
 use crate::lanes::Lane;
@@ -7,7 +8,6 @@ use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted, name, rounded};
-use crate::call::Call;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis::related::{Occurrences, RelatedPassage, RelatedRequest};

@@ -2,13 +2,13 @@
 
 use crate::agent_messages::for_agent;
 use crate::api::verbs::Verbs;
+use crate::call::{Call, Effect};
 use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::operation::{Failure, Nothing, Operation, Route, Tool};
 use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{clean, name};
-use crate::call::{Call, Effect};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis::Error;

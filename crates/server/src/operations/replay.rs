@@ -1,8 +1,8 @@
 //! What other cuts would have kept of past searches.
 
+use crate::call::Call;
 use crate::lanes::Lane;
 use crate::operation::{Failure, Operation, Route};
-use crate::call::Call;
 use tamis::telemetry::{ReplayRequest, StatsRequest};
 
 pub(crate) struct Replay;

@@ -1,12 +1,12 @@
 //! The relevant results, if any.
 
 use crate::api::verbs::Verbs;
+use crate::call::Call;
 use crate::hits::Found;
 use crate::labels::note_shown;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::PageArguments;
 use crate::reply::Reply;
-use crate::call::Call;
 use tamis::search::SearchParameters;
 use tamis::{Answer, Freshness};
 

@@ -1,8 +1,8 @@
 //! How past queries were answered.
 
+use crate::call::Call;
 use crate::lanes::Lane;
 use crate::operation::{Failure, Operation, Route};
-use crate::call::Call;
 use jiff::tz::TimeZone;
 use tamis::telemetry::StatsRequest;
 

@@ -1,7 +1,7 @@
 //! The contents of the index, and its freshness.
 
-use crate::operation::{Failure, Nothing, Operation, Route};
 use crate::call::Call;
+use crate::operation::{Failure, Nothing, Operation, Route};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tamis_store::{Count, Filter};

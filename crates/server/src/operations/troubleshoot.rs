@@ -1,12 +1,12 @@
 //! Similar problems that were already solved.
 
 use crate::api::verbs::Verbs;
+use crate::call::{Call, Need};
 use crate::cursor::fingerprint;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{Entry, Listing, PageInfo, paginated};
 use crate::reply::Reply;
 use crate::text::{clean, counted, fenced, name, rounded};
-use crate::call::{Call, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::troubleshoot::{SolvedIssue, TroubleshootRequest, Troubleshooting, WikiPage};
