@@ -124,6 +124,7 @@ impl Guard {
                 } else {
                     drop(snapshot)
                 }
+                counting_allocator::return_memory();
                 drop(slot);
                 // The caller may have stopped waiting.
                 let _ = sender.send(result);
