@@ -58,7 +58,7 @@ fn a_copy_has_the_keys_and_indexes_of_the_graph() {
         ("SELECT * FROM claims WHERE task_id = 't1'", "USING INDEX claims_task_id (task_id=?)"),
         (
             "SELECT * FROM claims c LEFT JOIN edges e ON e.target_type = 'claim' AND e.target_id = c.id",
-            "(target_type=? AND target_id=?)",
+            "(target_id=? AND target_type=?)",
         ),
         ("SELECT * FROM embeddings WHERE target_id = 'c1'", "USING INDEX embeddings_target_id (target_id=?)"),
     ] {
