@@ -4,7 +4,7 @@ use crate::exact::exact_questions;
 use crate::index::IndexedTree;
 use crate::list::{List, Question, Source};
 use crate::model::Model;
-use crate::place::Place;
+use crate::place::{Place, test_data};
 use crate::{collection, history, other_words, own_words};
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -21,7 +21,8 @@ const ENTRIES: usize = 60;
 /// Questions of each kind that are taken of a collection and of a history.
 const EACH: usize = 100;
 
-/// The places of the questions besides the lists of this project. What is not there is skipped.
+/// The places of the questions besides the lists of this project: by default those in `TAMIS_TEST_DATA` and `target`. What is not there
+/// is skipped.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// Lists of questions, one JSON object a line.
@@ -37,8 +38,9 @@ pub struct Places {
 impl Default for Places {
     fn default() -> Self {
         let root = crate::place::root();
-        let [questions, trees, collections, histories] =
-            ["../shared/questions", "target/trees", "../shared/data", "target/histories"].map(|path| root.join(path));
+        let data = test_data().unwrap_or_default();
+        let [questions, collections] = ["questions", "data"].map(|name| data.join(name));
+        let [trees, histories] = ["target/trees", "target/histories"].map(|path| root.join(path));
         Places { questions, trees, collections, histories }
     }
 }

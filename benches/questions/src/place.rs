@@ -30,6 +30,13 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(".")).to_owned()
 }
 
+/// Returns the directory of published collections that `TAMIS_TEST_DATA` names: judged collections in `data`, lists of questions in
+/// `questions`.
+#[must_use]
+pub fn test_data() -> Option<PathBuf> {
+    env::var_os("TAMIS_TEST_DATA").map(PathBuf::from)
+}
+
 impl Place {
     /// Finds what a list is asked of.
     ///
@@ -46,11 +53,10 @@ impl Place {
             },
             Source::Directory { path, notes } => Place::Tree { root: root().join(path), notes: *notes },
             Source::Issues { path } => {
-                let file = root().join(path);
-                if !file.is_file() {
-                    return Ok(Place::Missing(format!("there is no {} beside the checkout", path.display())));
-                }
-                Place::Issues(file)
+                let Some(data) = test_data() else {
+                    return Ok(Place::Missing(format!("TAMIS_TEST_DATA, which has {}, is not set", path.display())));
+                };
+                Place::Issues(data.join(path))
             }
             Source::Collection { path } => Place::Collection(path.clone()),
         };

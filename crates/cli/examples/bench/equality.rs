@@ -1,7 +1,7 @@
 //! Whether an index in PostgreSQL answers as one in a directory: every test collection is indexed in both, asked the same questions,
 //! and cut by the rule that searches use by default.
 //!
-//! The collections are those of `../shared/data`, each in a namespace of its own in one database. At last come all of them together
+//! The collections are those of the directory `data` in `TAMIS_TEST_DATA`, each in a namespace of its own in one database. At last come all of them together
 //! among sources of crates, which are enough passages for the server's indexes of vectors and words. A collection is also asked
 //! questions of the others, to which it has no answer.
 
@@ -14,14 +14,14 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins};
-use tamis::eval::{Collection, QueryKind, QueryPool, Ranking};
 use tamis::evaluate::{Measurement, NamedCut, TestCollection, TestQuery, foreign_queries, measure};
+use tamis_eval::{Collection, QueryKind, QueryPool, Ranking};
 use tamis_store::prelude::*;
 use tamis_store::{Filter, PostgresStore};
 
 const USAGE: &str = "\
 cargo xtask bench equality [--data DIRECTORY] [--collection NAME]… [--queries N] [--model NAME] [--differences]
-  --data         the directory of the collections, in BEIR's layout; ../shared/data by default
+  --data         the directory of the collections, in BEIR's layout; by default `data` in TAMIS_TEST_DATA
   --collection   only these; \"all\" is all of them together
   --queries      ask at most so many questions of each, evenly spread over its list
   --model        static by default; minilm takes an hour
@@ -56,7 +56,7 @@ struct Options {
 impl Options {
     fn of(arguments: impl Iterator<Item = String>) -> Result<Options> {
         let mut options = Options {
-            data: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+            data: PathBuf::from(std::env::var_os("TAMIS_TEST_DATA").unwrap_or_default()).join("data"),
             collections: Vec::new(),
             queries: usize::MAX,
             model: "static".into(),

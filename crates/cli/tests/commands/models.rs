@@ -4,8 +4,6 @@ use crate::support::endpoint::Endpoint;
 use crate::support::{Tree, run};
 use serde_json::{Value, json};
 
-/// An address at which nobody listens.
-const NOWHERE: &str = "http://127.0.0.1:1/v1";
 const OVEN: &str = "how hot should the oven be";
 
 /// An endpoint that makes a vector from the letters of each text.
@@ -61,7 +59,7 @@ fn unreachable_model_is_reported_and_the_next_one_answers() {
         assert!(answer["model"].as_str().is_some_and(|model| model.contains("letters")), "{answer}{err}");
         assert!(endpoint.calls() > 0);
 
-        configure(&tree, NOWHERE, further);
+        endpoint.stop();
         let (answer, err) = json(&tree, &["search", OVEN]);
         assert_eq!((&answer["mode_used"], &answer["model"]), (&"hybrid".into(), &"static-256-v2".into()), "{answer}");
         for part in ["model far cannot be used", "refused"] {
@@ -109,7 +107,7 @@ fn unreachable_model_fails_no_other_command() {
         assert_eq!(code, 0, "{arguments:?}: {err}");
     }
     assert_eq!(endpoint.calls(), asked, "where nothing is missing, no model is asked");
-    configure(&tree, NOWHERE, "");
+    endpoint.stop();
     let (code, _, err) = command(&tree, &["index"]);
     assert_eq!((code, err.contains("warning")), (0, false), "{err}");
 

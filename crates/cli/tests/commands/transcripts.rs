@@ -1,12 +1,28 @@
 //! Runs transcripts: commands in a shell, with what they print.
 //!
-//! A section of a file in `tests/commands/transcripts` is one case. Its blocks run in order in a tree of their own, which holds the
-//! sample files of `support`, indexed; `<!-- not indexed -->` and `<!-- no files -->` before the first block say otherwise. A line
-//! `! …` is standard error, `? 2` is an exit status other than 0, and `/tree` is the root, `/home` the user's directory
-//! and `/bin/tamis` the program.
+//! A section (`## …`) of a file in `tests/commands/transcripts` is one case. Its blocks run in order in a tree of their own, which
+//! holds the sample files of `support`, indexed; `<!-- not indexed -->` or `<!-- no files -->` between the heading and the first block
+//! says otherwise. Each command runs in a shell of its own, so it keeps files but no variables. A block is written like this:
 //!
-//! What differs from run to run is left open as in the documentation, whose comparison this is: `…` stands for any text, a line of
-//! it for any lines. `TAMIS_TRANSCRIPTS_WRITE=1` writes the outputs that differ into the files, to be read before they are kept.
+//! ````text
+//! ```console
+//! $ for query in oven zeppelin; do              a command, which goes on in lines that begin with "> "
+//! >   tamis search -q --files $query            and to the end of a here-document
+//! > done
+//! docs/bread.md                                 what it prints
+//! ! tamis: 1 of 7 looks relevant (…%).          what it prints to standard error, below the rest
+//! ? 1                                           its exit status, unless it is 0
+//! ```
+//! ````
+//!
+//! `/tree` is the root, `/home` the user's directory, `/bin/tamis` the program, and `$FIXTURES` is `tests/fixtures`. Files that no
+//! case is about are written to `..`, outside the tree.
+//!
+//! What differs from run to run is left open as in the documentation, whose comparison this is: identifiers of queries, dates of
+//! today, times, durations and sizes. `…` stands for any text, and a line of it for any lines.
+//!
+//! `TAMIS_TRANSCRIPTS_WRITE=1` writes the lines that differ into the files, also below commands that have no output yet. Read them
+//! before you keep them.
 
 #[path = "../documentation/compare.rs"]
 mod compare;
@@ -21,15 +37,17 @@ use regex::Regex;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::slice::from_ref;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/transcripts")
 }
 
 macro_rules! transcripts {
-    ($($name:ident)*) => {
+    ($($(#[$attribute:meta])* $name:ident)*) => {
         $(
             #[test]
+            $(#[$attribute])*
             fn $name() {
                 run(stringify!($name));
             }
@@ -52,9 +70,11 @@ transcripts! {
     evidence
     feedback
     files
+    #[cfg_attr(not(target_os = "linux"), ignore = "only Linux limits the memory of a process")]
     hostile
     import
     index
+    #[cfg_attr(not(target_os = "linux"), ignore = "clients have other directories on other systems")]
     install
     models
     notes
@@ -66,6 +86,9 @@ transcripts! {
 
 /// Runs the sections of a file, each in a tree of its own.
 fn run(name: &str) {
+    if Command::new("jq").arg("--version").output().is_err() {
+        return skipped(&format!("transcripts/{name}.md"), "jq is not installed");
+    }
     let path = folder().join(name).with_extension("md");
     let source = fs::read_to_string(&path).expect("a transcript");
     let (mut written, mut faults) = (String::new(), Vec::new());
@@ -76,22 +99,21 @@ fn run(name: &str) {
             place = Some((tree(&before[heading..]), Aliases::default()));
         }
         let (tree, aliases) = place.as_mut().expect("a section");
-        let lacks_jq = block.steps.iter().any(|step| step.command.contains("| jq ")) && !is_there("jq");
-        if lacks_jq {
-            skipped(&format!("{name}.md:{}", block.line), "jq is not installed");
-        }
         written.push_str(before);
-        written.push_str(&match lacks_jq {
-            true => source[block.text.clone()].to_owned(),
-            false => run_block(tree, aliases, &block, &mut faults),
-        });
+        written.push_str(&run_block(tree, aliases, &block, &mut faults));
         end = block.text.end;
     }
     written.push_str(&source[end..]);
     if std::env::var_os("TAMIS_TRANSCRIPTS_WRITE").is_some() && written != source {
         fs::write(&path, written).expect("written");
     }
-    assert!(faults.is_empty(), "{}:\n{}", path.display(), faults.join("\n"));
+    let faults: Vec<_> = faults.iter().map(|fault| format!("transcripts/{name}.md:{fault}")).collect();
+    assert!(
+        faults.is_empty(),
+        "(-) what the transcript shows and (+) what is printed differ:\n\n{}\n\n\
+         TAMIS_TRANSCRIPTS_WRITE=1 writes what is printed into the transcript",
+        faults.join("\n\n")
+    );
 }
 
 fn tree(introduction: &str) -> Tree {
@@ -102,30 +124,35 @@ fn tree(introduction: &str) -> Tree {
     }
 }
 
-fn is_there(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok()
-}
-
 /// Runs a block. Returns its text with what was printed where that differs.
 fn run_block(tree: &Tree, aliases: &mut Aliases, block: &Block, faults: &mut Vec<String>) -> String {
     let today = tamis::dates::now().with_time_zone(jiff::tz::TimeZone::UTC).date().to_string();
     let mut steps = block.steps.clone();
+    let mut line = block.line + 1;
     for step in &mut steps {
         let printed = printed(tree, &aliases.apply(&step.command));
-        let shown = step.output.len() - step.output.iter().rev().take_while(|line| line.is_empty()).count();
-        if !aliases.equal(&step.output[..shown], &printed, &today) {
-            faults.push(format!(
-                "line {}: $ {}\nshould print\n  {}\nand prints\n  {}\n",
-                block.line,
-                step.command,
-                step.output.join("\n  "),
-                printed.join("\n  ")
-            ));
-            let blank = step.output.split_off(shown);
+        let blank = step.output.iter().rev().take_while(|line| line.is_empty()).count();
+        let shown = &step.output[..step.output.len() - blank];
+        line += step.shown.len();
+        let next = line + step.output.len();
+        if !aliases.equal(shown, &printed, &today) {
+            let same = |(shown, printed): &(&String, &String)| {
+                aliases.clone().equal(from_ref(*shown), from_ref(*printed), &today)
+            };
+            let begin = shown.iter().zip(&printed).take_while(same).count();
+            let (shown_rest, printed_rest) = (&shown[begin..], &printed[begin..]);
+            let end = shown_rest.iter().rev().zip(printed_rest.iter().rev()).take_while(same).count();
+            let removed = &shown_rest[..shown_rest.len() - end];
+            let added = &printed_rest[..printed_rest.len() - end];
+            let signed =
+                |sign, lines: &[String]| lines.iter().map(|line| format!("\n{sign} {line}")).collect::<String>();
+            faults.push(format!("{}: $ {}{}{}", line + begin, step.command, signed('-', removed), signed('+', added)));
             // Shares and probabilities differ from machine to machine.
             let share = Regex::new(r"\b\d+%").expect("a regular expression");
-            step.output = printed.iter().map(|line| share.replace_all(line, "…%").into_owned()).chain(blank).collect();
+            let added: Vec<_> = added.iter().map(|line| share.replace_all(line, "…%").into_owned()).collect();
+            step.output.splice(begin..begin + removed.len(), added);
         }
+        line = next;
     }
     page::text(&steps)
 }

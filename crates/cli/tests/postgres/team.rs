@@ -321,7 +321,10 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     }
     let searched = there(&["search", "how hot should the oven be"]);
     let said = String::from_utf8_lossy(&searched.stderr).into_owned();
-    assert!(said.contains("as it is") && said.contains("--moved"), "{said}");
+    assert!(
+        said.contains("as it is") && said.contains("`tamis index` in ") && said.contains("/mill updates it"),
+        "{said}"
+    );
     assert_eq!(documents(), before);
     // A tree whose own file chooses the name, through its own job.
     let choosing = root.join("choosing");

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from . import _tamis
 from ._convert import Convertible
-from ._html import answer_html
 
 __all__ = [
     "Answer",
@@ -172,8 +173,8 @@ class PoolEntry(Convertible):
     """The part of the score that the other passages of its file and the file's name gave; negative where other files
     gained more."""
     judged: float | None
-    """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
-    if the judge did not read it."""
+    """The probability that it answers the query by the reranker's reading alone, as if half of all passages did; None
+    if the reranker did not read it."""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
     evidence: list[EvidencePart]
@@ -264,8 +265,8 @@ class Hit(Convertible):
     score: float
     """The value that ranked it."""
     judged: float | None
-    """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
-    if the judge did not read it."""
+    """The probability that it answers the query by the reranker's reading alone, as if half of all passages did; None
+    if the reranker did not read it."""
     judged_relevant: bool | None
     """True if people said of it, for this question, that it answers; False if they said that it does not; None if they
     said nothing."""
@@ -337,7 +338,7 @@ class Answer(Convertible):
         return len(self.results)
 
     def _repr_html_(self) -> str:
-        return answer_html(self)
+        return _answer_html(self)
 
 
 @dataclass(frozen=True)
@@ -847,3 +848,19 @@ class RefreshReport(Convertible):
     """Remarks on faults that people can fix."""
     sources: list[SourceReport] = field(default_factory=list)
     """The same by repository; empty in an index of one tree."""
+
+
+def _answer_html(answer: Answer) -> str:
+    """The curve with the cut, and the results below it."""
+    cut = answer.cut
+    scores = answer.pool_scores or [hit.score for hit in answer.results]
+    rows = []
+    for hit in answer.results:
+        place = html.escape(f"{hit.path}:{hit.start_line}")
+        name = html.escape(hit.symbol or hit.title or "")
+        snippet = html.escape(hit.snippet)
+        rows.append(f"<li><b>{place}</b> {name}<pre style='margin:0;white-space:pre-wrap'>{snippet}</pre></li>")
+    below = [html.escape(f"{one.path}:{one.start_line} {one.symbol or one.title or ''}") for one in answer.nearest]
+    heading = "Less likely:" if answer.results else "Nearest:"
+    lower = f"<p>{heading}</p><ul style='opacity:.7'><li>{'</li><li>'.join(below)}</li></ul>" if below else ""
+    return f"{_tamis.plot(scores, min(cut.keep, len(scores)), answer.summary)}<ol>{''.join(rows)}</ol>{lower}"

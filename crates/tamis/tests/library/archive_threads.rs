@@ -1,4 +1,4 @@
-//! Every budget rule on the threads of a real tracker, if its archive lies beside the checkout.
+//! Every budget rule on the threads of a real tracker, if `TAMIS_TEST_DATA` has its archive.
 
 use proptest::prelude::*;
 use std::io::Write as _;
@@ -10,13 +10,12 @@ use tamis_text::{Issue, read_issues};
 fn archive() -> &'static [Issue] {
     static ISSUES: OnceLock<Vec<Issue>> = OnceLock::new();
     ISSUES.get_or_init(|| {
-        let file = "../../../shared/data/github-issues/tls-esni.archive.json";
-        let Ok(bytes) = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)) else {
-            let reason = "there is no ../shared/data/github-issues/tls-esni.archive.json beside the checkout";
-            let _ = writeln!(std::io::stderr(), "skipped the threads of a real archive: {reason}");
+        let Some(data) = std::env::var_os("TAMIS_TEST_DATA") else {
+            let _ = writeln!(std::io::stderr(), "skipped the threads of a real archive: TAMIS_TEST_DATA is not set");
             return Vec::new();
         };
-        read_issues(&bytes).expect("an archive").issues
+        let file = Path::new(&data).join("data/github-issues/tls-esni.archive.json");
+        read_issues(&std::fs::read(file).expect("a file")).expect("an archive").issues
     })
 }
 

@@ -1,25 +1,19 @@
 //! A real archive, if it is available.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tamis_text::{CommentKind, IssueFormat, IssueKind, IssueState, Options, read_issues};
 
 use super::properties::check;
 
-/// Beside the checkout.
-fn path() -> Option<PathBuf> {
-    let file = "../../../shared/data/github-issues/tls-esni.archive.json";
-    Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).filter(|path| path.exists())
-}
-
 #[test]
 fn every_issue_pull_request_and_comment_of_a_real_archive_is_read() {
-    let Some(path) = path() else {
-        let reason = "../shared/data/github-issues/tls-esni.archive.json is missing beside the checkout";
-        let _ = writeln!(std::io::stderr(), "skipped the issues of a real archive: {reason}");
+    let Some(data) = std::env::var_os("TAMIS_TEST_DATA") else {
+        let _ = writeln!(std::io::stderr(), "skipped the issues of a real archive: TAMIS_TEST_DATA is not set");
         return;
     };
+    let path = Path::new(&data).join("data/github-issues/tls-esni.archive.json");
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let archive = read_issues(&bytes).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(archive.format, IssueFormat::Archive);

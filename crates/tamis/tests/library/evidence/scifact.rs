@@ -1,4 +1,4 @@
-//! SciFact as a graph, if it lies beside the checkout: the import agrees with a direct count of the file.
+//! SciFact as a graph, if `TAMIS_TEST_DATA` has it: the import agrees with a direct count of the file.
 
 #[path = "../../../examples/scifact_evidence/convert.rs"]
 pub mod convert;
@@ -19,23 +19,21 @@ pub struct SciFact {
     _tree: Tree,
 }
 
-/// SciFact; `None`, with a printed reason, if it does not lie beside the checkout.
+/// SciFact; `None`, with a printed reason, without `TAMIS_TEST_DATA`.
 pub fn scifact() -> Option<SciFact> {
     scifact_with(|_| ())
 }
 
 /// SciFact with its claims changed.
 pub fn scifact_with(change: impl FnOnce(&mut [ScifactClaim])) -> Option<SciFact> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/scifact");
-    let read = |name: &str| std::fs::read_to_string(directory.join(name));
-    let (Ok(claims), Ok(corpus)) = (read("claims.jsonl"), read("corpus.jsonl")) else {
-        let reason = "there is no ../shared/data/scifact beside the checkout";
-        let _ = writeln!(std::io::stderr(), "skipped the evidence of a test collection: {reason}");
+    let Some(data) = std::env::var_os("TAMIS_TEST_DATA") else {
+        let _ = writeln!(std::io::stderr(), "skipped the evidence of a test collection: TAMIS_TEST_DATA is not set");
         return None;
     };
-    let mut claims: Vec<ScifactClaim> = lines(&claims).expect("claims");
+    let read = |name: &str| std::fs::read_to_string(Path::new(&data).join("data/scifact").join(name)).expect("a file");
+    let mut claims: Vec<ScifactClaim> = lines(&read("claims.jsonl")).expect("claims");
     change(&mut claims);
-    let corpus: Vec<Abstract> = lines(&corpus).expect("abstracts");
+    let corpus: Vec<Abstract> = lines(&read("corpus.jsonl")).expect("abstracts");
     let records = convert(&claims, &corpus).expect("converted");
     let tree = Tree::new(&[]);
     let index = tree.open(&[]);
