@@ -137,15 +137,9 @@ fn chosen_namespaces_come_alone_with_their_searches_and_newer_thresholds_stay() 
 
 #[test]
 fn what_differs_is_said_and_an_observer_can_stop() {
-    struct Stopped;
-    impl tamis::Observer for Stopped {
-        fn cancelled(&self) -> bool {
-            true
-        }
-    }
     let ((_a, from), (_b, to)) = (store(), store());
     put(&from, vec![document("here", "a.md", "one")]);
-    let stopped = copy(&from, &to, &CopyOptions::default(), &Stopped).expect("stopped");
+    let stopped = copy(&from, &to, &CopyOptions::default(), &crate::support::StopsAfter::new(0)).expect("stopped");
     assert!(stopped.interrupted && !stopped.is_equal());
     // A vector that is there stays, because a model whose vectors changed needs a new name.
     to.apply(&[Change::Put(document("here", "a.md", "one"))]).expect("put");
