@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_variable_says_where() {
+    fn directories_follow_the_strongest_variable_and_the_system() {
         let all = [
             ("HOME", "/h"),
             ("XDG_CONFIG_HOME", "/x/config"),
@@ -185,10 +185,7 @@ mod tests {
         let home = [("HOME", "/h"), ("XDG_CONFIG_HOME", ""), ("XDG_CACHE_HOME", ""), ("TAMIS_CACHE", "")];
         assert_eq!(found(System::Linux, &home), paths(["/h/.config/tamis", "/h/.cache/tamis", "/h/.cache/tamis/eval"]));
         assert_eq!(found(System::Linux, &[]), [None, None, None]);
-    }
 
-    #[test]
-    fn each_system_has_its_own_places() {
         assert_eq!(
             found(System::Mac, &[("HOME", "/no/such/home")]),
             paths([

@@ -172,27 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_there_twice_is_not_taken_out() {
+    fn an_entry_is_taken_out_as_it_was_put_in() {
         let change = record("[]", "[aba]");
         assert_eq!(change.inserted, "aba");
         assert_eq!(change.undone("[aba, x]").as_deref(), Some("[, x]"), "what else changed stays");
         assert_eq!(change.undone("[aba] [aba]"), None);
         assert_eq!(change.undone("[ababa]"), None, "overlapping");
         assert_eq!(change.undone("[ab]"), None, "changed since");
-    }
 
-    proptest! {
-        #[test]
-        fn a_change_is_undone_to_the_letter(before in "[ab{}é\\n]{0,12}", after in "[ab{}é\\n]{0,12}") {
-            let change = record(&before, &after);
-            if let Some(undone) = change.undone(&after) {
-                prop_assert_eq!(undone, before);
-            }
-        }
-    }
-
-    #[test]
-    fn an_entry_that_stays_takes_over_what_was_made() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let records = Records::new(directory.path().join("user"));
         let file = Path::new("/p/.mcp.json");
@@ -206,5 +193,15 @@ mod tests {
         fs::write(records.path(), "nonsense").expect("written");
         let error = records.find(file, "two").expect_err("damaged").to_string();
         assert!(error.contains("installed.json") && error.contains("move it away"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_change_is_undone_to_the_letter(before in "[ab{}é\\n]{0,12}", after in "[ab{}é\\n]{0,12}") {
+            let change = record(&before, &after);
+            if let Some(undone) = change.undone(&after) {
+                prop_assert_eq!(undone, before);
+            }
+        }
     }
 }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_sums_come_with_the_names() {
+    fn sizes_sums_and_licences_come_with_the_names() {
         let (commit, blob, sha256) = ("0A".repeat(20), "1".repeat(40), "2".repeat(64));
         let listing = read(&json!({
             "sha": commit, "cardData": {"license": "mit"}, "siblings": [
@@ -157,6 +157,18 @@ mod tests {
         assert_eq!(listing.files["model.safetensors"], Listed { bytes: Some(99), sum: Some(Sum::Sha256(sha256)) });
         assert_eq!(listing.files["README.md"], Listed::default());
         assert_eq!(listing.license.as_deref(), Some("mit"));
+
+        let of =
+            |card: Value, tags: &[&str]| license(&card, &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(json!({"license": "apache-2.0"}), &[]).as_deref(), Some("apache-2.0"));
+        assert_eq!(of(json!({"license": ["mit", "cc0-1.0"]}), &[]).as_deref(), Some("mit, cc0-1.0"));
+        let other = json!({"license": "other", "license_name": "house", "license_link": "LICENSE"});
+        assert_eq!(of(other, &[]).as_deref(), Some("house (LICENSE)"));
+        assert_eq!(of(Value::Null, &["en", "license:gemma"]).as_deref(), Some("gemma"));
+        assert_eq!(of(Value::Null, &[]), None);
+        assert_eq!(license_of_card("---\ntags:\n- x\nlicense: \"mit\"\n---\n# A\n").as_deref(), Some("mit"));
+        assert_eq!(license_of_card("---\ntags: x\n---\nlicense: mit\n"), None);
+        assert_eq!(license_of_card("license: mit\n"), None);
     }
 
     #[test]
@@ -169,20 +181,5 @@ mod tests {
             assert!(read(&json!({"sha": sha, "siblings": []})).is_err(), "{sha}");
         }
         assert!(read(&json!([])).is_err());
-    }
-
-    #[test]
-    fn licences_are_found_in_cards_and_tags() {
-        let of =
-            |card: Value, tags: &[&str]| license(&card, &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
-        assert_eq!(of(json!({"license": "apache-2.0"}), &[]).as_deref(), Some("apache-2.0"));
-        assert_eq!(of(json!({"license": ["mit", "cc0-1.0"]}), &[]).as_deref(), Some("mit, cc0-1.0"));
-        let other = json!({"license": "other", "license_name": "house", "license_link": "LICENSE"});
-        assert_eq!(of(other, &[]).as_deref(), Some("house (LICENSE)"));
-        assert_eq!(of(Value::Null, &["en", "license:gemma"]).as_deref(), Some("gemma"));
-        assert_eq!(of(Value::Null, &[]), None);
-        assert_eq!(license_of_card("---\ntags:\n- x\nlicense: \"mit\"\n---\n# A\n").as_deref(), Some("mit"));
-        assert_eq!(license_of_card("---\ntags: x\n---\nlicense: mit\n"), None);
-        assert_eq!(license_of_card("license: mit\n"), None);
     }
 }

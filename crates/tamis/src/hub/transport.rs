@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_quoted() {
+    fn addresses_are_quoted_and_a_hub_is_reached_by_tls_or_here() {
         let hub = transport("https://hub.example.org/mirror/").expect("valid");
         let name: ModelName = "a/b@refs/pr/1".parse().expect("a name");
         assert_eq!(
@@ -317,10 +317,7 @@ mod tests {
             hub.file(&name, "0a", "x y/ü?#.json"),
             "https://hub.example.org/mirror/a/b/resolve/0a/x%20y/%C3%BC%3F%23.json"
         );
-    }
 
-    #[test]
-    fn a_hub_is_reached_by_tls_or_on_this_machine() {
         for endpoint in [HUB, "http://127.0.0.1:8080", "http://localhost:1/x", "http://[::1]:1"] {
             assert!(transport(endpoint).is_ok(), "{endpoint}");
         }
@@ -348,16 +345,9 @@ mod tests {
         };
         assert_eq!(target("/api/x?y=1").expect("followed"), format!("{HUB}/api/x?y=1"));
         assert_eq!(target("https://cdn.example.org/x?s=1").expect("followed"), "https://cdn.example.org/x?s=1");
-        for location in [
-            "http://cdn.example.org/x",
-            "https://localhost/x",
-            "https://127.0.0.1/x",
-            "https://me:sesame@cdn.example.org/x",
-            "file:///etc/passwd",
-            "//cdn.example.org/x",
-            "x",
-            "",
-        ] {
+        let all = "http://cdn.example.org/x|https://localhost/x|https://127.0.0.1/x|\
+                    https://me:sesame@cdn.example.org/x|file:///etc/passwd|//cdn.example.org/x|x|";
+        for location in all.split('|') {
             let error = target(location).expect_err(location).to_string();
             assert!(!error.contains("sesame"), "{error}");
         }

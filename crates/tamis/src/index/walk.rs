@@ -289,6 +289,12 @@ mod tests {
         Source { root: root.to_owned(), ..Source::default() }
     }
 
+    fn put(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
     fn paths(found: &Found) -> Vec<&str> {
         found.files.iter().map(|file| file.path.as_str()).collect()
     }
@@ -296,11 +302,7 @@ mod tests {
     #[test]
     fn ignore_files_hidden_files_and_version_control() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(root.path(), path, text);
         write("src/main.rs", "fn main() {}");
         write(".gitignore", "target\n");
         write(".tamisignore", "*.log\n");
@@ -345,39 +347,17 @@ mod tests {
     fn the_nearest_ignore_file_and_the_strongest_kind_decide() {
         let outer = tempfile::tempdir().expect("a temporary directory");
         let root = outer.path().join("tree");
-        let write = |path: &str, text: &str| {
-            let path = outer.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(outer.path(), path, text);
         write(".gitignore", "*.above\n/tree/anchored.txt\n");
         write("tree/.gitignore", "\u{feff}*.log\n*.tmp\n/only-here.txt\n# note\n[\nbuild/\n");
         write("tree/.ignore", "!kept.tmp\n!.shown\n*.ign\n");
         write("tree/.tamisignore", "!wanted.ign\n");
         write("tree/.git/info/exclude", "*.excluded\n*.log\n");
         write("tree/sub/.gitignore", "!inner.log\n*.sub\n");
-        for file in [
-            "a.above",
-            "anchored.txt",
-            "a.log",
-            "kept.tmp",
-            "gone.tmp",
-            "only-here.txt",
-            "wanted.ign",
-            "other.ign",
-            "a.excluded",
-            "a.sub",
-            ".shown",
-            ".hidden",
-            "plain.txt",
-            "build/out.txt",
-            "sub/inner.log",
-            "sub/other.log",
-            "sub/only-here.txt",
-            "sub/a.sub",
-            "sub/build/out.txt",
-            "sub/deep/inner.log",
-        ] {
+        let all = "a.above|anchored.txt|a.log|kept.tmp|gone.tmp|only-here.txt|wanted.ign|other.ign|a.excluded|a.sub|\
+                    .shown|.hidden|plain.txt|build/out.txt|sub/inner.log|sub/other.log|sub/only-here.txt|sub/a.sub|\
+                    sub/build/out.txt|sub/deep/inner.log";
+        for file in all.split('|') {
             write(&format!("tree/{file}"), "x");
         }
         let config = IndexConfig { hidden: false, ..Config::built_in().index };
@@ -399,11 +379,7 @@ mod tests {
     #[test]
     fn a_further_work_tree_has_the_exclusions_of_its_repository() {
         let base = tempfile::tempdir().expect("a temporary directory");
-        let write = |path: &str, text: &str| {
-            let path = base.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(base.path(), path, text);
         write("main/.git/info/exclude", "*.secret\n");
         write("main/.git/worktrees/side/commondir", "../..\n");
         write("side/.git", "gitdir: ../main/.git/worktrees/side\n");
@@ -417,11 +393,7 @@ mod tests {
     #[test]
     fn a_further_work_tree_inside_the_tree_is_left_out_and_other_repositories_are_read() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(root.path(), path, text);
         write("a.txt", "x");
         write(".git/worktrees/side/commondir", "../..\n");
         write("side/.git", "gitdir: ../.git/worktrees/side\n");

@@ -144,7 +144,7 @@ fn documents_given_by_a_program_stay_when_the_tree_is_refreshed() {
 }
 
 #[test]
-fn renaming_the_directory_changes_nothing() {
+fn a_tree_that_is_renamed_or_gone_keeps_its_index() {
     let home = tempfile::tempdir().expect("a temporary directory");
     let (before, after) = (home.path().join("before"), home.path().join("after"));
     fs::create_dir(&before).expect("made");
@@ -159,10 +159,7 @@ fn renaming_the_directory_changes_nothing() {
     let index = open(&after);
     assert_eq!(refresh(&index).unchanged, 1);
     assert_eq!(index.namespace(), "before");
-}
 
-#[test]
-fn a_tree_that_is_gone_does_not_empty_its_index() {
     let index_home = tempfile::tempdir().expect("a temporary directory");
     let tree = notes_tree();
     let root = tree.root().to_owned();

@@ -87,7 +87,7 @@ fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
 }
 
 #[test]
-fn learning_that_is_off_leaves_the_probabilities_as_they_are_and_says_so() {
+fn learning_off_leaves_the_probabilities_and_imported_judgements_lower_them() {
     let (tree, index) = indexed_notes(&[]);
     let before = probabilities(&explained(&index));
     judge_all(&index, mostly(Label::NotRelevant, Label::Relevant));
@@ -97,6 +97,17 @@ fn learning_that_is_off_leaves_the_probabilities_as_they_are_and_says_so() {
         assert_eq!(probabilities(&answer), before, "{setting}");
         assert!(answer.cut.diagnostics["learning"].as_str().expect("text").contains(said), "{:?}", answer.cut);
     }
+
+    let (_tree, index) = indexed_notes(&[]);
+    let before = probabilities(&explained(&index))[0];
+    // Of each question, a note on another subject is the answer, and so what was found is none; only the first is right.
+    let queries = JUDGED.iter().enumerate().map(|(at, text)| format!("{{\"_id\":\"q{at}\",\"text\":\"{text}\"}}\n"));
+    let right = |at: usize| if at == 0 { "violin.md" } else { "glacier.md" };
+    let qrels: String = (0..JUDGED.len()).map(|at| format!("q{at}\t{}\t1\n", right(at))).collect();
+    let directory = judged_directory(&queries.collect::<String>(), &qrels);
+    index.feedback().import(directory.path(), "test", &()).expect("imported");
+    let after = probabilities(&explained(&index))[0];
+    assert!(after < before - 0.005, "{after} after {before}");
 }
 
 #[test]
@@ -119,18 +130,4 @@ fn judging_only_what_is_relevant_or_only_the_first_result_moves_nothing() {
         }
         assert_eq!(probabilities(&explained(&index)), before);
     }
-}
-
-#[test]
-fn imported_judgements_say_that_all_other_results_are_not_relevant() {
-    let (_tree, index) = indexed_notes(&[]);
-    let before = probabilities(&explained(&index))[0];
-    // Of each question, a note on another subject is the answer, and so what was found is none; only the first is right.
-    let queries = JUDGED.iter().enumerate().map(|(at, text)| format!("{{\"_id\":\"q{at}\",\"text\":\"{text}\"}}\n"));
-    let right = |at: usize| if at == 0 { "violin.md" } else { "glacier.md" };
-    let qrels: String = (0..JUDGED.len()).map(|at| format!("q{at}\t{}\t1\n", right(at))).collect();
-    let directory = judged_directory(&queries.collect::<String>(), &qrels);
-    index.feedback().import(directory.path(), "test", &()).expect("imported");
-    let after = probabilities(&explained(&index))[0];
-    assert!(after < before - 0.005, "{after} after {before}");
 }

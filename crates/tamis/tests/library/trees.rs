@@ -78,15 +78,12 @@ fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_directory() {
 }
 
 #[test]
-fn an_index_moves_with_its_tree() {
+fn an_index_moves_with_its_tree_and_takes_no_other_one() {
     let trees = Trees::new();
     assert_eq!(refresh(&trees.open(&trees.root("one"), &[], None)).added, 1);
     fs::rename(trees.base().join("one"), trees.base().join("four")).expect("moved");
     assert_eq!(refresh(&trees.open(&trees.root("four"), &[], None)).unchanged, 1);
-}
 
-#[test]
-fn a_tree_does_not_replace_the_files_of_the_tree_around_an_index() {
     let trees = Trees::new();
     let [one, two] = [trees.root("one"), trees.root("two")];
     assert_eq!(refresh(&trees.open(&one, &[], None)).added, 1);

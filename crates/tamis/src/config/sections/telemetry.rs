@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_and_the_names_before_it_say_the_same() {
+    fn telemetry_is_on_or_off_in_each_form() {
         for file in ["telemetry = \"off\"\n", "[telemetry]\nrecord = false\n", "[telemetry]\nrecord = \"off\"\n"] {
             let off = telemetry(file, &[]).expect("read");
             assert!(!off.record && off.opened && !off.opened(), "{file}");
@@ -53,10 +53,7 @@ mod tests {
         assert!(telemetry("", &[("TAMIS_TELEMETRY_TEXT", "true")]).expect("read").queries);
         let usual = telemetry("", &[]).expect("read");
         assert!(usual.record && usual.opened() && !usual.queries);
-    }
 
-    #[test]
-    fn a_value_that_is_neither_on_nor_off_is_refused_by_the_present_name() {
         let error = telemetry("telemetry = \"maybe\"\n", &[]).expect_err("refused");
         assert!(error.contains("telemetry = \"maybe\": must be true or false"), "{error}");
     }

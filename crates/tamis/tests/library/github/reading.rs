@@ -82,10 +82,7 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
     assert_eq!((report.added, report.updated, report.not_modified), (0, 0, 0), "{report:?}");
     let targets = bench.server.targets();
     assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
-}
 
-#[test]
-fn what_changed_is_updated_and_reviews_are_asked_for_of_what_changed() {
     let bench = Bench::new(world());
     let index = bench.open();
     bench.import(&index);
