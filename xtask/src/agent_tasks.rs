@@ -62,10 +62,7 @@ fn tasks() -> Vec<Task> {
             source: "crossterm-0.29.0",
             calls: vec![("grep", json!({ "pattern": "BackTab", "word": true }))],
             facts: &[
-                "6 matches of 3 files",
-                "event.rs",
-                "src/event/sys/unix/parse.rs",
-                "src/event/sys/windows/parse.rs",
+                "6 matches of 3 files", "event.rs", "src/event/sys/unix/parse.rs", "src/event/sys/windows/parse.rs",
             ],
             steps: &[Rg(r"\bBackTab\b", &["."])],
         },
@@ -132,10 +129,7 @@ fn tasks() -> Vec<Task> {
                 ("get", json!({ "id": "src/cookie.rs:236-310" })),
             ],
             facts: &[
-                "pub trait CookieStore",
-                "src/async_impl/client.rs",
-                "add_cookie_header",
-                "set_cookies(&mut cookies",
+                "pub trait CookieStore", "src/async_impl/client.rs", "add_cookie_header", "set_cookies(&mut cookies",
             ],
             steps: &[Read("src/cookie.rs", 10, 31), Rg(r"\bCookieStore\b", &["src"]), Read("src/cookie.rs", 236, 310)],
         },

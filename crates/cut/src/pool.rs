@@ -143,6 +143,14 @@ impl Pool {
         Ok(pool)
     }
 
+    /// The pool with other scores, such as those of groups of its candidates. All else that is known of it stays.
+    ///
+    /// # Errors
+    /// As [`Pool::scores`].
+    pub fn with_scores(self, scores: impl IntoIterator<Item = f64>) -> Result<Self, PoolError> {
+        Ok(Pool { background: self.background, attached: self.attached, ..Pool::scores(scores)? })
+    }
+
     /// The pool with what is known of its background, on the same scale as its values.
     ///
     /// # Errors

@@ -30,6 +30,13 @@ pub struct PathNames {
     words: HashSet<String>,
 }
 
+/// Those of no words.
+impl Default for PathNames {
+    fn default() -> Self {
+        PathNames::of("")
+    }
+}
+
 impl fmt::Debug for PathNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PathNames").field("words", &self.words).finish_non_exhaustive()

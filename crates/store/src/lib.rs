@@ -59,6 +59,8 @@ mod error;
 mod evidence;
 mod files;
 mod filter;
+#[cfg(feature = "evidence")]
+mod guard;
 mod hits;
 mod in_use;
 mod lexical;

@@ -1,8 +1,8 @@
 //! The command line as types: every flag is parsed and its range checked here; nothing is decided.
 
+mod aims;
 mod calibrate;
 mod cut;
-mod cut_goal;
 mod dashes;
 mod duplicates;
 mod eval;
@@ -19,7 +19,6 @@ mod inspect;
 mod install;
 mod jobs;
 mod mcp;
-mod metadata;
 mod methods;
 mod model;
 mod output;
@@ -30,7 +29,6 @@ mod query;
 mod reference;
 mod related;
 mod remember;
-mod scope;
 mod search;
 mod setup;
 mod sql;
@@ -43,9 +41,9 @@ mod tune;
 mod values;
 mod views;
 
+pub use aims::refused;
 pub use calibrate::CalibrateArguments;
 pub use cut::CutArguments;
-pub use cut_goal::{CutGoalArguments, refused};
 pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
 pub use evidence::{EvidenceAction, EvidenceAddArguments, EvidenceArguments, EvidenceExportArguments};
@@ -64,7 +62,6 @@ pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, 
 pub use install::InstallArguments;
 pub use jobs::{JobsAction, JobsAddArguments, JobsArguments, JobsListArguments, JobsRunArguments};
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments};
-pub use metadata::MetadataArguments;
 pub use model::{ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
 pub use output::OutputArguments;
 pub use pack::PackArguments;
@@ -236,10 +233,10 @@ pub fn parse() -> Result<Arguments, clap::Error> {
 fn with_context(mut arguments: Arguments) -> Arguments {
     if let Command::Grep(grep) = &mut arguments.command
         && let Some(lines) = arguments.global.directory.to_str().and_then(|text| text.parse().ok())
-        && grep.context.is_none()
+        && grep.request.context.is_none()
         && !arguments.global.directory.exists()
     {
-        grep.context = Some(lines);
+        grep.request.context = Some(lines);
         arguments.global.directory = ".".into();
     }
     arguments

@@ -13,9 +13,9 @@ use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
 use tamis::index::{EmbeddingCacheCheck, check_embedding_cache};
-use tamis::search::JudgedPassage;
-use tamis::store::{EmbeddedUsageLog, Findings, StoreError, UsageCheck};
+use tamis::search::RerankedPassage;
 use tamis::{Error, Index};
+use tamis_store::{EmbeddedUsageLog, Findings, StoreError, UsageCheck};
 
 /// All checks and their outcome.
 #[derive(Debug, Serialize)]
@@ -132,7 +132,7 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
     }
     store(&index, mend, checks);
     models(&index, checks);
-    judge(&index, checks);
+    reranker(&index, checks);
     Some(index)
 }
 
@@ -224,14 +224,14 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
     }
 }
 
-/// Checks that the judge of searches loads and answers, if there is one.
-fn judge(index: &Index, checks: &mut Vec<Check>) {
-    let Some(judge) = index.search_judge() else { return };
-    let (state, message) = match judge.judge("a word", &[JudgedPassage::new("", "a word")]) {
+/// Checks that the reranker of searches loads and answers, if there is one.
+fn reranker(index: &Index, checks: &mut Vec<Check>) {
+    let Some(reranker) = index.reranker() else { return };
+    let (state, message) = match reranker.probabilities("a word", &[RerankedPassage::new("", "a word")]) {
         Ok(_) => (State::Ok, "works".to_owned()),
         Err(reason) => (State::Wrong, format!("cannot be used: {reason}")),
     };
-    checks.push(check(&format!("judge {}", judge.name()), state, message));
+    checks.push(check(&format!("reranker {}", reranker.name()), state, message));
 }
 
 /// Checks the cache of vectors that all of the user's indexes share; losing it costs only time.

@@ -108,10 +108,10 @@ fn a_doctor_asks_it() {
     };
     let (code, out, err) = doctor("sesame");
     assert_eq!(code, 0, "{out}{err}");
-    assert!(out.contains("ok: judge rerank:m@127.0.0.1"), "{out}");
+    assert!(out.contains("ok: reranker rerank:m@127.0.0.1"), "{out}");
     let (code, out, _) = doctor("wrong");
     assert_eq!(code, 1);
-    assert!(out.contains("wrong: judge rerank:m@") && out.contains("check the API key"), "{out}");
+    assert!(out.contains("wrong: reranker rerank:m@") && out.contains("check the API key"), "{out}");
 }
 
 #[test]

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from . import _tamis
 from ._convert import Convertible
 
 __all__ = [
@@ -171,8 +173,8 @@ class PoolEntry(Convertible):
     """The part of the score that the other passages of its file and the file's name gave; negative where other files
     gained more."""
     judged: float | None
-    """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
-    if the judge did not read it."""
+    """The probability that it answers the query by the reranker's reading alone, as if half of all passages did; None
+    if the reranker did not read it."""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
     evidence: list[EvidencePart]
@@ -263,8 +265,8 @@ class Hit(Convertible):
     score: float
     """The value that ranked it."""
     judged: float | None
-    """The probability that it answers the query by the judge's reading alone, as if half of all passages did; None
-    if the judge did not read it."""
+    """The probability that it answers the query by the reranker's reading alone, as if half of all passages did; None
+    if the reranker did not read it."""
     judged_relevant: bool | None
     """True if people said of it, for this question, that it answers; False if they said that it does not; None if they
     said nothing."""

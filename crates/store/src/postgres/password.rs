@@ -19,8 +19,8 @@ struct Wanted<'w> {
     user: &'w str,
 }
 
-/// Finds the password for an address that has none. `hosts` are its servers, with their ports.
-pub(super) fn find(config: &Config, hosts: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
+/// Finds the password for an address that has none. `servers` are its hosts and their ports.
+pub(super) fn find(config: &Config, servers: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
     if config.get_password().is_some() {
         return None;
     }
@@ -33,14 +33,14 @@ pub(super) fn find(config: &Config, hosts: impl Iterator<Item = (String, Option<
     if is_open_to_others(&metadata) {
         return None;
     }
-    in_file(&std::fs::read_to_string(path).ok()?, config, hosts)
+    in_file(&std::fs::read_to_string(path).ok()?, config, servers)
 }
 
 /// The password that a file has for the servers of an address. They hold the same users, so the first password that fits is that of
 /// all.
-fn in_file(file: &str, config: &Config, mut hosts: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
+fn in_file(file: &str, config: &Config, mut servers: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
     let user = config.get_user().unwrap_or_default();
-    hosts.find_map(|(host, port)| {
+    servers.find_map(|(host, port)| {
         // `libpq` looks for a socket under the name of the machine itself.
         let host = if host.starts_with('/') { "localhost" } else { host.as_str() };
         let port = port.unwrap_or(PORT).to_string();

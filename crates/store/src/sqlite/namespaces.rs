@@ -100,6 +100,7 @@ impl Database {
                 batch.delete_origin(namespace, origin)?;
                 remove_origin(connection, namespace, origin, &mut batch.tasks)?;
             }
+            properties_changed(connection)?;
             batch.end()
         })
     }

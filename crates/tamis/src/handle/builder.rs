@@ -4,7 +4,7 @@ use super::Index;
 use crate::Error;
 use crate::config::{Config, Origins, UserDirectories};
 use crate::location::Location;
-use crate::search::Judge;
+use crate::search::Reranker;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct IndexBuilder {
     config: Option<Config>,
     settings: Vec<(String, String, String)>,
     embedders: Vec<(String, Arc<dyn Embedder>)>,
-    judge: Option<Arc<dyn Judge>>,
+    reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl Index {
@@ -60,7 +60,7 @@ impl Index {
             config: None,
             settings: Vec::new(),
             embedders: Vec::new(),
-            judge: None,
+            reranker: None,
         }
     }
 }
@@ -91,9 +91,9 @@ impl IndexBuilder {
         self
     }
 
-    /// Has `judge` read the first entries of each search, and decides by its opinion together with the scores.
-    pub fn judge(mut self, judge: Arc<dyn Judge>) -> Self {
-        self.judge = Some(judge);
+    /// Has `reranker` read the first entries of each search, and decides by its opinion together with the scores.
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
         self
     }
 
@@ -114,8 +114,8 @@ impl IndexBuilder {
             config.search.model.clone_from(name);
         }
         let index = Index::with_embedders(location, config, self.embedders)?;
-        Ok(match self.judge {
-            Some(judge) => Index { judge: Some(judge), ..index },
+        Ok(match self.reranker {
+            Some(reranker) => Index { reranker: Some(reranker), ..index },
             None => index,
         })
     }

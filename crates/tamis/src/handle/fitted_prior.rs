@@ -39,6 +39,6 @@ pub(crate) struct ShiftKey {
     pub namespace: String,
     pub model: Option<String>,
     pub mode: String,
-    /// The judge that read the first entries, if one did.
-    pub judge: Option<String>,
+    /// The reranker that read the first entries, if one did.
+    pub reranker: Option<String>,
 }

@@ -26,8 +26,7 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::rerankers::ConfiguredReranker;
-use crate::search::RerankerJudge;
-use crate::search::{Judge, LateVectors};
+use crate::search::{LateVectors, ModelReranker, Reranker};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,7 +64,7 @@ pub struct Index {
     pub(crate) shifts: FittedShifts,
     pub(crate) registry: Registry,
     /// Reads the first entries of each search, if there is one.
-    pub(crate) judge: Option<Arc<dyn Judge>>,
+    pub(crate) reranker: Option<Arc<dyn Reranker>>,
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
     /// Vectors that searches made, for an index that cannot keep them.
@@ -94,7 +93,7 @@ impl Index {
         let registry = opening::registry(&*store, &namespace, &location, &config)?;
         let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::with(&config, embedders);
-        let judge = configured_judge(&config);
+        let reranker = configured_reranker(&config);
         let usage = UsageLogFile::new(store.clone());
         Ok(Index {
             location,
@@ -106,7 +105,7 @@ impl Index {
             fitted: FittedPrior::default(),
             shifts: FittedShifts::default(),
             registry,
-            judge,
+            reranker,
             obstacle,
             late: LateVectors::default(),
             imported: Mutex::default(),
@@ -214,9 +213,9 @@ impl Index {
         &self.models
     }
 
-    /// Returns the judge that reads the best entries of a search: the one that the program or the configuration gives, if any.
-    pub fn search_judge(&self) -> Option<&dyn Judge> {
-        self.judge.as_deref()
+    /// Returns the reranker that reads the best entries of a search: the one that the program or the configuration gives, if any.
+    pub fn reranker(&self) -> Option<&dyn Reranker> {
+        self.reranker.as_deref()
     }
 
     /// Returns `true` if the index can be written.
@@ -254,16 +253,16 @@ impl Index {
 }
 
 /// Entries that a configured reranker reads, the best first.
-const JUDGED: usize = 20;
+const RERANKED: usize = 20;
 
-/// The judge that a configuration asks for: the reranker that `rerank.model` names, if it names one.
-fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
+/// The reranker that `rerank.model` names, if it names one.
+fn configured_reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
     let model = ConfiguredReranker::of(config)?;
     let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
     let (name, is_remote) = (model.name().to_owned(), model.is_remote());
     let is_calibrated = model.is_calibrated();
-    let judge = RerankerJudge::new(name, JUDGED, Some(limit), Box::new(move || model.load()));
-    let judge = if is_calibrated { judge.calibrated() } else { judge };
+    let reranker = ModelReranker::new(name, RERANKED, Some(limit), Box::new(move || model.load()));
+    let reranker = if is_calibrated { reranker.calibrated() } else { reranker };
     // An endpoint reads a batch as fast as a pair, and keeps to the limit by itself.
-    Some(Arc::new(if is_remote { judge.in_rounds_of(JUDGED) } else { judge }))
+    Some(Arc::new(if is_remote { reranker.in_rounds_of(RERANKED) } else { reranker }))
 }

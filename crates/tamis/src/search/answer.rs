@@ -101,8 +101,8 @@ pub struct Hit {
     pub similarity: Option<f64>,
     /// The value that ranked it.
     pub score: f64,
-    /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
-    /// judge did not read it.
+    /// The probability that it answers the query by the reranker's reading alone, as if half of all passages did; null if the
+    /// reranker did not read it.
     pub judged: Option<f64>,
     /// True if people said of it, for this question, that it answers; false if they said that it does not; null if they said nothing.
     pub judged_relevant: Option<bool>,
@@ -465,8 +465,8 @@ pub struct PoolEntry {
     pub exact: Option<String>,
     /// The part of the score that the other passages of its file and the file's name gave; negative where other files gained more.
     pub added: f64,
-    /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
-    /// judge did not read it.
+    /// The probability that it answers the query by the reranker's reading alone, as if half of all passages did; null if the
+    /// reranker did not read it.
     pub judged: Option<f64>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,

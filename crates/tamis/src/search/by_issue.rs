@@ -1,22 +1,24 @@
 //! Search among issues: both legs find passages, and the results are issues.
 
 use super::answer::CutReport;
+use super::by_document::DocumentLeg;
 use super::candidate::{Candidate, Ranked};
-use super::depth::Depth;
+use super::decide::Decided;
+use super::gather::Gathered;
+use super::listed::Listed;
 use super::quality_row::Served;
 use super::query::SearchRequest;
-use super::rerank::Rerank;
-use super::retrieve::{Decided, Retrieved};
+use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::config::Mode;
 use crate::models;
-use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tamis_cut::Pool;
-use tamis_rank::{Adjustment, Evidence, Fusion, order};
+use tamis_rank::{Evidence, Fusion, order};
 use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
 use tamis_text::Issue;
 
@@ -45,6 +47,8 @@ pub(crate) struct FoundIssues {
     pub issues: Vec<FoundIssue>,
     /// The filter of the search.
     filter: Filter,
+    /// The constant of the fusion.
+    rrf_k: f64,
 }
 
 /// An issue that a leg found.
@@ -56,7 +60,7 @@ pub(crate) struct FoundIssue {
     /// Its best passage: the most similar one, if similarities are known.
     best: Candidate,
     /// The text of that passage.
-    pub passage: StoredPassage,
+    pub passage: Arc<StoredPassage>,
     /// Its rank among the issues of each leg, from 1, by its best passage there.
     pub lexical_rank: Option<usize>,
     pub semantic_rank: Option<usize>,
@@ -69,8 +73,8 @@ pub(crate) struct FoundIssue {
 impl FoundIssues {
     /// Returns the model that compared, and the query's vector; `None` if words alone were searched.
     fn compared(&self) -> Option<(&str, &[f32])> {
-        let model = self.retrieved.model.as_ref()?;
-        Some((&model.model().id, self.retrieved.vector.as_deref()?))
+        let plan = &self.retrieved.plan;
+        Some((&plan.model.as_ref()?.id, plan.vector.as_deref()?))
     }
 
     /// Returns the filter with the namespaces that were searched.
@@ -80,7 +84,7 @@ impl FoundIssues {
 
     /// Returns the number of passages that match the filter.
     pub fn searched(&self) -> u64 {
-        self.retrieved.coverage.passages
+        self.retrieved.plan.coverage.passages
     }
 
     /// Returns the number of namespaces searched.
@@ -98,8 +102,7 @@ impl FoundIssues {
     /// model.
     pub fn least_similarity(&self) -> f64 {
         let background = self.retrieved.gathered.semantic.as_ref();
-        let model = self.retrieved.model.as_ref().map(|model| model.model());
-        model.map_or(0.0, |model| models::least_similarity(model, background))
+        self.retrieved.plan.model.as_ref().map_or(0.0, |model| models::least_similarity(model, background))
     }
 
     /// Returns the model that compared.
@@ -114,7 +117,7 @@ impl FoundIssues {
 
     /// Returns the reason why a different model, or none, compared.
     pub fn fallback_reason(&self) -> Option<String> {
-        self.retrieved.fallback_reason.clone()
+        self.retrieved.plan.fallback_reason.clone()
     }
 }
 
@@ -145,11 +148,6 @@ fn counts(passage: &StoredPassage) -> bool {
     passage.role != tamis_text::Role::Bot.as_str() || passage.part.is_none_or(|part| part == 0)
 }
 
-/// Compares scores in descending order, then passages.
-fn descending(a: (f64, PassageId), b: (f64, PassageId)) -> Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
-}
-
 impl Searcher<'_> {
     /// Finds the issues of both legs, `candidates` from each, fused by reciprocal ranks. Both legs search deeper until they have
     /// that many different issues, or no more candidates.
@@ -157,23 +155,26 @@ impl Searcher<'_> {
         let request = SearchRequest { mode: Some(Mode::Hybrid), ..query.request.clone() };
         request.check()?;
         let filter = Filter { collections: vec![ISSUES.to_owned()], ..query.filter.clone() };
-        let mut depth = (query.candidates + 1) * PASSAGES_OF_AN_ISSUE;
-        loop {
-            let (retrieved, passages) = self.retrieve(&request, &filter, Depth::exactly(depth), clock)?;
-            let legs = Legs::of(&retrieved.gathered.candidates, &passages, query);
-            let found = retrieved.gathered.found;
-            let whole = |issues: usize, found: Option<usize>| {
-                issues >= query.candidates || found.is_none_or(|found| found < depth)
+        let depth = (query.candidates + 1) * PASSAGES_OF_AN_ISSUE;
+        let legs = |retrieved: &Retrieved| {
+            let counted = |passage: &StoredPassage| {
+                query.own != Some(passage.document) && counts(passage) && Issue::number_at(&passage.path).is_some()
             };
-            if depth as u64 >= retrieved.coverage.passages
-                || whole(legs.lexical.len(), found.lexical) && whole(legs.semantic.len(), found.semantic)
-            {
-                let issues = legs.fused(&retrieved.gathered.candidates, &passages, query.rrf_k);
-                clock.lap("fuse");
-                return Ok(FoundIssues { retrieved, issues, filter });
-            }
-            depth *= 4;
-        }
+            let leg = |found, score: fn(&Candidate) -> Option<f64>| {
+                let score =
+                    |candidate: &Candidate, passage: &StoredPassage| score(candidate).filter(|_| counted(passage));
+                DocumentLeg::new(&retrieved.gathered, found, score)
+            };
+            let found = retrieved.gathered.found;
+            [
+                leg(found.lexical, |candidate| candidate.bm25.filter(|&bm25| bm25 > 0.0)),
+                leg(found.semantic, |candidate| candidate.similarity),
+            ]
+        };
+        let (retrieved, legs) = self.retrieve_documents(&request, &filter, (query.candidates, depth), clock, legs)?;
+        let issues = fused(&legs, &retrieved.gathered, query.rrf_k);
+        clock.lap("fuse");
+        Ok(FoundIssues { retrieved, issues, filter, rrf_k: query.rrf_k })
     }
 
     /// Returns all passages of the issues with their similarities to the query, in the order of the issues. Issues found by words
@@ -246,131 +247,61 @@ impl Searcher<'_> {
         found: &FoundIssues,
         order: &[usize],
         cut: &CutReport,
-        served: IssuesServed<'_>,
+        served: Served<'_>,
         clock: &Stopwatch,
     ) -> Option<String> {
-        if !self.index.config.telemetry.record {
-            return None;
-        }
-        let ranked: Vec<Ranked> = order.iter().filter_map(|&at| found.issues.get(at)).map(FoundIssue::ranked).collect();
+        let ranked = order.iter().filter_map(|&at| found.issues.get(at));
+        let ranked = ranked.map(|issue| Ranked::new(issue.best.clone(), issue.passage.clone(), issue.rrf));
+        let ranked: Vec<Ranked> = ranked.collect();
         // The recorded values are reciprocal ranks, which descend. The store keeps a candidate's own scores beside them.
-        let values: Vec<f64> = (1..=ranked.len()).map(|rank| 1.0 / (served.rrf_k + rank as f64)).collect();
+        let values: Vec<f64> = (1..=ranked.len()).map(|rank| 1.0 / (found.rrf_k + rank as f64)).collect();
         let decided = Decided {
+            list: Listed::new(ranked, Pool::scores(values).ok()?),
             cut: cut.clone(),
-            mode: found.retrieved.mode,
-            scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: served.rrf_k }),
-            rerank: Rerank::none(&self.index.config.rank),
-            probabilities: None,
-            evidence: Vec::new(),
-            pool: Pool::scores(values).ok()?,
-            order: None,
-            replaced: None,
-            warning: None,
-            ranked,
-            entries: None,
             token_budget: None,
+            mode: found.retrieved.plan.mode,
+            scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: found.rrf_k }),
+            replaced: None,
         };
         let search = self.recorded(&found.retrieved.question.text, &found.retrieved, &decided);
-        let row = Served {
-            collections: served.collections,
-            returned: served.returned,
-            top_k: served.top_k,
-            fallback_reason: served.fallback_reason,
-            ..Served::without_passages(&found.retrieved, cut, clock)
-        };
-        self.record(search, row, Some(served.entry_point))
-    }
-}
-
-/// The way a search for issues was answered.
-pub(crate) struct IssuesServed<'a> {
-    pub entry_point: &'a str,
-    pub collections: &'a [String],
-    pub returned: usize,
-    pub top_k: usize,
-    pub rrf_k: f64,
-    pub fallback_reason: Option<String>,
-}
-
-impl FoundIssue {
-    fn ranked(&self) -> Ranked {
-        Ranked {
-            candidate: self.best.clone(),
-            passage: self.passage.clone(),
-            adjustment: Adjustment::of(1.0, 1.0),
-            decay: 1.0,
-            score: self.rrf,
-            value: self.rrf,
-            added: 0.0,
-            first: None,
-            late: None,
-            judged: None,
-            judged_relevant: None,
-        }
+        self.record(search, &found.retrieved, &decided, served, clock)
     }
 }
 
 /// The position and rank of an issue's best passage in each leg, lexical and semantic.
 type Places = [Option<(usize, usize)>; 2];
 
-/// The issues of each leg, best first, each by the position of its best passage.
-struct Legs {
-    lexical: Vec<usize>,
-    semantic: Vec<usize>,
-}
-
-impl Legs {
-    fn of(candidates: &[Candidate], passages: &[StoredPassage], query: &IssueQuery<'_>) -> Self {
-        let leg = |score: fn(&Candidate) -> Option<f64>| {
-            let scored = candidates.iter().zip(passages).enumerate().filter_map(|(at, (candidate, passage))| {
-                let score = score(candidate).filter(|score| score.is_finite())?;
-                let is_asked = query.own == Some(passage.document);
-                let counted = !is_asked && counts(passage) && Issue::number_at(&passage.path).is_some();
-                counted.then_some((at, score, candidate.passage))
-            });
-            let mut scored: Vec<(usize, f64, PassageId)> = scored.collect();
-            scored.sort_by(|a, b| descending((a.1, a.2), (b.1, b.2)));
-            let mut seen = std::collections::HashSet::new();
-            let first = scored.into_iter().filter(|(at, ..)| seen.insert(passages[*at].document));
-            first.take(query.candidates).map(|(at, ..)| at).collect()
-        };
-        Legs {
-            lexical: leg(|candidate| candidate.bm25.filter(|&bm25| bm25 > 0.0)),
-            semantic: leg(|candidate| candidate.similarity),
+/// Returns the issues of both legs, lexical and semantic, as one list, best first.
+fn fused(legs: &[Vec<usize>; 2], gathered: &Gathered, k: f64) -> Vec<FoundIssue> {
+    let Gathered { candidates, passages, .. } = gathered;
+    let mut found: HashMap<DocumentId, Places> = HashMap::new();
+    for (leg, positions) in legs.iter().enumerate() {
+        for (&at, rank) in positions.iter().zip(1..) {
+            found.entry(passages[at].document).or_default()[leg] = Some((at, rank));
         }
     }
-
-    /// Returns both legs' issues as one list, best first.
-    fn fused(&self, candidates: &[Candidate], passages: &[StoredPassage], k: f64) -> Vec<FoundIssue> {
-        let mut found: HashMap<DocumentId, Places> = HashMap::new();
-        for (leg, positions) in [&self.lexical, &self.semantic].into_iter().enumerate() {
-            for (&at, rank) in positions.iter().zip(1..) {
-                found.entry(passages[at].document).or_default()[leg] = Some((at, rank));
-            }
-        }
-        let mut found: Vec<(DocumentId, Places)> = found.into_iter().collect();
-        found.sort_by_key(|(document, _)| *document);
-        let evidence = |[lexical, semantic]: &Places| Evidence {
-            similarity: semantic.and_then(|(at, _)| candidates[at].similarity),
+    let mut found: Vec<(DocumentId, Places)> = found.into_iter().collect();
+    found.sort_by_key(|(document, _)| *document);
+    let evidence = |[lexical, semantic]: &Places| Evidence {
+        similarity: semantic.and_then(|(at, _)| candidates[at].similarity),
+        bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
+    };
+    let evidence: Vec<Evidence> = found.iter().map(|(_, legs)| evidence(legs)).collect();
+    let fused = Fusion::Rrf { k }.fuse(&evidence);
+    let issue = |at: usize| {
+        let (document, [lexical, semantic]) = found[at];
+        let (best, _) = semantic.or(lexical)?;
+        let passage = passages[best].clone();
+        Some(FoundIssue {
+            document,
+            number: Issue::number_at(&passage.path)?,
+            best: candidates[best].clone(),
+            passage,
+            lexical_rank: lexical.map(|(_, rank)| rank),
+            semantic_rank: semantic.map(|(_, rank)| rank),
             bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
-        };
-        let evidence: Vec<Evidence> = found.iter().map(|(_, legs)| evidence(legs)).collect();
-        let fused = Fusion::Rrf { k }.fuse(&evidence);
-        let issue = |at: usize| {
-            let (document, [lexical, semantic]) = found[at];
-            let (best, _) = semantic.or(lexical)?;
-            let passage = passages[best].clone();
-            Some(FoundIssue {
-                document,
-                number: Issue::number_at(&passage.path)?,
-                best: candidates[best].clone(),
-                passage,
-                lexical_rank: lexical.map(|(_, rank)| rank),
-                semantic_rank: semantic.map(|(_, rank)| rank),
-                bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
-                rrf: fused[at],
-            })
-        };
-        order(&fused).into_iter().filter_map(issue).collect()
-    }
+            rrf: fused[at],
+        })
+    };
+    order(&fused).into_iter().filter_map(issue).collect()
 }

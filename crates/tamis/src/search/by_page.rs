@@ -1,17 +1,19 @@
 //! Search by page: the kept entries with their passages, by document.
 
 use super::answer::CutReport;
+use super::decide::Decided;
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use tamis_store::{DocumentId, StoredPassage};
 
 /// A document with kept passages.
 pub(crate) struct FoundPage {
     /// Its relevant passages, best first; at least one.
-    pub passages: Vec<StoredPassage>,
+    pub passages: Vec<Arc<StoredPassage>>,
     /// Their best similarity; `None` if nothing was compared.
     pub similarity: Option<f64>,
 }
@@ -41,16 +43,16 @@ impl Searcher<'_> {
     pub(crate) fn pages(&self, request: &SearchRequest, clock: &mut Stopwatch) -> Result<FoundPages, Error> {
         request.check()?;
         let asked = request.asked(&self.index.config)?;
-        let (retrieved, passages) =
-            self.retrieve(request, &self.filter(request), self.depth(request, asked.rule()), clock)?;
-        let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
+        let retrieved = self.retrieve(request, &self.filter(request), self.depth(request, asked.rule()), clock)?;
+        let decided = self.decide(&retrieved, asked.rule(), clock)?;
         let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
-        let entries = decided.entries.iter().flatten().take(decided.cut.keep);
-        let copies = entries.flat_map(|entry| &entry.copies).filter_map(|&(_, copy)| decided.ranked.get(copy));
+        let Decided { list, cut, .. } = decided;
+        let entries = list.entries.iter().flatten().take(cut.keep);
+        let copies = entries.flat_map(|entry| &entry.copies).filter_map(|&(_, copy)| list.ranked.get(copy));
         let copies = copies.map(|ranked| ranked.passage.document).collect();
         let mut places: HashMap<DocumentId, usize> = HashMap::new();
         let mut pages: Vec<FoundPage> = Vec::new();
-        for (_, ranked) in decided.ranked.into_iter().enumerate().filter(|(at, _)| kept.contains(at)) {
+        for (_, ranked) in list.ranked.into_iter().enumerate().filter(|(at, _)| kept.contains(at)) {
             let similarity = ranked.candidate.similarity;
             let place = *places.entry(ranked.passage.document).or_insert(pages.len());
             match pages.get_mut(place) {
@@ -61,6 +63,6 @@ impl Searcher<'_> {
                 None => pages.push(FoundPage { passages: vec![ranked.passage], similarity }),
             }
         }
-        Ok(FoundPages { pages, copies, cut: decided.cut, fallback_reason: retrieved.fallback_reason })
+        Ok(FoundPages { pages, copies, cut, fallback_reason: retrieved.plan.fallback_reason })
     }
 }

@@ -1,23 +1,23 @@
 //! Search among fragments or claims of the evidence graph: the results are records, ordered by similarity alone.
 
 use super::answer::CutReport;
-use super::candidate::Ranked;
-use super::decide::{self, Decision, Grounds};
-use super::depth::Depth;
+use super::by_document::DocumentLeg;
+use super::candidate::{Candidate, Ranked};
+use super::decide::{self, Decided};
+use super::gather::Gathered;
 use super::listed::Listed;
 use super::quality_row::Served;
 use super::query::SearchRequest;
-use super::rerank::Rerank;
-use super::retrieve::{Decided, Retrieved};
+use super::rank::pool;
+use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
-use crate::models;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem::take;
-use tamis_cut::{Gate, Rule, Verdict};
-use tamis_embed::Embedder;
-use tamis_rank::{Adjustment, Fusion};
+use std::sync::Arc;
+use tamis_cut::{Gate, Relevance, Rule, Verdict};
+use tamis_rank::Fusion;
 use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
 
 /// Expected passages per record, for the depth of the first attempt. Few texts are longer than a passage.
@@ -72,7 +72,7 @@ pub(crate) struct FoundEvidence {
 /// A proposed record.
 pub(crate) struct FoundRecord {
     /// Its most similar passage.
-    pub passage: StoredPassage,
+    pub passage: Arc<StoredPassage>,
     pub similarity: f64,
     /// Its rank in the lexical leg, from 1, and the BM25 score of the passage that gave it.
     pub proposed: Option<(usize, f64)>,
@@ -90,190 +90,118 @@ impl Searcher<'_> {
         mut clock: Stopwatch,
     ) -> Result<FoundEvidence, Error> {
         query.request.check()?;
-        let (mut retrieved, passages) = self.proposals(query, &mut clock)?;
-        let Some(model) = retrieved.model.as_deref().map(Embedder::model).cloned() else {
-            let reason = retrieved.fallback_reason.take();
+        let legs = |retrieved: &Retrieved| [proposals(retrieved)];
+        let depth = (query.candidates, query.candidates * PASSAGES_OF_A_RECORD);
+        let (mut retrieved, [proposed]) =
+            self.retrieve_documents(query.request, &query.filter, depth, &mut clock, legs)?;
+        let Some(model) = retrieved.plan.model.clone() else {
+            let reason = retrieved.plan.fallback_reason.take();
             return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
         };
         // This comes before unproposed records are left out, since the gate judges the whole collection.
-        let known = decide::known(&retrieved.gathered, &HashSet::new(), models::reference(&model));
-        let verdict = Gate::default().judge(&known);
-        let (mut listed, proposed) = listed(&mut retrieved, passages, query);
+        let verdict = Gate::default().judge(&decide::gate_evidence(&retrieved, &HashSet::new()));
+        let places = places(&retrieved.gathered, &proposed);
+        let mut list = listed(&mut retrieved, &places)?;
         clock.lap("rank");
 
-        let decision = self.ended(&retrieved, &mut listed, query)?;
+        let mut cut = ended(&retrieved, &mut list, query);
         clock.lap("cut");
-        let Decision { report: mut cut, probabilities, pool, .. } = decision;
         cut.explain_words(&retrieved.question.words);
-        let fusion = BY_SIMILARITY;
         let decided = Decided {
-            mode: retrieved.mode,
-            scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
-            rerank: Rerank::none(&self.index.config.rank),
-            probabilities,
-            evidence: Vec::new(),
-            pool,
-            order: None,
-            replaced: None,
-            warning: None,
+            list,
             cut,
-            ranked: take(&mut listed.ranked),
-            entries: None,
             token_budget: None,
+            mode: retrieved.plan.mode,
+            scoring: ScoringKey::new(ScoringKind::Evidence, BY_SIMILARITY).with("proposed", query.candidates),
+            replaced: None,
         };
         let returned = decided.cut.keep.min(query.limit);
-        let query_id = self.recorded_evidence(query, &retrieved, &decided, returned, &clock);
+        let served = Served {
+            entry_point: Some(query.entry_point),
+            collections: &query.filter.collections,
+            returned,
+            top_k: query.limit,
+            fallback_reason: retrieved.plan.fallback_reason.clone(),
+        };
+        // A search is recorded even if it found nothing.
+        let search = self.recorded(&retrieved.question.text, &retrieved, &decided);
+        let query_id = self.record(search, &retrieved, &decided, served, &clock);
         clock.lap("record");
+        let by_words = retrieved.gathered.lexical.is_some();
         let record = |ranked: Ranked| FoundRecord {
             similarity: ranked.score,
-            proposed: proposed.get(&ranked.passage.document).copied(),
+            proposed: places.get(&ranked.passage.document).copied().filter(|_| by_words),
             passage: ranked.passage,
         };
         Ok(FoundEvidence {
-            records: decided.ranked.into_iter().map(record).collect(),
+            records: decided.list.ranked.into_iter().map(record).collect(),
             cut: decided.cut,
             verdict,
-            searched: retrieved.coverage.passages,
+            searched: retrieved.plan.coverage.passages,
             model: model.id,
-            fallback_reason: retrieved.fallback_reason,
+            fallback_reason: retrieved.plan.fallback_reason,
             warnings: retrieved.warnings,
             query_id,
             timings_ms: if query.request.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
         })
-    }
-
-    /// Returns the candidates of the legs, as deep as it takes for this many different records.
-    fn proposals(
-        &self,
-        query: &EvidenceQuery<'_>,
-        clock: &mut Stopwatch,
-    ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
-        let mut depth = query.candidates * PASSAGES_OF_A_RECORD;
-        loop {
-            let (retrieved, passages) = self.retrieve(query.request, &query.filter, Depth::exactly(depth), clock)?;
-            let found = if retrieved.mode.lexical() {
-                retrieved.gathered.found.lexical
-            } else {
-                retrieved.gathered.found.semantic
-            };
-            let proposed = proposed(&retrieved, &passages).len();
-            if proposed >= query.candidates || found.is_none_or(|found| found < depth) {
-                return Ok((retrieved, passages));
-            }
-            depth *= 4;
-        }
-    }
-
-    /// Decides where the records end.
-    fn ended(&self, retrieved: &Retrieved, listed: &mut Listed, query: &EvidenceQuery<'_>) -> Result<Decision, Error> {
-        let gate = retrieved.question.gate.as_ref();
-        let reference = retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-        let (rule, gate) = match query.end {
-            End::Rule(rule) => (rule, gate),
-            End::RuleAlone(rule) => (rule, None),
-            End::Similarity(least) => {
-                let beyond = retrieved.coverage.passages > listed.values.len() as u64;
-                let cut = least_similarity(&listed.values, least, beyond);
-                let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool });
-            }
-        };
-        let grounds = Grounds { gate, reference, relevance: Default::default(), probabilities: None };
-        decide::decide(rule, &grounds, &retrieved.gathered, listed)
-    }
-
-    /// Records the search, even if it found nothing.
-    fn recorded_evidence(
-        &self,
-        query: &EvidenceQuery<'_>,
-        retrieved: &Retrieved,
-        decided: &Decided,
-        returned: usize,
-        clock: &Stopwatch,
-    ) -> Option<String> {
-        if !self.index.config.telemetry.record {
-            return None;
-        }
-        let served = Served {
-            collections: &query.filter.collections,
-            returned,
-            top_k: query.limit,
-            ..Served::without_passages(retrieved, &decided.cut, clock)
-        };
-        let search = self.recorded(&retrieved.question.text, retrieved, decided);
-        self.record(search, served, Some(query.entry_point))
     }
 }
 
 /// The order by plain similarity, in which BM25 has no part.
 const BY_SIMILARITY: Fusion = Fusion::Weighted { weight: 1.0 };
 
-/// Returns the records of the proposing leg, each by its best passage there: its position and its score.
-fn proposed(retrieved: &Retrieved, passages: &[StoredPassage]) -> Vec<(DocumentId, f64)> {
-    let by_words = retrieved.gathered.lexical.is_some();
-    let scored = retrieved.gathered.candidates.iter().zip(passages).filter_map(|(candidate, passage)| {
-        let score = if by_words { candidate.bm25.filter(|&bm25| bm25 > 0.0) } else { candidate.similarity };
-        Some((passage.document, score.filter(|score| score.is_finite())?, candidate.passage))
-    });
-    let mut scored: Vec<_> = scored.collect();
-    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.2.cmp(&b.2)));
-    let mut seen = HashSet::new();
-    scored
-        .into_iter()
-        .filter(|(document, ..)| seen.insert(*document))
-        .map(|(document, score, _)| (document, score))
-        .collect()
+/// Decides where the records end.
+fn ended(retrieved: &Retrieved, list: &mut Listed, query: &EvidenceQuery<'_>) -> CutReport {
+    let (rule, gate) = match query.end {
+        End::Rule(rule) => (rule, retrieved.question.gate.as_ref()),
+        End::RuleAlone(rule) => (rule, None),
+        End::Similarity(least) => {
+            let values = list.pool.values();
+            return least_similarity(values, least, retrieved.plan.coverage.passages > values.len() as u64);
+        }
+    };
+    decide::cut(rule, gate, Relevance::default(), retrieved, list)
 }
 
-/// Orders the proposed records by their most similar passages and keeps each one's rank in the proposing leg. Records without a
-/// similarity are left out, and the gathered candidates become those of the list.
-fn listed(
-    retrieved: &mut Retrieved,
-    passages: Vec<StoredPassage>,
-    query: &EvidenceQuery<'_>,
-) -> (Listed, HashMap<DocumentId, (usize, f64)>) {
-    let by_words = retrieved.gathered.lexical.is_some();
-    let background = retrieved.gathered.background().similarity;
-    let places: HashMap<DocumentId, (usize, f64)> = proposed(retrieved, &passages)
-        .into_iter()
-        .take(query.candidates)
-        .zip(1..)
-        .map(|((document, score), rank)| (document, (rank, score)))
-        .collect();
-    let candidates = take(&mut retrieved.gathered.candidates);
-    let ranked = candidates.into_iter().zip(passages).filter_map(|(candidate, passage)| {
+/// Returns the score of a passage in the leg that proposes records: words, if they take part.
+fn proposing(gathered: &Gathered, candidate: &Candidate) -> Option<f64> {
+    match gathered.lexical {
+        Some(_) => candidate.bm25.filter(|&bm25| bm25 > 0.0),
+        None => candidate.similarity,
+    }
+}
+
+fn proposals(retrieved: &Retrieved) -> DocumentLeg {
+    let gathered = &retrieved.gathered;
+    let found = if retrieved.plan.mode.lexical() { gathered.found.lexical } else { gathered.found.semantic };
+    DocumentLeg::new(gathered, found, |candidate, _| proposing(gathered, candidate))
+}
+
+/// Returns the rank of each proposed record, from 1, and the score that gave it.
+fn places(gathered: &Gathered, proposed: &[usize]) -> HashMap<DocumentId, (usize, f64)> {
+    let place = |(&at, rank): (&usize, usize)| {
+        Some((gathered.passages[at].document, (rank, proposing(gathered, &gathered.candidates[at])?)))
+    };
+    proposed.iter().zip(1..).filter_map(place).collect()
+}
+
+/// Orders the proposed records by their most similar passages. Records without a similarity are left out, and the gathered candidates
+/// become those of the list.
+fn listed(retrieved: &mut Retrieved, proposed: &HashMap<DocumentId, (usize, f64)>) -> Result<Listed, Error> {
+    let gathered = &mut retrieved.gathered;
+    let all = take(&mut gathered.candidates).into_iter().zip(take(&mut gathered.passages));
+    let ranked = all.filter_map(|(candidate, passage)| {
         let score = candidate.similarity.filter(|similarity| similarity.is_finite())?;
-        let ranked = Ranked {
-            candidate,
-            passage,
-            adjustment: Adjustment::of(1.0, 1.0),
-            decay: 1.0,
-            score,
-            value: score,
-            added: 0.0,
-            first: None,
-            late: None,
-            judged: None,
-            judged_relevant: None,
-        };
-        places.contains_key(&ranked.passage.document).then_some(ranked)
+        proposed.contains_key(&passage.document).then(|| Ranked::new(candidate, passage, score))
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut seen = HashSet::new();
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
-    retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
+    gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
     let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let listed = Listed {
-        ranked,
-        entries: None,
-        values,
-        background,
-        admitted: None,
-        source_tables: Vec::new(),
-        short: HashSet::new(),
-    };
-    (listed, if by_words { places } else { HashMap::new() })
+    let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
+    Ok(Listed::new(ranked, pool(values, gathered.background().similarity, count)?))
 }
 
 /// Returns a minimum similarity as a cut. `beyond`: more candidates exist than these.

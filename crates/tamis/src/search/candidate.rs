@@ -1,5 +1,6 @@
 //! A passage as it moves through a search.
 
+use std::sync::Arc;
 use tamis_rank::{Adjustment, Evidence, ExactFind};
 use tamis_store::{PassageId, StoredPassage};
 
@@ -37,7 +38,7 @@ impl Candidate {
 #[derive(Clone, Debug)]
 pub(super) struct Ranked {
     pub candidate: Candidate,
-    pub passage: StoredPassage,
+    pub passage: Arc<StoredPassage>,
     /// The adjustment by language and age.
     pub adjustment: Adjustment,
     /// The decay factor of its age, in (0, 1].
@@ -53,9 +54,28 @@ pub(super) struct Ranked {
     pub first: Option<usize>,
     /// Its similarity to the query under the better model, if it has a vector of it or a search made one.
     pub late: Option<f64>,
-    /// The probability that a judge gave it, if one read it.
+    /// The probability that a reranker gave it, if one read it.
     pub judged: Option<f64>,
     /// True if people said for this question that it answers, false if they said that it does not. For a passage that stands for
     /// an entry, this is said of the entry.
     pub judged_relevant: Option<bool>,
+}
+
+impl Ranked {
+    /// A candidate that a score alone ranks.
+    pub fn new(candidate: Candidate, passage: Arc<StoredPassage>, score: f64) -> Self {
+        Ranked {
+            candidate,
+            passage,
+            adjustment: Adjustment::of(1.0, 1.0),
+            decay: 1.0,
+            score,
+            value: score,
+            added: 0.0,
+            first: None,
+            late: None,
+            judged: None,
+            judged_relevant: None,
+        }
+    }
 }

@@ -1,348 +1,172 @@
-//! Orders a gathered pool and cuts it.
+//! The second half of a search: orders the retrieved candidates as a rule requires, and decides where they end.
 
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
-use super::decay::SearchDecay;
-use super::gather::Gathered;
-use super::gather::Phrased;
+use super::entries;
 use super::listed::Listed;
-use super::rank_factors::factors;
-use super::rerank::Rerank;
+use super::plan::joined;
+use super::query::SearchRequest;
+use super::rank_factors::lean_of;
+use super::retrieve::Retrieved;
+use super::searcher::Searcher;
+use super::stopwatch::Stopwatch;
 use super::thresholds::Thresholds;
 use crate::Error;
-use crate::collections::CODE;
-use std::collections::{HashMap, HashSet};
-use tamis_cut::{
-    Admission, Admitted, Background, Gate, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
-};
-use tamis_rank::{
-    Adjustment, Evidence, ExactFind, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
-    lowered, merged_ranks, order, put_first,
-};
-use tamis_store::{PassageId, StoredPassage};
+use crate::config::Mode;
+use crate::models;
+use std::collections::HashSet;
+use tamis_cut::{Background, Gate, Relevance, Rule, Scale};
+use tamis_store::{PassageId, ScoringKey};
 
-/// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
-/// which carry no evidence of relevance: those order, and the rule reads the convex values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fusions {
-    pub order: Fusion,
-    pub cut: Fusion,
+/// The pool in the order of a rule, and the place where the rule ends it.
+pub(super) struct Decided {
+    pub list: Listed,
+    pub cut: CutReport,
+    /// Most tokens of text in the answer.
+    pub token_budget: Option<usize>,
+    /// The legs that decided. Thresholds can leave nothing of the semantic leg.
+    pub mode: Mode,
+    /// The scale of the values that the rule read. Values of two searches are comparable if their keys are equal.
+    pub scoring: ScoringKey,
+    /// The reason why a different rule, or fewer legs, decided.
+    pub replaced: Option<String>,
 }
 
-impl Fusions {
-    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic leg's share.
-    pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
-        let both = |fusion| Fusions { order: fusion, cut: fusion };
-        match (rule.scale(), configured) {
-            (Scale::Score, Fusion::Rrf { .. }) => Fusions { order: configured, cut: Fusion::Convex { weight } },
-            (Scale::Score, _) => both(configured),
-            (Scale::Similarity, _) => both(Fusion::Weighted { weight: 1.0 }),
-            (Scale::Weighted, _) => both(Fusion::Weighted { weight: 0.7 }),
+impl Searcher<'_> {
+    /// Orders the retrieved candidates as the rule requires, and decides where they end.
+    pub(super) fn decide(
+        &self,
+        retrieved: &Retrieved,
+        rule: &dyn Rule,
+        clock: &mut Stopwatch,
+    ) -> Result<Decided, Error> {
+        let Retrieved { question, plan, text_kind, .. } = retrieved;
+        let replacement = self.replacement(rule, plan.mode)?;
+        let replaced = replacement
+            .as_ref()
+            .map(|other| format!("cut {} in place of {}, which reads similarities", other.name(), rule.name()));
+        let rule = replacement.as_deref().unwrap_or(rule);
+
+        let reads_thresholds = rule.reads_thresholds() || rule.heeds_measured_thresholds();
+        let thresholds = reads_thresholds.then(|| self.thresholds(plan.model.as_ref())).transpose()?;
+        let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
+        let mut list = self.rank(retrieved, rule, thresholds.as_ref())?;
+        clock.lap("rank");
+        // Memories are notes of their own, not parts of a file. Similarities are on a scale of their own.
+        let is_plain = !question.memory && rule.scale() == Scale::Score;
+        if !rule.counts_passages() {
+            entries::group(&mut list, is_plain, question)?;
         }
-    }
-
-    /// Returns the weighted fusion of memories, or the one that the rule's scale requires.
-    pub fn of_memories(rule: &dyn Rule) -> Self {
-        let weight = if rule.scale() == Scale::Similarity { 1.0 } else { MEMORY_WEIGHT };
-        let fusion = Fusion::Weighted { weight };
-        Fusions { order: fusion, cut: fusion }
-    }
-}
-
-/// The weight w of the semantic leg in a memory's score, w · similarity + (1 − w) · r/(1+r) with r the BM25 score.
-const MEMORY_WEIGHT: f64 = 0.7;
-
-/// The role of ordinary text.
-const MAIN: &str = "main";
-
-/// The inputs of a list besides the candidates.
-pub(super) struct Steps<'a> {
-    pub fusions: Fusions,
-    /// The names that the query can mean.
-    pub names: &'a QueryNames,
-    /// What the search leans to.
-    pub lean: Option<Lean>,
-    pub rerank: &'a Rerank,
-    pub decay: SearchDecay<'a>,
-    /// The tables of collections with parameters of their own, for a rule that reads them.
-    pub tables: &'a [(&'static str, TopScore)],
-    /// The thresholds of languages, for a rule that heeds those that were measured.
-    pub measured: Option<&'a Thresholds>,
-}
-
-impl Steps<'_> {
-    /// The similarity that a code passage needs if nothing else speaks for it; `None` where nothing was measured.
-    fn needed(&self, passage: &StoredPassage) -> Option<f64> {
-        self.measured.filter(|_| passage.collection == CODE)?.measured(self.rerank.language_of(passage))
-    }
-}
-
-/// Which candidates have nothing to speak for them, under any phrasing, but a similarity below the one that their language needs.
-fn falls_short(gathered: &Gathered, passages: &[StoredPassage], steps: &Steps<'_>) -> Vec<bool> {
-    let of_phrasings = |passage: PassageId| {
-        let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
-        phrased.filter(move |candidate| candidate.passage == passage)
-    };
-    let falls_short = |(candidate, passage): (&Candidate, &StoredPassage)| {
-        let Some(needed) = steps.needed(passage) else { return false };
-        let speaks = |candidate: &Candidate| {
-            candidate.coverage.is_some_and(|coverage| coverage > 0.0)
-                || candidate.similarity.is_none_or(|similarity| similarity >= needed)
+        clock.lap("entries");
+        // The model of relevance weighs entries of any text but memories. A rule on a scale of its own orders by that.
+        let weighs = is_plain && !rule.counts_passages();
+        let reranker = question.reranker.as_deref().filter(|_| weighs);
+        let scoring = self.scoring(retrieved, rule, &list, reranker)?;
+        // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
+        let relevance = match question.memory {
+            true => self.relevance(
+                &question.scope.label(&self.index.namespace),
+                plan.model.as_ref().map(|model| model.id.as_str()),
+                plan.mode,
+                &scoring,
+            ),
+            false => Relevance::of(*text_kind),
         };
-        !speaks(candidate) && !of_phrasings(candidate.passage).any(speaks)
-    };
-    gathered.candidates.iter().zip(passages).map(falls_short).collect()
+        clock.lap("relevance");
+        if weighs {
+            self.weigh(retrieved, &mut list, reranker)?;
+        }
+        clock.lap("weigh");
+        let mut cut = cut(rule, question.gate.as_ref(), relevance, retrieved, &mut list);
+        clock.lap("cut");
+        if let Some(gate) = &question.waived_gate {
+            cut.explain_waived(&gate.verdict(&gate_evidence(retrieved, &list.short), &list.pool));
+        }
+        if let Some(lean) = lean_of(question, *text_kind) {
+            cut.diagnostics.insert("lean".into(), lean.name().into());
+        }
+        for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
+            let judged = list.counted().iter().filter(|ranked| ranked.judged_relevant == Some(relevant)).count();
+            if judged > 0 {
+                cut.diagnostics.insert(name.into(), judged.into());
+            }
+        }
+        entries::explain(&mut cut, &list);
+        list.warning = joined(thresholds.as_ref().and_then(|thresholds| thresholds.warning.clone()), list.warning);
+        let thresholds = thresholds.filter(|_| rule.reads_thresholds());
+        let replaced = joined(replaced, rejected(&list, retrieved, thresholds.as_ref()));
+        let admitted_by_words = list.pool.admitted().is_some_and(|admitted| admitted.by_similarity == 0);
+        let mode = if admitted_by_words && thresholds.is_some() { Mode::Lexical } else { plan.mode };
+        Ok(Decided { list, cut, token_budget: rule.token_budget(), mode, scoring, replaced })
+    }
+
+    /// Refuses a rule that reads similarities if the caller asked for words alone.
+    pub(crate) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
+        if !request.mode.unwrap_or(self.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
+            let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
+            return Err(Error::argument("cut", rule.name(), allowed));
+        }
+        Ok(())
+    }
+
+    /// Returns the rule that takes the place of `rule` if it reads similarities and the search has no vectors.
+    pub(crate) fn replacement(&self, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
+        if mode.semantic() || rule.scale() != Scale::Similarity {
+            return Ok(None);
+        }
+        let background = self.index.config.cut("background");
+        background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
+    }
 }
 
-/// Orders the pool, best first, by the fused raw scores. Language and age adjust the scores and the rank factors lower them; ties
-/// are ordered by passage. `passages` are those of the candidates, in their order. `threshold` gives the similarity that each
-/// needs under a rule with thresholds.
-pub(super) fn list(
-    gathered: &Gathered,
-    passages: Vec<StoredPassage>,
+impl Decided {
+    /// Returns the positions of the other relevant passages of each kept candidate.
+    pub fn further(&self) -> Vec<Vec<usize>> {
+        let Decided { list, cut, .. } = self;
+        let Some(entries) = &list.entries else { return vec![Vec::new(); cut.keep.min(list.ranked.len())] };
+        // A cut that leaves nothing out leaves no passage out either.
+        let line = match cut.dropped {
+            0 => Some(f64::NEG_INFINITY),
+            _ => cut.keep.checked_sub(1).and_then(|last| list.pool.values().get(last)).copied(),
+        };
+        entries::further_kept(&list.ranked, entries, cut.keep, line, self.token_budget)
+    }
+}
+
+/// Decides how many of the listed candidates are relevant. The list's pool becomes the one that the rule read.
+pub(super) fn cut(
     rule: &dyn Rule,
-    steps: &Steps<'_>,
-    threshold: impl Fn(&StoredPassage) -> Option<f64>,
-) -> Listed {
-    let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
-    let factors = factors(steps.names, steps.lean, &passages);
-    let weighed = |scores: Vec<f64>| -> Vec<f64> {
-        scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
-    };
-    let Fusions { order: ordering, cut } = steps.fusions;
-    let fused = Fused::of(gathered, &adjustments, cut);
-    let decay: Vec<f64> = passages.iter().map(|passage| steps.decay.factor(passage)).collect();
-    let mut values = weighed(fused.values);
-    // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
-    let falls_short = falls_short(gathered, &passages, steps);
-    let lower = |scores: &mut [f64], most: f64| {
-        let short = scores.iter_mut().zip(&falls_short).filter(|(_, short)| **short);
-        short.for_each(|(score, _)| *score = score.min(most));
-    };
-    lower(&mut values, fused.background.unwrap_or(0.0));
-    let mut scores = match ordering {
-        // Ranks carry no decay, so candidates that decay are ordered by values.
-        _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
-            weighed(Fused::ranks(gathered, &adjustments, ordering))
-        }
-        same if same == cut => values.clone(),
-        other => weighed(Fused::of(gathered, &adjustments, other).values),
-    };
-    if ordering != cut || !gathered.phrased.is_empty() {
-        lower(&mut scores, 0.0);
-    }
-    // An exact find is at least as good as the best of the rest, and comes first.
-    let finds: Vec<Option<ExactFind>> = gathered.candidates.iter().map(|candidate| candidate.exact).collect();
-    let main: Vec<bool> = passages.iter().map(|passage| passage.role == MAIN).collect();
-    let first = put_first(&finds, &main, &values);
-    let mut places: Vec<Option<usize>> = vec![None; values.len()];
-    first.iter().enumerate().for_each(|(place, &position)| places[position] = Some(place));
-    for list in [&mut values, &mut scores] {
-        let best = list.iter().copied().filter(|value| value.is_finite()).fold(f64::NEG_INFINITY, f64::max);
-        first.iter().for_each(|&position| list[position] = best);
-    }
-    let mut order = order(&values);
-    // Candidates with equal or missing reciprocal ranks are ordered by their values.
-    let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
-    order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
-    order.sort_by_key(|&position| places[position].unwrap_or(usize::MAX));
-    let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
-
-    let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
-        let Candidate { similarity, coverage, .. } = *candidate;
-        rule.admits(&RawScores { similarity, coverage, threshold: threshold(passage) })
-    };
-    // `None` at the first candidate means that the rule reads the list.
-    let admissions: Option<Vec<Admission>> = gathered.candidates.iter().zip(&passages).map(admission).collect();
-    let admissions = admissions.filter(|admissions| !admissions.is_empty());
-    let admitted = admissions.as_ref().map(|admissions| admissions.iter().copied().collect());
-
-    if let Some(admissions) = admissions {
-        order.sort_by_key(|&position| admissions[position] == Admission::Refused);
-    }
-    let short = gathered.candidates.iter().zip(falls_short).filter(|(_, short)| *short);
-    let short = short.map(|(candidate, _)| candidate.passage).collect();
-    let mut passages: Vec<Option<StoredPassage>> = passages.into_iter().map(Some).collect();
-    let ranked = order.into_iter().filter_map(|position| {
-        Some(Ranked {
-            candidate: gathered.candidates[position].clone(),
-            passage: passages[position].take()?,
-            adjustment: adjustments[position],
-            decay: decay[position],
-            score: scores[position],
-            value: values[position],
-            added: 0.0,
-            first: places[position],
-            late: None,
-            judged: None,
-            judged_relevant: None,
-        })
-    });
-    let ranked: Vec<Ranked> = ranked.collect();
-    values.sort_by(|a, b| b.total_cmp(a));
-    Listed { ranked, entries: None, values, background: fused.background, admitted, source_tables, short }
-}
-
-/// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best
-/// value of all, move to the front of `order`. Without such collections nothing changes.
-fn by_source(
-    rule: &dyn Rule,
-    tables: &[(&'static str, TopScore)],
-    passages: &[StoredPassage],
-    values: &[f64],
-    order: &mut [usize],
-) -> Vec<SourceTable> {
-    if tables.is_empty() {
-        return Vec::new();
-    }
-    let Ok(own) = TopScore::with_settings(&rule.settings()) else { return Vec::new() };
-    let mut held: Vec<SourceTable> = tables
-        .iter()
-        .map(|(source, table)| SourceTable { source: (*source).to_owned(), table: table.clone(), values: Vec::new() })
-        .collect();
-    let best = values.iter().copied().filter(|value| value.is_finite()).reduce(f64::max);
-    let Some(best) = best else { return held };
-    let mut reaches = vec![false; values.len()];
-    for ((passage, &value), reaches) in passages.iter().zip(values).zip(&mut reaches) {
-        let source = held.iter_mut().find(|source| source.source == passage.collection);
-        let line = source.as_ref().map_or(&own, |source| &source.table).line(best);
-        *reaches = value >= line;
-        if let Some(source) = source {
-            source.values.push(value);
-        }
-    }
-    order.sort_by_key(|&position| !reaches[position]);
-    held
-}
-
-/// The value of each candidate, in the candidates' order, and that of a passage that has nothing to do with the query.
-struct Fused {
-    values: Vec<f64>,
-    background: Option<f64>,
-}
-
-impl Fused {
-    /// Returns the values that a cut reads: the fused raw scores. With several phrasings it takes the best score, each times its
-    /// phrasing's weight.
-    fn of(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Self {
-        if gathered.phrased.is_empty() {
-            let evidence =
-                gathered.candidates.iter().zip(adjustments).map(|(candidate, moved)| candidate.evidence(*moved));
-            let evidence: Vec<Evidence> = evidence.collect();
-            let background = fusion.background(&evidence, gathered.background());
-            return Fused { values: fusion.fuse(&evidence), background };
-        }
-        let phrasings = fuse_phrasings(&phrasings(gathered, adjustments), fusion);
-        let background = |phrasing: &ScoredPhrasing| phrasing.background.map(|value| phrasing.weight * value);
-        Fused {
-            values: best_scores(&phrasings, gathered.candidates.len()),
-            background: phrasings.iter().filter_map(background).reduce(f64::max),
-        }
-    }
-
-    /// Returns the merged ranks of several phrasings.
-    fn ranks(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Vec<f64> {
-        merged_ranks(&fuse_phrasings(&phrasings(gathered, adjustments), fusion), gathered.candidates.len())
-    }
-}
-
-/// Returns each phrasing with its candidates by their position among all.
-fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
-    let positions: HashMap<PassageId, usize> =
-        gathered.candidates.iter().enumerate().map(|(position, candidate)| (candidate.passage, position)).collect();
-    let phrasing = |phrased: &Phrased| {
-        // A passage that is gone has no position.
-        let found = phrased.candidates.iter().filter_map(|candidate| {
-            let position = *positions.get(&candidate.passage)?;
-            Some((position, candidate.evidence(adjustments[position])))
-        });
-        let coverages = phrased.candidates.iter().filter_map(|candidate| candidate.coverage);
-        Phrasing {
-            weight: phrased.weight,
-            coverage: coverages.reduce(f64::max),
-            found: found.collect(),
-            background: phrased.background,
-        }
-    };
-    gathered.phrased.iter().map(phrasing).collect()
-}
-
-/// A decision, with the values of the query that are worth recording.
-pub(super) struct Decision {
-    pub report: CutReport,
-    /// The probability of relevance of each ranked candidate, if the rule gives one.
-    pub probabilities: Option<Vec<f64>>,
-    /// The values that the rule read, with their background.
-    pub pool: Pool,
-}
-
-/// The inputs of a decision besides the rule and the candidates.
-pub(super) struct Grounds<'a> {
-    pub gate: Option<&'a Gate>,
-    /// The typical similarity of a passage on a query's subject under the model.
-    pub reference: Option<f64>,
-    /// The model of where relevance ends.
-    pub relevance: Relevance,
-    /// The probability of each counted candidate, in the order of the list.
-    pub probabilities: Option<Vec<f64>>,
-}
-
-/// Returns the pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (from
-/// `count` passages), the admitted candidates, and the model of where relevance ends.
-pub(super) fn pool(
-    values: Vec<f64>,
-    background: Option<f64>,
-    count: u64,
-    admitted: Option<Admitted>,
+    gate: Option<&Gate>,
     relevance: Relevance,
-) -> Result<Pool, Error> {
-    let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
-    if let Some(mean) = background {
-        let background = Background { mean, deviation: 0.0, count: count as usize };
-        pool = pool
-            .with_background(background)
-            .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
-    }
-    if let Some(admitted) = admitted {
-        pool = pool.with_admitted(admitted);
-    }
-    Ok(pool.with_relevance(relevance))
-}
-
-/// Decides how many of the listed candidates are relevant.
-pub(super) fn decide(
-    rule: &dyn Rule,
-    grounds: &Grounds<'_>,
-    gathered: &Gathered,
-    listed: &mut Listed,
-) -> Result<Decision, Error> {
-    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short, .. } = listed;
-    let &Grounds { gate, reference, relevance, ref probabilities } = grounds;
-    let values = std::mem::take(values);
-    let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    let mut pool =
-        pool(values, background, count, admitted, relevance)?.with_source_tables(std::mem::take(source_tables));
+    retrieved: &Retrieved,
+    list: &mut Listed,
+) -> CutReport {
+    let mut pool = list.pool.clone().with_relevance(relevance);
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
-        pool = pool.with_sizes(ranked.iter().map(tokens).collect());
+        pool = pool.with_sizes(list.ranked.iter().map(tokens).collect());
     }
-    if let Some(probabilities) = probabilities {
+    if let Some(probabilities) = &list.probabilities {
         pool = pool.with_probabilities(probabilities.clone());
     }
-    let known = known(gathered, short, reference);
     let cut = match gate {
-        Some(gate) => gate.cut(&known, rule, &pool),
+        Some(gate) => gate.cut(&gate_evidence(retrieved, &list.short), rule, &pool),
         None => rule.cut(&pool),
     };
-    let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
+    list.pool = pool;
     let mut report = CutReport::from(cut);
-    report.explain_short(short.len());
-    Ok(Decision { report, probabilities, pool })
+    if !report.probabilities.is_empty() {
+        list.probabilities = Some(report.probabilities.clone());
+    }
+    report.explain_short(list.short.len());
+    report.diagnostics.append(&mut list.diagnostics);
+    report
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their
 /// language give none.
-pub(super) fn known(gathered: &Gathered, short: &HashSet<PassageId>, reference: Option<f64>) -> tamis_cut::Evidence {
+pub(super) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -> tamis_cut::Evidence {
+    let gathered = &retrieved.gathered;
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
     let all = gathered.candidates.iter().chain(phrased);
     let candidates: Vec<&Candidate> = all.filter(|candidate| !short.contains(&candidate.passage)).collect();
@@ -358,8 +182,23 @@ pub(super) fn known(gathered: &Gathered, short: &HashSet<PassageId>, reference: 
         coverage: gathered.lexical.as_ref().map(|_| best(|candidate| candidate.coverage).unwrap_or(0.0)),
         best_similarity: best(|candidate| candidate.similarity),
         background,
-        reference,
+        reference: retrieved.plan.model.as_ref().and_then(models::reference),
         required: best(|candidate| candidate.required),
         exact: candidates.iter().any(|candidate| candidate.exact.is_some()),
     }
+}
+
+/// Returns the reason if the thresholds refused every candidate of the semantic leg.
+fn rejected(list: &Listed, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
+    let thresholds = thresholds.filter(|_| list.pool.admitted().is_none_or(|admitted| admitted.by_similarity == 0))?;
+    retrieved.gathered.semantic.as_ref()?;
+    let similarity = |ranked: &&Ranked| ranked.candidate.similarity.unwrap_or(f64::NEG_INFINITY);
+    let best = list.ranked.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    let language = retrieved.question.hint.or(best.passage.language.as_deref());
+    Some(format!(
+        "every candidate is below the threshold of its language, the best with similarity {:.2} under {:.2} for {}",
+        best.candidate.similarity?,
+        thresholds.of(language),
+        language.unwrap_or("any language"),
+    ))
 }

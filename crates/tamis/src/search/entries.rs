@@ -9,11 +9,10 @@ use super::candidate::Ranked;
 use super::listed::{Entry, Listed};
 use super::question::Question;
 use super::representative::{chosen, is_mute};
-use std::borrow::Cow;
+use crate::Error;
 use std::collections::HashMap;
-use std::sync::Arc;
 use tamis_rank::{Shingles, entry_scores, near_copies};
-use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
+use tamis_store::{DocumentId, StoredPassage, TextHash};
 use tamis_text::Kind;
 
 /// The identity of an entry: passages with equal keys belong together.
@@ -54,34 +53,17 @@ fn holds_many_notes(passage: &StoredPassage) -> bool {
     passage.kind == Kind::Note.as_str() && (is_day || stem.eq_ignore_ascii_case("memory"))
 }
 
-/// What grouping reads of each text, for an evaluation, which drops the texts themselves; empty in a search.
-pub(super) type KnownTexts = Arc<HashMap<PassageId, KnownText>>;
-
-/// Lengths and shingles of a text.
-#[derive(Debug)]
-pub(super) struct KnownText {
-    pub bytes: usize,
-    pub characters: usize,
-    pub shingles: Shingles,
-}
-
-impl KnownText {
-    pub fn of(text: &str) -> Self {
-        KnownText { bytes: text.len(), characters: text.chars().count(), shingles: Shingles::of(text) }
-    }
-}
-
 /// Groups the list into entries. The passages that stand for the entries come first, in the order of the entries, and all other
 /// passages follow; the values become those of the entries. If it `adds`, the entries are ordered by what their other passages say too, and by
 /// the name of the file, if the question has its words; the values stay those of the best passages. A list from a single document stays
 /// as it is, since the question then is where in it.
-pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, adds: bool, question: &Question) {
+pub(super) fn group(listed: &mut Listed, adds: bool, question: &Question) -> Result<(), Error> {
     let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let alone = keys.iter().all(|key| Some(key) == keys.first());
     if keys.len() > 1 && alone {
-        return;
+        return Ok(());
     }
-    let copied = copied(&listed.ranked, &keys, texts);
+    let copied = copied(&listed.ranked, &keys);
     let originals: Vec<usize> = (0..keys.len()).filter(|&at| copied[at].is_none()).collect();
     let original_keys: Vec<EntryKey> = originals.iter().map(|&at| keys[at]).collect();
     let original_values: Vec<f64> = originals.iter().map(|&at| listed.ranked[at].value).collect();
@@ -97,7 +79,7 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, adds: bool, questio
     // Reciprocal ranks order a list by scores of their own. A passage that is in no ranking has 0.
     let by_values = original_values.is_sorted_by(|a, b| a >= b);
     let (scores, background) = match by_values {
-        true => (original_values.clone(), listed.background.unwrap_or(0.0)),
+        true => (original_values.clone(), listed.background().unwrap_or(0.0)),
         false => (originals.iter().map(|&at| listed.ranked[at].score).collect(), 0.0),
     };
     let adds = adds && scores.is_sorted_by(|a, b| a >= b);
@@ -120,7 +102,7 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, adds: bool, questio
     let mut stand_in: Vec<(usize, usize)> = Vec::new();
     for entry in grouped.iter_mut().filter(|entry| entry.passages.len() > 1) {
         let passages: Vec<&Ranked> = entry.passages.iter().map(|&at| &listed.ranked[originals[at]]).collect();
-        let chosen = chosen(&passages, question, listed.background.unwrap_or(0.0));
+        let chosen = chosen(&passages, question, listed.background().unwrap_or(0.0));
         entry.passages[..=chosen].rotate_right(1);
         if chosen > 0 {
             stand_in.push((originals[entry.passages[0]], originals[entry.passages[1]]));
@@ -168,15 +150,17 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, adds: bool, questio
     }
     let mut ranked: Vec<Option<Ranked>> = std::mem::take(&mut listed.ranked).into_iter().map(Some).collect();
     listed.ranked = order.into_iter().filter_map(|at| ranked[at].take()).collect();
-    listed.values = values;
+    let unsorted = |error: tamis_cut::PoolError| Error::argument("pool", error.to_string(), "sorted");
+    listed.pool = listed.pool.clone().with_scores(values).map_err(unsorted)?;
     listed.entries = Some(entries);
+    Ok(())
 }
 
 /// Returns, for each passage of an ungrouped list, the position of the first passage of its entry. Replays with a cut that counts
 /// entries need it.
 pub(super) fn places(ranked: &[Ranked]) -> Vec<u32> {
     let keys: Vec<EntryKey> = ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
-    let copied = copied(ranked, &keys, &KnownTexts::default());
+    let copied = copied(ranked, &keys);
     let mut first: HashMap<EntryKey, u32> = HashMap::new();
     let place = |(at, place): (usize, u32)| *first.entry(keys[copied[at].unwrap_or(at)]).or_insert(place);
     (0..ranked.len()).zip(0..).map(place).collect()
@@ -200,14 +184,13 @@ struct Look<'p> {
 }
 
 impl<'p> Look<'p> {
-    fn of(ranked: &'p Ranked, key: EntryKey<'p>, texts: &KnownTexts) -> Self {
+    fn new(ranked: &'p Ranked, key: EntryKey<'p>) -> Self {
         let Ranked { candidate, passage, .. } = ranked;
-        let bytes = texts.get(&passage.passage).map_or(passage.text.len(), |text| text.bytes);
         Look {
             key,
             similarity: candidate.similarity,
             bm25: candidate.bm25,
-            bytes: bytes as f64,
+            bytes: passage.text.len() as f64,
             hash: passage.text_hash,
             is_memory: [Kind::Note.as_str(), Kind::Turns.as_str()].contains(&passage.kind.as_str()),
         }
@@ -226,8 +209,8 @@ impl<'p> Look<'p> {
 
 /// Returns, for each ranked passage, the earlier passage of another entry that it is a near-copy of. A text is read only if the
 /// scores leave the question open.
-fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Option<usize>> {
-    let looks: Vec<Look> = ranked.iter().zip(keys).map(|(ranked, key)| Look::of(ranked, *key, texts)).collect();
+fn copied(ranked: &[Ranked], keys: &[EntryKey]) -> Vec<Option<usize>> {
+    let looks: Vec<Look> = ranked.iter().zip(keys).map(|(ranked, key)| Look::new(ranked, *key)).collect();
     let may = |a: usize, b: usize| looks[a].may_repeat(&looks[b]);
     let mut compared = vec![false; ranked.len()];
     // Only texts of nearly the same length can repeat each other.
@@ -241,13 +224,8 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
             }
         }
     }
-    let shingles = |(ranked, compared): (&Ranked, &bool)| {
-        compared.then(|| match texts.get(&ranked.passage.passage) {
-            Some(text) => Cow::Borrowed(&text.shingles),
-            None => Cow::Owned(Shingles::of(&ranked.passage.text)),
-        })
-    };
-    let shingles: Vec<Option<Cow<'_, Shingles>>> = ranked.iter().zip(&compared).map(shingles).collect();
+    let shingles = |(ranked, compared): (&Ranked, &bool)| compared.then(|| Shingles::of(&ranked.passage.text));
+    let shingles: Vec<Option<Shingles>> = ranked.iter().zip(&compared).map(shingles).collect();
     near_copies(&shingles, may)
 }
 
@@ -284,10 +262,11 @@ pub(super) fn further_kept(
 }
 
 /// Adds to the figures of a cut what it counted, and the number of passages behind it.
-pub(super) fn explain(cut: &mut CutReport, ranked: &[Ranked], entries: Option<&[Entry]>) {
-    cut.diagnostics.insert("counted".into(), if entries.is_some() { "entries" } else { "passages" }.into());
-    if let Some(entries) = entries {
-        cut.diagnostics.insert("passages".into(), ranked.len().into());
+pub(super) fn explain(cut: &mut CutReport, list: &Listed) {
+    let counted = if list.entries.is_some() { "entries" } else { "passages" };
+    cut.diagnostics.insert("counted".into(), counted.into());
+    if let Some(entries) = &list.entries {
+        cut.diagnostics.insert("passages".into(), list.ranked.len().into());
         let copies: usize = entries.iter().map(|entry| entry.copies.len()).sum();
         cut.diagnostics.insert("copies".into(), copies.into());
     }

@@ -4,8 +4,9 @@
 use super::candidate::Candidate;
 use super::depth::{Depth, within};
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use tamis_rank::BackgroundEvidence;
-use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
+use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError, StoredPassage};
 
 /// The number of unrelated passages assumed in addition to those of the corpus.
 const UNRELATED: f64 = 20.0;
@@ -23,9 +24,11 @@ pub(super) struct LegQueries<'a> {
 }
 
 /// The candidates of both legs, and each leg's statistics over all passages.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
+    /// Their texts, in the same order, once they are read.
+    pub passages: Vec<Arc<StoredPassage>>,
     pub lexical: Option<LexicalStatistics>,
     pub semantic: Option<Background>,
     /// The number of candidates that each leg found.
@@ -199,6 +202,7 @@ pub(super) fn gather(
     };
     Ok(Gathered {
         candidates,
+        passages: Vec::new(),
         found,
         lexical: words.map(|words| words.statistics),
         semantic: vectors.map(|vectors| vectors.background),

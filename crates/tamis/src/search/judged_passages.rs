@@ -32,7 +32,7 @@ pub(super) struct JudgedPassages(HashMap<String, Said>);
 
 impl JudgedPassages {
     /// Returns the judgements of the searches of one question.
-    fn of(searches: &[JudgedSearch]) -> Self {
+    fn from_searches(searches: &[JudgedSearch]) -> Self {
         let mut all: Vec<_> =
             searches.iter().flat_map(|judged| judged.judgements.iter().map(move |one| (&judged.search, one))).collect();
         all.sort_by_key(|(_, judgement)| judgement.at_ms);
@@ -104,6 +104,6 @@ impl Searcher<'_> {
         let namespace = scope.label(&self.index.namespace);
         let log = self.index.usage.log();
         let searches = log.ok().and_then(|log| log.judged_as(hash.as_bytes(), &namespace).ok());
-        JudgedPassages::of(&searches.unwrap_or_default())
+        JudgedPassages::from_searches(&searches.unwrap_or_default())
     }
 }

@@ -44,8 +44,7 @@ impl Searcher<'_> {
     /// Notes the similarity of the first entries to the query under the better model. Their best passages are read now
     /// if it has not read them. Returns the reason if the model failed; the search is then decided without it.
     pub(super) fn read_late(&self, retrieved: &Retrieved, listed: &mut Listed) -> Result<Option<String>, Error> {
-        let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
-        let depth = ENTRIES.min(counted);
+        let depth = ENTRIES.min(listed.counted().len());
         let Some(name) = self.index.config.index.models.last().filter(|_| depth > 0) else { return Ok(None) };
         let read = self.index.models.described(name).and_then(|model| {
             if model.provider == Provider::Static {
@@ -53,7 +52,7 @@ impl Searcher<'_> {
             }
             let first = &mut listed.ranked[..depth];
             // The semantic leg has compared them already if the model covers all passages.
-            if retrieved.model.as_deref().is_some_and(|used| used.model().id == model.id) {
+            if retrieved.plan.model.as_ref().is_some_and(|used| used.id == model.id) {
                 first.iter_mut().for_each(|ranked| ranked.late = ranked.candidate.similarity);
                 return Ok(());
             }

@@ -3,9 +3,11 @@
 //! [`Searcher`] performs every step. This module knows no application: applications ask the searcher for passages, issues, pages
 //! or records, and add their own part.
 
+mod adjustments;
 mod aim;
 mod answer;
 mod arrange;
+mod by_document;
 mod by_issue;
 mod by_page;
 #[cfg(feature = "evidence")]
@@ -20,7 +22,6 @@ mod exact;
 mod fitted_prior;
 mod gather;
 mod guarantee;
-mod judge;
 mod judged_passages;
 mod judged_queries;
 mod late;
@@ -28,22 +29,25 @@ mod listed;
 mod metadata;
 mod missing_words;
 mod mode;
+mod model_reranker;
 mod named_paths;
 mod near_passage;
 mod options;
+mod parameters;
 mod pipeline;
+mod plan;
 mod present;
 mod quality_row;
 mod query;
 mod question;
+mod rank;
 mod rank_factors;
 mod record;
 mod relevance;
 mod replayed;
 mod representative;
 mod required;
-mod rerank;
-mod reranker_judge;
+mod reranker;
 mod retrieve;
 mod reusable_pool;
 mod scope;
@@ -59,24 +63,30 @@ mod tuned_rule;
 mod variants;
 
 pub use crate::error::AimError;
-pub use aim::Aim;
+pub use aim::{Aim, CutGoal};
 pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
-pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
+pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery};
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
 pub use caller::SearchCaller;
-pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub(crate) use late::LateVectors;
 pub use metadata::MetadataFilter;
-pub(crate) use metadata::moment;
+#[cfg(feature = "clap")]
+pub(crate) use metadata::{issue_type, label_group};
+pub(crate) use metadata::{moment, since, until};
+pub(crate) use model_reranker::ModelReranker;
 pub(crate) use near_passage::SimilarPassages;
+#[cfg(feature = "evidence")]
+pub(crate) use parameters::chosen_cut;
+pub use parameters::{QueryParameters, SearchParameters};
+pub(crate) use quality_row::Served;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
-pub(crate) use reranker_judge::RerankerJudge;
+pub use reranker::{RerankedPassage, Reranker};
 pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
 pub(crate) use scope::Scope;
 pub(crate) use searcher::Searcher;

@@ -2,17 +2,20 @@
 
 use super::answer::CutReport;
 use super::candidate::Candidate;
-use super::decay::SearchDecay;
-use super::decide::{self, Grounds, Steps};
+use super::decide;
 use super::gather::Gathered;
 use super::metadata::MetadataFilter;
+use super::plan::Plan;
 use super::query::SearchRequest;
-use super::retrieve::fetch;
+use super::question::Question;
+use super::retrieve::{Retrieved, fetch};
 use super::scope::Scope;
 use super::searcher::Searcher;
 use crate::Error;
 use std::collections::HashSet;
-use tamis_rank::QueryNames;
+use std::sync::Arc;
+use tamis_cut::Relevance;
+use tamis_rank::Lean;
 use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// The passages similar to a passage.
@@ -21,7 +24,7 @@ pub(crate) struct SimilarPassages {
     /// The model whose vectors were compared.
     pub model: Option<String>,
     /// The passages, best first, each with its similarity. The cut has not shortened the list.
-    pub passages: Vec<(StoredPassage, f64)>,
+    pub passages: Vec<(Arc<StoredPassage>, f64)>,
     /// The number of passages that are close enough, and the reason; `None` if nothing was compared.
     pub cut: Option<CutReport>,
     /// The reason why nothing was compared, or not with the best model.
@@ -66,35 +69,23 @@ impl Searcher<'_> {
             semantic: Some(found.background),
             ..Gathered::default()
         };
-        let passages = fetch(&*self.index.store, &mut gathered, &scope.own)?.passages;
+        fetch(&*self.index.store, &mut gathered, &scope.own)?;
 
-        let request = SearchRequest::default();
-        let asked = request.asked(&self.index.config)?;
+        let asked = SearchRequest::default().asked(&self.index.config)?;
         let rule = asked.rule();
-        let now_ns = crate::dates::present_ns();
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
-        let names = QueryNames::default();
-        let rerank = self.rerank(None, now_ns, false, rule)?;
-        let steps = Steps {
-            fusions: self.fusions(rule, Some(&info), false)?,
-            names: &names,
-            lean: None,
-            rerank: &rerank,
-            decay: SearchDecay::NONE,
-            tables: &self.source_tables(rule)?,
-            measured: None,
-        };
-        let threshold =
-            |passage: &StoredPassage| thresholds.as_ref().map(|thresholds| thresholds.of(rerank.language_of(passage)));
-        let mut listed = decide::list(&gathered, passages, rule, &steps, threshold);
-        let grounds = Grounds { gate: None, reference: None, relevance: Default::default(), probabilities: None };
-        let decision = decide::decide(rule, &grounds, &gathered, &mut listed)?;
+        // A passage asks for no kind of text.
+        let question = Question { lean: Some(Lean::Both), now_ns: crate::dates::present_ns(), ..Question::default() };
+        let plan = Plan { model: Some(info.clone()), ..Plan::default() };
+        let retrieved = Retrieved { question, plan, gathered, ..Retrieved::default() };
+        let mut list = self.rank(&retrieved, rule, thresholds.as_ref())?;
+        let cut = decide::cut(rule, None, Relevance::default(), &retrieved, &mut list);
         let similarity =
             |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));
         Ok(SimilarPassages {
             model: Some(info.id),
-            passages: listed.ranked.into_iter().map(similarity).collect(),
-            cut: Some(decision.report),
+            passages: list.ranked.into_iter().map(similarity).collect(),
+            cut: Some(cut),
             remark,
         })
     }

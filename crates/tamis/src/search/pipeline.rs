@@ -4,15 +4,18 @@ use super::answer::{Answer, IndexReport, OFF};
 use super::arrange::{DisplayOrder, Placed};
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::decide::Decided;
 use super::missing_words::missing_words;
+use super::plan::joined;
 use super::present::{Shown, nearest, pool_entries};
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::question::Question;
-use super::retrieve::{Decided, Retrieved, joined};
+use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use super::syntax::Parsed;
+use super::tuned_rule::TunedRule;
 use crate::Error;
 use crate::handle::Index;
 use crate::index::Freshness;
@@ -99,121 +102,134 @@ impl<'a> Searcher<'a> {
         };
         let mut clock = Stopwatch::start();
         let asked = request.asked(&self.index.config)?;
-        let rule = asked.rule();
-        self.check_rule(rule, request)?;
+        self.check_rule(asked.rule(), request)?;
         let filter = self.filter(request);
-        let (retrieved, passages) = self.retrieve(request, &filter, self.depth(request, rule), &mut clock)?;
+        let retrieved = self.retrieve(request, &filter, self.depth(request, asked.rule()), &mut clock)?;
         step()?;
-        let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
+        let mut decided = self.decide(&retrieved, asked.rule(), &mut clock)?;
         step()?;
-        let query = retrieved.question.text.clone();
         let wanted = guarantee.is_some() || self.index.config.telemetry.record;
-        let recorded = wanted.then(|| self.recorded(&query, &retrieved, &decided));
+        let recorded = wanted.then(|| self.recorded(&retrieved.question.text, &retrieved, &decided));
         if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
             decided.cut = self.guaranteed(guarantee, recorded, &decided.cut)?;
             clock.lap("guarantee");
         }
+        self.explain(request, &asked, &retrieved, &mut decided);
+        let mut answer = self.present(request, &retrieved, &decided, &mut clock)?;
+        step()?;
+
+        let served = Served {
+            entry_point: request.entry_point.as_deref(),
+            collections: &filter.collections,
+            returned: self.limit(request).min(decided.cut.keep),
+            top_k: self.limit(request),
+            fallback_reason: answer.fallback_reason.clone(),
+        };
+        answer.query_id = recorded.and_then(|search| {
+            let search = self.shown_to(request.caller, &answer.results, search);
+            self.record(search, &retrieved, &decided, served, &clock)
+        });
+        clock.lap("record");
+        // The timings and the number of stale files would reveal something of what the caller may not read.
+        if request.allowed_namespaces.is_none() {
+            answer.timings_ms = clock.finish();
+            answer.index.stale = freshness.stale;
+        }
+        Ok(answer)
+    }
+
+    /// Adds to a cut what else decided, and the probabilities of the candidates.
+    fn explain(&self, request: &SearchRequest, asked: &TunedRule, retrieved: &Retrieved, decided: &mut Decided) {
+        let Decided { list, cut, .. } = decided;
         if request.is_uncut(&self.index.config) {
-            decided.cut.method = OFF.to_owned();
-            decided.cut.reason = "there is no cut".to_owned();
+            cut.method = OFF.to_owned();
+            cut.reason = "there is no cut".to_owned();
         }
         // Other rules have reasons of their own.
-        if !decided.cut.probabilities.is_empty() || decided.cut.keep == 0 {
-            decided.cut.probabilities = (0..decided.counted()).map_while(|place| decided.probability(place)).collect();
+        if !cut.probabilities.is_empty() || cut.keep == 0 {
+            cut.probabilities = list.probabilities.clone().unwrap_or_default();
         }
-        asked.explain(&mut decided.cut);
-        self.explain_learning(rule, &mut decided.cut);
-        decided.rerank.explain(&mut decided.cut, &decided.ranked);
-        let decay = self.decay(&retrieved.question);
-        decided.cut.explain_words(&retrieved.question.words);
+        asked.explain(cut);
+        self.explain_learning(asked.rule(), cut);
+        if let Some(adjustments) = &list.adjustments {
+            adjustments.explain(cut, &list.ranked);
+        }
+        cut.explain_words(&retrieved.question.words);
+    }
 
-        let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(decided.cut.keep);
+    /// Returns the answer: the kept entries in their order, shortened to the limit, each with the lines that answer best.
+    fn present(
+        &self,
+        request: &SearchRequest,
+        retrieved: &Retrieved,
+        decided: &Decided,
+        clock: &mut Stopwatch,
+    ) -> Result<Answer, Error> {
+        let Retrieved { question, plan, gathered, .. } = retrieved;
+        let Decided { list, cut, .. } = decided;
+        let decay = self.decay(question);
         let order = DisplayOrder {
             decay,
             lambda: request.diversity.or(self.index.config.memory.diversity().filter(|_| request.memory)),
-            limit,
-            model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
+            limit: self.limit(request).min(cut.keep),
+            model: plan.model.as_ref().map(|model| model.id.as_str()),
         };
-        let kept = 0..decided.cut.keep.min(decided.ranked.len());
-        let placed = self.arranged(&decided.ranked, kept.collect(), &order)?;
-        let further = decided.further();
-        let flat = request.passages.then(|| {
-            let passages = flattened(&decided.ranked, &placed, &further);
-            self.arranged(&decided.ranked, passages, &DisplayOrder { limit: usize::MAX, ..order })
-        });
-        let flat = flat.transpose()?;
+        let kept = 0..cut.keep.min(list.ranked.len());
+        let placed = self.arranged(&list.ranked, kept.collect(), &order)?;
+        let mut further = decided.further();
+        let mut shown = placed.clone();
+        if request.passages {
+            let passages = flattened(&list.ranked, &placed, &further);
+            shown = self.arranged(&list.ranked, passages, &DisplayOrder { limit: usize::MAX, ..order })?;
+            further.clear();
+        }
         clock.lap("arrange");
-        let Retrieved { model, coverage, fallback_reason, pending_model, gathered, question, mut warnings, .. } =
-            retrieved;
-        warnings.extend(decided.warning.take());
-        warnings.extend(self.missing_paths(&question)?);
-        let highlighter =
-            gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
+        let terms = gathered.lexical.as_ref();
+        let highlighter = terms.map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
-        let shown = Shown { question: &question, highlighter: highlighter.as_ref(), lines };
-        let Decided { ranked, cut, .. } = &decided;
-        let listed = flat.as_ref().unwrap_or(&placed);
-        let documents: Vec<DocumentId> = listed.iter().map(|placed| ranked[placed.position].passage.document).collect();
+        let documents: Vec<DocumentId> =
+            shown.iter().map(|placed| list.ranked[placed.position].passage.document).collect();
         let known = self.index.store.attributes(&documents)?;
-        let further = if flat.is_some() { &[] } else { further.as_slice() };
-        let mut results = shown.results(&decided, listed, further, known);
+        let mut results =
+            Shown { question, highlighter: highlighter.as_ref(), lines }.results(decided, &shown, &further, known);
         self.add_urls(&documents, &mut results)?;
-        let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
-        let nearest = if request.strict { Vec::new() } else { nearest(&decided) };
-        let shown = results.iter().map(|hit| &hit.namespace).chain(nearest.iter().map(|one| &one.namespace));
-        warnings.extend(self.gone_sources(shown.map(String::as_str).collect()));
-        let statistics = gathered.lexical.as_ref();
-        let missing_words = statistics.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
-        let summary = cut.sentence(placed.len(), &missing_words);
+        let nearest = if request.strict { Vec::new() } else { nearest(decided) };
+        let mut warnings = retrieved.warnings.clone();
+        warnings.extend(list.warning.clone());
+        warnings.extend(self.missing_paths(question)?);
+        let namespaces = results.iter().map(|hit| &hit.namespace).chain(nearest.iter().map(|one| &one.namespace));
+        warnings.extend(self.gone_sources(namespaces.map(String::as_str).collect()));
+        let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
+        let pool = request.explain.then(|| pool_entries(decided, &placed, &decay, question.now_ns));
         clock.lap("present");
-        step()?;
-
-        let fallback_reason = joined(fallback_reason, decided.replaced.clone());
-        let recorded = recorded.filter(|_| self.index.config.telemetry.record);
-        let served = |clock: &Stopwatch| Served {
-            cut,
-            collections: &filter.collections,
-            lexical_found: gathered.found.lexical,
-            semantic_found: gathered.found.semantic,
-            hint: question.hint,
-            kept_languages: ranked.iter().take(cut.keep).map(|hit| hit.passage.language.as_deref()).collect(),
-            returned: limit,
-            top_k: request.limit.unwrap_or(self.index.config.search.top_k),
-            milliseconds: clock.laps.clone(),
-            total_ms: clock.elapsed_ms(),
-            fallback_reason: fallback_reason.clone(),
-        };
-        let query_id = recorded.and_then(|search| {
-            let search = self.shown_to(request.caller, &results, search);
-            self.record(search, served(&clock), request.entry_point.as_deref())
-        });
-        clock.lap("record");
-
-        // The timings and the number of stale files would reveal something of what the caller may not read.
-        let limited = request.allowed_namespaces.is_some();
         Ok(Answer {
-            query,
-            query_id,
+            query: question.text.clone(),
+            query_id: None,
             language_hint: question.hint.map(str::to_owned),
             mode_used: decided.mode.to_string(),
-            fallback_reason,
-            pending_model,
+            fallback_reason: joined(plan.fallback_reason.clone(), decided.replaced.clone()),
+            pending_model: plan.pending_model.clone(),
             warnings,
-            model: model.as_ref().map(|model| model.model().id.clone()),
+            model: plan.model.as_ref().map(|model| model.id.clone()),
             results,
-            cut: decided.cut,
-            summary,
+            cut: cut.clone(),
+            summary: cut.sentence(placed.len(), &missing_words),
             nearest,
             missing_words,
-            timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
+            timings_ms: BTreeMap::new(),
             index: IndexReport {
-                passages: coverage.passages,
-                embedded: coverage.embedded,
-                namespaces: question.scope.names,
-                stale: freshness.stale.filter(|_| !limited),
+                passages: plan.coverage.passages,
+                embedded: plan.coverage.embedded,
+                namespaces: question.scope.names.clone(),
+                stale: None,
             },
             pool,
         })
+    }
+
+    /// The most entries that an answer shows.
+    fn limit(&self, request: &SearchRequest) -> usize {
+        request.limit.unwrap_or(self.index.config.search.top_k)
     }
 
     /// Returns the decay for a question: the configured one for memories, or none.

@@ -4,11 +4,11 @@ use super::answer::{Copy, EvidencePart, FurtherPassage, Hit, Nearest, PoolEntry}
 use super::arrange::Placed;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::decide::Decided;
 use super::entries;
-use super::listed::Entry;
+use super::listed::{Entry, Listed};
 use super::metadata;
 use super::question::Question;
-use super::retrieve::Decided;
 use super::snippet::{self, Snippet};
 use std::collections::HashSet;
 use tamis_rank::WeighedEvidence;
@@ -32,7 +32,7 @@ impl Shown<'_> {
         further: &[Vec<usize>],
         known: Vec<Vec<Attribute>>,
     ) -> Vec<Hit> {
-        let Decided { ranked, entries, .. } = decided;
+        let Listed { ranked, entries, .. } = &decided.list;
         let entries = entries.as_deref().unwrap_or_default();
         let result = |((&Placed { position, score }, known), rank)| {
             let others = further.get(position).map(Vec::as_slice).unwrap_or_default();
@@ -40,7 +40,7 @@ impl Shown<'_> {
             Hit {
                 passages: others.iter().map(|&at| self.further(&ranked[at])).collect(),
                 copies: copies(ranked, entries, &shown),
-                probability: decided.probability(position),
+                probability: decided.list.probability(position),
                 ..self.hit(rank, &ranked[position], score, known)
             }
         };
@@ -142,9 +142,9 @@ const BELOW_REFUSED: usize = 2;
 
 /// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
 pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
-    let Decided { ranked, cut, .. } = decided;
+    let Decided { list, cut, .. } = decided;
     let most = if cut.keep == 0 { BELOW_NOTHING } else { BELOW };
-    let counted = &ranked[..decided.counted()];
+    let counted = list.counted();
     let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
     let below = counted.iter().enumerate().skip(cut.keep);
     let once = below.filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
@@ -164,7 +164,7 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
             title: title(passage),
             symbol: passage.symbol.clone(),
             kind: passage.kind.clone(),
-            probability: decided.probability(place),
+            probability: list.probability(place),
             judged_relevant: *judged_relevant,
         })
         .collect()
@@ -177,11 +177,11 @@ pub(super) fn pool_entries(
     decay: &SearchDecay<'_>,
     now_ns: i64,
 ) -> Vec<PoolEntry> {
-    let Decided { ranked, rerank, entries, .. } = decided;
+    let Listed { adjustments, entries, evidence, .. } = &decided.list;
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
-    let age = |passage: &StoredPassage| match rerank.by_age() {
-        true => rerank.age_days(passage),
-        false => decay.date(passage).map(days),
+    let age = |passage: &StoredPassage| match adjustments.as_ref().filter(|adjustments| adjustments.by_age()) {
+        Some(adjustments) => adjustments.age_days(passage),
+        None => decay.date(passage).map(days),
     };
     let of = |at: usize| entries.as_ref().and_then(|entries| entries.get(at));
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
@@ -204,10 +204,10 @@ pub(super) fn pool_entries(
         exact: hit.candidate.exact.filter(|_| hit.first.is_some()).map(|exact| exact.name().to_owned()),
         added: hit.added,
         judged: hit.judged,
-        probability: decided.probability(at),
-        evidence: decided.evidence.get(at).map(evidence_parts).unwrap_or_default(),
+        probability: decided.list.probability(at),
+        evidence: evidence.get(at).map(evidence_parts).unwrap_or_default(),
     };
-    let mut pool: Vec<PoolEntry> = ranked.iter().enumerate().take(decided.counted()).map(entry).collect();
+    let mut pool: Vec<PoolEntry> = decided.list.counted().iter().enumerate().map(entry).collect();
     for (placed, rank) in placed.iter().zip(1..) {
         pool[placed.position].rank = Some(rank);
     }

@@ -1,74 +1,48 @@
 //! The telemetry row of one query.
 
-use super::answer::CutReport;
+use super::decide::Decided;
 use super::retrieve::Retrieved;
 use super::stopwatch::Stopwatch;
-use std::collections::BTreeMap;
-use tamis_store::{QueryQuality, RecordedSearch};
+use tamis_store::{QueryQuality, RecordedSearch, ScoringKind};
 use tamis_text::{Language, Relation};
 
 /// The recorded collection of a query that names none.
 const EVERYTHING: &str = "all";
 
-/// The facts about an answered query besides its recorded search.
+/// The way a search was answered, besides its candidates and its cut.
+#[derive(Default)]
 pub(crate) struct Served<'a> {
-    /// The cut that decided.
-    pub cut: &'a CutReport,
+    /// The part of the program that asked; `None`: the library.
+    pub entry_point: Option<&'a str>,
     /// The collections of the request; empty: all.
     pub collections: &'a [String],
-    /// The number of candidates from the lexical leg; `None` if it took no part.
-    pub lexical_found: Option<usize>,
-    /// The number of candidates from the semantic leg; `None` if it took no part.
-    pub semantic_found: Option<usize>,
-    /// The language hint, by canonical name.
-    pub hint: Option<&'a str>,
-    /// The language of each candidate that the cut kept.
-    pub kept_languages: Vec<Option<&'a str>>,
     /// The number of returned results.
     pub returned: usize,
     /// The limit on them.
     pub top_k: usize,
-    /// Milliseconds by stage, until now.
-    pub milliseconds: BTreeMap<String, f64>,
-    /// Milliseconds in total, until now.
-    pub total_ms: f64,
     /// The reason why a different model, or fewer legs, answered.
     pub fallback_reason: Option<String>,
 }
 
-impl<'a> Served<'a> {
-    /// Creates the facts about a search whose results are not passages, and which prefers no language.
-    pub fn without_passages(retrieved: &Retrieved, cut: &'a CutReport, clock: &Stopwatch) -> Self {
-        let found = retrieved.gathered.found;
-        Served {
-            cut,
-            collections: &[],
-            lexical_found: found.lexical,
-            semantic_found: found.semantic,
-            hint: None,
-            kept_languages: Vec::new(),
-            returned: 0,
-            top_k: 0,
-            milliseconds: clock.laps.clone(),
-            total_ms: clock.elapsed_ms(),
-            fallback_reason: retrieved.fallback_reason.clone(),
-        }
-    }
-}
-
 /// Returns the row of a query. Its time and the search's identifier are added when it is written.
-pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuality {
-    let cut = served.cut;
+pub(super) fn quality(
+    search: &RecordedSearch,
+    retrieved: &Retrieved,
+    decided: &Decided,
+    served: Served<'_>,
+    clock: &Stopwatch,
+) -> QueryQuality {
+    let Decided { cut, list, .. } = decided;
     let number = |name: &str| cut.diagnostics.get(name).and_then(serde_json::Value::as_f64);
     let method = cut.diagnostics.get("threshold_method").and_then(serde_json::Value::as_str);
     let similarities = |candidates: usize| {
         let similarities = search.candidates.iter().take(candidates).filter_map(|candidate| candidate.similarity);
         similarities.map(f64::from).filter(|similarity| similarity.is_finite())
     };
-    let same = |hint: &str, language: &str| Language::relation(hint, language) == Relation::Same;
-    let matching =
-        |language: &&Option<&str>| served.hint.zip(**language).is_some_and(|(hint, found)| same(hint, found));
-    let matches = served.kept_languages.iter().filter(matching).count();
+    // Reports and searches of evidence prefer no language.
+    let is_search = matches!(decided.scoring.kind, ScoringKind::Search | ScoringKind::Memories);
+    let hint = retrieved.question.hint.filter(|_| is_search);
+    let kept = list.ranked.iter().take(cut.keep).map(|ranked| ranked.passage.language.as_deref());
     QueryQuality {
         at_ms: 0,
         entry_point: search.entry_point.clone(),
@@ -79,8 +53,8 @@ pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuali
         search_id: None,
         model: search.model.clone(),
         mode: search.mode.clone(),
-        lexical_candidates: served.lexical_found.map(|found| found as u32),
-        semantic_candidates: served.semantic_found.map(|found| found as u32),
+        lexical_candidates: retrieved.gathered.found.lexical.map(|found| found as u32),
+        semantic_candidates: retrieved.gathered.found.semantic.map(|found| found as u32),
         candidates: cut.candidates as u32,
         kept: cut.keep as u32,
         dropped: cut.dropped as u32,
@@ -90,14 +64,19 @@ pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuali
         threshold_method: method.unwrap_or(&cut.method).to_owned(),
         gap_size: number("gap_size"),
         mean_kept_distance: mean(similarities(cut.keep).map(|similarity| 1.0 - similarity)),
-        language_match_ratio: (served.hint.is_some() && !served.kept_languages.is_empty())
-            .then(|| matches as f64 / served.kept_languages.len() as f64),
+        language_match_ratio: hint.and_then(|hint| language_match_ratio(hint, kept)),
         best_similarity: similarities(usize::MAX).reduce(f64::max),
         similarity_mean: search.similarity_mean,
-        milliseconds: served.milliseconds,
-        total_ms: served.total_ms,
+        milliseconds: clock.laps.clone(),
+        total_ms: clock.elapsed_ms(),
         fallback_reason: served.fallback_reason,
     }
+}
+
+/// Returns the share of languages that are the hinted one; `None` if there are none.
+fn language_match_ratio<'l>(hint: &str, languages: impl Iterator<Item = Option<&'l str>>) -> Option<f64> {
+    let is_same = |language: &str| Language::relation(hint, language) == Relation::Same;
+    mean(languages.map(|language| f64::from(u8::from(language.is_some_and(is_same)))))
 }
 
 /// Returns the mean; `None` for an empty iterator.
@@ -108,8 +87,14 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::answer::CutReport;
+    use super::super::gather::{Found, Gathered};
+    use super::super::listed::Listed;
     use super::*;
-    use tamis_store::RecordedCandidate;
+    use crate::config::Mode;
+    use std::collections::BTreeMap;
+    use tamis_cut::Pool;
+    use tamis_store::{RecordedCandidate, ScoringKey};
 
     fn search(similarities: &[Option<f32>]) -> RecordedSearch {
         let candidate = |&similarity: &Option<f32>| RecordedCandidate { similarity, ..RecordedCandidate::default() };
@@ -126,59 +111,56 @@ mod tests {
         }
     }
 
-    fn cut(method: &str, keep: usize, candidates: usize) -> CutReport {
-        CutReport {
-            method: method.into(),
-            keep,
-            threshold: Some(0.5),
-            reason: String::new(),
-            candidates,
-            dropped: candidates - keep,
-            dropped_non_finite: 0,
-            diagnostics: BTreeMap::new(),
-            probabilities: Vec::new(),
+    fn decided(method: &str, keep: usize, candidates: usize) -> Decided {
+        Decided {
+            list: Listed::new(Vec::new(), Pool::scores(vec![0.5; candidates]).expect("sorted")),
+            cut: CutReport {
+                method: method.into(),
+                keep,
+                threshold: Some(0.5),
+                reason: String::new(),
+                candidates,
+                dropped: candidates - keep,
+                dropped_non_finite: 0,
+                diagnostics: BTreeMap::new(),
+                probabilities: Vec::new(),
+            },
+            token_budget: None,
+            mode: Mode::Hybrid,
+            scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
+            replaced: None,
         }
     }
 
-    fn served<'a>(cut: &'a CutReport, hint: Option<&'a str>, kept_languages: Vec<Option<&'a str>>) -> Served<'a> {
-        Served {
-            cut,
-            collections: &[],
-            lexical_found: Some(2),
-            semantic_found: None,
-            hint,
-            kept_languages,
-            returned: 1,
-            top_k: 1,
-            milliseconds: BTreeMap::new(),
-            total_ms: 1.5,
-            fallback_reason: None,
-        }
+    fn row(similarities: &[Option<f32>], decided: &Decided) -> QueryQuality {
+        let gathered = Gathered { found: Found { lexical: Some(2), semantic: None }, ..Gathered::default() };
+        let retrieved = Retrieved { gathered, ..Retrieved::default() };
+        let served = Served { returned: 1, top_k: 1, ..Served::default() };
+        quality(&search(similarities), &retrieved, decided, served, &Stopwatch::start())
     }
 
     #[test]
     fn a_row_by_hand() {
-        let mut report = cut("max_gap", 3, 4);
-        report.diagnostics.insert("threshold_method".into(), "adaptive".into());
-        report.diagnostics.insert("gap_size".into(), 0.25.into());
-        let (hint, languages) = (Some("rust"), vec![Some("rust"), Some("python"), None]);
-        let row = quality(&search(&[Some(0.5), None, Some(0.75), Some(0.875)]), served(&report, hint, languages));
+        let mut decided = decided("max_gap", 3, 4);
+        decided.cut.diagnostics.insert("threshold_method".into(), "adaptive".into());
+        decided.cut.diagnostics.insert("gap_size".into(), 0.25.into());
+        let row = row(&[Some(0.5), None, Some(0.75), Some(0.875)], &decided);
         assert_eq!((row.candidates, row.kept, row.dropped, row.returned, row.top_k), (4, 3, 1, 1, 1));
         assert_eq!((row.lexical_candidates, row.semantic_candidates), (Some(2), None));
         assert_eq!((row.threshold_method.as_str(), row.gap_size), ("adaptive", Some(0.25)));
         assert_eq!(row.mean_kept_distance, Some(0.375), "of the two kept ones whose similarity is known");
         assert_eq!((row.best_similarity, row.similarity_mean), (Some(0.875), Some(0.125)));
-        assert_eq!(row.language_match_ratio, Some(1.0 / 3.0));
         assert_eq!(row.corpus, "all");
     }
 
     #[test]
     fn what_is_not_known_is_not_zero() {
-        let report = cut("gate", 0, 2);
-        let row = quality(&search(&[None, None]), served(&report, Some("rust"), vec![]));
-        assert_eq!((row.threshold_method.as_str(), row.kept), ("gate", 0));
-        assert_eq!((row.mean_kept_distance, row.language_match_ratio, row.best_similarity), (None, None, None));
-        let row = quality(&search(&[Some(0.5)]), served(&cut("fixed", 1, 1), None, vec![Some("rust")]));
-        assert_eq!(row.language_match_ratio, None, "nothing was hinted at");
+        let gated = row(&[None, None], &decided("gate", 0, 2));
+        assert_eq!((gated.threshold_method.as_str(), gated.kept), ("gate", 0));
+        assert_eq!((gated.mean_kept_distance, gated.best_similarity), (None, None));
+        assert_eq!(gated.language_match_ratio, None, "nothing was hinted at");
+        let ratio = |languages: &[Option<&str>]| language_match_ratio("rust", languages.iter().copied());
+        assert_eq!(ratio(&[Some("rust"), Some("python"), None]), Some(1.0 / 3.0));
+        assert_eq!(ratio(&[]), None);
     }
 }

@@ -1,8 +1,8 @@
 //! A request prepared for the search: its words, its language hint and its namespaces.
 
-use super::judge::Judge;
 use super::judged_passages::JudgedPassages;
 use super::query::SearchRequest;
+use super::reranker::Reranker;
 use super::scope::Scope;
 use super::searcher::Searcher;
 use super::syntax::{Parsed, WordFilter};
@@ -14,7 +14,7 @@ use tamis_store::Filter;
 use tamis_text::Language;
 
 /// A question with all open choices made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Question {
     /// The words to search for, without hints.
     pub text: String,
@@ -48,8 +48,8 @@ pub(super) struct Question {
     pub gate: Option<Gate>,
     /// The gate, where the user has turned it off. It decides nothing, and the reason says what it would have refused.
     pub waived_gate: Option<Gate>,
-    /// The judge that reads the first entries, if the search has one.
-    pub judge: Option<Arc<dyn Judge>>,
+    /// The reranker that reads the first entries, if the search has one.
+    pub reranker: Option<Arc<dyn Reranker>>,
     /// What people said of its passages.
     pub judged: JudgedPassages,
     /// True if judgements of other questions move the odds of its entries.
@@ -86,7 +86,7 @@ impl Searcher<'_> {
             fast: request.fast,
             gate,
             waived_gate,
-            judge: self.index.judge.clone().filter(|_| reads),
+            reranker: self.index.reranker.clone().filter(|_| reads),
             judged,
             learns: self.learns() && !request.memory && !request.imports_judgements(),
         })

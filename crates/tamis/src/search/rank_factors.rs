@@ -1,14 +1,16 @@
 //! Factors on a passage's ranking value: its role, its relation to a name in the query, and its kind where the query asks for
 //! another. Their values are those of `tamis-rank`.
 
+use super::question::Question;
 use crate::collections::{CODE, FILE_COLLECTIONS};
+use std::sync::Arc;
 use tamis_cut::TextKind;
 use tamis_rank::{LEAN_FACTOR, Lean, QueryNames, ROLE_FACTORS, USAGE_FACTOR, definition_factors, role_factor};
 use tamis_store::StoredPassage;
 use tamis_text::{Category, Language};
 
 /// Returns the factor on each passage's value, in (0, 1].
-pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[StoredPassage]) -> Vec<f64> {
+pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[Arc<StoredPassage>]) -> Vec<f64> {
     let symbols = passages.iter().map(|passage| passage.symbol.as_deref());
     let mut factors = definition_factors(names, symbols);
     for (factor, passage) in factors.iter_mut().zip(passages) {
@@ -49,9 +51,11 @@ fn is_program(collection: &str, language: Option<&str>, path: &str) -> bool {
     collection == CODE && category == Some(Category::Code) && !directories.split('/').any(documents)
 }
 
-/// What a search leans to: what its question asks for, or else code where most of what was found is code.
-pub(super) fn lean_of(asked: Option<Lean>, found: TextKind) -> Option<Lean> {
-    asked.or((found == TextKind::Code).then_some(Lean::Code))
+/// What a search leans to: what its question asks for, or else code where most of what was found is code. Searches of memories lean
+/// to nothing.
+pub(super) fn lean_of(question: &Question, found: TextKind) -> Option<Lean> {
+    let leans = question.lean.or((found == TextKind::Code).then_some(Lean::Code));
+    leans.filter(|_| !question.memory)
 }
 
 #[cfg(test)]

@@ -1,16 +1,22 @@
 //! The record of a search, for feedback, guarantees and replays.
 
+use super::adjustments::Adjustments;
 use super::answer::{CutReport, Hit};
 use super::caller::SearchCaller;
 use super::candidate::Ranked;
+use super::decide::Decided;
+use super::listed::Listed;
 use super::quality_row::{Served, quality};
 use super::rank_factors;
-use super::rerank::Rerank;
-use super::retrieve::{Decided, Retrieved};
+use super::reranker::Reranker;
+use super::retrieve::Retrieved;
 use super::searcher::Searcher;
+use super::shift::RERANKER;
+use super::stopwatch::Stopwatch;
+use super::text_kind::scoring_of;
+use crate::Error;
 use std::collections::HashMap;
 use tamis_cut::Rule;
-use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
 /// The entry point of a search that does not name one.
@@ -22,11 +28,12 @@ const FURTHER_SHOWN: usize = 2;
 impl Searcher<'_> {
     /// Returns the record of a search, without its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
-        let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
+        let Decided { list, cut, mode, scoring, .. } = decided;
+        let Listed { ranked, pool, .. } = list;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
-        let entries = decided.entry_places();
-        let counted = decided.counted();
+        let entries = list.entry_places();
+        let counted = list.counted().len();
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
             passage: ranked.passage.id.clone(),
             similarity: single(ranked.candidate.similarity),
@@ -36,10 +43,10 @@ impl Searcher<'_> {
             exact: ranked.candidate.exact.map(|_| true),
             // A value that is not finite was not read.
             score: single(match at < counted {
-                true => pool.values().get(decided.place_in_pool(at)).copied(),
+                true => pool.values().get(list.place_in_pool(at)).copied(),
                 false => Some(ranked.value).filter(|value| value.is_finite()),
             }),
-            probability: single(decided.probability_by_evidence(at)),
+            probability: single(list.probability_by_evidence(at)),
             entry: Some(entries[at]),
         };
         let semantic = retrieved.gathered.semantic.as_ref();
@@ -51,12 +58,12 @@ impl Searcher<'_> {
             query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
             query_text: self.index.config.telemetry.queries.then(|| query.to_owned()),
             mode: mode.to_string(),
-            model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
+            model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),
             method: cut.method.clone(),
             scoring: scoring.clone(),
             kept: cut.keep as u32,
-            passages: retrieved.coverage.passages,
-            score_background: pool.background().map(|background| background.mean),
+            passages: retrieved.plan.coverage.passages,
+            score_background: list.background(),
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
@@ -97,33 +104,50 @@ impl Searcher<'_> {
         }
     }
 
-    /// Records a search with its cut and its quality figures, and returns its identifier; `None` if recording fails.
+    /// Records a search with its quality figures, and returns its identifier; `None` if recording is off or fails.
     pub(super) fn record(
         &self,
         search: RecordedSearch,
+        retrieved: &Retrieved,
+        decided: &Decided,
         served: Served<'_>,
-        entry_point: Option<&str>,
+        clock: &Stopwatch,
     ) -> Option<String> {
-        let CutReport { method, keep, .. } = served.cut;
+        if !self.index.config.telemetry.record {
+            return None;
+        }
+        let CutReport { method, keep, .. } = &decided.cut;
         let search = RecordedSearch {
-            entry_point: entry_point.unwrap_or(ENTRY_POINT).to_owned(),
+            entry_point: served.entry_point.unwrap_or(ENTRY_POINT).to_owned(),
             method: method.clone(),
             kept: *keep as u32,
             ..search
         };
-        let quality = quality(&search, served);
+        let quality = quality(&search, retrieved, decided, served, clock);
         self.index.usage.record(search, quality)
     }
 
     /// Returns the key of the scores: every setting that changes them or the depth of the pool.
-    pub(super) fn scoring(&self, fusion: Fusion, rerank: &Rerank, memory: bool, phrasings: usize) -> ScoringKey {
-        let kind = if memory { ScoringKind::Memories } else { ScoringKind::Search };
-        let mut key = ScoringKey::new(kind, fusion);
-        let moved = rank_factors::scoring().into_iter().chain(rerank.scoring());
+    pub(super) fn scoring(
+        &self,
+        retrieved: &Retrieved,
+        rule: &dyn Rule,
+        list: &Listed,
+        reranker: Option<&dyn Reranker>,
+    ) -> Result<ScoringKey, Error> {
+        let Retrieved { question, plan, gathered, text_kind, .. } = retrieved;
+        let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
+        let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref(), question.memory)?.cut);
+        let adjusted = list.adjustments.iter().flat_map(Adjustments::scoring);
+        let moved = rank_factors::scoring().into_iter().chain(adjusted);
         key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
-        if phrasings > 0 {
-            key = key.with("phrasings", phrasings);
+        if !gathered.phrased.is_empty() {
+            key = key.with("phrasings", gathered.phrased.len());
         }
-        key.with("pool", self.index.config.search.pool)
+        key = scoring_of(key.with("pool", self.index.config.search.pool), *text_kind);
+        if let Some(reranker) = reranker {
+            key = key.with(RERANKER, reranker.name());
+        }
+        Ok(if list.entries.is_some() { key.counting_entries() } else { key })
     }
 }

@@ -1,70 +1,47 @@
 //! Weighs the evidence on each entry: the model of relevance orders the list, and gives each entry the probability that a cut reads.
 
 use super::candidate::Ranked;
-use super::judge::Judge;
 use super::listed::Listed;
+use super::plan::joined;
+use super::rank::MAIN;
+use super::reranker::{Reranker, rerank};
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
-use super::shift::shift_all;
+use super::shift::{JUDGEMENTS, shift_all};
 use crate::Error;
 use crate::config::Mode;
 use crate::models;
 use std::collections::HashMap;
 use tamis_cut::Gate;
-use tamis_embed::Embedder;
 use tamis_rank::{EntryFeatures, Legs, QueryFeatures, WeighedEvidence, late_weight, relevance};
 use tamis_store::PassageId;
-
-/// The role of ordinary text.
-const MAIN: &str = "main";
 
 /// The log odds of an entry that falls short of the threshold of its language: it is never kept.
 const IMPOSSIBLE: f64 = -40.0;
 
-/// What the model of relevance made of a list.
-#[derive(Debug, Default)]
-pub(super) struct Weighed {
-    /// The evidence on each entry, in the order that it gives.
-    pub evidence: Vec<WeighedEvidence>,
-    /// The probability of each, which does not ascend.
-    pub probabilities: Vec<f64>,
-    /// The entries as positions in the order before.
-    pub order: Vec<usize>,
-    /// The weight of late vectors, 0 to 1.
-    pub late_weight: f64,
-    /// The number of entries that a reranker read.
-    pub reranked: usize,
-    /// The number of judgements of other answers that moved the odds.
-    pub labels: usize,
-    /// The reasons why a model that should have taken part did not.
-    pub warning: Option<String>,
-}
-
 impl Searcher<'_> {
-    /// Weighs the evidence on the entries of a list, and puts them in its order. `judge` reads the first ones, if there is one.
+    /// Weighs the evidence on the entries of a list, and puts them in its order, which gives each its probability. `reranker`
+    /// reads the first ones, if there is one.
     pub(super) fn weigh(
         &self,
         retrieved: &Retrieved,
         listed: &mut Listed,
-        judge: Option<&dyn Judge>,
-    ) -> Result<Weighed, Error> {
+        reranker: Option<&dyn Reranker>,
+    ) -> Result<(), Error> {
         let first: Vec<f64> = listed.ranked.iter().take(3).filter_map(|ranked| ranked.candidate.coverage).collect();
-        let reads = retrieved.mode == Mode::Hybrid && !retrieved.question.fast;
+        let reads = retrieved.plan.mode == Mode::Hybrid && !retrieved.question.fast;
         let late_weight = if reads { late_weight(&first) } else { 0.0 };
         let unread = if late_weight > 0.0 { self.read_late(retrieved, listed)? } else { None };
         let (query, entries) = features(retrieved, listed);
         let is_read = entries.iter().any(|entry| entry.late.is_some());
         let late_weight = if is_read { late_weight } else { 0.0 };
-        let mut evidence = relevance(&query, &entries, legs(retrieved.mode), late_weight);
+        let mut evidence = relevance(&query, &entries, legs(retrieved.plan.mode), late_weight);
         for (weighed, ranked) in evidence.iter_mut().zip(&listed.ranked) {
             if listed.short.contains(&ranked.candidate.passage) {
                 *weighed = std::mem::take(weighed).with("below_language_threshold", 1.0, IMPOSSIBLE);
             }
         }
-        let (reranked, unjudged) = match judge {
-            Some(judge) => self.rerank_by(judge, &retrieved.question.text, &mut listed.ranked, &mut evidence),
-            None => (0, None),
-        };
+        let reranked = reranker.map(|reranker| rerank(reranker, &retrieved.question.text, listed, &mut evidence));
         let best = evidence.iter().map(|weighed| weighed.log_odds).fold(f64::NEG_INFINITY, f64::max);
         let gate = Gate::default();
         let shift = self.shift(retrieved).for_list(best, gate.min_probability, gate.min_each);
@@ -78,8 +55,7 @@ impl Searcher<'_> {
             if judged[at] == Some(false) {
                 return usize::MAX;
             }
-            let further = listed.entries.as_ref().map_or(&[][..], |entries| &entries[at].further);
-            let all = further.iter().copied().chain([at]).filter_map(|at| listed.ranked[at].first);
+            let all = listed.further(at).iter().copied().chain([at]).filter_map(|at| listed.ranked[at].first);
             all.min().unwrap_or(usize::MAX)
         };
         let finds: Vec<usize> = (0..evidence.len()).map(find).collect();
@@ -102,9 +78,17 @@ impl Searcher<'_> {
         probabilities.reverse();
         listed.reorder(&order);
         let mut taken: Vec<Option<WeighedEvidence>> = evidence.into_iter().map(Some).collect();
-        let evidence = order.iter().filter_map(|&at| taken[at].take()).collect();
-        let warning = super::retrieve::joined(unread, unjudged);
-        Ok(Weighed { evidence, probabilities, order, late_weight, reranked, labels: shift.labels(), warning })
+        listed.evidence = order.iter().filter_map(|&at| taken[at].take()).collect();
+        (listed.probabilities, listed.order) = (Some(probabilities), order);
+        let mut note = |name: &str, figure: serde_json::Value| listed.diagnostics.insert(name.to_owned(), figure);
+        if shift.labels() > 0 {
+            note(JUDGEMENTS, shift.labels().into());
+        }
+        if late_weight > 0.0 {
+            note("late_weight", late_weight.into());
+        }
+        listed.warning = joined(unread, reranked.and_then(Result::err));
+        Ok(())
     }
 }
 
@@ -119,8 +103,8 @@ fn legs(mode: Mode) -> Legs {
 /// Returns the evidence on the entries of a list, in its order.
 fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<EntryFeatures>) {
     let background = retrieved.gathered.semantic.as_ref();
-    let typical = |model: &dyn Embedder| models::typical_similarity(model.model(), background);
-    let reference = retrieved.model.as_deref().and_then(typical).filter(|&reference| reference > 0.0);
+    let typical = |model| models::typical_similarity(model, background);
+    let reference = retrieved.plan.model.as_ref().and_then(typical).filter(|&reference| reference > 0.0);
     // Of several phrasings, the one that fits a passage best speaks for it.
     let mut phrased: HashMap<PassageId, (f64, f64)> = HashMap::new();
     for (weight, candidate) in
@@ -136,11 +120,10 @@ fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<Entry
         similarity.zip(reference).map_or(0.0, |(similarity, reference)| similarity / reference)
     };
     let coverage = |ranked: &Ranked| ranked.candidate.coverage.unwrap_or(0.0).max(best_phrased(ranked).1);
-    let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
-    let entries = &listed.ranked[..counted];
+    let entries = listed.counted();
     let best = entries.iter().map(|ranked| ranked.score).filter(|score| score.is_finite()).fold(0.0, f64::max);
     // Reciprocal ranks have no background.
-    let low = listed.background.filter(|&background| background < best).unwrap_or(0.0);
+    let low = listed.background().filter(|&background| background < best).unwrap_or(0.0);
     let scaled = |score: f64| if best > low && score.is_finite() { (score - low) / (best - low) } else { 0.0 };
     let title = |ranked: &Ranked| {
         let heading = || ranked.passage.heading.as_deref()?.rsplit(" > ").next();
@@ -148,8 +131,7 @@ fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<Entry
         symbol().or_else(heading).map_or(0.0, |title| retrieved.question.paths.share_in(title))
     };
     let entry = |(rank, ranked): (usize, &Ranked)| {
-        let further = listed.entries.as_ref().map_or(&[][..], |entries| &entries[rank].further);
-        let all = || further.iter().map(|&at| &listed.ranked[at]).chain([ranked]);
+        let all = || listed.further(rank).iter().map(|&at| &listed.ranked[at]).chain([ranked]);
         EntryFeatures {
             similarity: similarity(ranked),
             similarity_max: all().map(similarity).fold(f64::NEG_INFINITY, f64::max),
@@ -169,7 +151,7 @@ fn features(retrieved: &Retrieved, listed: &Listed) -> (QueryFeatures, Vec<Entry
     let terms = retrieved.gathered.lexical.iter().flat_map(|statistics| &statistics.terms);
     let query = QueryFeatures {
         words: terms.filter(|term| !term.compound).count(),
-        passages: retrieved.coverage.passages,
+        passages: retrieved.plan.coverage.passages,
         reads_required: entries.iter().any(|ranked| ranked.candidate.required.is_some()),
     };
     (query, entries.iter().enumerate().map(entry).collect())

@@ -1,6 +1,6 @@
 //! Decides a recorded search again with another rule, from its recorded candidates, as the search itself would have.
 
-use super::decide::{Fusions, pool};
+use super::rank::{Fusions, pool};
 use crate::Error;
 use std::ops::RangeInclusive;
 use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
@@ -72,11 +72,11 @@ pub(crate) fn replayed(
     let admissions: Option<Vec<Admission>> = (0..evidence.len()).map(|place| admission(&place)).collect();
     let mut values = list.values;
     values.sort_by(|a, b| b.total_cmp(a));
-    let admitted = admissions.filter(|admissions| !admissions.is_empty()).map(|admissions| {
+    let mut pool = pool(values, list.background, search.passages)?.with_relevance(grounds.relevance);
+    if let Some(admissions) = admissions.filter(|admissions| !admissions.is_empty()) {
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
-        admissions.into_iter().collect()
-    });
-    let pool = pool(values, list.background, search.passages, admitted, grounds.relevance)?;
+        pool = pool.with_admitted(admissions.into_iter().collect());
+    }
     let cut = match grounds.gate {
         Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
         None => rule.cut(&pool),

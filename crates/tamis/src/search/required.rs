@@ -1,12 +1,13 @@
 //! The terms that an answer must hold, looked for in the candidates.
 
 use super::candidate::Candidate;
+use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::StoredPassage;
 
 /// Notes for each candidate what share of the terms it holds. `passages` are those of the candidates, in their order. Nothing
 /// is noted if nothing is required.
-pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], passages: &[StoredPassage]) {
+pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
     if terms.is_empty() {
         return;
     }

@@ -3,27 +3,26 @@
 
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
-use super::decide::known;
+use super::decide::{Decided, gate_evidence};
 use super::depth::Depth;
-use super::entries::{KnownText, KnownTexts};
 use super::gather::Gathered;
 use super::judged_passages::JudgedPassages;
+use super::listed::Listed;
 use super::query::SearchRequest;
-use super::retrieve::{Decided, Retrieved};
+use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
-use crate::models;
 use std::collections::HashSet;
+use std::mem::take;
 use std::time::Instant;
 use tamis_cut::{Relevance, Rule};
 use tamis_store::{PassageId, StoredPassage};
 
-/// The candidates of a query with each leg's statistics, without their texts.
+/// The candidates of a query with each leg's statistics.
 pub(crate) struct Candidates<'a> {
     searcher: Searcher<'a>,
     retrieved: Retrieved,
-    passages: Vec<StoredPassage>,
 }
 
 /// A rule's order of the candidates, and the place where it ends them.
@@ -33,7 +32,7 @@ pub(crate) struct Ordered {
     /// The other passages of the entries, best first.
     pub others: Vec<OrderedPassage>,
     pub cut: CutReport,
-    /// The probability of relevance of each of `passages`, if the rule gives one.
+    /// The probability of relevance of each of `passages`, if it is known.
     pub probabilities: Option<Vec<f64>>,
     /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
     pub normalized_scores: Option<Vec<f64>>,
@@ -59,7 +58,7 @@ pub(crate) struct OrderedPassage {
     pub similarity: Option<f64>,
     pub bm25: Option<f64>,
     pub coverage: Option<f64>,
-    /// The probability that the judge gave it, if one read it.
+    /// The probability that a reranker gave it, if one read it.
     pub judged: Option<f64>,
 }
 
@@ -69,64 +68,45 @@ impl<'a> Searcher<'a> {
     pub(crate) fn candidates(&self, query: &str, depth: usize, without: Option<&str>) -> Result<Candidates<'a>, Error> {
         let request = SearchRequest::new(query);
         request.check()?;
-        let (mut retrieved, mut passages) =
-            self.retrieve(&request, &self.filter(&request), Depth::with_finds(depth), &mut Stopwatch::start())?;
+        let filter = self.filter(&request);
+        let mut retrieved = self.retrieve(&request, &filter, Depth::with_finds(depth), &mut Stopwatch::start())?;
         // A measurement with another model than the requested one would be void.
-        if let Some((model, reason)) = retrieved.unusable.pop() {
+        if let Some((model, reason)) = retrieved.plan.unusable.pop() {
             return Err(Error::Model { model, reason });
         }
         // What was said of a query must not help to measure it, and neither must what it taught.
         retrieved.question.judged = JudgedPassages::default();
         retrieved.question.learns = false;
+        let mut candidates = Candidates { searcher: *self, retrieved };
         if let Some(without) = without {
-            passages.retain(|passage| passage.path != without);
-            let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();
-            retrieved.gathered.candidates.retain(|candidate| left.contains(&candidate.passage));
+            candidates.retain(|_, passage| passage.path != without);
         }
-        let known = |passage: &StoredPassage| (passage.passage, KnownText::of(&passage.text));
-        retrieved.texts = KnownTexts::new(passages.iter().map(known).collect());
-        Ok(Candidates { searcher: *self, retrieved, passages })
+        Ok(candidates)
     }
 }
 
 impl Candidates<'_> {
     /// Returns the candidates that a smaller depth would have gathered: the best `depth` of each leg.
     pub fn at_depth(&self, depth: usize) -> Self {
-        let Gathered { candidates, lexical, semantic, found, phrased } = &self.retrieved.gathered;
+        let Gathered { candidates, lexical, semantic, .. } = &self.retrieved.gathered;
         let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
         let vectors = best(candidates, depth, |candidate| candidate.similarity.filter(|_| semantic.is_some()));
+        let kept: HashSet<PassageId> = words.chain(vectors).collect();
+        let mut shallower = Candidates { searcher: self.searcher, retrieved: self.retrieved.clone() };
         // Exact finds do not depend on the depth of a leg.
-        let exact = candidates.iter().filter(|candidate| candidate.exact.is_some()).map(|candidate| candidate.passage);
-        let kept: HashSet<PassageId> = words.chain(vectors).chain(exact).collect();
-        let gathered = Gathered {
-            candidates: candidates.iter().filter(|candidate| kept.contains(&candidate.passage)).cloned().collect(),
-            lexical: lexical.clone(),
-            semantic: semantic.clone(),
-            found: *found,
-            phrased: phrased.clone(),
-        };
-        let retrieved = Retrieved {
-            mode: self.retrieved.mode,
-            model: self.retrieved.model.clone(),
-            vector: self.retrieved.vector.clone(),
-            coverage: self.retrieved.coverage,
-            fallback_reason: self.retrieved.fallback_reason.clone(),
-            pending_model: self.retrieved.pending_model.clone(),
-            unusable: self.retrieved.unusable.clone(),
-            question: self.retrieved.question.clone(),
-            warnings: self.retrieved.warnings.clone(),
-            texts: self.retrieved.texts.clone(),
-            text_kind: self.retrieved.text_kind,
-            gathered,
-        };
-        let passages = self.passages.iter().filter(|passage| kept.contains(&passage.passage)).cloned().collect();
-        Candidates { searcher: self.searcher, retrieved, passages }
+        shallower.retain(|candidate, _| kept.contains(&candidate.passage) || candidate.exact.is_some());
+        shallower
+    }
+
+    fn retain(&mut self, keeps: impl Fn(&Candidate, &StoredPassage) -> bool) {
+        let gathered = &mut self.retrieved.gathered;
+        let all = take(&mut gathered.candidates).into_iter().zip(take(&mut gathered.passages));
+        (gathered.candidates, gathered.passages) = all.filter(|(candidate, passage)| keeps(candidate, passage)).unzip();
     }
 
     /// Returns the gate's evidence.
     pub fn evidence(&self) -> tamis_cut::Evidence {
-        let reference = self.retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-        known(&self.retrieved.gathered, &HashSet::new(), reference)
+        gate_evidence(&self.retrieved, &HashSet::new())
     }
 
     /// Returns the built-in model of where relevance ends for the kind of text that was found.
@@ -134,31 +114,27 @@ impl Candidates<'_> {
         Relevance::of(self.retrieved.text_kind)
     }
 
-    /// Orders and cuts the candidates as a search with this rule would, its gate included. `fitted` replaces the built-in model
-    /// of where relevance ends.
-    pub fn decide(&self, rule: &dyn Rule, fitted: Option<Relevance>) -> Result<Ordered, Error> {
-        let relevance = fitted.unwrap_or_else(|| self.relevance());
-        let passages = self.passages.clone();
+    /// Orders and cuts the candidates as a search with this rule would, its gate included.
+    pub fn decide(&self, rule: &dyn Rule) -> Result<Ordered, Error> {
         let started = Instant::now();
-        let decided =
-            self.searcher.decide(&self.retrieved, passages, rule, Some(relevance), &mut Stopwatch::start())?;
-        // Nor may a measurement go on without the judge that it names.
-        let asked = self.retrieved.question.judge.as_deref().filter(|_| rule.reads_relevance());
-        if let Some(judge) = asked.filter(|_| !decided.cut.diagnostics.contains_key("judge")) {
-            let (model, reason) = (judge.name().to_owned(), decided.warning.unwrap_or_default());
+        let Decided { list, cut, .. } = self.searcher.decide(&self.retrieved, rule, &mut Stopwatch::start())?;
+        // Nor may a measurement go on without the reranker that it names.
+        let asked = self.retrieved.question.reranker.as_deref().filter(|_| rule.reads_relevance());
+        if let Some(reranker) = asked.filter(|_| !cut.diagnostics.contains_key("judge")) {
+            let (model, reason) = (reranker.name().to_owned(), list.warning.unwrap_or_default());
             return Err(Error::Model { model, reason });
         }
-        let (counted, places) = (decided.counted(), decided.entry_places());
-        let mut copies = decided.copied_documents();
-        let Decided { ranked, cut, probabilities, pool, .. } = decided;
+        let (counted, places) = (list.counted().len(), list.entry_places());
+        let mut copies = list.copied_documents();
+        let Listed { ranked, probabilities, pool, .. } = list;
         let normalized_scores = pool.normalized_scores();
         let background = pool.background().map(|background| background.mean);
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |(at, ranked): (usize, Ranked)| OrderedPassage {
             entry: places[at] as usize,
             copies: copies.remove(&at).unwrap_or_default(),
-            characters: self.retrieved.texts.get(&ranked.passage.passage).map_or(0, |text| text.characters),
-            document: ranked.passage.path,
+            characters: ranked.passage.text.chars().count(),
+            document: ranked.passage.path.clone(),
             score: ranked.score,
             similarity: ranked.candidate.similarity,
             bm25: ranked.candidate.bm25,
@@ -216,8 +192,7 @@ mod tests {
             for depth in [1, 5, 12, 25] {
                 let deep = index.searcher().candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
                 let shallow = index.searcher().candidates("oven by the tide", depth, None).expect("found");
-                let (deep, shallow) =
-                    (deep.decide(&*rule, None).expect("decided"), shallow.decide(&*rule, None).expect("decided"));
+                let (deep, shallow) = (deep.decide(&*rule).expect("decided"), shallow.decide(&*rule).expect("decided"));
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
                     ordered.passages.iter().map(|passage| passage.document.clone()).collect()
@@ -234,7 +209,7 @@ mod tests {
         let rule = tamis_cut::parse("auto").expect("a rule");
         let measured = || {
             let found = index.searcher().candidates("oven by the tide", 20, None).expect("found");
-            let ordered = found.decide(&*rule, None).expect("decided");
+            let ordered = found.decide(&*rule).expect("decided");
             let documents: Vec<String> = ordered.passages.into_iter().map(|passage| passage.document).collect();
             (ordered.cut.keep, ordered.probabilities, documents)
         };
@@ -262,18 +237,14 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let index = index(directory.path());
         let rule = tamis_cut::parse("fixed:k=5").expect("a rule");
-        let all = index
-            .searcher()
-            .candidates("tide tide tide", 20, None)
-            .expect("found")
-            .decide(&*rule, None)
-            .expect("decided");
+        let all =
+            index.searcher().candidates("tide tide tide", 20, None).expect("found").decide(&*rule).expect("decided");
         let own = all.passages[0].document.clone();
         let rest = index
             .searcher()
             .candidates("tide tide tide", 20, Some(&own))
             .expect("found")
-            .decide(&*rule, None)
+            .decide(&*rule)
             .expect("decided");
         assert!(rest.passages.iter().all(|passage| passage.document != own));
         assert_eq!(rest.passages.len() + 1, all.passages.len());

@@ -54,6 +54,7 @@ fn join(
     let sum = |a: Option<usize>, b: Option<usize>| a.map(|a| a + b.unwrap_or_default());
     Ok(Gathered {
         candidates,
+        passages: Vec::new(),
         lexical: lexical.map(|words| words.statistics),
         semantic: own.semantic.as_ref().zip(shared.semantic.as_ref()).map(|(own, shared)| together(own, shared)),
         found: Found {

@@ -16,8 +16,8 @@ use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, ScoringKind};
 /// The name of this evidence.
 pub(super) const JUDGEMENTS: &str = "judgements";
 
-/// The setting that names the judge in the key of a search's scores.
-pub(super) const JUDGE: &str = "judge";
+/// The setting that names the reranker in the key of a search's scores.
+pub(super) const RERANKER: &str = "judge";
 
 /// Adds what judgements of other questions say to the evidence on each entry of a list.
 pub(super) fn shift_all(evidence: &mut [WeighedEvidence], shift: &Shift) {
@@ -49,9 +49,9 @@ impl Searcher<'_> {
         }
         let key = ShiftKey {
             namespace: retrieved.question.scope.label(&self.index.namespace),
-            model: retrieved.model.as_deref().map(|model| model.model().id.clone()),
-            mode: retrieved.mode.to_string(),
-            judge: retrieved.question.judge.as_deref().map(|judge| judge.name().to_owned()),
+            model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),
+            mode: retrieved.plan.mode.to_string(),
+            reranker: retrieved.question.reranker.as_deref().map(|reranker| reranker.name().to_owned()),
         };
         let mut fitted = self.index.shifts.0.lock().unwrap_or_else(PoisonError::into_inner);
         if fitted.as_ref().is_none_or(|shifts| shifts.judgements != judgements) {
@@ -81,7 +81,7 @@ fn key(search: &RecordedSearch) -> Option<ShiftKey> {
         namespace: namespace.clone(),
         model: model.clone(),
         mode: mode.clone(),
-        judge: scoring.settings.get(JUDGE).cloned(),
+        reranker: scoring.settings.get(RERANKER).cloned(),
     })
 }
 
@@ -182,7 +182,7 @@ mod tests {
             key(|search| search.mode = "lexical".into()),
             key(|search| search.namespace = "there".into()),
             key(|search| search.model = Some("other".into())),
-            key(|search| search.scoring = search.scoring.clone().with(JUDGE, "a reranker")),
+            key(|search| search.scoring = search.scoring.clone().with(RERANKER, "a reranker")),
         ] {
             assert!(!fitted.contains_key(&other.expect("a search")));
         }

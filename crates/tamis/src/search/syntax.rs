@@ -5,6 +5,7 @@
 //! which somebody pasted.
 
 use super::candidate::Candidate;
+use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::{Filter, StoredPassage};
 use tamis_text::{Kind, Language};
@@ -205,7 +206,7 @@ impl WordFilter {
 
     /// Leaves the candidates that hold all phrases, if any candidate does, and none of the excluded words. `passages` are those of
     /// the candidates, in their order.
-    pub fn retain(&self, candidates: &mut Vec<Candidate>, passages: &mut Vec<StoredPassage>) {
+    pub fn retain(&self, candidates: &mut Vec<Candidate>, passages: &mut Vec<Arc<StoredPassage>>) {
         if self.is_empty() {
             return;
         }
@@ -265,18 +266,9 @@ mod tests {
     #[test]
     fn what_is_no_operator_is_a_word() {
         for query in [
-            "kind:nonsense x",
-            "std::path::Path",
-            "path: x",
-            "what does -n do",
-            "the option --offline",
-            "a-b x",
-            "foo:bar x",
-            "-excluded",
-            "it fell by -100 or -0.5, to -1e5",
-            "an open -\"mark",
-            "the list\n-first\n-second",
-            "say \"path:src and -word\" aloud",
+            "kind:nonsense x", "std::path::Path", "path: x", "what does -n do", "the option --offline", "a-b x",
+            "foo:bar x", "-excluded", "it fell by -100 or -0.5, to -1e5", "an open -\"mark",
+            "the list\n-first\n-second", "say \"path:src and -word\" aloud",
         ] {
             let parsed = Parsed::of(query);
             assert_eq!(parsed.text, query);

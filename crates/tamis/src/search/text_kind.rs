@@ -1,11 +1,12 @@
 //! The kind of text that a query found: source code or prose.
 
 use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
+use std::sync::Arc;
 use tamis_cut::TextKind;
 use tamis_store::{ScoringKey, StoredPassage};
 
 /// The kind of most of these passages.
-pub(super) fn text_kind(passages: &[StoredPassage]) -> TextKind {
+pub(super) fn text_kind(passages: &[Arc<StoredPassage>]) -> TextKind {
     let most = |kind| 2 * passages.iter().filter(|passage| kind_of_passage(passage) == kind).count() > passages.len();
     [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
 }

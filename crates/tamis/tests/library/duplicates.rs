@@ -3,7 +3,7 @@
 use crate::support::issues::{closed, put, said};
 use crate::support::{Tree, opened_notes, stop_everywhere};
 use tamis::Index;
-use tamis::duplicates::{DuplicateQuestion, Duplicates, DuplicatesRequest};
+use tamis::duplicates::{Duplicates, DuplicatesRequest};
 use tamis::telemetry::StatsRequest;
 use tamis_text::{Issue, IssueKind, IssueState};
 
@@ -41,12 +41,11 @@ fn index() -> (Tree, Index) {
 }
 
 fn of(index: &Index, number: u64) -> Duplicates {
-    index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)), &()).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::issue(number), &()).expect("answered")
 }
 
 fn text(index: &Index, title: &str, body: &str) -> Duplicates {
-    let question = DuplicateQuestion::Text { title: title.into(), body: body.into() };
-    index.duplicates().find(&DuplicatesRequest::new(question), &()).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::text(title, body), &()).expect("answered")
 }
 
 #[test]
@@ -91,17 +90,16 @@ fn duplicates_are_issues_in_other_words_and_never_the_issue_itself() {
     let chatty = found.considered.iter().find(|one| one.number == 5);
     assert!(chatty.is_none_or(|one| one.likeness < found.min_likeness), "{chatty:?}");
 
-    let request =
-        DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::new(DuplicateQuestion::Issue(1)) };
+    let request = DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::issue(1) };
     let found = index.duplicates().find(&request, &()).expect("answered");
     assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
 
-    let ask = |question| index.duplicates().find(&DuplicatesRequest::new(question), &()).map(|found| found.reason);
-    assert!(ask(DuplicateQuestion::Issue(77)).expect_err("not there").to_string().contains("issue 77"));
-    let empty = DuplicateQuestion::Text { title: " ".into(), body: String::new() };
-    assert!(ask(empty).expect_err("nothing asked").to_string().contains("a title, or a body"));
+    let ask = |request| index.duplicates().find(&request, &()).map(|found| found.reason);
+    assert!(ask(DuplicatesRequest::issue(77)).expect_err("not there").to_string().contains("issue 77"));
+    let empty = ask(DuplicatesRequest::text(" ", "")).expect_err("nothing asked").to_string();
+    assert!(empty.contains("a title, or a body"));
 
-    let request = DuplicatesRequest::new(DuplicateQuestion::Issue(1));
+    let request = DuplicatesRequest::issue(1);
     let places = stop_everywhere(|observer| index.duplicates().find(&request, observer));
     assert!(places > of(&index, 1).considered.len(), "{places}");
 }

@@ -1,9 +1,9 @@
 //! Recording, judging, importing and promising, through the library.
 
 use crate::support::{ask, assert_says, indexed_notes, judged_directory, notes_tree, search};
-use tamis::cut::Guarantee;
 use tamis::feedback::Label;
 use tamis::{Answer, Error, SearchRequest};
+use tamis_cut::Guarantee;
 
 fn id(answer: &Answer) -> &str {
     answer.query_id.as_deref().expect("recorded")

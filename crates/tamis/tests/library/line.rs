@@ -2,7 +2,6 @@
 
 use crate::support::{ask, assert_says, indexed_notes, notes_tree, paths, search};
 use std::collections::HashSet;
-use tamis::cut::{Guarantee, Want, parse};
 use tamis::search::Aim;
 use tamis::{Answer, SearchRequest};
 

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamis::config::{Config, Origins};
-use tamis::search::{Judge, JudgedPassage};
+use tamis::search::{RerankedPassage, Reranker};
 use tamis::{Answer, Index, Location, SearchRequest};
 
 const QUERY: &str = "how hot must the oven be for bread";
@@ -145,25 +145,25 @@ fn a_reranker_that_fails_leaves_the_decision_to_the_scores() {
     assert!(warning.contains("decided without cross-encoder:reader: ") && warning.contains("nowhere"), "{warning}");
 }
 
-/// A judge that the program gives.
+/// A reranker that the program gives.
 #[derive(Debug)]
 struct Own;
 
-impl Judge for Own {
+impl Reranker for Own {
     fn name(&self) -> &str {
         "own"
     }
 
-    fn judge(&self, _: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
+    fn probabilities(&self, _: &str, passages: &[RerankedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
         Ok(passages.iter().map(|passage| Some(if passage.text.contains("rosin") { 0.999 } else { 0.001 })).collect())
     }
 }
 
 #[test]
-fn a_judge_of_the_program_wins() {
+fn a_reranker_of_the_program_wins() {
     let (tree, endpoint) = (tree(), for_shops());
     let config = configured(&tree, &reader(&endpoint.url), &[]);
-    let index = Index::builder(tree.root()).config(config).judge(Arc::new(Own)).open().expect("opened");
+    let index = Index::builder(tree.root()).config(config).reranker(Arc::new(Own)).open().expect("opened");
     index.refresh().expect("refreshed");
     assert_eq!(ask(&index).cut.diagnostics["judge"], "own");
     assert!(endpoint.calls() == 0);

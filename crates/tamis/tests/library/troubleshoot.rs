@@ -4,7 +4,7 @@ use crate::support::issues::{closed, put, said};
 use crate::support::{Tree, assert_says, notes_tree, opened_notes, stop_everywhere};
 use tamis::Index;
 use tamis::telemetry::StatsRequest;
-use tamis::troubleshoot::{CommentReason, Fallback, Trouble, TroubleshootRequest, Troubleshooting};
+use tamis::troubleshoot::{CommentReason, Fallback, TroubleshootRequest, Troubleshooting};
 use tamis_store::prelude::*;
 use tamis_store::{Access, Change, EmbeddedStore, NewDocument, NewPassage, TextForm};
 use tamis_text::{Issue, IssueKind, IssueState};
@@ -252,7 +252,7 @@ fn a_solved_issue_comes_with_its_thread_and_its_citation() {
     assert!(markdown.contains("## [Issue #1] Login fails"), "{markdown}");
     assert!(markdown.contains("> bob (2024-03-01): Clear it once."), "{markdown}");
 
-    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::new(Trouble::Issue(number)), &());
+    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::issue(number), &());
     assert_eq!(numbers(&asked(4).expect("answered")), [1]);
     let of_itself = asked(1).expect("answered");
     assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1 && one.number != 4));

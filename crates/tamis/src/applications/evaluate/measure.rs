@@ -1,7 +1,7 @@
 //! Measures the documents that each cut keeps of each query, with the search's own retrieval and decisions.
 
 use super::cache;
-use super::simulated_judge::SimulatedJudge;
+use super::simulated_reranker::SimulatedReranker;
 use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
@@ -82,7 +82,7 @@ pub fn measure(
     let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
     let mut index = cache::index(test, config, cache, observer)?;
     if let Some(error) = measurement.simulated_judge {
-        index.judge = Some(Arc::new(SimulatedJudge::new(test, error)));
+        index.reranker = Some(Arc::new(SimulatedReranker::new(test, error)));
     }
     for cut in &measurement.cuts {
         index.searcher().check_rule(&*cut.rule, &SearchRequest::default())?;
@@ -101,8 +101,8 @@ pub fn measure(
     let answered = queries.par_iter().map(answer).collect::<Result<_, _>>()?;
     let model = config.search.mode.semantic().then(|| config.search.model.clone());
     // Every table and file says whose figures these are.
-    let model = match &index.judge {
-        Some(judge) => Some(format!("{}, judge {}", model.as_deref().unwrap_or("words"), judge.name())),
+    let model = match &index.reranker {
+        Some(reranker) => Some(format!("{}, judge {}", model.as_deref().unwrap_or("words"), reranker.name())),
         None => model,
     };
     Ok(assembled(test.name.clone(), model, &measurement.cuts, answered))
@@ -153,9 +153,9 @@ impl<'a> Found<'a> {
         let all = index.searcher().candidates(&query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
-        // The order of the search's own fusion, shared by every rule on the fused score, or of the judge that reads under `auto`.
-        let order: &dyn Rule = if index.judge.is_some() { &Auto::default() } else { &Fixed::default() };
-        let ordered = candidates.decide(order, None)?;
+        // The order of the search's own fusion, shared by every rule on the fused score, or of the reranker that reads under `auto`.
+        let order: &dyn Rule = if index.reranker.is_some() { &Auto::default() } else { &Fixed::default() };
+        let ordered = candidates.decide(order)?;
         let documents = documents(&ordered);
         let beyond = match query.kind {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
@@ -173,11 +173,11 @@ impl<'a> Found<'a> {
             self.documents.iter().enumerate().map(|(position, document)| (document.id.clone(), position)).collect();
         let mut decisions = Vec::with_capacity(measurement.cuts.len());
         for cut in &measurement.cuts {
-            let ordered = self.candidates.decide(&*cut.rule, None)?;
+            let ordered = self.candidates.decide(&*cut.rule)?;
             let mut decision = decision(&ordered, &positions);
             decision.microseconds = measurement.timings.then_some(ordered.microseconds);
             for (depth, candidates) in &self.shallower {
-                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, None)?)));
+                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule)?)));
             }
             decisions.push(decision);
         }
@@ -208,7 +208,7 @@ fn beyond(
         if known.len() + found.len() >= RANKED {
             break;
         }
-        let ordered = index.searcher().candidates(&query.text, deeper, without)?.decide(&Fixed::default(), None)?;
+        let ordered = index.searcher().candidates(&query.text, deeper, without)?.decide(&Fixed::default())?;
         // The first retrieval already found the whole collection.
         let pooled = ordered.passages.len() + ordered.others.len();
         if pooled == passages {

@@ -48,7 +48,7 @@ pub struct PooledCandidate {
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that it matches, 0 to 1.
     pub coverage: Option<f64>,
-    /// The probability that the judge gave it, if one read it.
+    /// The probability that a reranker gave it, if one read it.
     pub judged: Option<f64>,
     /// Number of its entry, what the cut counts: 0 for the best. Equal for passages that are one result.
     pub entry: usize,
@@ -92,9 +92,9 @@ fn record(
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
     let candidates: Candidates<'_> = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
-    // Only rules that read relevance ask a judge.
-    let rule: &dyn Rule = if index.judge.is_some() { &Auto::default() } else { &Fixed::default() };
-    let ordered = candidates.decide(rule, None)?;
+    // Only rules that read relevance ask a reranker.
+    let rule: &dyn Rule = if index.reranker.is_some() { &Auto::default() } else { &Fixed::default() };
+    let ordered = candidates.decide(rule)?;
     let grade = |document: &str| query.judged.get(document).copied().unwrap_or_default();
     let mut passages = ordered.passages;
     passages.extend(ordered.others);

@@ -4,7 +4,7 @@
 use super::Troubleshooter;
 use super::answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits};
 use super::budget::budgets;
-use super::request::{Trouble, TroubleshootRequest};
+use super::request::TroubleshootRequest;
 use super::thread::{Remark, Thread, ThreadRules, assemble};
 use super::wiki::{FromWiki, WIKI};
 use crate::Error;
@@ -12,8 +12,8 @@ use crate::collections::ISSUES;
 use crate::config::{KeepBy, Words};
 use crate::progress::Observer;
 use crate::search::{
-    CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, IssuesServed, MetadataFilter,
-    SearchRequest, Searcher, Stopwatch,
+    CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, MetadataFilter, SearchRequest, Searcher,
+    Served, Stopwatch,
 };
 use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, Filter};
@@ -70,11 +70,11 @@ impl Troubleshooter<'_> {
             allowed_namespaces: request.allowed_namespaces.clone(),
             ..SearchRequest::default()
         };
-        let (title, body, own, number) = match &request.trouble {
-            Trouble::Text { title, body } => (title.clone(), body.clone(), None, None),
-            Trouble::Issue(number) => {
-                let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
-                (stored.issue.title, stored.issue.body, Some(stored.document), Some(*number))
+        let (title, body, own, number) = match request.issue {
+            None => (request.title.clone().unwrap_or_default(), request.body.clone().unwrap_or_default(), None, None),
+            Some(number) => {
+                let stored = searcher.issue(number, &searcher.scope(&search)?)?;
+                (stored.issue.title, stored.issue.body, Some(stored.document), Some(number))
             }
         };
         search.query = format!("{}\n\n{}", title.trim(), body.trim());
@@ -135,12 +135,11 @@ impl Troubleshooter<'_> {
         let FromWiki { pages, warnings, .. } = wiki.unwrap_or_default();
         let others = (0..judged.len()).filter(|&at| !judged[at].kept);
         let order: Vec<usize> = kept.iter().copied().chain(others).collect();
-        let served = IssuesServed {
-            entry_point: request.entry_point.as_deref().unwrap_or(ENTRY_POINT),
+        let served = Served {
+            entry_point: Some(request.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
             collections: &collections,
             returned: matches.len() + pages.len(),
             top_k: settings.max_results,
-            rrf_k: RRF_K,
             fallback_reason: fallback_reason.clone(),
         };
         let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);

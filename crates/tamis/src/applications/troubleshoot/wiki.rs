@@ -8,6 +8,7 @@ use super::request::TroubleshootRequest;
 use super::shorten::{characters, fitted};
 use crate::Error;
 use crate::search::{FoundPage, SearchRequest, Searcher, Stopwatch};
+use std::sync::Arc;
 use tamis_store::StoredPassage;
 
 /// The collection of wiki pages.
@@ -135,7 +136,7 @@ fn name(path: &str) -> String {
 }
 
 /// The best passages that fit, in the order of the page. The very best is truncated if it does not fit.
-fn sections(passages: &[StoredPassage], budget: usize) -> String {
+fn sections(passages: &[Arc<StoredPassage>], budget: usize) -> String {
     let Some(best) = passages.first() else { return String::new() };
     let mut left = budget.saturating_sub(characters(&best.text));
     let mut chosen = vec![best];

@@ -1,4 +1,4 @@
-//! `[rerank]`: a cross-encoder of the user's choice as the judge of a search.
+//! `[rerank]`: a cross-encoder of the user's choice that reads the first entries of a search.
 
 use super::model_names;
 use crate::config::declare::{auto_or_number, integer, section, text};

@@ -62,15 +62,16 @@ mod tests {
     #[test]
     fn repositories_are_read_from_names_and_pages_or_refused() {
         for text in [
-            "rust-lang/cargo",
-            " rust-lang/cargo ",
-            "https://github.com/rust-lang/cargo/",
+            "rust-lang/cargo", " rust-lang/cargo ", "https://github.com/rust-lang/cargo/",
             "git@github.com:rust-lang/cargo.git",
         ] {
             assert_eq!(text.parse::<Repository>().expect(text).to_string(), "rust-lang/cargo");
         }
 
-        for text in "|cargo|/cargo|rust-lang/|a/b/c|a/..|../b|a b/c|a/b?c|a/ü|https://gitlab.com/a/b".split('|') {
+        for text in [
+            "", "cargo", "/cargo", "rust-lang/", "a/b/c", "a/..", "../b", "a b/c", "a/b?c", "a/ü",
+            "https://gitlab.com/a/b",
+        ] {
             let error = text.parse::<Repository>().expect_err(text).to_string();
             assert!(error.contains(&format!("{text:?}")) && error.contains("OWNER/NAME"), "{error}");
         }

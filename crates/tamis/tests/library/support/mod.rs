@@ -90,7 +90,7 @@ pub fn ask(index: &Index, query: &str) -> Answer {
 
 /// The first hundred results under no cut, with their pool.
 pub fn ask_for_all(index: &Index, query: &str) -> Answer {
-    let request = SearchRequest::new(query).cut(tamis::cut::parse("fixed:k=100").expect("a rule")).limit(100);
+    let request = SearchRequest::new(query).cut(tamis_cut::parse("fixed:k=100").expect("a rule")).limit(100);
     search(index, request.explain())
 }
 

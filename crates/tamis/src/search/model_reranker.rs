@@ -1,0 +1,300 @@
+//! A cross-encoder as a reranker: within a time limit, and never twice for the same pair.
+
+use super::reranker::{RerankedPassage, Reranker};
+use crate::models::outside_pool;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tamis_embed::{EmbedError, Reranker as CrossEncoder};
+
+/// The number of pairs that are usually read between two looks at the clock.
+const ROUND: usize = 8;
+
+/// Pairs kept in each half of the cache. When a half is full the older one goes.
+const REMEMBERED: usize = 10_000;
+
+/// The time during which a model that failed is not asked again, so that not every search waits for it.
+const OUTAGE: Duration = Duration::from_secs(30);
+
+/// The weight of a cross-encoder's order relative to that of the scores: where both are standardized, two thirds of the
+/// evidence stay with the scores.
+const COMPARING: f64 = 0.5;
+
+/// Where the model comes from. It is loaded on first use.
+type Source = Box<dyn Fn() -> Result<Arc<dyn CrossEncoder>, EmbedError> + Send + Sync>;
+
+/// A cross-encoder that reads the first entries of a search, from the best down, until its time is up.
+pub(crate) struct ModelReranker {
+    name: String,
+    depth: usize,
+    /// The time after which no further round begins; `None` for no limit.
+    budget: Option<Duration>,
+    round: usize,
+    /// The weight of its order; `None` if its probabilities hold as they are.
+    comparing: Option<f64>,
+    source: Source,
+    model: Mutex<Option<Arc<dyn CrossEncoder>>>,
+    known: Mutex<Known>,
+    failed: Mutex<Option<(Instant, String)>>,
+}
+
+/// Log odds of pairs by their hash, in two halves by age.
+#[derive(Default)]
+struct Known {
+    young: HashMap<[u8; 32], f32>,
+    old: HashMap<[u8; 32], f32>,
+}
+
+impl Known {
+    fn get(&self, pair: &[u8; 32]) -> Option<f32> {
+        self.young.get(pair).or_else(|| self.old.get(pair)).copied()
+    }
+
+    fn add(&mut self, pair: [u8; 32], log_odds: f32) {
+        if self.young.len() >= REMEMBERED {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(pair, log_odds);
+    }
+}
+
+impl ModelReranker {
+    /// Makes a reranker of a model that `source` loads.
+    pub fn new(name: impl Into<String>, depth: usize, budget: Option<Duration>, source: Source) -> Self {
+        let (model, known, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        ModelReranker {
+            name: name.into(),
+            depth,
+            budget,
+            round: ROUND,
+            comparing: Some(COMPARING),
+            source,
+            model,
+            known,
+            failed,
+        }
+    }
+
+    /// Has this many pairs, at least one, read between two looks at the clock.
+    pub fn in_rounds_of(self, round: usize) -> Self {
+        ModelReranker { round: round.max(1), ..self }
+    }
+
+    /// Takes its probabilities at their word, since they were calibrated on the collection.
+    pub fn calibrated(self) -> Self {
+        ModelReranker { comparing: None, ..self }
+    }
+
+    fn model(&self) -> Result<Arc<dyn CrossEncoder>, EmbedError> {
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = model.as_ref() {
+            return Ok(model.clone());
+        }
+        Ok(model.insert((self.source)()?).clone())
+    }
+
+    /// Reads what is not known yet. Returns the log odds of each text; `None` for those that there was no time for.
+    fn log_odds(&self, query: &str, texts: &[String]) -> Result<Vec<Option<f32>>, EmbedError> {
+        let began = Instant::now();
+        let pairs: Vec<[u8; 32]> = texts.iter().map(|text| pair(query, text)).collect();
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut odds: Vec<Option<f32>> = {
+            let known = known();
+            pairs.iter().map(|pair| known.get(pair)).collect()
+        };
+        let unread: Vec<usize> = (0..texts.len()).filter(|&at| odds[at].is_none()).collect();
+        let mut slowest = Duration::ZERO;
+        for round in unread.chunks(self.round) {
+            // A round that would end late does not begin, but the best entries are always read.
+            let elapsed = began.elapsed();
+            if elapsed > Duration::ZERO && self.budget.is_some_and(|budget| elapsed + slowest > budget) {
+                break;
+            }
+            let asked: Vec<&str> = round.iter().map(|&at| texts[at].as_str()).collect();
+            let start = Instant::now();
+            let scores = self.model()?.score(query, &asked)?;
+            slowest = slowest.max(start.elapsed());
+            let mut known = known();
+            for (&at, score) in round.iter().zip(scores) {
+                odds[at] = Some(score);
+                known.add(pairs[at], score);
+            }
+        }
+        Ok(odds)
+    }
+}
+
+/// The identity of a query with a text.
+fn pair(query: &str, text: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(query.len() as u64).to_le_bytes());
+    hasher.update(query.as_bytes());
+    hasher.update(text.as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+/// A passage as a cross-encoder reads it: below its title, unless it begins with it.
+fn text_of(passage: &RerankedPassage<'_>) -> String {
+    match passage.title.map(str::trim).filter(|title| !title.is_empty()) {
+        Some(title) if !passage.text.trim_start_matches(['#', ' ', '\n']).starts_with(title) => {
+            format!("{title}\n{}", passage.text)
+        }
+        _ => passage.text.to_owned(),
+    }
+}
+
+impl Reranker for ModelReranker {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn depth(&self) -> usize {
+        self.depth
+    }
+
+    fn comparing(&self) -> Option<f64> {
+        self.comparing
+    }
+
+    fn probabilities(&self, query: &str, passages: &[RerankedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
+        let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, reason)) = failed().as_ref().filter(|(since, _)| since.elapsed() < OUTAGE) {
+            return Err(reason.clone());
+        }
+        let texts: Vec<String> = passages.iter().map(text_of).collect();
+        // A shared thread would take up another search while it waits, with the model being loaded.
+        match outside_pool(|| self.log_odds(query, &texts)) {
+            Ok(odds) => Ok(odds.into_iter().map(|odds| Some(1.0 / (1.0 + (-f64::from(odds?)).exp()))).collect()),
+            Err(error) => {
+                let reason = error.to_string();
+                *failed() = Some((Instant::now(), reason.clone()));
+                Err(reason)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ModelReranker {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ModelReranker").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tamis_embed::{Provider, RerankerInfo};
+
+    /// Gives the length of the passage, after a wait, and counts what it reads. An empty passage makes it fail.
+    #[derive(Debug)]
+    struct Lengths {
+        info: RerankerInfo,
+        wait: Duration,
+        read: AtomicUsize,
+    }
+
+    impl CrossEncoder for Lengths {
+        fn info(&self) -> &RerankerInfo {
+            &self.info
+        }
+
+        fn score(&self, _: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
+            self.read.fetch_add(passages.len(), Ordering::Relaxed);
+            std::thread::sleep(self.wait);
+            if passages.contains(&"") {
+                return Err(EmbedError::Model { model: "lengths".to_owned(), reason: "nothing to read".to_owned() });
+            }
+            Ok(passages.iter().map(|passage| passage.len() as f32 - 3.0).collect())
+        }
+    }
+
+    fn reranker(budget: Option<Duration>, wait: Duration) -> (ModelReranker, Arc<Lengths>) {
+        let info = RerankerInfo { id: "lengths".to_owned(), provider: Provider::Local };
+        let model = Arc::new(Lengths { info, wait, read: AtomicUsize::new(0) });
+        let given = model.clone();
+        (ModelReranker::new("lengths", 20, budget, Box::new(move || Ok(given.clone()))), model)
+    }
+
+    fn passages(texts: &[&'static str]) -> Vec<RerankedPassage<'static>> {
+        texts.iter().map(|text| RerankedPassage { path: "a.md", title: None, text }).collect()
+    }
+
+    #[test]
+    fn log_odds_become_probabilities_and_a_pair_is_read_once() {
+        let (reranker, model) = reranker(None, Duration::ZERO);
+        let found = reranker.probabilities("q", &passages(&["abc", "abcdef", "a"])).expect("read");
+        assert_eq!(found[0], Some(0.5));
+        assert!(found[1].expect("read") > 0.95 && found[2].expect("read") < 0.12);
+        reranker.probabilities("q", &passages(&["a", "abcd"])).expect("read");
+        assert_eq!(model.read.load(Ordering::Relaxed), 4);
+        reranker.probabilities("another", &passages(&["a"])).expect("read");
+        assert_eq!(model.read.load(Ordering::Relaxed), 5);
+    }
+
+    #[test]
+    fn the_best_are_read_until_the_time_is_up() {
+        let (reranker, model) = reranker(Some(Duration::from_millis(1)), Duration::from_millis(5));
+        let texts = ["abc"; 20];
+        let distinct: Vec<String> = texts.iter().enumerate().map(|(at, text)| format!("{text}{at}")).collect();
+        let listed: Vec<RerankedPassage<'_>> =
+            distinct.iter().map(|text| RerankedPassage { path: "a.md", title: None, text }).collect();
+        let found = reranker.probabilities("q", &listed).expect("read");
+        assert!(found[..ROUND].iter().all(Option::is_some) && found[ROUND..].iter().all(Option::is_none));
+        assert_eq!(model.read.load(Ordering::Relaxed), ROUND);
+        // The next search goes on below.
+        let found = reranker.probabilities("q", &listed).expect("read");
+        assert!(found[..2 * ROUND].iter().all(Option::is_some) && found[2 * ROUND].is_none());
+    }
+
+    #[test]
+    fn a_model_that_failed_is_left_alone_for_a_while() {
+        let (reranker, model) = reranker(None, Duration::ZERO);
+        let error = reranker.probabilities("q", &passages(&[""])).expect_err("fails");
+        assert!(error.contains("nothing to read"), "{error}");
+        assert_eq!(reranker.probabilities("q", &passages(&["abc"])), Err(error));
+        assert_eq!(model.read.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn many_searches_of_one_pool_share_a_reranker() {
+        let info = RerankerInfo { id: "lengths".to_owned(), provider: Provider::Local };
+        let load = move || {
+            // Loading a transformer waits for a pool of its own.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+            pool.install(|| std::thread::sleep(Duration::from_millis(20)));
+            let model = Lengths { info: info.clone(), wait: Duration::ZERO, read: AtomicUsize::new(0) };
+            Ok(Arc::new(model) as Arc<dyn CrossEncoder>)
+        };
+        let reranker = ModelReranker::new("lengths", 20, None, Box::new(load));
+        let (done, waited) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+            let ask = |at: usize| reranker.probabilities(&at.to_string(), &passages(&["abc"])).expect("read");
+            let found: Vec<_> = pool.install(|| (0..40).into_par_iter().map(ask).collect());
+            done.send(found.len()).expect("sent");
+        });
+        assert_eq!(waited.recv_timeout(Duration::from_secs(60)), Ok(40));
+    }
+
+    #[test]
+    fn a_passage_is_read_below_its_title() {
+        let passage = |title, text| RerankedPassage { path: "a.md", title, text };
+        assert_eq!(text_of(&passage(Some("Ovens"), "Heat it.")), "Ovens\nHeat it.");
+        assert_eq!(text_of(&passage(Some("Ovens"), "# Ovens\n\nHeat it.")), "# Ovens\n\nHeat it.");
+        assert_eq!(text_of(&passage(None, "Heat it.")), "Heat it.");
+    }
+
+    #[test]
+    fn the_memory_of_pairs_is_bounded() {
+        let mut known = Known::default();
+        for at in 0..3 * REMEMBERED {
+            known.add(pair("q", &at.to_string()), at as f32);
+        }
+        assert!(known.young.len() + known.old.len() <= 2 * REMEMBERED);
+        assert!(
+            known.get(&pair("q", "1")).is_none() && known.get(&pair("q", &(3 * REMEMBERED - 1).to_string())).is_some()
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! The plan of a search: the legs and the model that the state of the index allows, and the query's vector.
+
+use super::gather::{Leg, LegError, LegQueries, SemanticQuery};
+use super::query::SearchRequest;
+use super::question::Question;
+use super::searcher::Searcher;
+use crate::Error;
+use crate::config::Mode;
+use tamis_embed::ModelInfo;
+use tamis_store::{Coverage, Filter, LexicalQuery};
+
+/// The legs of a search, and the reasons why they differ from the requested ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// The legs that take part.
+    pub mode: Mode,
+    /// The model of the semantic leg, and its name in the configuration.
+    pub model: Option<ModelInfo>,
+    pub model_name: String,
+    /// The query's vector under that model, if the model knows a word of the query.
+    pub vector: Option<Vec<f32>>,
+    /// The number of passages that match the filter, and of those that the model covers.
+    pub coverage: Coverage,
+    /// The reason why the mode or the model differs from the requested one.
+    pub fallback_reason: Option<String>,
+    /// The better models that do not cover all passages yet, with their coverage. Nobody asked for one of them by name.
+    pub pending_model: Option<String>,
+    /// The better models that could not be used, each with the reason.
+    pub unusable: Vec<(String, String)>,
+}
+
+impl Plan {
+    /// Returns the query of each leg.
+    pub fn queries<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> LegQueries<'a> {
+        let semantic = self.model.as_ref().zip(vector);
+        LegQueries {
+            lexical: self.mode.lexical().then(|| LexicalQuery::new(text)),
+            semantic: semantic.map(|(model, vector)| SemanticQuery { model: &model.id, vector }),
+        }
+    }
+
+    /// Drops a leg that failed, and returns the reason.
+    ///
+    /// # Errors
+    /// The other leg is off, or it depends on what has failed.
+    pub fn do_without(&mut self, failed: LegError) -> Result<String, Error> {
+        let other = match failed.leg {
+            Leg::Lexical => self.vector.is_some(),
+            Leg::Semantic => self.mode.lexical(),
+        };
+        if !other || !failed.is_of_leg_alone() {
+            return Err(failed.into());
+        }
+        let error = failed.error;
+        Ok(match failed.leg {
+            Leg::Lexical => {
+                self.mode = Mode::Semantic;
+                format!("answered by meaning alone, since words could not be searched: {error}")
+            }
+            Leg::Semantic => {
+                let reason = self.fallback_reason.take();
+                *self = std::mem::take(self).words_alone(reason);
+                format!("answered by words alone, since vectors could not be searched: {error}")
+            }
+        })
+    }
+
+    /// Returns the plan without the semantic leg.
+    fn words_alone(self, fallback_reason: Option<String>) -> Self {
+        Plan { mode: Mode::Lexical, model: None, vector: None, fallback_reason, ..self }
+    }
+}
+
+impl<'a> Searcher<'a> {
+    /// Chooses the mode and the model that the state of the index allows, and embeds the query.
+    pub(super) fn plan(&self, request: &SearchRequest, question: &Question, filter: &Filter) -> Result<Plan, Error> {
+        let mode = request.mode.unwrap_or(self.index.config.search.mode);
+        let mut plan = Plan { mode, ..Plan::default() };
+        if !mode.semantic() {
+            plan.coverage.passages = self.index.store.coverage("", filter)?.passages;
+            return Ok(plan);
+        }
+        loop {
+            let covering = self.covering(filter, &mut plan.unusable)?;
+            let (reason, pending_model) = (covering.fallback_reason(&plan.unusable), covering.pending_model());
+            let Some((name, coverage)) = covering.best else {
+                plan.coverage = self.index.store.coverage("", filter)?;
+                return Ok(plan.words_alone(reason));
+            };
+            match self.index.embed_query(name, &question.text) {
+                Ok((model, vector)) => {
+                    let (model, model_name) = (model.model().clone(), name.to_owned());
+                    plan = Plan { model_name, coverage, fallback_reason: reason, pending_model, ..plan };
+                    if !mode.lexical() || knows_a_word(&vector) {
+                        return Ok(Plan { model: Some(model), vector: Some(vector), ..plan });
+                    }
+                    let unknown = Some(format!("{} knows no word of the query", model.id));
+                    // It may know words of other phrasings.
+                    return Ok(match question.variants.is_empty() {
+                        true => plan.words_alone(unknown),
+                        false => {
+                            let fallback_reason = joined(plan.fallback_reason.take(), unknown);
+                            Plan { model: Some(model), fallback_reason, ..plan }
+                        }
+                    });
+                }
+                Err(Error::Model { model, reason }) => plan.unusable.push((model, reason)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the
+    /// reason if better ones are unusable or none covers all. Nothing is embedded, so its endpoint need not answer.
+    pub(super) fn choose_model(&self, filter: &Filter) -> Result<(Option<ModelInfo>, Option<String>), Error> {
+        let mut unusable = Vec::new();
+        let covering = self.covering(filter, &mut unusable)?;
+        let reason = covering.fallback_reason(&unusable);
+        let model = covering.best.map(|(name, _)| self.index.models.described(name)).transpose()?;
+        Ok((model, reason))
+    }
+
+    /// Returns the best model that covers the filtered passages: the last one with all vectors, or else the one that covers most.
+    /// Models in `unusable` are skipped, and those that turn out to be unusable are added to it.
+    pub(crate) fn covering(
+        &self,
+        filter: &Filter,
+        unusable: &mut Vec<(String, String)>,
+    ) -> Result<Covering<'a>, Error> {
+        let asked = &self.index.config.search.model;
+        let names: Vec<&String> =
+            if asked == "auto" { self.index.config.index.models.iter().collect() } else { vec![asked] };
+        let mut covering = Covering { automatic: asked == "auto", ..Covering::default() };
+        for name in names.into_iter().rev() {
+            if unusable.iter().any(|(one, _)| one == name) {
+                continue;
+            }
+            let id = match self.index.models.id(name) {
+                Err(Error::Model { model, reason }) => {
+                    unusable.push((model, reason));
+                    continue;
+                }
+                id => id?,
+            };
+            let coverage = self.index.store.coverage(&id, filter)?;
+            if coverage.embedded == coverage.passages {
+                covering.best = Some((name, coverage));
+                break;
+            }
+            covering.lacking.push(format!("{name} covers {} of {} passages", coverage.embedded, coverage.passages));
+            if coverage.embedded > covering.best.map_or(0, |(_, best)| best.embedded) {
+                covering.best = Some((name, coverage));
+            }
+        }
+        Ok(covering)
+    }
+}
+
+/// Returns `true` for the vector of a text of which the model knows a word.
+pub(super) fn knows_a_word(vector: &[f32]) -> bool {
+    vector.iter().any(|&entry| entry != 0.0)
+}
+
+/// The model that covers a filter best, by name, and the gaps of each better one.
+#[derive(Default)]
+pub(crate) struct Covering<'a> {
+    pub best: Option<(&'a str, Coverage)>,
+    lacking: Vec<String>,
+    /// True if no model was asked for by name.
+    automatic: bool,
+}
+
+impl Covering<'_> {
+    /// Returns the reason why better models did not take part: they are `unusable`, or do not cover all passages although one of
+    /// them was asked for, or no model does.
+    fn fallback_reason(&self, unusable: &[(String, String)]) -> Option<String> {
+        let lacking = (!self.is_as_planned()).then(|| self.lacking()).flatten();
+        let lacking = lacking.map(|lacking| format!("{lacking}; run `tamis index --wait` to embed the rest"));
+        let told = |(model, reason): &(String, String)| {
+            Error::Model { model: model.clone(), reason: reason.clone() }.to_string()
+        };
+        let unusable = (!unusable.is_empty()).then(|| unusable.iter().map(told).collect::<Vec<_>>().join("; "));
+        joined(unusable, lacking)
+    }
+
+    /// Returns the coverage of the better models that embed later while another one covers all passages.
+    fn pending_model(&self) -> Option<String> {
+        self.lacking().filter(|_| self.is_as_planned())
+    }
+
+    /// Returns `true` if a model covers all passages. Better ones embed when somebody waits for them or a server runs, so their
+    /// gaps are no failure.
+    fn is_as_planned(&self) -> bool {
+        self.automatic && self.best.is_some_and(|(_, coverage)| coverage.embedded == coverage.passages)
+    }
+
+    fn lacking(&self) -> Option<String> {
+        (!self.lacking.is_empty()).then(|| self.lacking.join(", "))
+    }
+}
+
+/// Joins two reasons why an answer differs from the request.
+pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
+        (first, second) => first.or(second),
+    }
+}
