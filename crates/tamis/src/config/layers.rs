@@ -4,12 +4,12 @@ use super::calibrated;
 use super::collections::read_collections;
 use super::declare::{Setting, Settings};
 use super::error::{ConfigError, Source};
-use super::key::{Key, unknown, variable};
+use super::key::{Key, unknown};
 use super::keys;
 use super::mcp_tokens;
 use super::models::read_models;
 use super::project_file;
-use super::sections::{cuts, telemetry, thresholds};
+use super::sections::{cuts, thresholds};
 use super::value::Value;
 use crate::user_directories::UserDirectories;
 use std::borrow::Cow;
@@ -170,9 +170,7 @@ impl<'t> Variables<'t> {
         if !is_for_keys || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
             return Ok(None);
         }
-        let renamed = telemetry::RENAMED.iter().find(|(former, _)| variable(former) == name);
-        let present = renamed.map_or_else(|| name.to_owned(), |(_, present)| variable(present));
-        match (self.0.get(&present), thresholds::find_variable(name)) {
+        match (self.0.get(name), thresholds::find_variable(name)) {
             (Some(key), _) => Ok(Some(Cow::Borrowed(*key))),
             (None, Some(Ok(key))) => Ok(Some(Cow::Owned(key))),
             (None, Some(Err(nearest))) => {
@@ -188,8 +186,7 @@ impl<'t> Variables<'t> {
 
 /// Returns the key of that name. Languages are also found by their other names.
 fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> Result<Cow<'t, Key>, ConfigError> {
-    let present = telemetry::RENAMED.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present);
-    if let Some(key) = table.get(present) {
+    if let Some(key) = table.get(name) {
         return Ok(Cow::Borrowed(key));
     }
     match thresholds::find(name).or_else(|| cuts::in_a_rule(name).map(|rule| Err(Some(rule)))) {

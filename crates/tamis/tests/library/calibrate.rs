@@ -107,7 +107,7 @@ fn a_calibration_is_what_later_searches_are_held_against() {
 fn trap_a_calibration_changes_the_default_answer() {
     let (directory, index) = indexed(&both());
     let ask = |settings: &[(&str, &str)], query: &str| {
-        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY", "off")], settings].concat();
+        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY_RECORD", "off")], settings].concat();
         let index = open(directory.path(), &settings);
         index.search(tamis::SearchRequest::new(query).explain()).expect("answered")
     };

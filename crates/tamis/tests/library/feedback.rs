@@ -77,7 +77,7 @@ fn a_passage_outside_of_the_pool_is_taken_down_and_marked() {
 #[test]
 fn telemetry_off_records_nothing_and_feedback_says_why() {
     let tree = notes_tree();
-    let index = indexed(&tree, &[("telemetry", "off")]);
+    let index = indexed(&tree, &[("telemetry.record", "off")]);
     let answer = ask(&index, "oven");
     assert_eq!((answer.query_id.as_deref(), index.feedback().recording_problem()), (None, None));
     assert!(!tree.root().join(".tamis/usage.db").exists());

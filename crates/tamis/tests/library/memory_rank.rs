@@ -113,7 +113,7 @@ fn trap_a_perfect_hit_by_words_alone_is_kept_under_every_cut() {
 #[test]
 fn a_perfect_hit_by_meaning_alone_is_kept_under_every_cut() {
     let tree = Tree::new(&[]);
-    let index = noted(&tree, &[("telemetry", "off")], MONTH);
+    let index = noted(&tree, &[("telemetry.record", "off")], MONTH);
     let query = "boat dock captain sea";
     let pool = recall_with(&index, "fixed", query).pool.expect("explained");
     assert!(pool.iter().all(|entry| entry.bm25 == Some(0.0)), "no word in common");

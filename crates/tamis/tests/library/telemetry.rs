@@ -96,7 +96,7 @@ fn a_language_hinted_at_is_held_against_what_is_kept() {
 #[test]
 fn telemetry_off_takes_nothing_down() {
     let tree = notes_tree();
-    let index = indexed(&tree, &[("telemetry", "off")]);
+    let index = indexed(&tree, &[("telemetry.record", "off")]);
     ask(&index, "oven");
     assert!(!tree.root().join(".tamis/usage.db").exists());
     assert_eq!(stats(&index).queries, 0);
