@@ -106,7 +106,7 @@ impl Search {
             ..SearchRequest::new(query)
         };
         request.check()?;
-        request.asked(config)?;
+        request.tuned_rule(config)?;
         Ok(request)
     }
 }

@@ -84,7 +84,7 @@ pub fn ask(
     request.check()?;
     let session = Session::start(global, settings)?;
     let config = session.config()?;
-    request.asked(&config).map_err(|error| refused(error, "--cut"))?;
+    request.tuned_rule(&config).map_err(|error| refused(error, "--cut"))?;
     let wants_refresh = config.search.refresh;
     let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };
     let directory = WorkingDirectory::of(&index);

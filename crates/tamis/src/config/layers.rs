@@ -71,7 +71,7 @@ impl Settings {
                 other => other,
             })?;
         }
-        let variables = Variables::of(&table);
+        let variables = Variables::new(&table);
         for (name, text) in &origins.environment {
             // A variable that sets nothing is no reason to end every command; `unknown_variables` tells of it.
             if let Ok(Some(key)) = variables.key(name) {
@@ -85,7 +85,7 @@ impl Settings {
     }
 
     fn text(&mut self, key: &Key, text: &str, source: Source) -> Result<(), ConfigError> {
-        let value = key.allowed.read(text).ok_or_else(|| ConfigError::NotAllowed {
+        let value = key.allowed.parse(text).ok_or_else(|| ConfigError::NotAllowed {
             source_name: source.to_string(),
             key: key.name.clone(),
             value: format!("{text:?}"),
@@ -152,7 +152,7 @@ fn by_name(keys: Vec<Key>) -> BTreeMap<String, Key> {
 /// Returns what is wrong with each variable that begins with `TAMIS_` and sets nothing.
 pub fn unknown_variables<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<ConfigError> {
     let table = by_name(keys());
-    let variables = Variables::of(&table);
+    let variables = Variables::new(&table);
     names.into_iter().filter_map(|name| variables.key(name).err()).collect()
 }
 
@@ -160,7 +160,7 @@ pub fn unknown_variables<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Co
 struct Variables<'t>(BTreeMap<String, &'t Key>);
 
 impl<'t> Variables<'t> {
-    fn of(table: &'t BTreeMap<String, Key>) -> Self {
+    fn new(table: &'t BTreeMap<String, Key>) -> Self {
         Variables(table.values().map(|key| (key.variable(), key)).collect())
     }
 

@@ -72,7 +72,7 @@ fn configure(root: &Path, text: &str) {
 /// The threshold in force under the model called `name`.
 fn held(index: &Index, name: &str, language: &str) -> (f64, Option<ThresholdSource>) {
     let thresholds = index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
-    (thresholds.of(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
+    (thresholds.threshold(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
 }
 
 #[test]
