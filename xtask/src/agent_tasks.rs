@@ -62,10 +62,7 @@ fn tasks() -> Vec<Task> {
             source: "crossterm-0.29.0",
             calls: vec![("grep", json!({ "pattern": "BackTab", "word": true }))],
             facts: &[
-                "6 matches of 3 files",
-                "event.rs",
-                "src/event/sys/unix/parse.rs",
-                "src/event/sys/windows/parse.rs",
+                "6 matches of 3 files", "event.rs", "src/event/sys/unix/parse.rs", "src/event/sys/windows/parse.rs",
             ],
             steps: &[Rg(r"\bBackTab\b", &["."])],
         },
@@ -132,17 +129,14 @@ fn tasks() -> Vec<Task> {
                 ("get", json!({ "id": "src/cookie.rs:236-310" })),
             ],
             facts: &[
-                "pub trait CookieStore",
-                "src/async_impl/client.rs",
-                "add_cookie_header",
-                "set_cookies(&mut cookies",
+                "pub trait CookieStore", "src/async_impl/client.rs", "add_cookie_header", "set_cookies(&mut cookies",
             ],
             steps: &[Read("src/cookie.rs", 10, 31), Rg(r"\bCookieStore\b", &["src"]), Read("src/cookie.rs", 236, 310)],
         },
     ]
 }
 
-/// Runs the tasks. `--write` puts the sessions into `docs/agents.md`.
+/// Runs the tasks. `--write` puts the table into `docs/agents.md`.
 pub fn run(rest: &[String]) -> Result<()> {
     let writes = match rest {
         [] => false,
@@ -151,26 +145,18 @@ pub fn run(rest: &[String]) -> Result<()> {
     };
     cargo(&["build", "--workspace"])?;
     let directory = tempfile::tempdir()?;
-    let (mut table, mut sessions) = (String::new(), String::new());
-    table.push_str("| task | on | calls | characters | with ripgrep and reading | times |\n| --- | --- | ---: | ---: | ---: | ---: |\n");
+    let mut table = String::from(
+        "| task | on | calls | characters | with ripgrep and reading | times |\n| --- | --- | ---: | ---: | ---: | ---: |\n",
+    );
     let (mut over, mut listed) = (Vec::new(), 0);
     for task in tasks() {
         let tree = copied(task.source, directory.path())?;
         let mut session = Session::start(&tree)?;
         listed = session.listed;
         let (mut characters, mut answers) = (0, String::new());
-        // The page shows one task in full; the others print the same way.
-        let shows = sessions.is_empty();
-        if shows {
-            let _ = writeln!(sessions, "\n### {}\n\nOn {}:", task.question, task.source);
-        }
         for (tool, arguments) in &task.calls {
             let text = session.call(tool, arguments)?;
             characters += tool.len() + arguments.to_string().chars().count() + text.chars().count();
-            if shows {
-                let fence = "`".repeat(longest_backticks(&text).max(2) + 1);
-                let _ = writeln!(sessions, "\n`{tool}` `{arguments}`\n\n{fence}text\n{}\n{fence}", shown(&text));
-            }
             answers.push_str(&text);
         }
         for fact in task.facts {
@@ -197,25 +183,11 @@ pub fn run(rest: &[String]) -> Result<()> {
         let (begin, end) = MARK;
         fs::write(
             path,
-            format!("{before}{begin}\n{table}\nThe list of tools took {listed} characters.\n{sessions}{end}{after}"),
+            format!("{before}{begin}\n{table}\nThe list of tools took {listed} characters.\n{end}{after}"),
         )?;
     }
     ensure!(over.is_empty(), "above {MOST} times the characters: {}", over.join("; "));
     Ok(())
-}
-
-/// The beginning of a long answer.
-fn shown(text: &str) -> String {
-    const LINES: usize = 24;
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    match lines.len() > LINES {
-        true => format!("{}\n… {} more lines", lines[..LINES].join("\n"), lines.len() - LINES),
-        false => lines.join("\n"),
-    }
-}
-
-fn longest_backticks(text: &str) -> usize {
-    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
 }
 
 /// A copy of a crate's source from cargo's registry, which cargo downloads where it is missing.

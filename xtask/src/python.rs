@@ -20,20 +20,8 @@ const BUILDER: &str = "maturin>=1.9.4,<2";
 /// The packages that the tests need or compare with. Each has wheels, so nothing is compiled.
 /// LanceDB and Chroma are left out for their size: the tests with them say how to run them.
 const TESTED_WITH: [&str; 14] = [
-    "pytest",
-    "numpy",
-    "pandas",
-    "polars",
-    "pytrec-eval-terrier",
-    "mypy",
-    "pyright[nodejs]",
-    "bm25s",
-    "langchain-core",
-    "llama-index-core",
-    "haystack-ai",
-    "rerankers",
-    "qdrant-client",
-    "elastic-transport",
+    "pytest", "numpy", "pandas", "polars", "pytrec-eval-terrier", "mypy", "pyright[nodejs]", "bm25s", "langchain-core",
+    "llama-index-core", "haystack-ai", "rerankers", "qdrant-client", "elastic-transport",
 ];
 
 /// Builds and tests the package, also with an index in `database`, the URL of one for tests.

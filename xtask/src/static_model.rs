@@ -10,7 +10,7 @@ use crate::run::{cargo, cargo_itself, program, root};
 const USAGE: &str = "\
 cargo xtask distill static WORK [FLAG...]
 WORK takes the packages of tools/static/sources.txt, the transformer's vectors and the pairs; a second run goes on with what is there.
-Flags go to the program: --output TABLE (default: models/static/static-256.bin), --set NAME=VALUE. Needs python3 with pip, npm, and apt-get and dpkg of Debian 12.
+Flags go to the program: --output TABLE (default: models/static/static-256.bin). Needs python3 with pip, npm, and apt-get and dpkg of Debian 12.
 ";
 
 /// A line of `tools/static/sources.txt`.

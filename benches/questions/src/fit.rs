@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use tamis::cut::{Auto, Gate, Pool};
-use tamis::rank::{FEATURES, probability};
+use tamis_cut::{Auto, Gate, Pool};
+use tamis_rank::{FEATURES, probability};
 
 /// Weights of the families. A collection is a family of its own.
 const FAMILIES: [(&str, f64); 5] =
@@ -228,7 +228,7 @@ impl Left {
 fn kept(probabilities: Vec<f64>) -> usize {
     let Ok(pool) = Pool::scores(vec![0.0; probabilities.len()]) else { return 0 };
     let pool = pool.with_probabilities(probabilities);
-    Gate::default().cut(&tamis::cut::Evidence::default(), &Auto::default(), &pool).keep
+    Gate::default().cut(&tamis_cut::Evidence::default(), &Auto::default(), &pool).keep
 }
 
 impl std::fmt::Display for Left {

@@ -5,7 +5,7 @@ use crate::interrupt::EXIT_STATUS;
 use crate::output::{Output, show_help};
 use crate::typed;
 use std::io::{self, Write};
-use tamis::text::safe::{for_terminal, is_hidden};
+use tamis_text::safe::{for_terminal, is_hidden};
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_cause_is_given_once() {
         let gone = || io::Error::new(io::ErrorKind::NotFound, "gone");
-        let contains = tamis::store::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
+        let contains = tamis_store::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
         assert_eq!(described(&anyhow::Error::from(contains)), "a/b: reading: gone");
         assert_eq!(described(&anyhow::Error::from(gone()).context("a/b")), "a/b: gone", "one that does not say it");
         let named = anyhow::anyhow!("a/b: gone").context("a/b");

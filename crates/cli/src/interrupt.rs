@@ -1,15 +1,20 @@
-//! Ctrl-C: a run that polls stops at a whole step; everything else, and a second Ctrl-C, stops at once.
+//! Ctrl-C: a run that polls stops at a whole step, or after two seconds; everything else, and a second Ctrl-C, stops at once.
 //!
-//! Stopping at once is safe as well: the index is committed in whole documents and survives a kill.
+//! Stopping at once is safe as well: the index is committed in whole documents and survives a kill. One document can take a minute.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
 
 /// The exit status of a program that Ctrl-C stopped, as shells have it.
 pub const EXIT_STATUS: u8 = 130;
 
+/// The time that a run has for its step.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 static PRESSED: AtomicBool = AtomicBool::new(false);
 static POLLED: AtomicBool = AtomicBool::new(false);
+static PATIENT: AtomicBool = AtomicBool::new(false);
 static IGNORED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
@@ -30,6 +35,12 @@ pub fn install() -> anyhow::Result<()> {
         }
         // A closed standard error means that nobody reads this.
         let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; press Ctrl-C again to stop at once");
+        if !PATIENT.load(SeqCst) {
+            std::thread::spawn(|| {
+                std::thread::sleep(PATIENCE);
+                std::process::exit(i32::from(EXIT_STATUS));
+            });
+        }
     })?;
     Ok(())
 }
@@ -54,6 +65,11 @@ impl Polled {
         POLLED.store(true, SeqCst);
         Polled(())
     }
+}
+
+/// Gives every run as long as it needs to stop, as a worker does that has taken a job.
+pub fn be_patient() {
+    PATIENT.store(true, SeqCst);
 }
 
 impl Drop for Polled {

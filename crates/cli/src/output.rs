@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, PrettyFormatter, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
-use tamis::text::safe::{SafeJson, SafeWriter, for_terminal};
+use tamis_text::safe::{SafeJson, SafeWriter, for_terminal};
 
 /// The two streams, and how much to say on them.
 #[derive(Clone, Debug)]
@@ -55,6 +55,24 @@ impl Output {
         let out = io::stdout().lock();
         let terminal = out.is_terminal();
         BufWriter::new(if terminal { Box::new(SafeWriter::plain(out)) } else { Box::new(out) })
+    }
+
+    /// Writes an answer: as JSON, or on a sheet for people.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn answer(
+        &self,
+        json: bool,
+        answer: &impl Serialize,
+        mut sheet: Sheet,
+        print: impl FnOnce(&mut Sheet) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        if json {
+            return self.json(answer);
+        }
+        print(&mut sheet)?;
+        Ok(sheet.flush()?)
     }
 
     /// Writes one value as JSON: indented on a terminal, otherwise on one line.

@@ -127,13 +127,7 @@ fn grid_scores() -> impl Strategy<Value = Vec<f64>> {
 /// The methods that depend on the shape of the list alone.
 fn shape_rules() -> Vec<Box<dyn Rule>> {
     [
-        "kneedle",
-        "kneedle:pick=first",
-        "autocut",
-        "autocut:jumps=3",
-        "adaptive_k",
-        "adaptive_k:buffer=0",
-        "otsu",
+        "kneedle", "kneedle:pick=first", "autocut", "autocut:jumps=3", "adaptive_k", "adaptive_k:buffer=0", "otsu",
         "elbow",
     ]
     .iter()

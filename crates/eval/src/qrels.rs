@@ -142,26 +142,19 @@ mod tests {
 
     #[test]
     fn errors_name_the_file_the_line_and_the_value() {
-        let error = |text| Qrels::parse("test.tsv", text).unwrap_err().to_string();
-        assert_eq!(
-            error("a\tb\t1\na\tb\n"),
-            "test.tsv, line 2: 2 columns where three (query, document, grade) or four (query, iteration, document, grade) \
-             were expected: \"a\\tb\""
-        );
-        assert_eq!(
-            error("a\tb\t1\na\tc\tgood\n"),
-            "test.tsv, line 2: the grade is \"good\", and a whole number was expected"
-        );
-        let second = "h\th\tgrade\na\tc\tgood\na\tc\t1\n";
-        assert!(error(second).starts_with("test.tsv, line 2: the grade is \"good\""), "one header, not several");
-        assert_eq!(error("a\tb\t0.5\n"), "test.tsv, line 1: the grade is \"0.5\", and a whole number was expected");
-        assert_eq!(
-            error("a\tb\t1\n\na\tb\t2\n"),
-            "test.tsv, line 3: document \"b\" was already given for query \"a\" on line 1; leave one of the two lines out"
-        );
-        assert_eq!(
-            error("query-id\tcorpus-id\tscore\n"),
-            "test.tsv has no judgements; give a file with at least one line of them"
-        );
+        let texts = [
+            "a\tb\t1\na\tb\n", "a\tb\t1\na\tc\tgood\n",
+            // One header, not several.
+            "h\th\tgrade\na\tc\tgood\na\tc\t1\n", "a\tb\t0.5\n", "a\tb\t1\n\na\tb\t2\n", "query-id\tcorpus-id\tscore\n",
+        ];
+        let errors = texts.map(|text| Qrels::parse("test.tsv", text).unwrap_err().to_string());
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        test.tsv, line 2: 2 columns where three (query, document, grade) or four (query, iteration, document, grade) were expected: "a\tb"
+        test.tsv, line 2: the grade is "good", and a whole number was expected
+        test.tsv, line 2: the grade is "good", and a whole number was expected
+        test.tsv, line 1: the grade is "0.5", and a whole number was expected
+        test.tsv, line 3: document "b" was already given for query "a" on line 1; leave one of the two lines out
+        test.tsv has no judgements; give a file with at least one line of them
+        "#);
     }
 }

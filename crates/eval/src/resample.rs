@@ -34,11 +34,6 @@ impl Difference {
     pub(crate) fn is_nothing(&self) -> bool {
         [Some(self.estimate), self.low, self.high].into_iter().flatten().all(|value| value == 0.0)
     }
-
-    /// Returns true if the interval lies wholly above or below 0; false without an interval.
-    pub fn is_clear(&self) -> bool {
-        matches!((self.low, self.high), (Some(low), Some(high)) if low > 0.0 || high < 0.0)
-    }
 }
 
 /// Paired differences of one metric: for each query that it averages over, its position and the difference.
@@ -119,7 +114,6 @@ mod tests {
     fn identical_methods_differ_by_nothing() {
         let same = interval(&[0.0; 30], 1);
         assert_eq!(same, Difference { estimate: 0.0, low: Some(0.0), high: Some(0.0) });
-        assert!(!same.is_clear());
     }
 
     #[test]

@@ -183,23 +183,20 @@ mod tests {
 
     #[test]
     fn errors_name_the_file_the_line_and_the_value() {
-        let error = |text| Run::parse("bm25.run", text).unwrap_err().to_string();
-        assert_eq!(
-            error("q Q0 a 1 1.0 t\nq a 2 0.5\n"),
-            "bm25.run, line 2: 4 columns where six (query, Q0, document, rank, score, tag) were expected: \"q a 2 0.5\""
-        );
-        assert_eq!(
-            error("q Q0 a 1 best t\n"),
-            "bm25.run, line 1: the score is \"best\", and a number within ±3.4e38 was expected"
-        );
-        assert_eq!(
-            error("q Q0 a 1 NaN t\n"),
-            "bm25.run, line 1: the score is \"NaN\", and a number within ±3.4e38 was expected"
-        );
-        assert_eq!(
-            error("q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n"),
-            "bm25.run, line 3: document \"a\" was already given for query \"q\" on line 1; leave one of the two lines out"
-        );
-        assert_eq!(error("\n"), "bm25.run has no results; give a file with at least one line of them");
+        let texts = [
+            "q Q0 a 1 1.0 t\nq a 2 0.5\n",
+            "q Q0 a 1 best t\n",
+            "q Q0 a 1 NaN t\n",
+            "q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n",
+            "\n",
+        ];
+        let errors = texts.map(|text| Run::parse("bm25.run", text).unwrap_err().to_string());
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        bm25.run, line 2: 4 columns where six (query, Q0, document, rank, score, tag) were expected: "q a 2 0.5"
+        bm25.run, line 1: the score is "best", and a number within ±3.4e38 was expected
+        bm25.run, line 1: the score is "NaN", and a number within ±3.4e38 was expected
+        bm25.run, line 3: document "a" was already given for query "q" on line 1; leave one of the two lines out
+        bm25.run has no results; give a file with at least one line of them
+        "#);
     }
 }

@@ -139,74 +139,62 @@ fn refusal(change: impl FnOnce(&mut Collection, &mut Options)) -> EvalError {
 
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
-    let said = |change: fn(&mut Collection)| refusal(|collection, _| change(collection)).to_string();
-    let decision = "method \"one\", collection \"small\", query \"q0\": ";
-    assert_eq!(said(|it| it.methods[0].decisions[0].keep = 3), format!("{decision}3 documents are kept of 2"));
-    assert_eq!(
-        said(|it| it.methods[0].decisions[0].ranking = Some(vec![1, 2])),
-        format!("{decision}the ranking names position 2 of a pool of 2, counted from 0")
-    );
-    assert_eq!(
-        said(|it| it.methods[0].decisions[0].ranking = Some(vec![1, 1])),
-        format!("{decision}the ranking names position 1 twice")
-    );
-    assert_eq!(
-        said(|it| it.methods[0].decisions[0].probabilities = Some(vec![0.5])),
-        format!("{decision}1 probabilities for a pool of 2")
-    );
-    assert_eq!(
-        said(|it| it.methods[0].decisions[0].probabilities = Some(vec![0.5, f64::NAN])),
-        format!("{decision}probability NaN is not between 0 and 1")
-    );
-    assert_eq!(
-        said(|it| it.methods[0].decisions[0].evidence = Some(f64::INFINITY)),
-        format!("{decision}evidence and time must be finite, and one is inf")
-    );
-    assert_eq!(
-        said(|it| it.methods[0].decisions[0].keep_at_depth = vec![(30, 1), (30, 2)]),
-        format!("{decision}depth 30 is there twice")
-    );
-    assert_eq!(
-        said(|it| it.methods[0].decisions.truncate(1)),
-        "method \"one\" has 1 decisions in collection \"small\", which has 2 queries; give one decision for each query, in \
-         the order of the queries"
-    );
-    assert_eq!(
-        said(|it| it.queries[1].id = "q0".into()),
-        "query \"q0\" is there twice in collection \"small\"; names must differ"
-    );
-    assert_eq!(
-        said(|it| it.queries[0].documents[1].id = "d0".into()),
-        "document \"d0\" is there twice in query \"q0\" of collection \"small\"; names must differ"
-    );
-    assert_eq!(
-        said(|it| it.methods[1].name = "one".into()),
-        "method \"one\" is there twice in collection \"small\"; names must differ"
-    );
-    assert_eq!(
-        said(|it| it.methods[1].name = "fixed-7".into()),
-        "method \"fixed-7\" in collection \"small\" has the name of a reference method; call it something else"
-    );
-    assert_eq!(
-        said(|it| it.queries[0].documents[0].score = f64::NAN),
-        "collection \"small\", query \"q0\": document \"d0\" has score NaN; drop such documents first"
-    );
-    assert_eq!(said(|it| it.queries.clear()), "collection \"small\" has no queries; leave it out");
+    let changes: [fn(&mut Collection); 14] = [
+        |it| it.methods[0].decisions[0].keep = 3,
+        |it| it.methods[0].decisions[0].ranking = Some(vec![1, 2]),
+        |it| it.methods[0].decisions[0].ranking = Some(vec![1, 1]),
+        |it| it.methods[0].decisions[0].probabilities = Some(vec![0.5]),
+        |it| it.methods[0].decisions[0].probabilities = Some(vec![0.5, f64::NAN]),
+        |it| it.methods[0].decisions[0].evidence = Some(f64::INFINITY),
+        |it| it.methods[0].decisions[0].keep_at_depth = vec![(30, 1), (30, 2)],
+        |it| it.methods[0].decisions.truncate(1),
+        |it| it.queries[1].id = "q0".into(),
+        |it| it.queries[0].documents[1].id = "d0".into(),
+        |it| it.methods[1].name = "one".into(),
+        |it| it.methods[1].name = "fixed-7".into(),
+        |it| it.queries[0].documents[0].score = f64::NAN,
+        |it| it.queries.clear(),
+    ];
+    let said = changes.map(|change| refusal(|collection, _| change(collection)).to_string());
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    method "one", collection "small", query "q0": 3 documents are kept of 2
+    method "one", collection "small", query "q0": the ranking names position 2 of a pool of 2, counted from 0
+    method "one", collection "small", query "q0": the ranking names position 1 twice
+    method "one", collection "small", query "q0": 1 probabilities for a pool of 2
+    method "one", collection "small", query "q0": probability NaN is not between 0 and 1
+    method "one", collection "small", query "q0": evidence and time must be finite, and one is inf
+    method "one", collection "small", query "q0": depth 30 is there twice
+    method "one" has 1 decisions in collection "small", which has 2 queries; give one decision for each query, in the order of the queries
+    query "q0" is there twice in collection "small"; names must differ
+    document "d0" is there twice in query "q0" of collection "small"; names must differ
+    method "one" is there twice in collection "small"; names must differ
+    method "fixed-7" in collection "small" has the name of a reference method; call it something else
+    collection "small", query "q0": document "d0" has score NaN; drop such documents first
+    collection "small" has no queries; leave it out
+    "#);
 }
 
 #[test]
 fn options_out_of_range_are_refused() {
-    let said = |change: fn(&mut Options)| refusal(|_, options| change(options)).to_string();
-    assert!(
-        said(|it| it.baseline = "none".into())
-            .starts_with("the baseline \"none\" is not among the methods of collection \"small\": one, same, fixed-1")
-    );
-    assert_eq!(said(|it| it.folds = 1), "folds = 1 is out of range: 2 to 100");
-    assert_eq!(said(|it| it.beta = 0.0), "beta = 0 is out of range: above 0");
-    assert_eq!(said(|it| it.fixed = vec![0]), "fixed = 0 is out of range: each k is 1 to 10000");
-    assert_eq!(said(|it| it.bins = 0), "bins = 0 is out of range: 1 to 100");
-    assert_eq!(said(|it| it.resamples = 1_000_000), "resamples = 1000000 is out of range: 0 to 100000");
-    assert_eq!(said(|it| it.ranking_depths = vec![0]), "ranking_depths = 0 is out of range: each depth is at least 1");
+    let changes: [fn(&mut Options); 7] = [
+        |it| it.baseline = "none".into(),
+        |it| it.folds = 1,
+        |it| it.beta = 0.0,
+        |it| it.fixed = vec![0],
+        |it| it.bins = 0,
+        |it| it.resamples = 1_000_000,
+        |it| it.ranking_depths = vec![0],
+    ];
+    let said = changes.map(|change| refusal(|_, options| change(options)).to_string());
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    the baseline "none" is not among the methods of collection "small": one, same, fixed-1, fixed-3, fixed-5, fixed-10, fixed-20, fixed-fitted, fixed-known, oracle
+    folds = 1 is out of range: 2 to 100
+    beta = 0 is out of range: above 0
+    fixed = 0 is out of range: each k is 1 to 10000
+    bins = 0 is out of range: 1 to 100
+    resamples = 1000000 is out of range: 0 to 100000
+    ranking_depths = 0 is out of range: each depth is at least 1
+    "#);
     assert_eq!(evaluate(&[], &options()).unwrap_err(), EvalError::NoCollections);
     let twice = evaluate(&[small(), small()], &options()).unwrap_err().to_string();
     assert_eq!(twice, "collection \"small\" is there twice in the evaluation; names must differ");

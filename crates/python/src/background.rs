@@ -13,7 +13,7 @@ pub struct Background {
 }
 
 enum Kind {
-    Scores(tamis::cut::Background),
+    Scores(tamis_cut::Background),
     Legs(Arc<Vec<ListEntry>>),
 }
 
@@ -22,7 +22,7 @@ enum Kind {
 pub enum Given {
     None,
     Mean(f64),
-    Scores(tamis::cut::Background),
+    Scores(tamis_cut::Background),
     Legs(Arc<Vec<ListEntry>>),
 }
 
@@ -153,7 +153,7 @@ impl Background {
 }
 
 impl Background {
-    fn scores(&self) -> Option<tamis::cut::Background> {
+    fn scores(&self) -> Option<tamis_cut::Background> {
         match &self.kind {
             Kind::Scores(scores) => Some(*scores),
             Kind::Legs(_) => None,

@@ -8,9 +8,9 @@ use crate::scores::{Scores, optional};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
-use tamis::cut::Orientation;
 use tamis::lists::{FUSION_WEIGHT, ListCutter, ListEntry, Reading};
 use tamis::search::TunedRule;
+use tamis_cut::Orientation;
 
 // Python shows a default only if it is written out.
 const _: () = assert!(FUSION_WEIGHT == 0.6, "the default of fusion_weight in the signatures and the stubs");
@@ -134,7 +134,7 @@ pub fn cut<'py>(
     }
     for (at, entry) in entries.iter_mut().enumerate() {
         entry.coverage = coverage.as_ref().and_then(|coverage| coverage[at]).map(|share| share.clamp(0.0, 1.0));
-        let counted = || texts.as_ref().map(|texts| tamis::text::estimate_tokens(&texts[at]));
+        let counted = || texts.as_ref().map(|texts| tamis_text::estimate_tokens(&texts[at]));
         entry.tokens = tokens.as_ref().map(|tokens| tokens[at]).or_else(counted);
     }
     let groups = groups.map(|groups| Groups::read(groups, entries.len())).transpose()?;

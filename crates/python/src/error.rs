@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tamis::Error;
-use tamis::cut::{Orientation, RuleError};
 use tamis::evaluate::EvaluationError;
 use tamis::lists::ListError;
 use tamis::search::AimError;
-use tamis::store::StoreError;
+use tamis_cut::{Orientation, RuleError};
+use tamis_store::StoreError;
 
 /// An exception of the package by its name.
 pub fn exception(py: Python<'_>, class: &str, message: &str) -> PyErr {

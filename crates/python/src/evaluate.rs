@@ -4,8 +4,8 @@ use crate::error;
 use crate::running::interruptible;
 use pyo3::prelude::*;
 use tamis::config::Config;
-use tamis::eval::{Options, Qrels, Report, Run, evaluate as measure};
 use tamis::evaluate::{EvaluationError, Measurement, cuts as named_cuts, from_results};
+use tamis_eval::{Options, Qrels, Report, Run, evaluate as measure};
 
 /// The report of an evaluation.
 #[pyclass(frozen, module = "tamis._tamis")]

@@ -1,7 +1,7 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
-use crate::request::{Grep, Search};
+use crate::request::Search;
 use crate::running::{Refresh, interruptible};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -11,7 +11,8 @@ use std::sync::Arc;
 use tamis::feedback::Label;
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
-use tamis::{Error, Freshness, RunOptions};
+use tamis::tree::GrepRequest;
+use tamis::{Error, Freshness, GetRequest, RunOptions};
 
 /// An open index.
 #[pyclass(frozen, module = "tamis._tamis")]
@@ -62,10 +63,10 @@ impl Index {
     }
 
     /// Searches. The answer has its pool if `explain` is true.
-    fn search(&self, py: Python<'_>, query: String, options: &str, refresh: bool, explain: bool) -> PyResult<Answered> {
-        let options: Search = read(py, options)?;
+    fn search(&self, py: Python<'_>, request: &str, refresh: bool, explain: bool) -> PyResult<Answered> {
+        let asked: Search = read(py, request)?;
         self.answered(py, |observer| {
-            let request = options.request(query, self.index.config(), self.caller)?;
+            let request = asked.request(self.index.config(), self.caller)?;
             let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
             observer.check_cancelled()?;
             let mut answer = self.index.search_with(&request, &freshness, observer)?;
@@ -79,29 +80,29 @@ impl Index {
     }
 
     /// The text of a result, or of lines.
-    fn get(&self, py: Python<'_>, wanted: String, context: u32) -> PyResult<String> {
+    fn get(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: GetRequest = read(py, request)?;
         self.answered(py, |_| {
-            let excerpt = self.index.get_with_context(&wanted, context, None)?;
+            let excerpt = self.index.read(&request)?;
             self.index.feedback().opened(&excerpt, &self.caller, "python get");
             Ok(json(&excerpt))
         })
     }
 
     /// Passages like one, what it uses, and what uses it.
-    fn related(&self, py: Python<'_>, wanted: String, by: Option<String>, limit: Option<usize>) -> PyResult<String> {
+    fn related(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: RelatedRequest = read(py, request)?;
         self.answered(py, |observer| {
-            let by = by.as_deref().map(str::parse).transpose()?;
-            let found =
-                self.index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(wanted) }, observer)?;
+            let found = self.index.related().find(&request, observer)?;
             self.index.feedback().opened(&found, &self.caller, "python related");
             Ok(json(&found))
         })
     }
 
     /// Exact text in the files.
-    fn grep(&self, py: Python<'_>, pattern: String, options: &str) -> PyResult<String> {
-        let options: Grep = read(py, options)?;
-        self.answered(py, |observer| Ok(json(&self.index.tree().grep(&options.request(pattern)?, observer)?)))
+    fn grep(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: GrepRequest = read(py, request)?;
+        self.answered(py, |observer| Ok(json(&self.index.tree().grep(&request, observer)?)))
     }
 
     /// Judges results of a search.
@@ -140,6 +141,12 @@ fn json(answer: &impl Serialize) -> String {
     serde_json::to_string(answer).unwrap_or_default()
 }
 
-fn read<T: DeserializeOwned>(py: Python<'_>, options: &str) -> PyResult<T> {
-    serde_json::from_str(options).map_err(|error| error::exception(py, "ParameterError", &error.to_string()))
+/// Reads a request. The error of a value begins with the name of its argument.
+fn read<T: DeserializeOwned>(py: Python<'_>, request: &str) -> PyResult<T> {
+    // A value, whose errors name no line and column.
+    let read = serde_json::from_str(request).and_then(serde_json::from_value::<T>);
+    read.map_err(|error| {
+        let message = error.to_string();
+        error::said(py, message.split(':').next().unwrap_or_default(), "", "", &message)
+    })
 }

@@ -50,7 +50,7 @@ impl Cut {
         Cut { list, labels }
     }
 
-    fn cut(&self) -> &tamis::cut::Cut {
+    fn cut(&self) -> &tamis_cut::Cut {
         &self.list.list.cut
     }
 }
@@ -207,7 +207,7 @@ const COLOURS: &str =
 
 fn figure(values: &[f64], keep: usize, caption: &str) -> String {
     let caption = caption.trim_matches(['<', '>']);
-    let svg = tamis::eval::cut_plot(values, keep, caption);
-    let caption = tamis::eval::escape(caption);
+    let svg = tamis_eval::cut_plot(values, keep, caption);
+    let caption = tamis_eval::escape(caption);
     format!("<figure style=\"{COLOURS};margin:0;max-width:480px\">{svg}<figcaption>{caption}</figcaption></figure>")
 }

@@ -4,8 +4,8 @@ use crate::error;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use std::sync::{Arc, Mutex, PoisonError};
-use tamis::cut::{METHODS, Range, Value, Want, build, parse};
 use tamis::search::{Aim, TunedRule};
+use tamis_cut::{METHODS, Range, Value, Want, build, parse};
 
 /// The most rules kept for the next call.
 const MOST_KEPT: usize = 32;
@@ -88,7 +88,7 @@ fn read(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// The methods: name, summary, and for each parameter its name, meaning, allowed values and default.
 #[pyfunction]
 pub fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let described = |method: &tamis::cut::Method| {
+    let described = |method: &tamis_cut::Method| {
         let described = PyDict::new(py);
         described.set_item("name", method.name)?;
         described.set_item("summary", method.summary)?;

@@ -18,22 +18,8 @@ const ASKED: f64 = 0.4;
 
 /// Words that say that a capitalized word beside them is a name.
 const KINDS: &[&str] = &[
-    "class",
-    "enum",
-    "exception",
-    "fn",
-    "func",
-    "function",
-    "impl",
-    "interface",
-    "macro",
-    "method",
-    "object",
-    "record",
-    "struct",
-    "trait",
-    "type",
-    "union",
+    "class", "enum", "exception", "fn", "func", "function", "impl", "interface", "macro", "method", "object", "record",
+    "struct", "trait", "type", "union",
 ];
 
 /// Words after a capitalized word that say that it is a name.
@@ -243,19 +229,9 @@ mod tests {
     #[test]
     fn a_common_word_is_no_name() {
         for query in [
-            "open",
-            "index",
-            "where is the index opened",
-            "Open the file",
-            "how are paths handled on Windows",
-            "the HTTP request",
-            "src/lib.rs and https://example.org/a_b",
-            "--max_size=3",
-            "_emphasis_ on words",
-            "version 1.2.3",
-            "and/or",
-            "it ends. Then the next",
-            "",
+            "open", "index", "where is the index opened", "Open the file", "how are paths handled on Windows",
+            "the HTTP request", "src/lib.rs and https://example.org/a_b", "--max_size=3", "_emphasis_ on words",
+            "version 1.2.3", "and/or", "it ends. Then the next", "",
         ] {
             assert!(names(query).is_empty(), "{query}: {:?}", names(query));
         }

@@ -74,22 +74,8 @@ pub fn is_preamble_alone(code: &str) -> bool {
 /// Returns `true` for the first line of a statement that names what a file needs from elsewhere.
 fn is_preamble(line: &str) -> bool {
     const BEGINNINGS: [&str; 17] = [
-        "#include",
-        "#import",
-        "#ifndef ",
-        "#ifdef ",
-        "#if ",
-        "#endif",
-        "#pragma once",
-        "import ",
-        "use ",
-        "extern crate ",
-        "package ",
-        "using ",
-        "require ",
-        "require(",
-        "require_relative ",
-        "'use strict'",
+        "#include", "#import", "#ifndef ", "#ifdef ", "#if ", "#endif", "#pragma once", "import ", "use ",
+        "extern crate ", "package ", "using ", "require ", "require(", "require_relative ", "'use strict'",
         "\"use strict\"",
     ];
     let is_guard = || line.starts_with("#define ") && line.split_whitespace().count() == 2;

@@ -257,66 +257,55 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_is_known_by_its_spelling() {
-        assert_eq!(match_score("parse_config", "parse_config"), 1.0);
-        assert_eq!(match_score("`parseConfig`?", "Loader.parseConfig"), 1.0);
-        assert_eq!(match_score("(parse())", "parse"), 1.0);
-        assert_eq!(match_score("parse", "parse"), OTHER_SPELLING, "a word like others");
-    }
-
-    #[test]
-    fn a_definition_counts_less_the_more_else_is_asked() {
-        let of = |query| match_score(query, "parse_config");
-        let falling = ["parse_config", "where is parse_config defined", "when does parse_config fail"];
-        assert!(falling.windows(2).all(|pair| of(pair[0]) > of(pair[1])), "{:?}", falling.map(of));
-        assert_eq!(of("how are wrong numbers told in parse_config"), 0.0);
-    }
-
-    #[test]
-    fn a_definition_stands_above_its_members_and_those_above_users() {
-        let of = |symbol| match_score("LineIter", symbol);
-        assert_eq!([of("LineIter"), of("LineIter::new"), of("Printer::print")], [1.0, MEMBER, 0.0]);
-    }
-
-    #[test]
-    fn another_style_of_the_name_stands_below_its_own_spelling() {
-        assert_eq!(match_score("walk_builder", "walk_builder"), 1.0);
-        let other = match_score("walk_builder", "WalkBuilder");
-        assert!(other < 1.0 && other > match_score("walk_builder", "WalkBuilder::new"), "{other}");
-    }
-
-    #[test]
-    fn a_qualified_name_means_the_member_of_that_type() {
-        for query in ["Config::parse", "Config.parse", "Config#parse()"] {
-            assert_eq!(match_score(query, "Config::parse"), 1.0, "{query}");
-            assert!(match_score(query, "Args::parse") < 1.0, "{query}");
+    fn names_have_their_scores() {
+        const OBSERVABLE: &str = "how is a promise turned into an observable";
+        for (query, symbol, expected) in [
+            ("parse_config", "parse_config", 1.0),
+            ("`parseConfig`?", "Loader.parseConfig", 1.0),
+            ("(parse())", "parse", 1.0),
+            // A word like others.
+            ("parse", "parse", OTHER_SPELLING),
+            ("how are wrong numbers told in parse_config", "parse_config", 0.0),
+            ("LineIter", "LineIter", 1.0),
+            ("LineIter", "LineIter::new", MEMBER),
+            ("LineIter", "Printer::print", 0.0),
+            ("walk_builder", "walk_builder", 1.0),
+            ("Config::parse", "Config::parse", 1.0),
+            ("Config.parse", "Config::parse", 1.0),
+            ("Config#parse()", "Config::parse", 1.0),
+            ("json builder", "JSONBuilder", OTHER_SPELLING),
+            // A word of the name is missing in the query.
+            ("json builder", "JSONBuilderOptions", 0.0),
+            (OBSERVABLE, "Observable", 0.0),
+            (OBSERVABLE, "Observable.toPromise", 0.0),
+            // Not by its half and the word in it.
+            ("connection returned to the pool", "NewConnectionError.pool", 0.0),
+            ("combineAll", "combineAll, combineLatest", 1.0),
+            ("flash messages", "flash_message", match_score("flash message", "flash_messages")),
+        ] {
+            let score = match_score(query, symbol);
+            assert!((score - expected).abs() < 1e-12, "{query}, {symbol}: {score}, not {expected}");
         }
     }
 
     #[test]
-    fn words_name_a_symbol_that_has_them_all() {
-        assert!((match_score("json builder", "JSONBuilder") - OTHER_SPELLING).abs() < 1e-12);
+    fn a_better_name_scores_more() {
+        for [better, worse] in [
+            ["parse_config, parse_config", "where is parse_config defined, parse_config"],
+            ["where is parse_config defined, parse_config", "when does parse_config fail, parse_config"],
+            ["walk_builder, walk_builder", "walk_builder, WalkBuilder"],
+            ["walk_builder, WalkBuilder", "walk_builder, WalkBuilder::new"],
+            ["Config::parse, Config::parse", "Config::parse, Args::parse"],
+            ["Config#parse(), Config::parse", "Config#parse(), Args::parse"],
+            ["connection returned to the pool, Connection.pool", "json builder, JSONBuilderOptions"],
+            // The minor word counts where the name has it.
+            ["is quit, Detection::is_quit", "is quit, quit"],
+        ] {
+            let score = |case: &str| case.split_once(", ").map(|(query, symbol)| match_score(query, symbol));
+            assert!(score(better) > score(worse), "{better}; {worse}");
+        }
+        assert!(match_score("flash messages", "flash_message") > 0.8);
         assert!(match_score("find the error handler for an exception", "App._find_error_handler") > 0.3);
-        assert_eq!(
-            match_score("json builder", "JSONBuilderOptions"),
-            0.0,
-            "a word of the name is missing in the query"
-        );
-        let of = |symbol| match_score("is quit", symbol);
-        assert!(of("Detection::is_quit") > of("quit"), "the minor word counts where the name has it");
-    }
-
-    #[test]
-    fn a_few_words_of_a_sentence_name_nothing() {
-        assert_eq!(match_score("how is a promise turned into an observable", "Observable"), 0.0);
-        assert_eq!(match_score("how is a promise turned into an observable", "Observable.toPromise"), 0.0);
-    }
-
-    #[test]
-    fn a_part_of_a_name_counts_as_a_whole() {
-        let of = |symbol| match_score("connection returned to the pool", symbol);
-        assert_eq!(of("NewConnectionError.pool"), 0.0, "not by its half and the word in it");
-        assert!(of("Connection.pool") > 0.0);
     }
 
     #[test]
@@ -333,17 +322,6 @@ mod tests {
         assert_eq!(words("__init__"), ["init"]);
         assert_eq!(words("größeÄndern"), ["größe", "Ändern"]);
         assert!(words("_").is_empty() && words("").is_empty());
-    }
-
-    #[test]
-    fn plural_and_singular_are_one_name() {
-        assert_eq!(match_score("flash messages", "flash_message"), match_score("flash message", "flash_messages"));
-        assert!(match_score("flash messages", "flash_message") > 0.8);
-    }
-
-    #[test]
-    fn each_name_of_a_statement_counts() {
-        assert_eq!(match_score("combineAll", "combineAll, combineLatest"), 1.0);
     }
 
     #[test]

@@ -449,12 +449,7 @@ mod tests {
         assert_eq!(
             windows("cannot open /tmp/x.toml: No such device"),
             [
-                "no such device",
-                "cannot open tmp",
-                "open tmp x",
-                "tmp x toml",
-                "x toml no",
-                "toml no such",
+                "no such device", "cannot open tmp", "open tmp x", "tmp x toml", "x toml no", "toml no such",
                 "cannot open"
             ]
         );

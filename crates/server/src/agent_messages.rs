@@ -4,7 +4,7 @@
 //! its messages name tools, and ask it to have the user run commands.
 
 use tamis::Error;
-use tamis::store::StoreError;
+use tamis_store::StoreError;
 
 /// The message of an error, with a remedy for an agent, and the names given by others that it ends with.
 pub(crate) fn for_error(error: Error) -> (String, Vec<String>) {

@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 const MIN_SIMILARITY: f64 = 0.6;
 
 /// Coerces arguments to the types of the schema where they can mean one thing only: clients of agents send `"5"` for a number, `"true"`
-/// for a flag, a text for a list of one, and `""` for what they leave out. The rest stays as it is, for the check to refuse.
+/// for a flag, `"Open"` for `open`, a text for a list of one, and `""` for what they leave out. The rest stays as it is, for the check to refuse.
 pub(crate) fn coerced(schema: &JsonObject, given: JsonObject) -> JsonObject {
     let required = |name: &str| {
         let required = schema.get("required").and_then(Value::as_array);
@@ -52,6 +52,11 @@ fn coerced_value(value: Value, wanted: &Value) -> Value {
             _ => Value::String(text),
         },
         (Some("string"), Value::Number(number)) => Value::String(number.to_string()),
+        (Some("string"), Value::String(text)) => {
+            let words = wanted.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+            let word = words.into_iter().find(|word| word.eq_ignore_ascii_case(text.trim()));
+            Value::String(word.map_or(text, str::to_owned))
+        }
         (_, value) => value,
     }
 }
@@ -232,6 +237,7 @@ mod tests {
                 "languages": { "type": "array", "items": { "type": "string" } },
                 "lines": { "type": "array", "items": { "type": "integer" } },
                 "values": { "type": "object" },
+                "states": { "type": "array", "items": { "type": "string", "enum": ["open", "closed"] } },
                 "cursor": { "type": "string" },
             },
             "required": ["query"],
@@ -245,6 +251,7 @@ mod tests {
             (json!({ "languages": "[\"python\", \"go\"]" }), json!({ "languages": ["python", "go"] })),
             (json!({ "lines": ["3", 4] }), json!({ "lines": [3, 4] })),
             (json!({ "lines": 3 }), json!({ "lines": [3] })),
+            (json!({ "states": "Open" }), json!({ "states": ["open"] })),
             (json!({ "cursor": "", "limit": " ", "languages": "", "query": "" }), json!({ "query": "" })),
             (json!({ "query": 404, "cursor": ["1-a"] }), json!({ "query": "404", "cursor": "1-a" })),
             (json!({ "values": "{\"a\": 1}" }), json!({ "values": { "a": 1 } })),

@@ -15,8 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tamis::index::watch;
-use tamis::store::StoreError;
 use tamis::{Error, Observer, RunOptions, RunReport, Stage};
+use tamis_store::StoreError;
 
 /// Reading embeds with the quick model only; the better models belong to the other thread.
 const QUICK_MODEL_ONLY: RunOptions = RunOptions { embed_at_most: 0, hurried: true, ..RunOptions::WHOLE };

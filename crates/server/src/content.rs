@@ -1,9 +1,9 @@
 //! The kinds of content that a caller can reach, which decide the tools that are worth listing.
 
+use crate::call::Need;
 use crate::caller::Caller;
-use crate::tool::Need;
 use tamis::Index;
-use tamis::store::Filter;
+use tamis_store::Filter;
 
 /// The kinds of content in the namespaces of a caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What a search found, as the answer of a tool.
 
 use crate::cursor::Cursor;
-use crate::page::{Entry, Listing, PageInfo, json_length, paginated};
+use crate::page::{Entry, Listing, PageInfo, paginated};
 use crate::reply::Reply;
+use crate::sanitize::json_length;
 use crate::text::{clean, fenced, line, name, rounded, short};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -360,10 +361,10 @@ impl Listing for Found {
     }
 }
 
-impl Found {
-    /// An answer of the library, with warnings.
-    pub fn of(answer: Answer, mut warnings: Vec<String>) -> Self {
+impl From<Answer> for Found {
+    fn from(answer: Answer) -> Self {
         let shows_namespace = answer.index.namespaces.len() > 1;
+        let mut warnings = Vec::new();
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
@@ -383,7 +384,9 @@ impl Found {
             page: PageInfo { warnings, ..PageInfo::default() },
         }
     }
+}
 
+impl Found {
     /// Leaves the results below the line to the first page, and there as many as fit into their part of `max_chars`.
     fn fit_nearest(&mut self, cursor: &Cursor, max_chars: usize) {
         let most = if cursor.start == 0 { max_chars / NEAREST_PART } else { 0 };

@@ -1,13 +1,13 @@
 //! Weak judgements from use: what a client opens after a search, among the results that it was shown.
 
+use crate::call::Call;
 use crate::hits::Found;
 use crate::reply::Reply;
-use crate::tool::Call;
 use tamis::feedback::Opened;
 
 /// Records that the client reads this text.
-pub(crate) fn note_opened<'a>(call: &Call<'_>, opened: impl Into<Opened<'a>>, entry_point: &str) {
-    call.index.feedback().opened(opened, &call.session, entry_point);
+pub(crate) fn note_opened<'a>(call: &Call<'_>, opened: impl Into<Opened<'a>>, operation: &str) {
+    call.index.feedback().opened(opened, &call.session, &format!("{} {operation}", call.entry_point));
 }
 
 /// Notes which results of a search are on this page. `all`: the number of results on all pages. A client that turns a page

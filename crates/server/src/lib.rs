@@ -1,11 +1,9 @@
 //! The server of Tamis: an open index as tools for agents (MCP), and as a JSON API.
 //!
 //! A [`Server`] holds an open index and answers many clients, on standard input and output ([`serve_on_stdio`]) or over HTTP
-//! ([`serve_on_http`]). Each file in `tools` is one tool: its arguments, its call of the library, and its answer, as data and as a
-//! short text. A tool never searches, cuts or reads by itself.
-//!
-//! Over HTTP the same gate serves the JSON API ([`HttpOptions::api`]): each file in `api/endpoints` is one route, whose answer is the one
-//! that the command prints with `--json`. [`openapi()`] describes it.
+//! ([`serve_on_http`]). Each file in `operations` is one operation of the library: as a tool, whose answer is data and a short text, and as a
+//! route of the JSON API ([`HttpOptions::api`]), whose answer is the one that the command prints with `--json`. [`openapi()`] describes
+//! the routes. An operation never searches, cuts or reads by itself.
 //!
 //! The official library speaks the [Model Context Protocol](https://modelcontextprotocol.io/specification/2026-07-28), in this and
 //! earlier versions.
@@ -15,6 +13,7 @@ mod agent_messages;
 mod api;
 mod arguments;
 mod background;
+mod call;
 mod caller;
 mod change_feed;
 mod content;
@@ -28,6 +27,8 @@ mod lanes;
 mod lines;
 mod logging;
 mod messages;
+mod operation;
+mod operations;
 mod page;
 mod priority;
 mod private;
@@ -40,12 +41,10 @@ mod rows;
 mod sanitize;
 mod schema;
 mod server;
-mod shared_arguments;
 mod signal;
 mod stdio;
 mod text;
 mod tool;
-mod tools;
 mod turns;
 mod uri;
 mod web_page;

@@ -2,7 +2,7 @@
 
 use crate::error::ServeError;
 use std::io;
-use tamis::text::safe::SafeWriter;
+use tamis_text::safe::SafeWriter;
 use tracing_subscriber::EnvFilter;
 
 /// Format of the log.

@@ -3,6 +3,7 @@
 use crate::agent_messages::for_agent;
 use crate::cursor::{CHANGED, Cursor};
 use crate::reply::Reply;
+use crate::sanitize::json_length;
 use crate::text::{REST, backticks, clean, fenced, line, short};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -208,11 +209,6 @@ pub(crate) fn fitting(text: &str, mut text_room: usize, mut json_room: usize) ->
         json_room -= width;
     }
     text
-}
-
-/// Number of characters in JSON.
-pub(crate) fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
-    serde_json::to_string(value).map_or(0, |json| json.chars().count())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::caller::Caller;
 use tamis::Error;
-use tamis::store::StoreError;
+use tamis_store::StoreError;
 
 /// The text instead of an error that says what failed inside the server.
 pub(crate) const UNREADABLE: &str = "the index could not be read; the server's log has the details";

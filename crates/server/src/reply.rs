@@ -43,11 +43,6 @@ impl From<String> for Refused {
 }
 
 impl Refused {
-    /// Refuses the value of an argument.
-    pub fn argument(name: &str, value: impl std::fmt::Debug, allowed: impl std::fmt::Display) -> Self {
-        format!("{name} = {value:?}: must be {allowed}").into()
-    }
-
     /// The text for a caller.
     pub fn text(self, caller: &Caller) -> String {
         let message = sanitize::message(&private::for_caller(caller, self.message, self.instead));
@@ -66,7 +61,7 @@ mod tests {
     use super::*;
     use crate::api::problem::Problem;
     use tamis::Error;
-    use tamis::store::StoreError;
+    use tamis_store::StoreError;
 
     #[test]
     fn names_by_others_in_a_refusal_stand_between_fences() {

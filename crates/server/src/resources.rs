@@ -1,10 +1,10 @@
 //! Documents as resources: listed page by page in a fixed order, and read as indexed. Nothing else can be read.
 
+use crate::call::Call;
 use crate::labels::note_opened;
-use crate::page::json_length;
 use crate::reply::Refused;
+use crate::sanitize::json_length;
 use crate::text::{clean, first, name};
-use crate::tool::Call;
 use crate::uri;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -12,7 +12,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use tamis::Error;
-use tamis::store::DocumentState;
+use tamis_store::DocumentState;
 
 /// Documents on a page of the list.
 const PAGE_SIZE: usize = 200;

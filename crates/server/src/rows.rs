@@ -1,7 +1,7 @@
 //! Rows of the evidence graph as the answer of a tool.
 
-use crate::page::json_length;
 use crate::reply::Reply;
+use crate::sanitize::json_length;
 use crate::text::{backticks, clean, counted, fenced, first, line, name, rounded, short};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;

@@ -4,9 +4,9 @@
 //! error messages and names of columns, whatever a tool forgets.
 
 use crate::agent_messages::for_agent;
-use crate::page::json_length;
 use crate::text::{clean, first, line, short};
 use rmcp::ErrorData;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Most characters of an error message.
@@ -157,6 +157,11 @@ pub(crate) fn message(text: &str) -> String {
 pub(crate) fn error(error: ErrorData) -> ErrorData {
     let data = error.data.map(|value| data(value, MAX_MESSAGE));
     ErrorData::new(error.code, message(&error.message), data)
+}
+
+/// Number of characters in JSON.
+pub(crate) fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.chars().count())
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use schemars::transform::{AddNullable, RecursiveTransform, RestrictFormats};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+/// Key of a list's schema: its values hold commas themselves, so only repetition gives several.
+pub(crate) const WHOLE: &str = "x-whole";
+
 /// The schema of a tool's arguments, which refuses unknown ones.
 pub(crate) fn of_arguments<T: JsonSchema>() -> JsonObject {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12());

@@ -3,6 +3,7 @@
 use crate::active_calls::ActiveCalls;
 use crate::api::metrics::Metrics;
 use crate::background::{Background, BackgroundState, Phase};
+use crate::call::{Call, HTTP};
 use crate::caller::Caller;
 use crate::change_feed::ChangeFeed;
 use crate::content::Content;
@@ -11,8 +12,8 @@ use crate::cursor::Cursor;
 use crate::lanes::{Lane, Lanes, Share};
 use crate::progress::{Reporter, forward};
 use crate::text::name;
-use crate::tool::{Call, RegisteredTool};
-use crate::{prompts, resources, sanitize, tools};
+use crate::tool::RegisteredTool;
+use crate::{operations, prompts, resources, sanitize};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -103,7 +104,7 @@ impl Server {
             shared: Arc::new(Shared {
                 index,
                 options,
-                tools: tools::all(),
+                tools: operations::all().tools,
                 lanes,
                 active_calls,
                 background,
@@ -285,6 +286,7 @@ impl Server {
                 metrics: &shared.metrics,
                 with_data,
                 cursor,
+                entry_point: HTTP,
             };
             work(&mut call, &shared.tools)
         };

@@ -2,7 +2,7 @@
 //! between fences.
 
 use std::borrow::Cow;
-use tamis::text::safe::{for_model, line_for_model};
+use tamis_text::safe::{for_model, line_for_model};
 
 /// Most characters of a name, a title or a reason.
 const MAX_NAME: usize = 300;

@@ -1,134 +1,15 @@
-//! The trait behind every tool, and the list entry that a server keeps of it.
+//! The list entry that a server keeps of a tool.
 
-use crate::api::metrics::Metrics;
 use crate::arguments;
-use crate::background::{Background, BackgroundState, Phase};
+use crate::call::{Call, Effect, MCP, Need};
 use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::lanes::Lane;
-use crate::reply::{Refused, Reply};
+use crate::operation::{self, Tool};
+use crate::reply::Refused;
 use crate::{sanitize, schema};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tamis::search::SearchCaller;
-use tamis::{Index, Observer};
-
-/// Effect of a tool on stored data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// It only reads.
-    Reads,
-    /// Each call adds something.
-    Adds,
-    /// It sets something; a second call changes nothing more.
-    Sets,
-}
-
-/// Content of an index that a tool is for. A tool that is not listed still answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// The tool is always listed.
-    Nothing,
-    /// Claims and fragments.
-    Evidence,
-    /// Issues, or wiki pages.
-    Solutions,
-    /// Notes or conversations, or the right to write the first note.
-    Notes,
-    /// Judged searches, or the right to judge.
-    Judgements,
-}
-
-/// A tool: its description, its arguments and answer with their schemas, and its call of the library.
-pub(crate) trait Tool {
-    /// Name, in snake case.
-    const NAME: &'static str;
-    /// Name for people.
-    const TITLE: &'static str;
-    /// Purpose, in words that let an agent pick the right tool.
-    const DESCRIPTION: &'static str;
-    /// Effect on stored data.
-    const EFFECT: Effect = Effect::Reads;
-    /// The lane of its calls.
-    const LANE: Lane = Lane::Quick;
-    /// Content of an index without which the tool is not listed.
-    const NEED: Need = Need::Nothing;
-    /// Most characters of an answer, as text and as data, when the arguments have no `max_chars`.
-    const MAX_CHARS: usize = sanitize::FIXED_MAX_CHARS;
-    /// Arguments. Unknown ones are refused.
-    type Arguments: DeserializeOwned + JsonSchema;
-    /// Answer.
-    type Answer: Serialize + JsonSchema;
-
-    /// True if a caller sees the tool at all.
-    fn is_for(_caller: &Caller) -> bool {
-        true
-    }
-
-    /// The number of candidates that the answer's cut kept, for the metrics; `None` if it is no search.
-    fn kept(_answer: &Self::Answer) -> Option<usize> {
-        None
-    }
-
-    /// Calls the library, on a thread that may block.
-    fn call(call: &Call<'_>, arguments: Self::Arguments) -> Result<Reply<Self::Answer>, Refused>;
-}
-
-/// The context of a call.
-pub(crate) struct Call<'a> {
-    pub index: &'a Index,
-    pub caller: &'a Caller,
-    /// The session or connection that it comes from.
-    pub session: SearchCaller,
-    /// Receives progress, and reports whether the client has cancelled the call.
-    pub observer: &'a dyn Observer,
-    /// State of the background work at the beginning of the call.
-    pub state: &'a BackgroundState,
-    /// The background work.
-    pub background: &'a Background,
-    /// Counts of calls and searches.
-    pub metrics: &'a Metrics,
-    /// True if the client gets answers as data too.
-    pub with_data: bool,
-    /// The start of the answer.
-    pub cursor: Cursor,
-}
-
-impl Call<'_> {
-    /// The namespaces that the caller may read.
-    pub fn allowed(&self) -> Option<Vec<String>> {
-        self.caller.namespaces.clone()
-    }
-
-    /// True if the caller may read a namespace.
-    pub fn may_read(&self, namespace: &str) -> bool {
-        self.caller.may_read(namespace)
-    }
-
-    /// Warnings about the state of the index.
-    pub fn warnings(&self) -> Vec<String> {
-        let BackgroundState { phase, done, total, reason, .. } = self.state;
-        // Counts and reasons could reveal other namespaces, so only callers who may read all of them get these.
-        let detailed = self.caller.namespaces.is_none();
-        let mut warnings: Vec<String> = self.index.elsewhere().filter(|_| detailed).into_iter().collect();
-        let warning = match phase {
-            Phase::Indexing if detailed && *total > 0 => {
-                format!("the index is being updated ({done} of {total} so far); new text cannot be found yet")
-            }
-            Phase::Indexing => "the index is being updated; new text cannot be found yet".to_owned(),
-            Phase::Failed => match reason {
-                Some(reason) if detailed => format!("the index could not be updated: {reason}"),
-                _ => "the index could not be updated; new text cannot be found".to_owned(),
-            },
-            Phase::Off | Phase::Embedding | Phase::Fresh => return warnings,
-        };
-        warnings.push(warning);
-        warnings
-    }
-}
 
 /// A tool in a server's list.
 pub(crate) struct RegisteredTool {
@@ -141,9 +22,9 @@ pub(crate) struct RegisteredTool {
 }
 
 impl RegisteredTool {
-    /// Registers a tool and generates the schema of its arguments.
+    /// Registers an operation as a tool and generates the schema of its arguments.
     pub fn of<T: Tool>() -> RegisteredTool {
-        let mut description = Description::new(T::NAME, T::DESCRIPTION, schema::of_arguments::<T::Arguments>());
+        let mut description = Description::new(T::TOOL_NAME, T::DESCRIPTION, operation::arguments::<T>());
         description.title = Some(T::TITLE.to_owned());
         // The other hints only mean something for tools that change something.
         let mut annotations = ToolAnnotations::new().read_only(T::EFFECT == Effect::Reads);
@@ -156,7 +37,7 @@ impl RegisteredTool {
             is_for: T::is_for,
             need: T::NEED,
             lane: T::LANE,
-            output_schema: schema::of_answer::<T::Answer>,
+            output_schema: schema::of_answer::<T::View>,
             call: call::<T>,
         }
     }
@@ -184,18 +65,20 @@ impl RegisteredTool {
 }
 
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
-    call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused::from)?;
+    call.cursor = Cursor::of(T::TOOL_NAME, &arguments).map_err(Refused::from)?;
     call.cursor.with_data = call.with_data;
+    call.entry_point = MCP;
     let is_first_page = !arguments.contains_key("cursor");
     let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(T::MAX_CHARS);
-    let invalid = |error: serde_json::Error| Refused::from(format!("{}: {error}", T::NAME));
-    let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(invalid)?;
-    let reply = T::call(call, arguments)?;
+    let invalid = |error: serde_json::Error| Refused::from(error.to_string());
+    let (request, options) = operation::read::<T>(call, arguments).map_err(invalid)?;
+    let answer = T::call(call, request)?;
     // The further pages of an answer are the same search.
-    if let (true, Some(kept)) = (is_first_page, T::kept(&reply.answer)) {
-        call.metrics.search("/mcp", T::NAME, kept);
+    if let (true, Some(kept)) = (is_first_page, T::kept(&answer)) {
+        call.metrics.search("/mcp", T::TOOL_NAME, kept);
     }
+    let reply = T::view(call, answer, options);
     let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
     // The data repeats the text, and many clients give a model both.
     if call.with_data {

@@ -48,13 +48,7 @@ mod tests {
     #[test]
     fn other_texts_are_not_addresses() {
         for odd in [
-            "",
-            "tamis://",
-            "tamis://app",
-            "tamis://app/",
-            "tamis:///x",
-            "file:///etc/passwd",
-            "tamis://a/%ff",
+            "", "tamis://", "tamis://app", "tamis://app/", "tamis:///x", "file:///etc/passwd", "tamis://a/%ff",
             "TAMIS://a/b",
         ] {
             assert_eq!(read(odd), None, "{odd}");

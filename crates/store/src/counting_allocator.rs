@@ -19,6 +19,8 @@ const OVERHEAD: i64 = 24;
 thread_local! {
     /// The share of this thread and the rest of it, in bytes; `None`: unlimited.
     static SHARE: Cell<Option<(i64, i64)>> = const { Cell::new(None) };
+    /// The most that this thread has held of its share.
+    static MOST_HELD: Cell<i64> = const { Cell::new(0) };
     /// True if the share was exceeded.
     static REFUSED: Cell<bool> = const { Cell::new(false) };
     /// Tests whether the caller of this thread has stopped waiting.
@@ -85,6 +87,19 @@ pub(crate) fn limit_this_thread(bytes: usize, abandoned: impl Fn() -> bool + 'st
     });
 }
 
+/// Returns what this thread has freed to the system, if that was much. glibc would keep it for threads to come, each of which may get
+/// another part of its heap, so that several times as much stayed resident as was ever in use.
+pub(crate) fn return_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if MOST_HELD.get() > 4 << 20 {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> c_int;
+        }
+        // SAFETY: the function can be called at any time.
+        unsafe { malloc_trim(0) };
+    }
+}
+
 /// Returns `true` if this thread is abandoned. A thread that is ending has dropped the test and gets the memory it
 /// needs to end.
 fn is_abandoned() -> bool {
@@ -112,7 +127,9 @@ fn take(bytes: i64) -> bool {
             false
         }
         Some((share, left)) => {
-            SHARE.set(Some((share, (left - bytes).min(share))));
+            let left = (left - bytes).min(share);
+            SHARE.set(Some((share, left)));
+            MOST_HELD.set(MOST_HELD.get().max(share - left));
             true
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::namespace::Tree;
 use crate::tantivy_error;
+use crate::tree::Tree;
 use crate::vectors::VectorError;
 
 /// The result of a store's operation.
@@ -95,9 +95,14 @@ pub enum StoreError {
         /// The newest that this program reads.
         supported: u32,
     },
-    /// The database was written by an older version, and a reader does not upgrade it.
+    /// The database was written by an older version: a reader does not upgrade it, or nobody does.
     #[error(
-        "{path}: written with schema version {found}, this program needs {supported} and does not upgrade a read-only index; open it once for writing"
+        "{path}: written with schema version {found}, this program needs {supported} and {}",
+        if *is_upgraded {
+            "does not upgrade a read-only index; open it once for writing".to_owned()
+        } else {
+            format!("does not upgrade it; {}", aside(path))
+        }
     )]
     Older {
         /// The database.
@@ -106,6 +111,8 @@ pub enum StoreError {
         found: u32,
         /// The version that this program needs.
         supported: u32,
+        /// True if opening it for writing upgrades it.
+        is_upgraded: bool,
     },
     /// The file is not a database, or its content contradicts itself.
     #[error("{path}: damaged: {reason}; restore that file from a copy, or {}", aside(path))]
@@ -248,6 +255,11 @@ fn aside(path: &Path) -> String {
 }
 
 impl StoreError {
+    /// A writer with one tree in a namespace of another, `known`.
+    pub(crate) fn other_tree(path: &Path, tree: &Tree, known: &Tree) -> StoreError {
+        StoreError::OtherTree { path: path.to_owned(), tree: Box::new(tree.clone()), known: Box::new(known.clone()) }
+    }
+
     /// The opened file at `path` was deleted or replaced.
     pub(crate) fn replaced(path: &Path) -> StoreError {
         let gone = !path.exists();
@@ -337,8 +349,9 @@ mod tests {
             let path = Path::new("here").join(name);
             let reason = "page 7".to_owned();
             let advice = StoreError::Corrupt { path: path.clone(), reason }.to_string();
-            let newer = StoreError::Newer { path, found: 9, supported: 6 }.to_string();
-            for message in [advice, newer] {
+            let newer = StoreError::Newer { path: path.clone(), found: 9, supported: 6 }.to_string();
+            let older = StoreError::Older { path, found: 1, supported: 6, is_upgraded: false }.to_string();
+            for message in [advice, newer, older] {
                 assert!(message.contains(&format!("mv {name} {name}.aside")), "{message}");
                 assert!(!message.contains("delete"), "{message}");
             }

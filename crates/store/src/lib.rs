@@ -59,6 +59,8 @@ mod error;
 mod evidence;
 mod files;
 mod filter;
+#[cfg(feature = "evidence")]
+mod guard;
 mod hits;
 mod in_use;
 mod lexical;
@@ -84,6 +86,7 @@ mod store;
 mod symbols;
 mod tantivy_error;
 mod ties;
+mod tree;
 mod usage;
 mod usage_record;
 pub mod vectors;
@@ -104,7 +107,7 @@ pub use hits::{
     TermStatistics,
 };
 pub use lexical::{Highlighter, Mark};
-pub use namespace::{Namespace, NewNamespace, Tree};
+pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
 pub use postgres::{
     Job, JobEnd, JobState, MOST_JOB_FAILURES, Migrated, NamespaceStatus, NextJob, PostgresStatus, PostgresStore,
@@ -128,6 +131,7 @@ pub use store::{
     Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions, Store,
     Usage, UsageLog, VectorLeg, Writing,
 };
+pub use tree::Tree;
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
     CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedJudgement, LoggedOpening, LoggedSearch,

@@ -14,34 +14,22 @@ use crate::error::{Result, StoreError};
 pub(crate) struct Schema {
     /// Four letters that identify the kind.
     pub(crate) application_id: i64,
-    /// Migration n makes version n + 1. A released one never changes.
-    pub(crate) migrations: &'static [Migration],
-}
-
-/// One step from a version to the next.
-pub(crate) struct Migration {
-    pub(crate) sql: &'static str,
-    /// Runs after the SQL, for changes that SQL cannot express.
-    pub(crate) then: Option<fn(&Connection) -> rusqlite::Result<()>>,
-}
-
-impl Migration {
-    /// A step in SQL alone.
-    pub(crate) const fn sql(sql: &'static str) -> Migration {
-        Migration { sql, then: None }
-    }
+    /// The version that the first migration makes. Databases of an earlier one are not upgraded.
+    pub(crate) first: u32,
+    /// Each makes the version after the one before it. A released one never changes.
+    pub(crate) migrations: &'static [&'static str],
 }
 
 impl Schema {
     /// The version that this program writes.
     pub(crate) const fn version(&self) -> u32 {
-        self.migrations.len() as u32
+        self.first - 1 + self.migrations.len() as u32
     }
 
     /// Returns the version of a database, 0 for an empty one.
     ///
     /// # Errors
-    /// The database belongs to another program or was written by a newer version.
+    /// The database belongs to another program, was written by a newer version, or by one that is too old to be upgraded.
     pub(crate) fn version_of(&self, connection: &Connection, path: &Path) -> Result<u32> {
         let failed = |error| StoreError::sqlite(path, error);
         let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
@@ -54,6 +42,9 @@ impl Schema {
         }
         if found > self.version() {
             return Err(StoreError::Newer { path: path.to_owned(), found, supported: self.version() });
+        }
+        if (1..self.first).contains(&found) {
+            return Err(self.older(path, found));
         }
         Ok(found)
     }
@@ -68,11 +59,8 @@ impl Schema {
         // Another process may have migrated before the lock was ours.
         let from = self.version_of(&transaction, path)?;
         let run = || {
-            for (migration, to) in self.migrations.iter().zip(1u32..).skip(from as usize) {
-                transaction.execute_batch(migration.sql)?;
-                if let Some(then) = migration.then {
-                    then(&transaction)?;
-                }
+            for (migration, to) in self.migrations.iter().zip(self.first..).filter(|(_, to)| *to > from) {
+                transaction.execute_batch(migration)?;
                 transaction.pragma_update(None, "user_version", to)?;
             }
             transaction.pragma_update(None, "application_id", self.application_id)
@@ -83,6 +71,69 @@ impl Schema {
 
     /// The error for a database of an earlier version that may not be upgraded.
     pub(crate) fn older(&self, path: &Path, found: u32) -> StoreError {
-        StoreError::Older { path: path.to_owned(), found, supported: self.version() }
+        let is_upgraded = !(1..self.first).contains(&found);
+        StoreError::Older { path: path.to_owned(), found, supported: self.version(), is_upgraded }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "CREATE TABLE notes(text TEXT NOT NULL)";
+    const SECOND: &str = "ALTER TABLE notes ADD COLUMN stars INTEGER NOT NULL DEFAULT 3";
+    const OLD: Schema = Schema { application_id: 1, first: 4, migrations: &[FIRST] };
+    const NEW: Schema = Schema { application_id: 1, first: 4, migrations: &[FIRST, SECOND] };
+
+    fn migrate(connection: &mut Connection, schema: &Schema) -> Result<()> {
+        schema.migrate(connection, Path::new("notes.db"))
+    }
+
+    fn stars(connection: &Connection) -> Vec<(String, i64)> {
+        crate::query::all(connection, "SELECT text, stars FROM notes", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+    }
+
+    #[test]
+    fn an_older_database_is_upgraded_and_keeps_its_rows() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &OLD).unwrap();
+        connection.execute_batch("INSERT INTO notes VALUES ('kept')").unwrap();
+        migrate(&mut connection, &NEW).unwrap();
+        migrate(&mut connection, &NEW).unwrap();
+        assert_eq!(stars(&connection), [("kept".to_owned(), 3)]);
+        assert_eq!(NEW.version_of(&connection, Path::new("notes.db")).unwrap(), 5);
+        let newer = migrate(&mut connection, &OLD).unwrap_err();
+        assert!(matches!(newer, StoreError::Newer { found: 5, supported: 4, .. }), "{newer}");
+    }
+
+    #[test]
+    fn a_failed_migration_changes_nothing() {
+        const BROKEN: Schema = Schema { migrations: &[FIRST, SECOND, "SELECT nonsense"], ..NEW };
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &OLD).unwrap();
+        migrate(&mut connection, &BROKEN).unwrap_err();
+        assert_eq!(BROKEN.version_of(&connection, Path::new("notes.db")).unwrap(), 4);
+        migrate(&mut connection, &NEW).unwrap();
+        assert_eq!(stars(&connection), []);
+    }
+
+    #[test]
+    fn a_database_from_before_the_first_version_is_refused_and_left_alone() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &OLD).unwrap();
+        connection.pragma_update(None, "user_version", 3).unwrap();
+        let older = migrate(&mut connection, &NEW).unwrap_err();
+        assert!(matches!(older, StoreError::Older { found: 3, supported: 5, .. }), "{older}");
+        assert!(older.to_string().starts_with("notes.db: written with schema version 3"), "{older}");
+        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, 3);
+    }
+
+    #[test]
+    fn the_database_of_another_program_is_refused() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &Schema { application_id: 2, ..OLD }).unwrap();
+        assert!(matches!(migrate(&mut connection, &OLD), Err(StoreError::Corrupt { .. })));
     }
 }

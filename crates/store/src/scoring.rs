@@ -92,37 +92,6 @@ impl ScoringKey {
     pub fn counts_entries(&self) -> bool {
         self.settings.contains_key(ENTRIES)
     }
-
-    /// Reads the sentence that logs up to version 2 stored: `convex 0.5, roles 1 1 1, memories, 3 phrasings, pool 100`,
-    /// `evidence by weighted 1, 100 proposed`, `issues by rrf 60`.
-    pub(crate) fn from_sentence(sentence: &str) -> ScoringKey {
-        let mut parts = sentence.split(", ");
-        let first = parts.next().unwrap_or_default();
-        let (kind, fusion) = match first.split_once(" by ") {
-            Some(("evidence", fusion)) => (ScoringKind::Evidence, fusion),
-            Some(("issues", fusion)) => (ScoringKind::Issues, fusion),
-            _ => (ScoringKind::Search, first),
-        };
-        let mut key = ScoringKey::new(kind, fusion);
-        for part in parts {
-            let (name, value) = match part.split_once(' ') {
-                None if part == "memories" => {
-                    key.kind = ScoringKind::Memories;
-                    continue;
-                }
-                Some((count, name @ ("phrasings" | "proposed"))) => (name, count),
-                Some(setting) => setting,
-                None => (part, ""),
-            };
-            // A part of a value that held the separator must not replace a setting of the same name.
-            let known = key.settings.entry(name.to_owned()).or_default();
-            if !known.is_empty() {
-                known.push_str(", ");
-            }
-            known.push_str(value);
-        }
-        key
-    }
 }
 
 impl fmt::Display for ScoringKey {
@@ -175,28 +144,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_sentences_of_earlier_versions_become_the_keys_of_this_one() {
-        let cases = [
-            ("", "search; fusion="),
-            ("convex 0.5", "search; fusion=convex 0.5"),
-            (
-                "convex 0.45, roles 0.9 0.85 0.85, usage 0.9, language 1.2 1.1, 3 phrasings, pool 100",
-                "search; fusion=convex 0.45; language=1.2 1.1; phrasings=3; pool=100; roles=0.9 0.85 0.85; usage=0.9",
-            ),
-            (
-                "weighted 0.7, roles 1 1 1, memories, decay 30 of notes but a b, pool 100",
-                "memories; fusion=weighted 0.7; decay=30 of notes but a b; pool=100; roles=1 1 1",
-            ),
-            ("evidence by weighted 1, 100 proposed", "evidence; fusion=weighted 1; proposed=100"),
-            ("issues by rrf 60", "issues; fusion=rrf 60"),
-            ("convex 1, odd, odd one, odd one, a=b; c", "search; fusion=convex 1; a%3Db%3B=c; odd=one, one"),
-        ];
-        for (sentence, key) in cases {
-            assert_eq!(ScoringKey::from_sentence(sentence).to_string(), key, "{sentence}");
-        }
-    }
-
-    #[test]
     fn a_text_of_another_form_is_refused() {
         for text in ["", "convex 0.5", "search", "search; pool=100", "search; fusion=a; pool", "other; fusion=a"] {
             let error = text.parse::<ScoringKey>().unwrap_err();
@@ -208,12 +155,6 @@ mod tests {
         #[test]
         fn every_key_reads_back(fusion in "\\PC{0,9}", settings in prop::collection::btree_map("\\PC{0,9}", "\\PC{0,9}", 0..5)) {
             let key = ScoringKey { kind: ScoringKind::Issues, fusion, settings };
-            prop_assert_eq!(key.to_string().parse(), Ok(key));
-        }
-
-        #[test]
-        fn every_sentence_becomes_a_key(sentence in "[a-z0-9 ,;=%.]{0,40}") {
-            let key = ScoringKey::from_sentence(&sentence);
             prop_assert_eq!(key.to_string().parse(), Ok(key));
         }
     }

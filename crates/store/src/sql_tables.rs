@@ -14,6 +14,15 @@ pub struct SqlTable {
     pub columns: &'static [SqlColumn],
 }
 
+impl SqlTable {
+    /// The statement that reads its rows of the namespace `$1` from the store's table of the same records. Every store names those
+    /// alike; none has one of embeddings.
+    pub(crate) fn select(&self) -> String {
+        let columns: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
+        format!("SELECT {} FROM evidence_{} WHERE namespace = $1", columns.join(", "), self.name)
+    }
+}
+
 /// A column of a table that a statement can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SqlColumn {

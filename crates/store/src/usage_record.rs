@@ -7,7 +7,7 @@ use crate::scoring::ScoringKey;
 /// The number of unjudged searches that are kept.
 pub const RETAINED: usize = 10_000;
 
-/// The number of queries kept in `retrieval_quality`, at half a kilobyte each.
+/// The number of queries kept in `usage_quality`, at half a kilobyte each.
 pub const RETAINED_QUALITY: usize = 100_000;
 
 /// A search as it was answered.
@@ -125,7 +125,7 @@ pub struct RecordedCandidate {
     pub score: Option<f32>,
     /// Probability of relevance by the evidence alone, before judgements and exact finds moved it, if there is one.
     pub probability: Option<f32>,
-    /// Position of the best passage of its entry among the candidates; `None` in records older than entries.
+    /// Position of the best passage of its entry among the candidates; `None` if entries were not counted.
     pub entry: Option<u32>,
     /// Share of the terms that an answer must hold, 0 to 1; `None` where the query has none.
     pub required: Option<f32>,

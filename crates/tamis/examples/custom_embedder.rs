@@ -7,7 +7,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tamis::Index;
-use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
+use tamis_embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
 
 const DIMENSION: usize = 64;
 

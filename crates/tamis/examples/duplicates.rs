@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins};
-use tamis::duplicates::{DuplicateQuestion, Duplicates, DuplicatesRequest};
+use tamis::duplicates::{Duplicates, DuplicatesRequest};
 use tamis::evaluate::TestCollection;
 use tamis::import::IssueImport;
 use tamis::{Index, Location, RunOptions};
@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     without.sort_by_cached_key(|(id, _)| *blake3::hash(format!("{SEED} {id}").as_bytes()).as_bytes());
     without.truncate(count);
 
-    let ask = |number: u64| index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)), &());
+    let ask = |number: u64| index.duplicates().find(&DuplicatesRequest::issue(number), &());
     let positive: Vec<Duplicates> = with.par_iter().map(|(number, _)| ask(*number)).collect::<Result<_, _>>()?;
     let negative: Vec<Duplicates> = without.par_iter().map(|(_, number)| ask(*number)).collect::<Result<_, _>>()?;
 

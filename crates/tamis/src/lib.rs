@@ -18,7 +18,7 @@
 //! # }
 //! ```
 //!
-//! [`Index::builder`] sets the configuration, another index directory or your own [`Embedder`](embed::Embedder).
+//! [`Index::builder`] sets the configuration, another index directory or your own [`Embedder`](tamis_embed::Embedder).
 //! [`SearchRequest`] narrows a search, and its [`Answer`] says why the results end where they do.
 //!
 //! # Built on the pipeline
@@ -42,6 +42,9 @@
 //! [`lists`] cuts the ranked lists of other engines. [`evaluate`] measures ranking and cuts on collections with judged answers,
 //! [`hook`] lets git keep the index fresh, [`clients`] adds the server for agents to the configuration of its client, [`hub`]
 //! fetches models by name, and [`copy`] moves an index to a database and back.
+//!
+//! The types of cuts, metrics, embedders, stores and documents are those of the crates `tamis-cut`, `tamis-eval`, `tamis-embed`,
+//! `tamis-store` and `tamis-text`.
 
 mod access;
 mod applications;
@@ -56,6 +59,8 @@ pub mod dates;
 mod error;
 mod features;
 pub mod file;
+#[cfg(feature = "clap")]
+pub mod flags;
 mod git;
 mod handle;
 pub mod hook;
@@ -64,6 +69,7 @@ mod host;
 pub mod hub;
 pub mod import;
 pub mod index;
+mod languages;
 mod location;
 mod lookup;
 mod machine;
@@ -89,16 +95,9 @@ pub use features::features;
 pub use handle::{Index, IndexBuilder, Source, SourceSettings, SourceState};
 pub use index::{Freshness, RunOptions, RunReport, TextDocument};
 pub use location::{INDEX_DIRECTORY, Location};
-pub use lookup::Excerpt;
+pub use lookup::{Excerpt, GetRequest};
 pub use machine::machine_name;
 pub use models::Models;
 pub use progress::{Observer, Stage};
 pub use search::{Answer, CutReport, Hit, SearchRequest};
 pub use status::{SourceStatus, Status};
-
-pub use tamis_cut as cut;
-pub use tamis_embed as embed;
-pub use tamis_eval as eval;
-pub use tamis_rank as rank;
-pub use tamis_store as store;
-pub use tamis_text as text;

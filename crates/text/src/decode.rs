@@ -105,29 +105,26 @@ mod tests {
     }
 
     #[test]
-    fn utf8_passes_through_with_or_without_a_mark() {
-        assert_eq!(text("é\n".as_bytes()), ("é\n".to_owned(), vec![]));
-        assert_eq!(text(b"\xef\xbb\xbfab"), ("ab".to_owned(), vec![]));
+    fn encodings_are_known_by_their_marks_and_line_ends_are_one_kind() {
+        let wide = |unit: fn(char) -> [u8; 4]| "\u{feff}a😀\r\né".chars().flat_map(unit).collect::<Vec<u8>>();
+        let (little, big) = (wide(|one| u32::from(one).to_le_bytes()), wide(|one| u32::from(one).to_be_bytes()));
+        for (bytes, expected, encoding) in [
+            ("é\n".as_bytes(), "é\n", ""),
+            (b"\xef\xbb\xbfab", "ab", ""),
+            (b"a\r\nb\r\n", "a\nb\n", ""),
+            (b"a\rb", "a\nb", ""),
+            (b"a\rb\n", "a\rb\n", ""),
+            (b"\xff\xfea\0\r\0\n\0b\0", "a\nb", "UTF-16LE"),
+            (b"\xfe\xff\0a", "a", "UTF-16BE"),
+            (&little, "a😀\né", "UTF-32LE"),
+            (&big, "a😀\né", "UTF-32BE"),
+            (b"\xff\xfe\0\0", "", "UTF-32LE"),
+        ] {
+            let notes = (!encoding.is_empty()).then(|| format!("not UTF-8, read as {encoding}"));
+            assert_eq!(text(bytes), (expected.to_owned(), Vec::from_iter(notes)));
+        }
         assert!(matches!(decode(b"plain").0, Cow::Borrowed("plain")));
-    }
-
-    #[test]
-    fn utf16_is_read_by_its_mark() {
-        assert_eq!(
-            text(b"\xff\xfea\0\r\0\n\0b\0"),
-            ("a\nb".to_owned(), vec!["not UTF-8, read as UTF-16LE".to_owned()])
-        );
-        assert_eq!(text(b"\xfe\xff\0a").0, "a");
-    }
-
-    #[test]
-    fn utf32_is_read_by_its_mark() {
-        let of = |unit: fn(char) -> [u8; 4]| "\u{feff}a😀\r\né".chars().flat_map(unit).collect::<Vec<u8>>();
-        let (little, big) = (of(|one| u32::from(one).to_le_bytes()), of(|one| u32::from(one).to_be_bytes()));
-        assert_eq!(text(&little), ("a😀\né".to_owned(), vec!["not UTF-8, read as UTF-32LE".to_owned()]));
-        assert_eq!(text(&big), ("a😀\né".to_owned(), vec!["not UTF-8, read as UTF-32BE".to_owned()]));
         assert!(has_byte_order_mark(&big) && crate::skip_by_content("a.txt", &big).is_none());
-        assert_eq!(text(b"\xff\xfe\0\0").0, "");
     }
 
     #[test]
@@ -151,12 +148,5 @@ mod tests {
         let (read, notes) = text(&bytes);
         assert!(read.starts_with("größer") && read.ends_with('\u{fffd}'));
         assert_eq!(notes, ["1 unreadable byte sequences were replaced"]);
-    }
-
-    #[test]
-    fn line_ends_are_one_kind() {
-        assert_eq!(text(b"a\r\nb\r\n").0, "a\nb\n");
-        assert_eq!(text(b"a\rb").0, "a\nb");
-        assert_eq!(text(b"a\rb\n").0, "a\rb\n");
     }
 }

@@ -309,14 +309,6 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_passage_leaves_what_is_embedded() {
-        let mut here = passage("fn open() {}");
-        let there = Passage { start_line: 90, end_line: 90, ..here.clone() };
-        here.role = Role::Test;
-        assert_eq!(here.embedded_text(), there.embedded_text());
-    }
-
-    #[test]
     fn notes_are_sentences_for_people_and_tagged_for_programs() {
         let note = Note::Decoded { encoding: "windows-1252" };
         assert_eq!(note.to_string(), "not UTF-8, read as windows-1252");

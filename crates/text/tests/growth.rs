@@ -133,13 +133,8 @@ fn shaped((_, before, part, after): (&str, &str, &str, &str), length: usize) -> 
 fn a_file_takes_time_in_proportion_to_its_length() {
     let mut wrong = Vec::new();
     for &shape in SHAPES {
-        let path = shape.0;
-        let name = format!("{path}: {:?}", shape.2);
-        wrong.extend(grows(
-            &name,
-            |length| shaped(shape, length),
-            |text| drop(read(path, text.as_bytes(), &Options::default())),
-        ));
+        let read = |text: &str| drop(read(shape.0, text.as_bytes(), &Options::default()));
+        wrong.extend(grows(&format!("{}: {:?}", shape.0, shape.2), |length| shaped(shape, length), read));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -247,19 +242,20 @@ const PROSE: &[(&str, &str, &str)] = &[
     ("", "## 2026-11-22\n\n- entry @\n\n", ""),
 ];
 
+fn prose_grows_linearly(name: &str, work: impl Fn(&str)) {
+    for &(before, part, after) in PROSE {
+        grows_linearly(&format!("{name} of {part:?}"), |length| shaped(("", before, part, after), length), &work);
+    }
+}
+
 #[test]
 fn an_issue_takes_time_in_proportion_to_its_length() {
-    for &(before, part, after) in PROSE {
-        let text = |length| shaped(("", before, part, after), length);
-        grows_linearly(&format!("a body of {part:?}"), text, |text| {
-            drop(Issue { body: text.to_owned(), ..Issue::new(1, "Title") }.document(&Options::default()));
-        });
-        grows_linearly(&format!("a comment of {part:?}"), text, |text| {
-            let comment = IssueComment::new(text);
-            let comments = vec![comment.clone(), comment];
-            drop(Issue { comments, ..Issue::new(1, "Title") }.document(&Options::default()));
-        });
-    }
+    let options = Options::default();
+    let issue = Issue::new(1, "Title");
+    prose_grows_linearly("a body", |text| drop(Issue { body: text.to_owned(), ..issue.clone() }.document(&options)));
+    prose_grows_linearly("a comment", |text| {
+        drop(Issue { comments: vec![IssueComment::new(text); 2], ..issue.clone() }.document(&options));
+    });
 }
 
 #[test]
@@ -278,33 +274,25 @@ fn many_comments_take_time_in_proportion_to_their_number() {
 
 #[test]
 fn a_page_of_a_wiki_takes_time_in_proportion_to_its_length() {
-    for &(before, part, after) in PROSE {
-        let text = |length| shaped(("", before, part, after), length);
-        grows_linearly(&format!("a page of {part:?}"), text, |text| {
-            drop(wiki_page(text).document(&Options::default()));
-        });
-    }
-}
-
-fn wiki_page(wikitext: &str) -> WikiPage {
-    WikiPage {
-        id: None,
-        namespace: 0,
-        title: "Page".to_owned(),
-        revision: None,
-        timestamp: None,
-        author: None,
-        wikitext: wikitext.to_owned(),
-        site: Arc::default(),
-    }
+    prose_grows_linearly("a page", |text| {
+        let wikitext = text.to_owned();
+        let (id, revision, timestamp, author) = Default::default();
+        let page = WikiPage {
+            id,
+            namespace: 0,
+            title: "Page".to_owned(),
+            revision,
+            timestamp,
+            author,
+            wikitext,
+            site: Arc::default(),
+        };
+        drop(page.document(&Options::default()));
+    });
 }
 
 #[test]
 fn a_note_takes_time_in_proportion_to_its_length() {
-    for &(before, part, after) in PROSE {
-        let text = |length| shaped(("", before, part, after), length);
-        grows_linearly(&format!("a note of {part:?}"), text, |text| {
-            drop(read_note("memory/a.md", text.as_bytes(), &NoteOptions::default()));
-        });
-    }
+    let options = NoteOptions::default();
+    prose_grows_linearly("a note", |text| drop(read_note("memory/a.md", text.as_bytes(), &options)));
 }

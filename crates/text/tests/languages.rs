@@ -58,32 +58,6 @@ fn an_extension_means_what_it_means_to_others() {
     assert_eq!(differing, [""; 0]);
 }
 
-#[test]
-fn a_file_name_means_what_it_means_to_others() {
-    for (path, expected) in [
-        ("Rakefile", "ruby"),
-        ("Gemfile", "ruby"),
-        (".irbrc", "ruby"),
-        ("CMakeLists.txt", "cmake"),
-        ("meson.build", "meson"),
-        ("GNUmakefile", "makefile"),
-        ("Makefile.am", "makefile"),
-        ("PKGBUILD", "shell"),
-        (".zlogin", "shell"),
-        (".gvimrc", "vim_script"),
-        ("Kconfig", "kconfig"),
-        ("app.Dockerfile", "dockerfile"),
-        ("WORKSPACE", "bazel"),
-        ("build.gradle.kts", "gradle"),
-        ("config.ru", "ruby"),
-        ("view.html.erb", "erb"),
-        ("page.blade.php", "blade"),
-        ("Package.swift", "swift"),
-    ] {
-        assert_eq!(Language::of(path, "").map(|language| language.name), Some(expected), "{path}");
-    }
-}
-
 /// The trap: a document stored under another spelling is found by no filter and related to nothing.
 #[test]
 fn trap_documents_carry_canonical_names_only() {

@@ -72,7 +72,7 @@ fn front_matter_dates_a_note_before_its_name_does() {
         ("memory/2026-11-22-backups.md", "x\n", Some("2026-11-22T00:00:00Z")),
         ("memory/2026_11_22.md", "x\n", Some("2026-11-22T00:00:00Z")),
         ("2026-11-22.md", "---\ndate: 2025-01-02\n---\nx\n", Some("2025-01-02T00:00:00Z")),
-        ("a.md", "---\ncreated: 2025-01-02 10:30\nupdated: 2025-02-03\n---\nx\n", Some("2025-02-03T00:00:00Z")),
+        ("a.md", "---\ncreated: 2025-01-02 10:30\nupdated: 2025-02-03 # again\n---\nx\n", Some("2025-02-03T00:00:00Z")),
         ("a.md", "+++\ndate = 2025-01-02T10:30:00+01:00\n+++\nx\n", Some("2025-01-02T09:30:00Z")),
         ("2026-11-22.md", "---\ndate: someday\n---\nx\n", Some("2026-11-22T00:00:00Z")),
         ("2026-11-221.md", "x\n", None),
@@ -177,50 +177,17 @@ fn other_formats_are_read_too() {
 }
 
 /// Pieces of notes that nest, break off and collide when strung together.
-fn source(forgotten: bool) -> impl Strategy<Value = String> {
-    let parts = [
-        "# Day\n",
-        "## Topic\n",
-        "### 14:05 deep\n",
-        "\n",
-        "\n\n",
-        "- 14:05 an entry\n",
-        "- item\n",
-        "  more\n",
-        "    code\n",
-        "Some words of a paragraph that goes on.\n",
-        "```\n",
-        "| a |\n|---|\n",
-        "> quoted\n",
-        "---\n",
-        "---\ndate: 2026-11-22\n---\n",
-        "1. one\n",
-        "語語語。\n",
-        "word ",
-        "\t",
-        "- 2026-11-22 09:00 x\n",
-        "===\n",
-        "<div>\n",
-        "<!-- a comment -->\n",
-        "a longer sentence with a number of words in it, so that sections fill up.\n",
-    ];
-    let mut parts: Vec<&str> = parts.to_vec();
-    if forgotten {
-        parts.extend([
-            "gone <!-- forgotten 2026-11-23 -->\n",
-            "- gone <!-- forgotten -->\n",
-            "<!-- forgotten 2026-11-23 -->\n",
-        ]);
-    }
-    prop::collection::vec(prop::sample::select(parts), 0..90).prop_map(|parts| parts.concat())
-}
+const SOURCE: &str = "(# Day\n|## Topic\n|### 14:05 deep\n|\n|\n\n|- 14:05 an entry\n|- item\n|  more\n|    code\n|```\n|> quoted\n|\
+    Some words of a paragraph that goes on\\.\n|\\| a \\|\n\\|---\\|\n|---\n|---\ndate: 2026-11-22\n---\n|1\\. one\n|語語語。\n|word |\t|\
+    - 2026-11-22 09:00 x\n|===\n|<div>\n|<!-- a comment -->\n|a longer sentence with a number of words in it, so that \
+    sections fill up\\.\n){0,90}";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn every_line_is_in_a_passage_and_neighbours_share_what_was_asked(
-        text in source(false), max_tokens in 0_usize..120, overlap_tokens in 0_usize..60,
+        text in SOURCE, max_tokens in 0_usize..120, overlap_tokens in 0_usize..60,
     ) {
         let options = NoteOptions { max_tokens, overlap_tokens, ..NoteOptions::default() };
         let document = read_note("2026-11-22.md", text.as_bytes(), &options);
@@ -245,7 +212,10 @@ proptest! {
     }
 
     #[test]
-    fn forgotten_entries_are_in_no_passage(text in source(true)) {
+    fn forgotten_entries_are_in_no_passage(
+        parts in prop::collection::vec((SOURCE, "gone <!-- forgotten 2026-11-23 -->\n|- gone <!-- forgotten -->\n|<!-- forgotten 2026-11-23 -->\n"), 0..5),
+    ) {
+        let text: String = parts.into_iter().map(|(kept, forgotten)| kept + &forgotten).collect();
         let document = read_note("2026-11-22.md", text.as_bytes(), &NoteOptions::default());
         for entry in entries(&text).into_iter().filter(|entry| entry.forgotten) {
             for passage in &document.passages {
@@ -255,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn marking_an_entry_takes_it_and_nothing_else_out(text in source(false), choice in any::<prop::sample::Index>()) {
+    fn marking_an_entry_takes_it_and_nothing_else_out(text in SOURCE, choice in any::<prop::sample::Index>()) {
         let before = entries(&text);
         prop_assume!(!before.is_empty());
         let entry = choice.get(&before);
@@ -268,14 +238,5 @@ proptest! {
         let place = after.iter().find(|found| found.start_line == entry.start_line);
         prop_assume!(place.is_some_and(|found| found.text == entry.text));
         prop_assert!(place.is_some_and(|found| found.forgotten));
-    }
-
-    #[test]
-    fn arbitrary_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        for path in ["2026-11-22.md", "MEMORY.md", "a.txt", "a.rs", "a"] {
-            for passage in read_note(path, &bytes, &NoteOptions::default()).passages {
-                prop_assert!(!passage.text.trim().is_empty());
-            }
-        }
     }
 }

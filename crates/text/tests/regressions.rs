@@ -2,14 +2,36 @@
 
 #![cfg(feature = "grammars")]
 
-use tamis_text::{Document, Kind, Note, Options, Role, read};
+use tamis_text::{Document, Kind, Note, Options, Passage, Role, read};
 
 fn default(path: &str, bytes: &[u8]) -> Document {
     read(path, bytes, &Options::default())
 }
 
-fn rows(document: &Document) -> Vec<(u32, u32, Option<&str>)> {
-    document.passages.iter().map(|passage| (passage.start_line, passage.end_line, passage.symbol.as_deref())).collect()
+#[test]
+fn passages_keep_their_symbols_and_lines() {
+    let export = "export default function () {\n  return 1;\n}\n";
+    let arrow = "export default () => {\n  return 1;\n};\n";
+    let macros = "class EXPORT Shelf : public Base {\npublic:\n  int size() {\n    return 1;\n  }\n};\n\nstruct API Book {\n  int pages;\n};\n";
+    for (path, text, expected) in [
+        ("a.py", "\u{feff}def first():\n    pass\n", "1-2 first"),
+        ("a.py", "class A:\n\tdef b(self):\n\t\treturn 1\n\n\tdef c(self):\n\t\treturn 2\n", "1-1 A; 2-3 A.b; 5-6 A.c"),
+        ("a.js", "function a() {} function b() {}\nfunction c() {}\n", "1-1 a, b; 2-2 c"),
+        ("a.go", "package a\n\nconst (\n\tSmall = 1\n\tLarge = 2\n)\n", "1-6 Small, Large"),
+        ("a.rs", "fn first() {}\n\nfn broken( {\n\nfn last() {\n    1\n}\n", "1-1 first; 3-7 last"),
+        ("shelf.cpp", macros, "1-2 Shelf; 3-6 Shelf::size; 8-10 Book"),
+        ("a.ts", export, "1-3 default"),
+        ("a.js", export, "1-3 default"),
+        ("a.tsx", arrow, "1-3 default"),
+        ("a.js", arrow, "1-3 default"),
+    ] {
+        let document = default(path, text.as_bytes());
+        let told = |passage: &Passage| {
+            format!("{}-{} {}", passage.start_line, passage.end_line, passage.symbol.as_deref().unwrap_or_default())
+        };
+        assert_eq!(document.passages.iter().map(told).collect::<Vec<_>>().join("; "), expected, "{path}: {text}");
+        assert_eq!(document.notes.is_empty(), !text.contains("broken"), "{path}: {text}");
+    }
 }
 
 #[test]
@@ -21,24 +43,6 @@ fn a_checkout_with_crlf_embeds_nothing_anew() {
         assert_eq!(unix.passages, windows.passages, "{path}");
         assert_eq!(unix.title, windows.title);
     }
-}
-
-#[test]
-fn tests_beside_their_code_are_tests_and_the_code_is_not() {
-    let tests =
-        (0..6).map(|n| format!("    #[test]\n    fn opens_{n}() {{\n        assert!(super::open({n}));\n    }}\n\n"));
-    let text = format!(
-        "/// Opens.\npub fn open(x: u8) -> bool {{\n    x > 0\n}}\n\n#[cfg(test)]\nmod tests {{\n{}}}\n",
-        tests.collect::<String>()
-    );
-    let document = default("src/open.rs", text.as_bytes());
-    assert_eq!(document.role, Role::Main);
-    let role = |symbol: &str| {
-        let named =
-            |passage: &&tamis_text::Passage| passage.symbol.as_deref().is_some_and(|name| name.contains(symbol));
-        document.passages.iter().find(named).map(|passage| passage.role)
-    };
-    assert_eq!((role("open"), role("tests")), (Some(Role::Main), Some(Role::Test)));
 }
 
 #[test]
@@ -56,14 +60,6 @@ fn a_missing_last_line_end_changes_nothing() {
         let without = default(path, b"fn a() {}\n\nfn b() {}").passages;
         assert_eq!(with, without, "{path}");
     }
-}
-
-#[test]
-fn a_byte_order_mark_is_not_part_of_the_first_symbol() {
-    let document = default("a.py", b"\xef\xbb\xbfdef first():\n    pass\n");
-    assert_eq!(rows(&document), [(1, 2, Some("first"))]);
-    assert!(document.passages[0].text.starts_with("def"));
-    assert_eq!(document.notes, []);
 }
 
 #[test]
@@ -89,15 +85,6 @@ fn western_and_wide_encodings_are_decoded_and_noted() {
     let document = default("a.md", &wide);
     assert_eq!(document.title.as_deref(), Some("Titel"));
     assert_eq!(document.notes, [Note::Decoded { encoding: "UTF-16LE" }]);
-}
-
-#[test]
-fn damaged_utf8_is_replaced_and_counted() {
-    let mut bytes = "/// Größe, Höhe, Länge.\nfn a() { \"".as_bytes().to_vec();
-    bytes.extend(b"\xff\"; }\n");
-    let document = default("a.rs", &bytes);
-    assert_eq!(document.notes, [Note::LossyDecoding { replaced: 1 }]);
-    assert_eq!(rows(&document), [(1, 2, Some("a"))]);
 }
 
 #[test]
@@ -136,14 +123,6 @@ fn what_does_not_parse_is_divided_by_lines_and_says_so() {
 }
 
 #[test]
-fn symbols_around_an_error_are_kept() {
-    let text = "fn first() {}\n\nfn broken( {\n\nfn last() {\n    1\n}\n";
-    let document = default("a.rs", text.as_bytes());
-    assert!(document.passages.iter().any(|passage| passage.symbol.as_deref() == Some("first")));
-    assert!(!document.notes.is_empty());
-}
-
-#[test]
 fn a_large_function_is_cut_between_statements_and_keeps_its_signature() {
     let block = |index: usize| {
         format!(
@@ -172,28 +151,6 @@ fn a_large_function_is_cut_between_statements_and_keeps_its_signature() {
 }
 
 #[test]
-fn unit_tests_inside_a_source_file_play_their_own_part() {
-    let text = "pub fn a() -> u8 {\n    1\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn b() {\n        assert_eq!(a(), 1);\n    }\n}\n";
-    let document = default("src/a.rs", text.as_bytes());
-    let roles: Vec<_> = document.passages.iter().map(|passage| (passage.symbol.as_deref(), passage.role)).collect();
-    assert_eq!(roles, [(Some("a"), Role::Main), (Some("tests::b"), Role::Test)]);
-    assert_eq!(document.role, Role::Main);
-}
-
-#[test]
-fn tabs_and_odd_indentation_keep_their_lines() {
-    let document = default("a.py", b"class A:\n\tdef b(self):\n\t\treturn 1\n\n\tdef c(self):\n\t\treturn 2\n");
-    assert_eq!(rows(&document), [(1, 1, Some("A")), (2, 3, Some("A.b")), (5, 6, Some("A.c"))]);
-}
-
-#[test]
-fn several_definitions_on_one_line_share_a_passage_and_stay_findable() {
-    let document = default("a.js", b"function a() {} function b() {}\nfunction c() {}\n");
-    assert_eq!(rows(&document), [(1, 1, Some("a, b")), (2, 2, Some("c"))]);
-    assert_eq!(document.passages[0].symbols().collect::<Vec<_>>(), ["a", "b"]);
-}
-
-#[test]
 fn what_a_program_wrote_is_marked_where_it_is_read_all_the_same() {
     for (path, text) in [
         ("a.go", "// Code generated by stringer. DO NOT EDIT.\npackage a\n".to_owned()),
@@ -209,13 +166,6 @@ fn what_a_program_wrote_is_marked_where_it_is_read_all_the_same() {
 }
 
 #[test]
-fn a_declaration_of_several_names_has_them_all() {
-    let document = default("a.go", b"package a\n\nconst (\n\tSmall = 1\n\tLarge = 2\n)\n");
-    let symbols: Vec<_> = document.passages.iter().flat_map(|passage| passage.symbols()).collect();
-    assert_eq!(symbols, ["Small", "Large"]);
-}
-
-#[test]
 fn a_fence_and_a_table_stay_whole_where_they_fit() {
     let paragraph = "Some words that fill the line and say little else. ".repeat(12);
     let fence = format!("```sh\n{}```\n", "run --this --and that\n".repeat(12));
@@ -227,21 +177,4 @@ fn a_fence_and_a_table_stay_whole_where_they_fit() {
         assert!(document.passages.iter().any(|passage| passage.text.contains(block)), "{block}");
     }
     assert!(document.passages.iter().all(|passage| passage.heading.as_deref() == Some("Guide")));
-}
-
-#[test]
-fn a_class_behind_a_macro_keeps_its_name() {
-    let text = "class EXPORT Shelf : public Base {\npublic:\n  int size() {\n    return 1;\n  }\n};\n\nstruct API Book {\n  int pages;\n};\n";
-    let document = default("shelf.cpp", text.as_bytes());
-    let names: Vec<_> = document.passages.iter().filter_map(|passage| passage.symbol.as_deref()).collect();
-    assert_eq!(names, ["Shelf", "Shelf::size", "Book"]);
-}
-
-#[test]
-fn an_export_without_a_name_is_called_as_it_is_imported() {
-    for text in ["export default function () {\n  return 1;\n}\n", "export default () => {\n  return 1;\n};\n"] {
-        for path in ["a.ts", "a.js", "a.tsx"] {
-            assert_eq!(rows(&default(path, text.as_bytes())), [(1, 3, Some("default"))], "{path}");
-        }
-    }
 }

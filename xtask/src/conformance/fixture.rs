@@ -7,6 +7,13 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The limit for indexing.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The size of files that the largest pages need, and its setting.
+pub(super) const LARGE_FILES: (&str, &str) = ("TAMIS_INDEX_MAX_FILE_BYTES", "8388608");
 
 /// The project and the program.
 #[derive(Debug)]
@@ -53,7 +60,7 @@ impl Fixture {
         fs::create_dir_all(&self.home)?;
         let imports = committed.join("imports");
         match &self.store {
-            Some(store) => store.index(self)?,
+            Some(store) => self.index_in(store)?,
             None => drop(self.output(&["index", "--quiet"])?),
         }
         for (what, file) in [("issues", "issues.jsonl"), ("evidence", "evidence.jsonl")] {
@@ -72,7 +79,26 @@ impl Fixture {
     /// # Errors
     /// The worker fails.
     pub fn refresh(&self) -> Result<()> {
-        self.store.as_ref().map_or(Ok(()), |store| store.index(self))
+        self.store.as_ref().map_or(Ok(()), |store| self.index_in(store))
+    }
+
+    /// Queues the project, and waits until the worker has indexed it.
+    fn index_in(&self, store: &Store) -> Result<()> {
+        self.output(&["jobs", "add", "--quiet", &self.project.to_string_lossy()])?;
+        let root = self.project.parent().context("the project is in no directory")?.to_string_lossy().into_owned();
+        let mut worker = self.tamis(&["jobs", "run", "--quiet", "--root", &root]);
+        worker.envs([LARGE_FILES]);
+        store.start_worker(worker)?;
+        let started = Instant::now();
+        while started.elapsed() < TIMEOUT {
+            let jobs: Value = serde_json::from_slice(&self.output(&["jobs", "list", "--json"])?)?;
+            match jobs[0]["state"].as_str() {
+                Some("done") => return Ok(()),
+                Some("failed") => bail!("the project cannot be indexed: {jobs}"),
+                _ => std::thread::sleep(Duration::from_millis(100)),
+            }
+        }
+        bail!("the worker did not index the project within {TIMEOUT:?}")
     }
 
     /// Returns the environment of the program: without the machine's configuration, with the quick model alone, and without the rate

@@ -1,8 +1,8 @@
 //! The page of `tamis serve` in a browser, as a person uses it: Chromium driven by Playwright, and axe for accessibility.
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, LARGE_FILES};
 use super::outcome::Outcome;
-use super::page_content::{self, LARGE_FILES};
+use super::page_content;
 use super::server::Server;
 use super::tools::Tools;
 use anyhow::{Context, Result};

@@ -17,9 +17,6 @@ const DAYS: usize = 15_000;
 /// Entries of the logbook, which makes 5 MB.
 const ENTRIES: usize = 60_000;
 
-/// The size of files that the logbook needs, and its setting.
-pub(super) const LARGE_FILES: (&str, &str) = ("TAMIS_INDEX_MAX_FILE_BYTES", "8388608");
-
 /// Writes the files, and imports issues and evidence that would run too.
 ///
 /// # Errors

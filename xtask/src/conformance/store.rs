@@ -22,25 +22,18 @@ impl Store {
         match *self {}
     }
 
-    pub fn index(&self, _: &super::fixture::Fixture) -> anyhow::Result<()> {
+    pub fn start_worker(&self, _: std::process::Command) -> anyhow::Result<()> {
         match *self {}
     }
 }
 
 #[cfg(unix)]
 mod unix {
-    use crate::conformance::fixture::Fixture;
-    use crate::conformance::page_content::LARGE_FILES;
     use crate::postgres::DurableServer;
     use crate::run::Owned;
-    use anyhow::{Context, Result, bail};
-    use serde_json::Value;
-    use std::process::Stdio;
+    use anyhow::{Context, Result};
+    use std::process::{Command, Stdio};
     use std::sync::{Mutex, PoisonError};
-    use std::time::{Duration, Instant};
-
-    /// The limit for indexing.
-    const TIMEOUT: Duration = Duration::from_secs(120);
 
     /// A server of PostgreSQL, with a worker once there is a tree.
     #[derive(Debug)]
@@ -73,31 +66,17 @@ mod unix {
             self.database.renew()
         }
 
-        /// Queues the project, and waits until the worker has indexed it.
+        /// Starts a worker, unless it runs.
         ///
         /// # Errors
-        /// The worker cannot be started, or the job fails or does not end.
-        pub fn index(&self, fixture: &Fixture) -> Result<()> {
-            fixture.output(&["jobs", "add", "--quiet", &fixture.project.to_string_lossy()])?;
-            let root =
-                fixture.project.parent().context("the project is in no directory")?.to_string_lossy().into_owned();
+        /// It cannot be started.
+        pub fn start_worker(&self, mut command: Command) -> Result<()> {
             let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
             if worker.is_none() {
-                let mut command = fixture.tamis(&["jobs", "run", "--quiet", "--root", &root]);
-                command.envs([LARGE_FILES]).stdin(Stdio::null()).stdout(Stdio::null());
+                command.stdin(Stdio::null()).stdout(Stdio::null());
                 *worker = Some(Owned(command.spawn().context("the worker cannot be started")?));
             }
-            drop(worker);
-            let started = Instant::now();
-            while started.elapsed() < TIMEOUT {
-                let jobs: Value = serde_json::from_slice(&fixture.output(&["jobs", "list", "--json"])?)?;
-                match jobs[0]["state"].as_str() {
-                    Some("done") => return Ok(()),
-                    Some("failed") => bail!("the project cannot be indexed: {jobs}"),
-                    _ => std::thread::sleep(Duration::from_millis(100)),
-                }
-            }
-            bail!("the worker did not index the project within {TIMEOUT:?}")
+            Ok(())
         }
     }
 }

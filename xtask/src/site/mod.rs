@@ -72,6 +72,7 @@ fn build() -> Result<()> {
 fn write() -> Result<()> {
     for arguments in [
         &["test", "--package", "tamis-cli", "--test", "documentation"][..],
+        &["test", "--package", "tamis-cli", "--lib", "args::reference"],
         &["test", "--package", "tamis-eval", "--lib", "gallery"],
     ] {
         let mut command = Command::new(crate::run::cargo_itself());

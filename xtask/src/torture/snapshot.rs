@@ -54,8 +54,8 @@ impl Snapshot {
         }
         if let Some(usage) = opened(&sandbox.index(), "usage.db", copy.path())? {
             sound(&usage, "usage.db")?;
-            let judgements =
-                "SELECT s.id, j.passage, j.relevant FROM judgements j JOIN searches s ON s.number = j.search";
+            let judgements = "SELECT s.id, j.passage, j.relevant FROM usage_judgements j \
+                 JOIN usage_searches s ON s.number = j.search";
             print.judgements.extend(rows(&usage, judgements)?);
         }
         Ok(print)

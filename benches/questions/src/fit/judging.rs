@@ -5,8 +5,8 @@ use super::{Evidence, Predicted, kept};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use tamis::cut::Gate;
-use tamis::rank::{JudgedEntry, Shift, probability};
+use tamis_cut::Gate;
+use tamis_rank::{JudgedEntry, Shift, probability};
 
 /// The numbers of judgements after which the other questions are asked, and the draws of questions to judge.
 const JUDGEMENTS: [usize; 5] = [3, 10, 30, 100, 200];

@@ -14,8 +14,8 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins};
-use tamis::eval::{Collection, QueryKind, QueryPool, Ranking};
 use tamis::evaluate::{Measurement, NamedCut, TestCollection, TestQuery, foreign_queries, measure};
+use tamis_eval::{Collection, QueryKind, QueryPool, Ranking};
 use tamis_store::prelude::*;
 use tamis_store::{Filter, PostgresStore};
 

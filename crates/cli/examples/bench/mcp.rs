@@ -36,7 +36,7 @@ fn limits(index: &tamis::Index) -> Result<()> {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     for asked in [100, 300, 1000, 2000] {
         let mut request = SqlRequest::new(endless);
-        request.query.timeout = Duration::from_millis(asked);
+        request.limits.timeout = asked;
         let (took, ended) = timed(|| Ok(index.evidence().query_sql(&request)))?;
         assert!(ended.is_err(), "a statement without an end ended");
         println!("query_sql: {asked} ms asked, {:.1} ms taken, {:.3} of it", ms(took), ms(took) / asked as f64);

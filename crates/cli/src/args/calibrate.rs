@@ -1,7 +1,7 @@
 //! Flags of `tamis calibrate`.
 
-use super::values::language;
 use clap::Args;
+use tamis::flags::language;
 
 /// Flags of `tamis calibrate`.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub struct CalibrateArguments {
     pub force: bool,
     /// Measure only these languages, by name, alias or file extension
     #[arg(long = "lang", value_name = "LANG,…", value_delimiter = ',', value_parser = language, conflicts_with = "clear")]
-    pub languages: Vec<Vec<&'static str>>,
+    pub languages: Vec<String>,
     /// Measure with this model of the configuration, in place of the one that searches use
     #[arg(long, value_name = "NAME", conflicts_with = "clear")]
     pub model: Option<String>,

@@ -1,10 +1,12 @@
 //! Flags of `tamis cut`.
 
-use super::values::{at_least_one, cut, finite, share};
-use super::{CutGoalArguments, methods};
+use super::methods;
+use super::values::{at_least_one, cut};
 use clap::Args;
 use std::path::PathBuf;
-use tamis::cut::Rule;
+use tamis::flags::{finite, share};
+use tamis::search::CutGoal;
+use tamis_cut::Rule;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,7 +55,7 @@ pub struct CutArguments {
     pub no_gate: bool,
 
     #[command(flatten)]
-    pub goal: CutGoalArguments,
+    pub goal: CutGoal,
 
     /// Print the cut as one JSON object in place of the lines: how many, why, and the line numbers in order
     #[arg(long, help_heading = "Output")]

@@ -3,7 +3,6 @@
 //! No flag holds a space, so an argument in quotes that begins with a dash is words. Anything else that begins with one is a flag, and
 //! the message for one that does not exist gives the command that takes it as a word.
 
-use super::suggest::quoted;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use std::ffi::OsString;
@@ -139,6 +138,14 @@ impl Flags<'_> {
             return (rest.is_empty() || rest.chars().all(|c| c.is_ascii_digit())).then_some(rest.is_empty());
         }
         letters.all(|letter| self.lettered(letter).is_some_and(|known| !takes_value(known))).then_some(false)
+    }
+}
+
+/// The text as a shell takes it in one piece.
+pub(super) fn quoted(text: &str) -> String {
+    match text.contains(['"', '$', '`', '\\', '!']) {
+        true => format!("'{}'", text.replace('\'', "'\\''")),
+        false => format!("\"{text}\""),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
+use tamis::duplicates::DuplicatesRequest;
 
 /// Flags of `tamis duplicates`.
 #[derive(Debug, Args)]
@@ -14,27 +15,14 @@ Examples:
 
 Exit status: 0 found a duplicate, 1 found none, 2 an error.")]
 pub struct DuplicatesArguments {
-    /// Number of an issue in the index
-    #[arg(value_name = "N")]
-    pub number: Option<u64>,
-    /// Take this title, of an issue that isn't in the index
-    #[arg(long, value_name = "TITLE", conflicts_with = "number")]
-    pub title: Option<String>,
-    /// Take this text as the issue's body
-    #[arg(long, value_name = "TEXT", requires = "title", conflicts_with = "body_file")]
-    pub body: Option<String>,
+    #[command(flatten)]
+    pub request: DuplicatesRequest,
     /// Read the issue's body from a file; - is standard input
     #[arg(long, value_name = "FILE", requires = "title")]
     pub body_file: Option<PathBuf>,
-    /// Search only issues in this state, such as open or closed; repeat or separate with commas [default: all]
-    #[arg(long = "state", value_name = "STATE", value_delimiter = ',')]
-    pub states: Vec<String>,
     /// Answer with nothing if the nearest issue is less like it than this, 0 to 1 [default: triage.duplicates.min_likeness]
     #[arg(long, value_name = "LIKENESS", allow_negative_numbers = true)]
     pub threshold: Option<String>,
-    /// Search this namespace first, in an index of several
-    #[arg(long, value_name = "NAME")]
-    pub namespace: Option<String>,
     /// Print the answer as one JSON object
     #[arg(long)]
     pub json: bool,

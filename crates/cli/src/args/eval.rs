@@ -1,12 +1,13 @@
 //! Flags of `tamis eval`.
 
-use super::values::{at_least_one, finite, judge_error};
+use super::values::{at_least_one, judge_error};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 use tamis::Mode;
-use tamis::eval::Metric;
 use tamis::evaluate::OwnId;
+use tamis::flags::finite;
+use tamis_eval::Metric;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,9 +1,10 @@
 //! Flags of `tamis import github`.
 
-use super::values::{minutes, moment};
+use super::values::minutes;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
+use tamis::flags::moment;
 use tamis::import::{GITHUB_API, IssueStates};
 
 /// Flags of `tamis import github`.

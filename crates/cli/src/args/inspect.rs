@@ -2,6 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
+use tamis::GetRequest;
 
 /// Flags of `tamis status`.
 #[derive(Debug, Args)]
@@ -21,12 +22,8 @@ Examples:
   tamis get 3f9a1c                 a passage, by its id or the beginning of it
   tamis get '#233'                 an imported issue, by its number; 233 alone works too")]
 pub struct GetArguments {
-    /// Path, path with lines, id of a result, or number of an issue
-    #[arg(value_name = "PATH[:LINES]|ID|#ISSUE")]
-    pub wanted: String,
-    /// Print N more lines before and after, 0 to 1000
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub context: u32,
+    #[command(flatten)]
+    pub request: GetRequest,
     /// Print the text and its place as JSON
     #[arg(long)]
     pub json: bool,

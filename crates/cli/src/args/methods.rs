@@ -1,7 +1,7 @@
 //! Help on the cut methods, from the methods' own descriptions.
 
 use std::fmt::Write;
-use tamis::cut::METHODS;
+use tamis_cut::METHODS;
 
 /// Every method with its parameters, their ranges and their defaults.
 pub fn help() -> String {

@@ -1,6 +1,5 @@
 //! Flags of `tamis model`.
 
-use super::values;
 use clap::{Args, Subcommand};
 use tamis::hub::ModelName;
 
@@ -51,7 +50,7 @@ pub struct ModelAddArguments {
     #[arg(value_name = "OWNER/NAME[@REVISION]")]
     pub model: ModelName,
     /// Call it NAME in the configuration [default: its name without the owner]
-    #[arg(long = "as", value_name = "NAME", value_parser = values::named)]
+    #[arg(long = "as", value_name = "NAME", value_parser = tamis::flags::named)]
     pub alias: Option<String>,
     /// Use it: add it to index.models, or make it rerank.model
     #[arg(long = "use")]

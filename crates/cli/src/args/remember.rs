@@ -1,6 +1,7 @@
 //! Flags of `tamis remember`.
 
 use clap::Args;
+use tamis::memory::RememberRequest;
 
 /// Flags of `tamis remember`.
 #[derive(Debug, Args)]
@@ -15,16 +16,9 @@ The note and its time go to memory/YYYY-MM-DD.md in the root, and searches find 
 pub struct RememberArguments {
     /// Text of the note; - reads it from standard input
     #[arg(required = true, value_name = "TEXT")]
-    pub text: Vec<String>,
-    /// Put it under this heading
-    #[arg(long = "topic", value_name = "TOPIC")]
-    pub topic: Option<String>,
-    /// Add it to this file under the root, in place of today's
-    #[arg(long = "file", value_name = "FILE")]
-    pub file: Option<String>,
-    /// Add it to this namespace, in an index of several
-    #[arg(long = "namespace", value_name = "NAME")]
-    pub namespace: Option<String>,
+    pub words: Vec<String>,
+    #[command(flatten)]
+    pub request: RememberRequest,
     /// Print its place as JSON
     #[arg(long)]
     pub json: bool,

@@ -1,9 +1,9 @@
 //! Flags of `tamis search` and `tamis recall`.
 
-use super::values::{base_language, language};
 use super::{QueryArguments, methods};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use tamis::search::{QueryParameters, SearchParameters};
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
@@ -35,38 +35,10 @@ A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT
 )]
 pub struct SearchArguments {
     #[command(flatten)]
-    pub common: QueryArguments,
+    pub query: QueryArguments,
+    #[command(flatten)]
+    pub parameters: SearchParameters,
 
-    /// Search only these languages, by name or file extension
-    #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]
-    pub languages: Vec<Vec<&'static str>>,
-    /// Search only these kinds of passage, such as function, method, type, section; repeat or separate with commas
-    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Kind::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true)]
-    pub kinds: Vec<String>,
-    /// Search only passages of this role: main, test, example, vendored, changelog, license or generated; repeatable
-    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Role::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true)]
-    pub roles: Vec<String>,
-    /// Search only symbols of this name: whole (Store::open), its last part (open), or a prefix (op*); repeatable
-    #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters", hide_short_help = true)]
-    pub symbols: Vec<String>,
-
-    /// Show every relevant passage by itself, not under the file, issue or session that it belongs to
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
-    pub passages: bool,
-
-    /// Keep this promise, calibrated on judged queries, in place of the cut's own choice: recall=0.9
-    #[arg(long, value_name = "PROMISE", conflicts_with = "all", help_heading = "Cut", hide_short_help = true)]
-    pub guarantee: Option<String>,
-
-    /// Ask the same in other words too: intent:…, paths:… (likely files) or code:… (its shape); repeatable
-    #[arg(long = "variant", value_name = "[KIND:]WORDS", help_heading = "Ranking", hide_short_help = true)]
-    pub variants: Vec<String>,
-    /// Rank this language higher without leaving others out; lang:NAME in the query does the same
-    #[arg(long, value_name = "LANG", value_parser = base_language, help_heading = "Ranking", hide_short_help = true)]
-    pub prefer_lang: Option<&'static str>,
-    /// Rank the language of this file higher, such as the one you are editing
-    #[arg(long, value_name = "FILE", help_heading = "Ranking", hide_short_help = true)]
-    pub from: Option<String>,
     /// Rank older passages lower: auto, on or off [default: rank.recency, auto: with the cut max_gap]
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking", hide_short_help = true)]
     pub recency: Option<String>,
@@ -100,5 +72,7 @@ memory.cut says otherwise. `tamis remember` adds a note.";
 )]
 pub struct RecallArguments {
     #[command(flatten)]
-    pub common: QueryArguments,
+    pub query: QueryArguments,
+    #[command(flatten)]
+    pub parameters: QueryParameters,
 }

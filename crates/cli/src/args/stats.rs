@@ -1,9 +1,9 @@
 //! Flags of `tamis stats`.
 
-use super::values::{at_least_one, moment};
+use super::values::at_least_one;
 use clap::Args;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use tamis::telemetry::StatsRequest;
 
 /// Flags of `tamis stats`.
 #[derive(Debug, Args)]
@@ -19,15 +19,8 @@ Examples:
 The record never leaves this machine. `telemetry.record = false` in the configuration turns it off.
 Exit status: 0 there is a record, 1 there is none, 2 an error.")]
 pub struct StatsArguments {
-    /// Show only queries since: how long ago (7d, 12h, 2 weeks), a date, a date and time, or words (yesterday, monday)
-    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
-    pub since: Option<Timestamp>,
-    /// Show only queries before
-    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
-    pub until: Option<Timestamp>,
-    /// Show only queries of this namespace
-    #[arg(long, value_name = "NAME")]
-    pub namespace: Option<String>,
+    #[command(flatten)]
+    pub queries: StatsRequest,
     /// Decide the recorded searches again with these cuts, each METHOD[:PARAM=VALUE,…], and compare
     #[arg(long, value_name = "CUT,CUT…", conflicts_with = "purge")]
     pub replay: Vec<String>,

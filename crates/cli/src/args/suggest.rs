@@ -1,6 +1,7 @@
 //! The right command for a command line that names none: another tool's word for it, a slip, or a bare question.
 
-use super::{dashes, overview};
+use super::dashes::{self, quoted};
+use super::overview;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -94,14 +95,6 @@ fn nearest(word: &str) -> Option<&'static str> {
         .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
-}
-
-/// The text as a shell takes it in one piece.
-pub(super) fn quoted(text: &str) -> String {
-    match text.contains(['"', '$', '`', '\\', '!']) {
-        true => format!("'{}'", text.replace('\'', "'\\''")),
-        false => format!("\"{text}\""),
-    }
 }
 
 #[cfg(test)]

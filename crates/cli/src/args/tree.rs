@@ -1,7 +1,7 @@
 //! Flags of `tamis grep`, `tamis files` and `tamis outline`.
 
-use super::values::{at_least_one, count, language};
 use clap::Args;
+use tamis::tree::{FilesRequest, GrepRequest, OutlineRequest};
 
 /// Flags of `tamis grep`.
 #[derive(Debug, Args)]
@@ -16,39 +16,11 @@ The files are those of the index, read as they are now. -C N shows context, as i
 
 Exit status: 0 found something, 1 found nothing, 2 an error.")]
 pub struct GrepArguments {
-    /// Regular expression, within one line
-    #[arg(value_name = "PATTERN")]
-    pub pattern: String,
+    #[command(flatten)]
+    pub request: GrepRequest,
     /// Search only these files and directories
     #[arg(value_name = "PATH")]
-    pub paths: Vec<String>,
-    /// Take PATTERN literally
-    #[arg(short = 'F', long)]
-    pub fixed_strings: bool,
-    /// Ignore case
-    #[arg(short = 'i', long, overrides_with = "smart_case")]
-    pub ignore_case: bool,
-    /// Ignore case unless PATTERN has an upper-case letter
-    #[arg(short = 'S', long, overrides_with = "ignore_case")]
-    pub smart_case: bool,
-    /// Match whole words only
-    #[arg(short = 'w', long)]
-    pub word_regexp: bool,
-    /// Search only matching paths; !GLOB leaves paths out; repeatable
-    #[arg(short = 'g', long = "glob", value_name = "GLOB")]
-    pub globs: Vec<String>,
-    /// Search only these languages, by name or file extension
-    #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language)]
-    pub languages: Vec<Vec<&'static str>>,
-    /// Show N lines after each match, 0 to 100
-    #[arg(short = 'A', long, value_name = "N", value_parser = count)]
-    pub after_context: Option<usize>,
-    /// Show N lines before each match, 0 to 100
-    #[arg(short = 'B', long, value_name = "N", value_parser = count)]
-    pub before_context: Option<usize>,
-    /// Show N lines before and after each match, 0 to 100 [short: -C N]
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub context: Option<usize>,
+    pub files: Vec<String>,
     /// Print only the paths of files with a match
     #[arg(short = 'l', long, group = "grep_form")]
     pub files_with_matches: bool,
@@ -61,12 +33,6 @@ pub struct GrepArguments {
     /// Print the answer as one JSON object
     #[arg(long, group = "grep_form")]
     pub json: bool,
-    /// List at most N matching lines; all are counted [default: 100000]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub limit: Option<usize>,
-    /// Search this namespace of an index that holds several
-    #[arg(long, value_name = "NAME")]
-    pub namespace: Option<String>,
     /// Use the index as it is, without looking for new files
     #[arg(long)]
     pub no_refresh: bool,
@@ -87,24 +53,14 @@ Examples:
 
 Exit status: 0 found something, 1 found nothing, 2 an error.")]
 pub struct FilesArguments {
-    /// Glob, part of a path, or some of its letters in order; !GLOB leaves paths out
-    #[arg(value_name = "PATTERN")]
-    pub pattern: Option<String>,
-    /// List only files of these languages, by name or file extension
-    #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language)]
-    pub languages: Vec<Vec<&'static str>>,
-    /// List at most N files; all are counted
-    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
-    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub request: FilesRequest,
     /// Show size, language and last change
     #[arg(short = 'l', long, conflicts_with = "json")]
     pub long: bool,
     /// Print the answer as one JSON object
     #[arg(long)]
     pub json: bool,
-    /// List files of this namespace of an index that holds several
-    #[arg(long, value_name = "NAME")]
-    pub namespace: Option<String>,
     /// Use the index as it is, without looking for new files
     #[arg(long)]
     pub no_refresh: bool,
@@ -120,21 +76,11 @@ Examples:
 
 Exit status: 0 found something, 1 found nothing, 2 an error.")]
 pub struct OutlineArguments {
-    /// File, directory or glob
-    #[arg(value_name = "PATH", default_value = ".")]
-    pub path: String,
-    /// List symbols that are compiled for tests only, too
-    #[arg(long)]
-    pub tests: bool,
-    /// List at most N symbols of a file [default: all of one file, 20 of each of several]
-    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
-    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub request: OutlineRequest,
     /// Print the answer as one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Look in this namespace of an index that holds several
-    #[arg(long, value_name = "NAME")]
-    pub namespace: Option<String>,
     /// Use the index as it is, without looking for changed files
     #[arg(long)]
     pub no_refresh: bool,

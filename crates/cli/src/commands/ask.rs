@@ -10,8 +10,9 @@ use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
-use tamis::search::SearchCaller;
-use tamis::{Answer, Freshness, Index, SearchRequest};
+use tamis::config::Config;
+use tamis::search::{QueryParameters, SearchCaller};
+use tamis::{Answer, Error, Freshness, Index, SearchRequest};
 
 /// An index, with a request to it and the answer.
 pub struct Answered {
@@ -23,42 +24,31 @@ pub struct Answered {
     pub answer: Answer,
 }
 
-/// A request for the words of the query, with everything that the shared flags say.
-pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> SearchRequest {
-    SearchRequest {
-        limit: arguments.limit,
-        namespaces: arguments.scope.namespaces.clone(),
-        sharing: arguments.scope.no_sharing.then_some(false),
-        collections: arguments.collections.clone(),
-        paths: arguments.scope.paths.clone(),
-        metadata: arguments.metadata.filter(),
+/// The flags, with the words of the query and what only the command knows.
+pub fn asked(parameters: &QueryParameters, arguments: &QueryArguments) -> QueryParameters {
+    QueryParameters {
+        query: words(arguments),
+        // This flag is a setting: see `settings`.
+        cut: None,
         explain: arguments.output.explain,
-        aim: arguments.goal.aim(),
-        all: arguments.all,
-        strict: arguments.strict,
-        gate: arguments.no_gate.then_some(false),
-        fast: arguments.fast,
         entry_point: Some("cli".into()),
         caller: Some(SearchCaller::command_line()),
-        snippet_lines: arguments.context.map(|around| 2 * around + 1),
-        ..new(words(arguments))
+        ..parameters.clone()
     }
 }
 
 /// The words of the query, if none of its arguments is a path.
 pub fn words(arguments: &QueryArguments) -> String {
-    let words = arguments.given.iter().chain(&arguments.query).chain(&arguments.after_dashes);
+    let words = arguments.given.iter().chain(&arguments.words).chain(&arguments.after_dashes);
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// The shared flags that are configuration keys: one path checks them and decides which origin is stronger. `cut_key` is the
 /// key of `--cut`.
-pub fn settings(arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
+pub fn settings(parameters: &QueryParameters, arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
     let refresh = arguments.no_refresh.then_some("false");
     [
-        setting(cut_key, "--cut", arguments.cut.as_deref()),
-        setting("search.want", "--want", arguments.goal.want.as_deref()),
-        setting("search.mode", "--mode", arguments.mode.as_deref()),
+        setting(cut_key, "--cut", parameters.cut.as_deref()),
         setting("search.model", "--model", arguments.model.as_deref()),
         setting("search.refresh", "--no-refresh", refresh),
     ]
@@ -73,17 +63,17 @@ pub fn settings(arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
 /// A path outside the index, a flag or setting that is not allowed, no
 /// index to search, or an index or model that fails.
 pub fn ask(
-    mut request: SearchRequest,
+    request: impl FnOnce(&Config) -> Result<SearchRequest, Error>,
     paths: &[String],
     settings: Vec<FlagSetting>,
     form: &OutputArguments,
     global: &Global,
     output: &Output,
 ) -> Result<Option<Answered>> {
-    // Both checks come before indexing: a question that cannot be asked must not cost a run.
-    request.check()?;
     let session = Session::start(global, settings)?;
     let config = session.config()?;
+    // Both checks come before indexing: a question that cannot be asked must not cost a run.
+    let mut request = request(&config)?;
     request.tuned_rule(&config).map_err(|error| refused(error, "--cut"))?;
     let wants_refresh = config.search.refresh;
     let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };

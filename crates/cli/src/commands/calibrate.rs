@@ -38,7 +38,7 @@ pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> 
         seed: arguments.seed,
         force: arguments.force,
         dry_run: !arguments.write,
-        languages: arguments.languages.iter().flatten().map(|&name| name.to_owned()).collect(),
+        languages: arguments.languages.clone(),
         model: arguments.model.clone(),
     };
     interrupt::install()?;

@@ -14,8 +14,8 @@ use std::path::Path;
 use tamis::config::Config;
 use tamis::index::{EmbeddingCacheCheck, check_embedding_cache};
 use tamis::search::RerankedPassage;
-use tamis::store::{EmbeddedUsageLog, Findings, StoreError, UsageCheck};
 use tamis::{Error, Index};
+use tamis_store::{EmbeddedUsageLog, Findings, StoreError, UsageCheck};
 
 /// All checks and their outcome.
 #[derive(Debug, Serialize)]

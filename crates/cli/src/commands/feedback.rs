@@ -37,13 +37,7 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
     let relevance = if arguments.relevant { Label::Relevant } else { Label::NotRelevant };
     let passages: Vec<&str> = arguments.passages.iter().map(String::as_str).collect();
     let judged = index.feedback().judge(arguments.query_id.as_deref().unwrap_or_default(), &passages, relevance)?;
-    if arguments.json {
-        output.json(&judged)?;
-    } else {
-        let mut out = output.styled();
-        feedback::judged(&mut out, &judged)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &judged, output.styled(), |out| feedback::judged(out, &judged))?;
     Ok(Exit::Found)
 }
 
@@ -78,12 +72,6 @@ fn import(index: &Index, directory: &Path, arguments: &FeedbackArguments, output
         report => report?,
     };
     report.notes.iter().for_each(|note| output.warn(note));
-    if arguments.json {
-        output.json(&report)?;
-    } else {
-        let mut out = output.styled();
-        feedback::imported(&mut out, &report)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &report, output.styled(), |out| feedback::imported(out, &report))?;
     Ok(Exit::Found)
 }

@@ -9,7 +9,6 @@ use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::Write;
-use tamis::tree::{FilesRequest, TreeScope};
 
 /// Prints the paths of the files that a pattern names.
 ///
@@ -21,15 +20,7 @@ pub fn run(arguments: &FilesArguments, global: &Global, output: &Output) -> Resu
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);
-    let mut found = index.tree().files(&FilesRequest {
-        pattern: arguments.pattern.clone(),
-        scope: TreeScope {
-            languages: arguments.languages.iter().flatten().map(ToString::to_string).collect(),
-            namespace: arguments.namespace.clone(),
-            ..TreeScope::default()
-        },
-        limit: arguments.limit,
-    })?;
+    let mut found = index.tree().files(&arguments.request)?;
     let exit = Exit::found(found.total > 0);
     if arguments.json {
         output.json(&found)?;

@@ -45,13 +45,9 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
     if let Some(reason) = &done.not_indexed {
         output.warn(&format!("written, but it takes effect only with the next search that can index it: {reason}"));
     }
-    if arguments.json {
-        output.json(&done)?;
-    } else {
-        let mut out = output.styled();
-        notes::done(&mut out, &done, |entry| directory.display_path(&entry.namespace, &entry.path))?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &done, output.styled(), |out| {
+        notes::done(out, &done, |entry| directory.display_path(&entry.namespace, &entry.path))
+    })?;
     Ok(Exit::Found)
 }
 

@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
+use tamis::GetRequest;
 use tamis::search::SearchCaller;
 
 /// Prints the text that a path, lines or an identifier names.
@@ -18,8 +19,8 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
-    let wanted = WorkingDirectory::of(&index).index_path(&arguments.wanted);
-    let excerpt = index.get_with_context(&wanted, arguments.context, None)?;
+    let id = WorkingDirectory::of(&index).index_path(&arguments.request.id);
+    let excerpt = index.read(&GetRequest { id, ..arguments.request.clone() })?;
     index.feedback().opened(&excerpt, &SearchCaller::command_line(), "cli get");
     if arguments.json {
         output.json(&excerpt)?;

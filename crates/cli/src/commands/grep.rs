@@ -10,7 +10,7 @@ use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
 use tamis::Error;
-use tamis::tree::{GrepRequest, LetterCase, MOST_LISTED, Pattern, TreeScope};
+use tamis::tree::GrepRequest;
 
 /// Prints the lines that match.
 ///
@@ -22,32 +22,15 @@ pub fn run(arguments: &GrepArguments, global: &Global, output: &Output) -> Resul
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);
-    let case = match (arguments.ignore_case, arguments.smart_case) {
-        (true, _) => LetterCase::Insensitive,
-        (_, true) => LetterCase::Smart,
-        _ => LetterCase::Sensitive,
-    };
+    let asked = &arguments.request;
     let listed = !(arguments.files_with_matches || arguments.count);
     let request = GrepRequest {
-        pattern: Pattern {
-            text: arguments.pattern.clone(),
-            literal: arguments.fixed_strings,
-            case,
-            word: arguments.word_regexp,
-        },
-        scope: TreeScope {
-            paths: scope(&directory, &arguments.paths, &arguments.globs),
-            languages: arguments.languages.iter().flatten().map(ToString::to_string).collect(),
-            namespace: arguments.namespace.clone(),
-            allowed_namespaces: None,
-        },
-        before: arguments.before_context.or(arguments.context).unwrap_or_default(),
-        after: arguments.after_context.or(arguments.context).unwrap_or_default(),
-        limit: if listed { arguments.limit.unwrap_or(MOST_LISTED) } else { 0 },
-        line_chars: 4000,
-        ..GrepRequest::new("")
+        paths: scope(&directory, &arguments.files, &asked.paths),
+        limit: if listed { asked.limit } else { Some(0) },
+        line_chars: Some(4000),
+        ..asked.clone()
     };
-    let mut found = index.tree().grep(&request, &()).map_err(|error| as_typed(error, &directory, &arguments.paths))?;
+    let mut found = index.tree().grep(&request, &()).map_err(|error| as_typed(error, &directory, &arguments.files))?;
     let exit = Exit::found(found.files > 0);
     if arguments.json {
         output.json(&found)?;

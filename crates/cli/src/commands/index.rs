@@ -45,13 +45,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         let progress = Progress::at_once(output);
         index.refresh_with(options, &progress)?
     };
-    if arguments.json {
-        output.json(&report)?;
-    } else {
-        let mut out = output.styled();
-        report::report(&mut out, &report, output.verbose())?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &report, output.styled(), |out| report::report(out, &report, output.verbose()))?;
     refresh::warn_of_models(&report, output);
     Ok(ended(&report, output))
 }

@@ -42,13 +42,7 @@ pub fn run(arguments: &ModelArguments, global: &Global, output: &Output) -> Resu
             let found = meant(named, &session, &models);
             let Some(model) = found.into_iter().next() else { return Ok(unknown(named, output)) };
             let shown = shown(model, &session);
-            if named.json {
-                output.json(&shown)?;
-            } else {
-                let mut out = output.paged();
-                print::model(&mut out, &shown)?;
-                out.flush()?;
-            }
+            output.answer(named.json, &shown, output.paged(), |out| print::model(out, &shown))?;
             Ok(Exit::Found)
         }
         ModelAction::Remove(named) => removed(named, &session, &models, output),

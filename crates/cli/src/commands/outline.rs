@@ -21,13 +21,8 @@ pub fn run(arguments: &OutlineArguments, global: &Global, output: &Output) -> Re
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);
-    let mut found = index.tree().outline(&OutlineRequest {
-        path: directory.index_glob(&arguments.path),
-        namespace: arguments.namespace.clone(),
-        allowed_namespaces: None,
-        tests: arguments.tests,
-        limit: arguments.limit,
-    })?;
+    let path = directory.index_glob(&arguments.request.path);
+    let mut found = index.tree().outline(&OutlineRequest { path, ..arguments.request.clone() })?;
     let exit = Exit::found(found.symbols > 0);
     if arguments.json {
         output.json(&found)?;

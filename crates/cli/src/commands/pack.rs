@@ -9,7 +9,6 @@ use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
-use tamis::SearchRequest;
 use tamis::pack::PackRequest;
 use tamis::search::SearchCaller;
 
@@ -18,29 +17,23 @@ use tamis::search::SearchCaller;
 /// # Errors
 /// A flag that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &PackArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let mut languages: Vec<String> = arguments.languages.iter().flatten().map(ToString::to_string).collect();
-    languages.sort();
-    languages.dedup();
-    let mut search = SearchRequest {
-        limit: arguments.limit,
-        paths: arguments.paths.clone(),
-        languages,
-        collections: arguments.collections.clone(),
+    let mut request = PackRequest {
+        query: arguments.words.join(" "),
         entry_point: Some("cli".into()),
         caller: Some(SearchCaller::command_line()),
-        ..SearchRequest::new(arguments.query.join(" "))
+        ..arguments.request.clone()
     };
-    search.check()?;
+    // A question that cannot be asked must not cost a run.
+    request.search()?;
     let session = Session::start(global, Vec::new())?;
     let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);
-    for path in &mut search.paths {
+    for path in &mut request.paths {
         *path = directory.index_glob(path);
     }
-    let budget_tokens = usize::try_from(arguments.budget).unwrap_or(usize::MAX);
-    let pack = index.pack(&PackRequest { search, budget_tokens })?;
+    let pack = index.pack(&request)?;
     let exit = Exit::found(!pack.sections.is_empty());
     pack.warnings.iter().for_each(|warning| output.warn(warning));
     if arguments.json {

@@ -22,15 +22,8 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::of(&index);
-    let mut found = index.related().find(
-        &RelatedRequest {
-            by: arguments.by.as_deref().map(str::parse).transpose()?,
-            limit: arguments.limit,
-            metadata: arguments.metadata.filter(),
-            ..RelatedRequest::new(directory.index_path(&arguments.wanted))
-        },
-        &(),
-    )?;
+    let id = directory.index_path(&arguments.request.id);
+    let mut found = index.related().find(&RelatedRequest { id, ..arguments.request.clone() }, &())?;
     index.feedback().opened(&found, &SearchCaller::command_line(), "cli related");
     let exit = Exit::found(!found.is_empty());
     if arguments.json {

@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 8 << 20;
 /// A text, topic or file that is not allowed, several namespaces and none named, or a file or an index that cannot be
 /// written.
 pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let text = match arguments.text.as_slice() {
+    let text = match arguments.words.as_slice() {
         [only] if only == "-" => standard_input()?,
         words => words.join(" "),
     };
@@ -28,17 +28,10 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
     let config = session.config()?;
     let index = session.open(config)?;
     let directory = WorkingDirectory::of(&index);
-    let file = arguments
-        .file
-        .as_ref()
-        .map(|file| if index.is_of_one_tree() { directory.index_path(file) } else { file.clone() });
-    let request = RememberRequest {
-        text,
-        topic: arguments.topic.clone(),
-        file,
-        namespace: arguments.namespace.clone(),
-        at: None,
-    };
+    let asked = &arguments.request;
+    let file =
+        asked.file.as_ref().map(|file| if index.is_of_one_tree() { directory.index_path(file) } else { file.clone() });
+    let request = RememberRequest { text, file, ..asked.clone() };
     let remembered = index.notes().remember(&request, &Progress::when_slow(output))?;
     if let Some(reason) = &remembered.not_indexed {
         output.warn(&format!("written, but searches find it only after the next run that can index it: {reason}"));

@@ -2,11 +2,13 @@
 
 use super::ask::{self, Answered, ask};
 use super::query_paths;
-use crate::args::{Global, MetadataArguments, SearchArguments};
+use crate::args::{Global, SearchArguments};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::session::{FlagSetting, setting};
 use anyhow::{Result, bail};
+use tamis::config::Config;
+use tamis::search::{MetadataFilter, QueryParameters, SearchParameters};
 use tamis::{Index, SearchRequest};
 
 /// Answers a question.
@@ -14,10 +16,12 @@ use tamis::{Index, SearchRequest};
 /// # Errors
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let common = &arguments.common;
-    let divided = query_paths::divided(&common.query, &common.after_dashes, common.given.as_deref());
-    let request = SearchRequest { query: divided.query, ..request(arguments)? };
-    let Some(answered) = ask(request, &divided.paths, settings(arguments), &common.output, global, output)? else {
+    let SearchArguments { query, parameters, .. } = arguments;
+    let divided = query_paths::divided(&query.words, &query.after_dashes, query.given.as_deref());
+    let common = QueryParameters { query: divided.query, ..ask::asked(&parameters.common, query) };
+    let asked = SearchParameters { common, guarantee: None, ..parameters.clone() };
+    let request = |config: &Config| asked.request(config);
+    let Some(answered) = ask(request, &divided.paths, settings(arguments), &query.output, global, output)? else {
         return Ok(Exit::Interrupted);
     };
     if let [word] = divided.either.as_slice() {
@@ -27,47 +31,29 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     }
     let Answered { index, request, answer } = &answered;
     if answer.index.passages == 0 {
-        explain_empty(index, request, &common.metadata, output)?;
+        explain_empty(index, request, output)?;
     }
-    ask::print(&answered, &common.output, common.limit, output)?;
+    ask::print(&answered, &query.output, parameters.common.limit, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
 }
 
 fn settings(arguments: &SearchArguments) -> Vec<FlagSetting> {
+    let SearchArguments { query, parameters, .. } = arguments;
     let own = [
-        setting("search.guarantee", "--guarantee", arguments.guarantee.as_deref()),
+        setting("search.guarantee", "--guarantee", parameters.guarantee.as_deref()),
         setting("rank.recency", "--recency", arguments.recency.as_deref()),
     ];
-    ask::settings(&arguments.common, "search.cut").into_iter().chain(own.into_iter().flatten()).collect()
-}
-
-fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
-    let mut languages: Vec<String> =
-        arguments.languages.iter().flat_map(|names| names.iter().map(ToString::to_string)).collect();
-    languages.sort();
-    languages.dedup();
-    let variants = arguments.variants.iter().map(|variant| variant.parse());
-    Ok(SearchRequest {
-        variants: variants.collect::<Result<_, tamis::Error>>()?,
-        languages,
-        language_hint: arguments.prefer_lang.map(str::to_owned),
-        caller_path: arguments.from.clone(),
-        kinds: arguments.kinds.clone(),
-        roles: arguments.roles.clone(),
-        symbols: arguments.symbols.clone(),
-        passages: arguments.passages,
-        ..ask::request(&arguments.common, SearchRequest::new)
-    })
+    ask::settings(&parameters.common, query, "search.cut").into_iter().chain(own.into_iter().flatten()).collect()
 }
 
 /// Names the filters that leave nothing, and the values in the index.
-fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
+fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {
         output.note(&format!("{}: there is nothing to index here", index.root().display()));
         return Ok(());
     }
-    let filters = filters(request, metadata);
+    let filters = filters(request);
     let mut empty = Vec::new();
     for (name, alone) in &filters {
         if index.passing(alone)? == 0 {
@@ -97,7 +83,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
             "--path {path}: no such file or directory in the index of {root}; give a path or a glob under it, such as 'src/**/*.rs'"
         );
     }
-    let names = |counts: &[tamis::store::Count]| {
+    let names = |counts: &[tamis_store::Count]| {
         let names = counts.iter().map(|count| count.name.as_str()).filter(|name| !name.is_empty());
         names.collect::<Vec<_>>().join(", ")
     };
@@ -110,7 +96,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
     if is_empty("--lang") {
         output.note(&format!("the languages here are {}", names(&summary.languages)));
     }
-    let given = metadata.given();
+    let given = given(&request.metadata);
     if given.iter().any(|flag| is_empty(flag)) {
         let given = given.join(", ");
         output.note(&format!("{given}: nothing matches; passages without such a field are left out too"));
@@ -119,7 +105,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
 }
 
 /// The filters in use, as the user writes them, each with a request that has no other.
-fn filters(request: &SearchRequest, metadata: &MetadataArguments) -> Vec<(String, SearchRequest)> {
+fn filters(request: &SearchRequest) -> Vec<(String, SearchRequest)> {
     let none = SearchRequest {
         namespace: request.namespace.clone(),
         namespaces: request.namespaces.clone(),
@@ -143,7 +129,23 @@ fn filters(request: &SearchRequest, metadata: &MetadataArguments) -> Vec<(String
     }
     if !request.metadata.is_empty() {
         let alone = SearchRequest { metadata: request.metadata.clone(), ..none };
-        filters.push((metadata.given().join(" "), alone));
+        filters.push((given(&request.metadata).join(" "), alone));
     }
     filters
+}
+
+/// The flags of conditions on metadata that are given.
+fn given(metadata: &MetadataFilter) -> Vec<&'static str> {
+    [
+        ("--state", !metadata.states.is_empty()),
+        ("--label", !metadata.labels.is_empty()),
+        ("--author", !metadata.authors.is_empty()),
+        ("--type", !metadata.types.is_empty()),
+        ("--topic", !metadata.topics.is_empty()),
+        ("--since", metadata.since.is_some()),
+        ("--until", metadata.until.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(flag, given)| given.then_some(flag))
+    .collect()
 }

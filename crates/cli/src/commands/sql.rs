@@ -6,9 +6,8 @@ use crate::output::Output;
 use crate::print::sql;
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
-use std::io::{Read, Write};
-use std::time::Duration;
-use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlQuery, SqlRequest};
+use std::io::Read;
+use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlLimits, SqlRequest};
 
 /// The most that is read of a statement on standard input; no statement that long can run.
 const LONGEST_INPUT: u64 = 1 << 20;
@@ -19,27 +18,12 @@ const LONGEST_INPUT: u64 = 1 << 20;
 /// A statement that cannot be read or run, or an index that cannot be read.
 pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result<Exit> {
     let Some(given) = &arguments.sql else {
-        if arguments.output.json {
-            output.json(&SQL_TABLES)?;
-        } else {
-            let mut out = output.paged();
-            sql::print_tables(&mut out, SQL_TABLES)?;
-            out.flush()?;
-        }
+        output.answer(arguments.output.json, &SQL_TABLES, output.paged(), |out| sql::print_tables(out, SQL_TABLES))?;
         return Ok(Exit::Found);
     };
-    let request = SqlRequest {
-        namespace: arguments.namespace.clone(),
-        allowed_namespaces: None,
-        query: SqlQuery {
-            parameters: arguments.parameters.iter().cloned().collect(),
-            limit: arguments.limit,
-            timeout: Duration::from_millis(arguments.timeout),
-            max_bytes: MOST_SQL_BYTES,
-            ..SqlQuery::new(statement(given)?)
-        },
-        include_schema: arguments.schema,
-    };
+    let asked = &arguments.request;
+    let limits = SqlLimits { max_bytes: Some(MOST_SQL_BYTES), ..asked.limits };
+    let request = SqlRequest { sql: statement(given)?, limits, ..asked.clone() };
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;

@@ -7,14 +7,10 @@ use crate::print::stats;
 use crate::print::text::counted;
 use crate::session::Session;
 use anyhow::Result;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::io::Write;
 use tamis::Index;
 use tamis::telemetry::{ReplayRequest, StatsRequest};
-
-/// A period in milliseconds since 1970; either end may be open.
-type Period = (Option<i64>, Option<i64>);
 
 /// Prints statistics, replays searches or deletes the record.
 ///
@@ -27,23 +23,12 @@ pub fn run(arguments: &StatsArguments, global: &Global, output: &Output) -> Resu
     if arguments.purge {
         return purge(&index, arguments, output);
     }
-    let period = (arguments.since.map(Timestamp::as_millisecond), arguments.until.map(Timestamp::as_millisecond));
-    if arguments.replay.is_empty() {
-        show(&index, arguments, period, output)
-    } else {
-        replay(&index, arguments, period, output)
-    }
+    if arguments.replay.is_empty() { show(&index, arguments, output) } else { replay(&index, arguments, output) }
 }
 
-fn show(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period, output: &Output) -> Result<Exit> {
+fn show(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<Exit> {
     let zone = if arguments.json { TimeZone::UTC } else { local_zone() };
-    let request = StatsRequest {
-        since_ms,
-        until_ms,
-        namespace: arguments.namespace.clone(),
-        time_zone: Some(zone.clone()),
-        ..StatsRequest::default()
-    };
+    let request = StatsRequest { time_zone: Some(zone.clone()), ..arguments.queries.clone() };
     let stats = index.statistics().summarize(&request)?;
     if arguments.json {
         output.json(&stats)?;
@@ -57,9 +42,8 @@ fn show(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period,
     Ok(Exit::found(stats.queries > 0))
 }
 
-fn replay(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period, output: &Output) -> Result<Exit> {
-    let namespace = arguments.namespace.clone();
-    let request = ReplayRequest { cuts: arguments.cuts(), since_ms, until_ms, namespace, limit: arguments.limit };
+fn replay(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<Exit> {
+    let request = ReplayRequest { cuts: arguments.cuts(), searches: arguments.queries.clone(), limit: arguments.limit };
     let replay = index.statistics().replay(&request)?;
     if arguments.json {
         output.json(&replay)?;
@@ -99,7 +83,8 @@ fn purge(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<E
 
 /// The reason there is nothing to show.
 fn nothing(index: &Index, arguments: &StatsArguments, what: &str) -> &'static str {
-    let narrowed = arguments.since.is_some() || arguments.until.is_some() || arguments.namespace.is_some();
+    let StatsRequest { since, until, namespace, .. } = &arguments.queries;
+    let narrowed = since.is_some() || until.is_some() || namespace.is_some();
     match (index.config().telemetry.record, narrowed, what) {
         (false, ..) => "nothing is recorded: telemetry is off",
         (true, true, "query") => "no query of that period and namespace is recorded",

@@ -6,7 +6,6 @@ use crate::output::Output;
 use crate::print::status::status;
 use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
 use std::time::SystemTime;
 
 /// Shows the contents and the freshness of the index; changes nothing.
@@ -21,12 +20,8 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
         output.warn(&format!("opened read-only: {full}"));
     }
     let found = index.status()?;
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        status(&mut out, &found, SystemTime::now(), output.verbose())?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| {
+        status(out, &found, SystemTime::now(), output.verbose())
+    })?;
     Ok(Exit::Found)
 }

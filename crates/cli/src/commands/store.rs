@@ -9,8 +9,8 @@ use crate::print::text::{bytes, count, counted};
 use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
-use tamis::store::prelude::*;
-use tamis::store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
 
 /// Creates the tables, shows what they hold, checks or distributes them.
 ///
@@ -41,25 +41,13 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
         }
         StoreAction::Status(status) => {
             let found = store.status()?;
-            if status.json {
-                output.json(&found)?;
-            } else {
-                let mut out = output.styled();
-                show(&mut out, &found)?;
-                out.flush()?;
-            }
+            output.answer(status.json, &found, output.styled(), |out| show(out, &found))?;
             Ok(Exit::Found)
         }
         StoreAction::Check(check) => {
             let findings = if check.check_only { store.check()? } else { store.mend(&mut |_| Ok(()))? };
             let is_sound = findings.problems.is_empty();
-            if check.json {
-                output.json(&findings)?;
-            } else {
-                let mut out = output.styled();
-                report(&mut out, &findings)?;
-                out.flush()?;
-            }
+            output.answer(check.json, &findings, output.styled(), |out| report(out, &findings))?;
             Ok(Exit::found(is_sound))
         }
         StoreAction::Shard(shard) => {

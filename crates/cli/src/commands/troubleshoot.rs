@@ -8,34 +8,21 @@ use crate::print::troubleshoot::troubleshooting;
 use crate::session::{Session, setting};
 use anyhow::Result;
 use std::io::Write;
-use tamis::troubleshoot::{Trouble, TroubleshootRequest};
+use tamis::troubleshoot::TroubleshootRequest;
 
 /// Prints the solved problems, or that there are none.
 ///
 /// # Errors
 /// A value out of range, an unreadable body, no index, or no issue of that number in it.
 pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let trouble = match (arguments.issue, &arguments.title) {
-        (Some(number), _) => Trouble::Issue(number),
-        (None, title) => Trouble::Text {
-            title: title.clone().unwrap_or_default(),
-            body: issue_body::read(arguments.body.as_deref(), arguments.body_file.as_deref())?,
-        },
-    };
-    let flags = [
-        setting("triage.troubleshooting.keep_by", "--keep-by", arguments.keep_by.as_deref()),
-        setting("triage.troubleshooting.similarity_threshold", "--threshold", arguments.threshold.as_deref()),
-        setting("triage.troubleshooting.max_results", "--max-results", arguments.max_results.as_deref()),
-        setting("triage.troubleshooting.total_budget_chars", "--budget", arguments.budget.as_deref()),
-    ];
-    let session = Session::start(global, flags.into_iter().flatten().collect())?;
+    let body = issue_body::read(arguments.request.body.as_deref(), arguments.body_file.as_deref())?;
+    let request = TroubleshootRequest { body, ..arguments.request.clone() };
+    let keep_by = setting("triage.troubleshooting.keep_by", "--keep-by", arguments.keep_by.as_deref());
+    let session = Session::start(global, keep_by.into_iter().collect())?;
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.troubleshooting().answer(
-        &TroubleshootRequest { namespace: arguments.namespace.clone(), ..TroubleshootRequest::new(trouble) },
-        &(),
-    )?;
+    let found = index.troubleshooting().answer(&request, &())?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }

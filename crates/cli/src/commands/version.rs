@@ -5,7 +5,6 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::version::{Version, version};
 use anyhow::Result;
-use std::io::Write;
 
 /// Prints the version, the commit, the target, the features and the built-in models.
 ///
@@ -13,12 +12,6 @@ use std::io::Write;
 /// Standard output cannot be written.
 pub fn run(arguments: &VersionArguments, output: &Output) -> Result<Exit> {
     let this = Version::of_this_build();
-    if arguments.json {
-        output.json(&this)?;
-    } else {
-        let mut out = output.styled();
-        version(&mut out, &this)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &this, output.styled(), |out| version(out, &this))?;
     Ok(Exit::Found)
 }

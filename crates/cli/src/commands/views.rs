@@ -6,9 +6,7 @@ use crate::output::Output;
 use crate::print::{sql, views};
 use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
-use std::time::Duration;
-use tamis::evidence::{MOST_SQL_BYTES, SqlValue, ViewRequest};
+use tamis::evidence::{MOST_SQL_BYTES, SqlLimits, ViewRequest};
 
 /// Lists the views; needs no index.
 ///
@@ -17,13 +15,7 @@ use tamis::evidence::{MOST_SQL_BYTES, SqlValue, ViewRequest};
 pub fn list(arguments: &ViewsArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let found = tamis::evidence::views(session.user_directory.as_deref());
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        views::views(&mut out, &found)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| views::views(out, &found))?;
     Ok(Exit::Found)
 }
 
@@ -32,17 +24,8 @@ pub fn list(arguments: &ViewsArguments, global: &Global, output: &Output) -> Res
 /// # Errors
 /// An unknown view or parameter, a value of another type, no index, or a view that cannot run.
 pub fn run(arguments: &ViewArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let parameters = arguments.parameters.iter().map(|(name, value)| (name.clone(), SqlValue::Text(value.clone())));
-    let request = ViewRequest {
-        namespace: arguments.namespace.clone(),
-        task: arguments.task.clone(),
-        parameters: parameters.collect(),
-        limit: arguments.limit,
-        timeout: Duration::from_millis(arguments.timeout),
-        max_bytes: MOST_SQL_BYTES,
-        now: arguments.now,
-        ..ViewRequest::new(&arguments.view)
-    };
+    let limits = SqlLimits { max_bytes: Some(MOST_SQL_BYTES), ..arguments.request.limits };
+    let request = ViewRequest { limits, ..arguments.request.clone() };
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;

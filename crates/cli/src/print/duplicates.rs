@@ -21,9 +21,16 @@ pub fn duplicates(out: &mut dyn Page, found: &Duplicates) -> io::Result<()> {
         }
     }
     let reason = visible(found.reason.trim_end_matches('.')).into_owned();
+    // Those below the floor are there so that a person has a few to compare.
+    let likely = found.duplicates.iter().filter(|one| one.likeness >= found.min_likeness).count();
+    let likely = match (found.cut.keep, found.duplicates.len()) {
+        (all, shown) if all > shown => format!("{all} likely, the first {shown} shown"),
+        (_, shown) if shown > likely => format!("{likely} likely, and {} to compare", shown - likely),
+        _ => format!("{likely} likely"),
+    };
     match (found.duplicates.is_empty(), &found.query_id) {
         (true, _) => writeln!(out, "No likely duplicate: {reason}."),
-        (false, Some(id)) => writeln!(out, "\n{} likely: {reason}. [query {id}]", found.duplicates.len()),
-        (false, None) => writeln!(out, "\n{} likely: {reason}.", found.duplicates.len()),
+        (false, Some(id)) => writeln!(out, "\n{likely}: {reason}. [query {id}]"),
+        (false, None) => writeln!(out, "\n{likely}: {reason}."),
     }
 }

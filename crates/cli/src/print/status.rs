@@ -8,7 +8,7 @@ use owo_colors::OwoColorize;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::Status;
-use tamis::text::Language;
+use tamis_text::Language;
 
 /// Writes the whole status. `verbose` adds the kinds of files left out and the remarks on how files were read.
 ///

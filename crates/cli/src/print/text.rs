@@ -3,7 +3,7 @@
 use indicatif::{DecimalBytes, HumanCount};
 use std::borrow::Cow;
 use std::time::Duration;
-use tamis::text::safe::for_terminal;
+use tamis_text::safe::for_terminal;
 
 /// A whole number with separators.
 pub fn count(number: u64) -> String {

@@ -5,7 +5,7 @@ use crate::page::Page;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use std::io;
-use tamis::embed::{BUILT_IN_MODELS, BuiltInModel};
+use tamis_embed::{BUILT_IN_MODELS, BuiltInModel};
 
 /// The facts of a build.
 #[derive(Debug, Serialize)]

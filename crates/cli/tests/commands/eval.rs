@@ -179,20 +179,8 @@ fn reports_for_programs_and_for_people() {
 fn depths_times_limits_and_options_reach_the_report() {
     let place = Place::new();
     let report = place.json(&[
-        "house",
-        "--cut",
-        "fixed:k=3",
-        "--depths",
-        "1,5",
-        "--timings",
-        "--limit-queries",
-        "4",
-        "--beta",
-        "2",
-        "--resamples",
-        "50",
-        "--baseline",
-        "fixed-3",
+        "house", "--cut", "fixed:k=3", "--depths", "1,5", "--timings", "--limit-queries", "4", "--beta", "2",
+        "--resamples", "50", "--baseline", "fixed-3",
     ]);
     let fixed = method(&report, "fixed:k=3");
     assert_eq!(fixed["depths"].as_array().map(Vec::len), Some(2), "{fixed}");

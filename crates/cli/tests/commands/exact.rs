@@ -48,12 +48,8 @@ fn first(tree: &Tree, query: &str) -> (String, Value) {
 fn the_definition_of_a_name_comes_first() {
     let tree = tree();
     for query in [
-        "FromRequestParts",
-        "where is FromRequestParts implemented",
-        "FromRequestParts trait",
-        "how does FromRequestParts extract",
-        "axum::extract::FromRequestParts",
-        "`FromRequestParts`",
+        "FromRequestParts", "where is FromRequestParts implemented", "FromRequestParts trait",
+        "how does FromRequestParts extract", "axum::extract::FromRequestParts", "`FromRequestParts`",
     ] {
         assert_eq!(first(&tree, query), ("src/extract/parts.rs".into(), "definition".into()), "{query}");
     }

@@ -260,9 +260,9 @@ fn search_gives_what_is_relevant_and_says_why_it_stops() {
         (json!({ "query": " " }), "query"),
         (json!({ "query": "x", "limit": 0 }), "limit = 0: must be a whole number from 1 to 100"),
         (json!({ "query": "x", "qeury": "y" }), "did you mean query?"),
-        (json!({ "query": "x", "languages": ["rst"] }), "languages = \"rst\""),
+        (json!({ "query": "x", "languages": ["pyton"] }), "did you mean python?"),
         (json!({ "query": "x", "since": "soon" }), "since: \"soon\" is no date"),
-        (json!({ "query": "x", "want": "more" }), "one of one, best, all"),
+        (json!({ "query": "x", "want": "more" }), "one of auto, one, best, all"),
         (json!({ "query": "x", "namespace": "nowhere" }), "namespace"),
         (json!({ "query": "x", "max_chars": 10 }), "max_chars = 10: must be a whole number from 1000 to 100000"),
     ] {
@@ -411,7 +411,7 @@ fn troubleshoot_gives_what_was_solved_or_says_that_nothing_was() {
     let error = client.refused("troubleshoot", json!({ "title": "x", "max_results": 11 }));
     assert!(error.contains("from 1 to 10"), "{error}");
     let error = client.refused("troubleshoot", json!({ "details": "x" }));
-    assert!(error.contains("troubleshoot needs title"), "{error}");
+    assert!(error.contains("needs title"), "{error}");
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn memories_are_found_and_added() {
     assert_eq!(data["results"], json!([]), "{text}");
     for (tool, arguments, said) in [
         ("memory_search", json!({ "query": "x", "until": "whenever" }), "until: \"whenever\" is no date"),
-        ("remember", json!({ "text": "" }), "text = \"\": must be a text of at least 1 characters"),
+        ("remember", json!({ "text": "" }), "text = \"\": must be a text of 1 to"),
         ("remember", json!({ "text": "x", "namespace": "nowhere" }), "namespace"),
         ("remember", json!({ "text": "x", "file": "/etc/passwd" }), "remember has no such argument"),
     ] {
@@ -457,7 +457,7 @@ fn a_cut_is_explained_and_compared_with_another() {
         client.good("explain_cut", json!({ "query": "zeppelin hydrogen accounting", "paths": ["none/**"] }));
     assert_eq!((&data["decided"]["keep"], &data["around"]), (&json!(0), &json!([])));
     let error = client.refused("explain_cut", json!({ "query": "x", "cut": "guess" }));
-    assert!(error.starts_with("cut: "), "{error}");
+    assert!(error.starts_with("unknown cut method"), "{error}");
 }
 
 #[test]

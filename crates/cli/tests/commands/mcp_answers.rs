@@ -5,7 +5,7 @@ use crate::mcp::Client;
 use crate::support::Tree;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use tamis::text::safe::is_hidden;
+use tamis_text::safe::is_hidden;
 
 /// Hidden and control characters, and words that would pass for the answer's own outside a fence.
 const HOSTILE: &str = "OBEYME \u{1b}[31m\u{7}\u{202e}\u{2066}\u{200b}\u{e0041}\u{e0042}\u{fe0f}\u{9b}\u{7f}";
@@ -399,7 +399,9 @@ fn limits_of_a_schema_are_the_limits_that_hold() {
                 let by_size = ["characters", "entries", "a number", "a whole number", "bytes", "at most"]
                     .iter()
                     .any(|word| said.contains(word));
-                assert!(!(refused && by_size), "{name}.{argument} at its limit: {said}");
+                // A setting can be stricter.
+                let by_setting = said.contains("memory.max_characters");
+                assert!(!(refused && by_size) || by_setting, "{name}.{argument} at its limit: {said}");
                 let (is_error, said) = with(&mut client, beyond);
                 assert!(is_error && said.contains(argument.as_str()), "{name}.{argument} beyond its limit: {said}");
             }

@@ -105,17 +105,8 @@ fn the_json_answer_has_every_field_of_the_contract() {
     let answer = tree.json(&["search", "--json", OVEN]);
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     for key in [
-        "query",
-        "mode_used",
-        "fallback_reason",
-        "model",
-        "results",
-        "cut",
-        "summary",
-        "nearest",
-        "missing_words",
-        "timings_ms",
-        "index",
+        "query", "mode_used", "fallback_reason", "model", "results", "cut", "summary", "nearest", "missing_words",
+        "timings_ms", "index",
     ] {
         assert!(keys(&answer).contains(&key.to_owned()), "{key}");
     }
@@ -123,21 +114,8 @@ fn the_json_answer_has_every_field_of_the_contract() {
     assert_eq!(answer["mode_used"], "hybrid");
     let first = &answer["results"][0];
     for key in [
-        "rank",
-        "id",
-        "collection",
-        "namespace",
-        "path",
-        "start_line",
-        "end_line",
-        "title",
-        "symbol",
-        "kind",
-        "language",
-        "bm25",
-        "similarity",
-        "score",
-        "snippet",
+        "rank", "id", "collection", "namespace", "path", "start_line", "end_line", "title", "symbol", "kind",
+        "language", "bm25", "similarity", "score", "snippet",
     ] {
         assert!(keys(first).contains(&key.to_owned()), "{key}");
     }

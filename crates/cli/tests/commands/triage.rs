@@ -85,13 +85,9 @@ fn duplicates_are_told_with_their_likeness() {
     assert!(out.starts_with("#1  0.") && out.contains("  (closed)\n") && !out.contains("#3 "), "{out}");
     let found = tree.json(&["duplicates", "3", "--json"]);
     assert_eq!(found["duplicates"][0]["number"], 1);
-    let (code, out, _) = run(tree.tamis(&[
-        "duplicates",
-        "--title",
-        "Quarterly harvest of seaweed",
-        "--body",
-        "How much kelp is there?",
-    ]));
+    let (code, out, _) = run(
+        tree.tamis(&["duplicates", "--title", "Quarterly harvest of seaweed", "--body", "How much kelp is there?"])
+    );
     assert_eq!(code, 1);
     assert!(out.starts_with("No likely duplicate: the nearest issue, #"), "{out}");
     let open = tree.json(&["duplicates", "1", "--state", "open", "--json"]);

@@ -1,26 +1,24 @@
-//! The pages in `docs/reference`, made from what the program says of itself: its settings, its cuts, its tools, its routes and its
-//! schemas.
+//! The pages in `docs/reference`, made from what the program says of itself: its settings, its tools and its routes.
 
 use crate::reader::Reader;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use tamis::cut::METHODS;
 
+/// The meaning of a row of a table.
+const ALSO: &str = "*Also* names what an earlier table has in the same words.";
 /// The line under the title of each page.
 const MADE: &str = "<!-- written by `cargo xtask site --write` -->";
 
 #[test]
 fn the_reference_is_what_the_program_says() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let folder = docs.join("reference");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let mut reader = Reader::new();
     let pages = [
         ("configuration.md", configuration(&mut reader)),
-        ("cuts.md", cuts()),
         ("tools.md", tools(&mut reader)),
         ("routes.md", routes(&mut reader)),
-        ("schemas.md", schemas(&docs.join("schema"))),
     ];
     let writes = std::env::var_os("TAMIS_PAGES_WRITE").is_some();
     for (name, made) in pages {
@@ -87,37 +85,6 @@ fn configuration(reader: &mut Reader) -> String {
     page
 }
 
-fn cuts() -> String {
-    let mut page = format!(
-        "# Cut methods\n{MADE}\n\nEvery method and its parameters, as `--cut METHOD:PARAM=VALUE` takes them, and the \
-         configuration's `search.cut`. The parameters of `max_gap`, `kneedle` and `top_score` also have keys, `cut.METHOD.PARAM`. [All cuts](../cuts.md) explains each method and names its source, and \
-         [choosing a cut](../cut.md) helps to choose.\n"
-    );
-    for method in METHODS {
-        page += &format!(
-            "\n## {}\n{}; it reads the {}. [More](../cuts.md#{0})\n",
-            method.name,
-            capital(method.summary),
-            method.scale
-        );
-        if method.parameters.is_empty() {
-            page += "\nIt has no parameters.\n";
-            continue;
-        }
-        page += "\n| parameter | default | allowed | meaning |\n| --- | --- | --- | --- |\n";
-        for parameter in method.parameters {
-            let (name, default, range) = (parameter.name, parameter.default(), parameter.range);
-            page += &format!("| `{name}` | `{default}` | {} | {} |\n", cell(&range.to_string()), cell(parameter.doc));
-        }
-    }
-    page
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
-}
-
 fn tools(reader: &mut Reader) -> String {
     let client =
         r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"reference","version":"1"}}"#;
@@ -133,11 +100,11 @@ fn tools(reader: &mut Reader) -> String {
     let mut page = format!(
         "# Tools for agents\n{MADE}\n\nEvery tool of [`tamis mcp`](../mcp.md), as clients see it: the description and the arguments. \
          A server lists the tools whose content its index has. `remember` and `feedback` also need `--allow-remember` and \
-         `--allow-feedback`.\n"
+         `--allow-feedback`. {ALSO}\n"
     );
+    let mut seen = HashSet::new();
     for tool in list["result"]["tools"].as_array().expect("tools") {
-        page += &format!("\n## {}\n{}\n", text(tool, "name"), text(tool, "description"));
-        page += &fields("argument", &tool["inputSchema"], true);
+        page += &table(text(tool, "name"), "", text(tool, "description"), properties(&tool["inputSchema"]), &mut seen);
     }
     page
 }
@@ -146,83 +113,60 @@ fn routes(reader: &mut Reader) -> String {
     let document = json(reader, "tamis schema openapi");
     let mut page = format!(
         "# HTTP routes\n{MADE}\n\nEvery route of [`tamis serve`](../http.md) with its parameters. The same as an OpenAPI document: \
-         [openapi.json](../schema/openapi.json). Where a route takes `POST`, the parameters are fields of a JSON object.\n"
+         [openapi.json](../schema/openapi.json). Where a route takes `POST`, the parameters are fields of a JSON object. {ALSO}\n"
     );
+    let mut seen = HashSet::new();
     for (path, operations) in object(&document["paths"]) {
         let operations = object(operations);
         let methods: Vec<_> = operations.keys().map(|method| method.to_uppercase()).collect();
-        let summary = operations.values().map(|operation| text(operation, "summary")).next().unwrap_or_default();
-        page += &format!("\n## {path}\n{}. {summary}.\n", methods.join(", "));
-        let described =
-            operations.values().map(|operation| text(operation, "description")).find(|text| !text.is_empty());
-        if let Some(description) = described {
-            page += &format!("\n{description}\n");
-        }
-        for (method, operation) in operations {
-            if method == "post" && operations.contains_key("get") {
-                continue;
-            }
-            let listed = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
-            if !listed.is_empty() {
-                let rows = listed.iter().map(|parameter| {
-                    let required = parameter["required"] == true;
-                    row(text(parameter, "name"), required, &parameter["schema"], text(parameter, "description"))
-                });
-                page += &table("parameter", rows);
-            }
-            page += &fields("field", &operation["requestBody"]["content"]["application/json"]["schema"], true);
-        }
+        let first = |field| operations.values().map(|operation| text(operation, field)).find(|text| !text.is_empty());
+        let about = format!("{}. {}", first("summary").unwrap_or_default(), first("description").unwrap_or_default());
+        let operation = operations.get("get").or(operations.get("post")).expect("an operation");
+        let listed = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+        let listed = listed.iter().map(|parameter| {
+            let required = parameter["required"] == true;
+            (text(parameter, "name"), required, &parameter["schema"], text(parameter, "description"))
+        });
+        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+        page += &table(path, &methods.join(", "), &about, listed.chain(properties(body)), &mut seen);
     }
     page
 }
 
-fn schemas(folder: &Path) -> String {
-    let mut page = format!(
-        "# JSON schemas\n{MADE}\n\nThe schemas of what the program reads and writes, with the fields of their outermost objects. The \
-         files have all of it.\n"
-    );
-    for name in ["search", "issue", "evidence"] {
-        let file = format!("{name}.schema.json");
-        let schema = fs::read_to_string(folder.join(&file)).expect("a committed schema");
-        let schema: Value = serde_json::from_str(&schema).expect("JSON");
-        let title = schema["title"].as_str().unwrap_or(name);
-        page += &format!("\n## {title}\n[{file}](../schema/{file}). {}\n", cell(text(&schema, "description")));
-        let alternatives = schema["oneOf"].as_array().or(schema["anyOf"].as_array());
-        match alternatives {
-            None => page += &fields("field", &schema, false),
-            Some(alternatives) => {
-                for alternative in alternatives {
-                    let referred = alternative["$ref"].as_str().and_then(|pointer| schema.pointer(&pointer[1..]));
-                    let alternative = referred.unwrap_or(alternative);
-                    page += &format!("\n{}\n", cell(text(alternative, "description")));
-                    page += &fields("field", alternative, false);
-                }
-            }
-        }
-    }
-    page += "\n## HTTP API\n[openapi.json](../schema/openapi.json). [Its routes](routes.md).\n";
-    page
-}
+/// A parameter: its name, whether it is required, its schema and its description.
+type Parameter<'a> = (&'a str, bool, &'a Value, &'a str);
 
-/// The table of an object's properties; empty without any.
-fn fields(heading: &str, schema: &Value, marks_required: bool) -> String {
-    let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty()) else {
-        return String::new();
-    };
+/// The parameters that are the properties of an object.
+fn properties(schema: &Value) -> impl Iterator<Item = Parameter<'_>> {
     let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
-    let rows = properties
-        .iter()
-        .map(|(name, property)| row(name, marks_required && required(name), property, text(property, "description")));
-    table(heading, rows)
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties.map(move |(name, property)| (name.as_str(), required(name), property, text(property, "description")))
 }
 
-fn table(heading: &str, rows: impl Iterator<Item = String>) -> String {
-    format!("\n| {heading} | type | meaning |\n| --- | --- | --- |\n") + &rows.collect::<String>()
-}
-
-fn row(name: &str, required: bool, schema: &Value, description: &str) -> String {
-    let required = if required { ", required" } else { "" };
-    format!("| `{name}` | {}{required} | {} |\n", cell(&kind(schema)), cell(description))
+/// A section with a row for each parameter; those that earlier tables have in the same words are named in its head.
+fn table<'a>(
+    heading: &str,
+    methods: &str,
+    about: &str,
+    parameters: impl Iterator<Item = Parameter<'a>>,
+    seen: &mut HashSet<String>,
+) -> String {
+    let (mut rows, mut also) = (String::new(), Vec::new());
+    for (name, required, schema, description) in parameters {
+        let required = if required { ", required" } else { "" };
+        let row = format!("| `{name}` | {} ({}{required}) |\n", cell(description), cell(&kind(schema)));
+        match seen.insert(row.clone()) {
+            true => rows += &row,
+            false => also.push(format!("`{name}`")),
+        }
+    }
+    let also = if also.is_empty() { String::new() } else { format!(" Also {}.", also.join(", ")) };
+    let about = cell(about);
+    if rows.is_empty() {
+        let methods = if methods.is_empty() { String::new() } else { format!("{methods}. ") };
+        return format!("\n## {heading}\n{methods}{about}{also}\n");
+    }
+    format!("\n## {heading}\n| {methods} | {about}{also} |\n| --- | --- |\n{rows}")
 }
 
 /// What a property takes: its type, its values or its range, and its default.
@@ -251,6 +195,7 @@ fn kind(schema: &Value) -> String {
     match &schema["default"] {
         Value::Null => {}
         Value::Array(values) if values.is_empty() => {}
+        Value::String(text) if text.is_empty() => {}
         default => kind += &format!("; `{}`", plain(default)),
     }
     kind

@@ -19,7 +19,7 @@ fn a_problem_says_what_is_wrong_and_what_is_allowed() {
     let directory = kitchen();
     let server = serve(directory.path(), &[]);
     for (path, status, kind, said) in [
-        ("/v1/search", 400, "invalid-parameter", "search needs query: A question, or some words."),
+        ("/v1/search", 400, "invalid-parameter", "search needs query: Question, words, names"),
         ("/v1/search?query=", 400, "invalid-parameter", "must be a text of 1 to 10000 characters"),
         ("/v1/search?query=x&limit=0", 400, "invalid-parameter", "limit = 0: must be a whole number from 1 to 1000"),
         ("/v1/search?query=x&limit=ten", 400, "invalid-parameter", "limit = \"ten\": must be a whole number"),
@@ -33,7 +33,7 @@ fn a_problem_says_what_is_wrong_and_what_is_allowed() {
             "invalid-parameter",
             "languages = \"klingon\": must be a language",
         ),
-        ("/v1/search?query=x&cut=kneedl", 400, "invalid-parameter", "cut: "),
+        ("/v1/search?query=x&cut=kneedl", 400, "invalid-parameter", "did you mean \"kneedle\"?"),
         ("/v1/search?query=x&cut=otsu&target_recall=0.5", 400, "invalid-parameter", "cut otsu has no such aim"),
         ("/v1/search?query=x&since=soonish", 400, "invalid-parameter", "since: "),
         ("/v1/search?query=x&states=done", 400, "invalid-parameter", "unmerged, resolved"),
@@ -83,6 +83,7 @@ fn methods_bodies_and_their_types_are_checked() {
     let json = ("Content-Type", "application/json; charset=utf-8");
     let with = |body: &str, headers: &[(&str, &str)]| send(&server, "POST /v1/search", headers, body);
     assert_eq!(with("{\"query\":\"oven\"}", &[json]).status, 200);
+    assert_eq!(with("{\"query\":\"oven\",\"limit\":\"5\"}", &[json]).status, 200, "it can mean one thing only");
     problem(&with("{\"query\":\"oven\"}", &[("Content-Type", "text/plain")]), 415, "unsupported-media-type");
     problem(&with("query=oven", &[]), 415, "unsupported-media-type");
     assert!(problem(&with("{\"query\":", &[json]), 400, "invalid-body").contains("not JSON"));

@@ -248,34 +248,15 @@ fn a_certificate_of_an_authority_of_ones_own_is_trusted_where_it_is_named() {
     let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
     let of = |arguments: &[&'static str]| [&["req", "-x509"][..], &key, arguments].concat();
     let authority = of(&[
-        "-subj",
-        "/CN=ours",
-        "-keyout",
-        "ca.key",
-        "-out",
-        "ca.pem",
-        "-addext",
-        "basicConstraints=critical,CA:TRUE",
+        "-subj", "/CN=ours", "-keyout", "ca.key", "-out", "ca.pem", "-addext", "basicConstraints=critical,CA:TRUE",
     ]);
     if !openssl(&authority) {
         eprintln!("not tested: openssl cannot be run");
         return;
     }
     let host = of(&[
-        "-subj",
-        "/CN=localhost",
-        "-keyout",
-        "server.key",
-        "-out",
-        "server.crt",
-        "-CA",
-        "ca.pem",
-        "-CAkey",
-        "ca.key",
-        "-addext",
-        "subjectAltName=DNS:localhost",
-        "-addext",
-        "basicConstraints=critical,CA:FALSE",
+        "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.crt", "-CA", "ca.pem", "-CAkey", "ca.key",
+        "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE",
     ]);
     assert!(openssl(&host));
     let front = crate::tls::Front::before(port, &root.join("server.crt"), &root.join("server.key"));

@@ -41,15 +41,9 @@ fn jobs(root: &Path, database: &TestDatabase) -> Vec<Value> {
 /// A server that reads no tree itself.
 fn server(root: &Path, database: &TestDatabase) -> Server {
     let mut command = tamis(root, Some(&database.url()));
-    Server::of(command.args([
-        "serve",
-        "--http",
-        "127.0.0.1:0",
-        "--no-refresh",
-        "--allow-feedback",
-        "--log-format",
-        "json",
-    ]))
+    Server::of(
+        command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh", "--allow-feedback", "--log-format", "json"]),
+    )
 }
 
 fn get(server: &Server, path: &str) -> Value {
@@ -337,7 +331,10 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     }
     let searched = there(&["search", "how hot should the oven be"]);
     let said = String::from_utf8_lossy(&searched.stderr).into_owned();
-    assert!(said.contains("as it is") && said.contains("--moved"), "{said}");
+    assert!(
+        said.contains("as it is") && said.contains("`tamis index` in ") && said.contains("/mill updates it"),
+        "{said}"
+    );
     assert_eq!(documents(), before);
     // A tree whose own file chooses the name, through its own job.
     let choosing = root.join("choosing");

@@ -160,13 +160,7 @@ mod tests {
     #[test]
     fn what_is_no_guarantee_says_what_one_is() {
         for text in [
-            "",
-            "0.9",
-            "recall",
-            "recall=",
-            "recall=most",
-            "f1=0.9",
-            "recall=0.9,recall=0.8",
+            "", "0.9", "recall", "recall=", "recall=most", "f1=0.9", "recall=0.9,recall=0.8",
             "recall=0.9,precision=0.9",
         ] {
             let error = text.parse::<Guarantee>().unwrap_err().to_string();

@@ -111,17 +111,6 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_of_the_pool_does_not_matter() {
-        let scores: Vec<f64> = (0..40).map(|i| 0.9 - 0.02 * f64::from(i)).collect();
-        let keep = |depth: usize| {
-            let pool = Pool::scores(scores[..depth].iter().copied()).unwrap();
-            BackgroundShare::default().cut(&pool.with_background(BACKGROUND).unwrap()).keep
-        };
-        assert_eq!(keep(20), 15);
-        assert_eq!(keep(40), 15);
-    }
-
-    #[test]
     fn distances_mirror_scores() {
         let background = Background { mean: 0.875, deviation: 0.0, count: 9 };
         let pool = Pool::distances([0.125, 0.375, 0.5, 0.625]).unwrap().with_background(background).unwrap();

@@ -80,10 +80,4 @@ mod tests {
             assert_eq!(keep(list), list.len());
         }
     }
-
-    #[test]
-    fn distances_bend_where_their_similarities_do() {
-        let pool = Pool::distances([0.0, 0.0625, 0.75, 0.875, 1.0]).unwrap();
-        assert_eq!(Elbow {}.cut(&pool).keep, 2);
-    }
 }

@@ -242,13 +242,6 @@ mod tests {
     }
 
     #[test]
-    fn bounds_in_the_wrong_order_do_not_panic() {
-        let rule = MaxGap { floor: 0.9, ceiling: 0.1, ..MaxGap::default() };
-        let cut = rule.cut(&Pool::distances([0.1, 0.2, 0.3]).unwrap());
-        assert_eq!(cut.threshold, Some(0.1));
-    }
-
-    #[test]
     fn a_fixed_threshold_filters_by_the_raw_distance_and_keeps_whatever_it_admitted() {
         let fixed = MaxGap { adaptive: false, ..MaxGap::default() };
         let raw = |similarity| RawScores { similarity, ..RawScores::default() };

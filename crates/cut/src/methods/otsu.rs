@@ -84,30 +84,6 @@ mod tests {
     }
 
     #[test]
-    fn the_split_has_the_least_variance_within_its_classes() {
-        // The same criterion from its other side: total variance = between + within.
-        fn within(values: &[f64]) -> f64 {
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            values.iter().map(|value| (value - mean).powi(2)).sum()
-        }
-        let lists: [&[f64]; 4] = [
-            &[0.91, 0.83, 0.8, 0.52, 0.5, 0.41, 0.3, 0.22, 0.2],
-            &[12.0, 11.5, 11.0, 3.0, 2.0],
-            &[0.7, 0.69, 0.68, 0.67, 0.66, 0.1],
-            &[5.0, 4.9, 4.0, 2.2, 2.1, 2.0, 1.0, 0.5, 0.4, 0.1],
-        ];
-        for list in lists {
-            let least = (1..list.len())
-                .min_by(|&a, &b| {
-                    let cost = |k: usize| within(&list[..k]) + within(&list[k..]);
-                    cost(a).total_cmp(&cost(b))
-                })
-                .unwrap();
-            assert_eq!(keep(list), least, "{list:?}");
-        }
-    }
-
-    #[test]
     fn a_perfect_split_explains_everything() {
         let cut = Otsu {}.cut(&Pool::distances([0.25, 0.25, 0.75]).unwrap());
         assert_eq!((cut.keep, cut.threshold), (2, Some(0.25)));

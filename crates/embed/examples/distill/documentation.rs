@@ -97,21 +97,8 @@ fn sentences(comment: &str) -> (String, String) {
     let mut text = String::new();
     for line in comment.lines().map(str::trim) {
         let ends = [
-            "@",
-            ":param",
-            ":return",
-            ":rtype",
-            ":type",
-            "Args:",
-            "Arguments:",
-            "Parameters",
-            "Returns:",
-            "#",
-            "---",
-            "===",
-            "```",
-            ">>>",
-            "\\param",
+            "@", ":param", ":return", ":rtype", ":type", "Args:", "Arguments:", "Parameters", "Returns:", "#", "---",
+            "===", "```", ">>>", "\\param",
         ];
         if ends.iter().any(|end| line.starts_with(end)) && !line.starts_with("@brief") {
             if text.trim().is_empty() && (line.starts_with("@description") || line.starts_with("#")) {

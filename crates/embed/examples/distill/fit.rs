@@ -6,7 +6,7 @@
 
 use tamis_embed::normalise;
 
-use super::joint;
+use super::pairs::tokens;
 use super::random::Random;
 use super::space::Space;
 use super::teacher::WIDTH;
@@ -52,7 +52,7 @@ pub fn fit(space: &Space, tokens: &[f32], passages: &[String], vectors: &[f32]) 
 
 fn example(space: &Space, text: &str, vector: &[f32]) -> Example {
     // About as many tokens as the transformer saw.
-    let mut tokens = joint::tokens(text);
+    let mut tokens = tokens(text);
     tokens.truncate(254);
     let tokens = bag(&tokens).into_iter().map(|(token, count)| (token as usize, count)).collect();
     let mut target = space.project(vector);

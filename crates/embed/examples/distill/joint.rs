@@ -1,16 +1,43 @@
 //! The second part of the recipe: code is found by what is said about it, and prose stays where the first part put it.
 
 use rayon::prelude::*;
-use tamis_embed::{WordPiece, dot};
+use tamis_embed::dot;
 
-use super::pairs::Pair;
+use super::pairs::{Pair, tokens};
 use super::questions;
 use super::random::Random;
-use super::settings::Settings;
 use super::training::{Bag, Batch, Trainer, bag};
 use super::translations::Translation;
 
 const SEED: u64 = 1;
+
+/// Pairs of a batch.
+const BATCH: usize = 1024;
+
+/// Times that each pair is seen.
+const EPOCHS: f32 = 4.0;
+
+/// Divides the similarities of a batch.
+pub const TEMPERATURE: f32 = 0.05;
+
+/// Step of Adam at the start; it falls to zero linearly.
+pub const RATE: f32 = 3e-3;
+
+/// Passages of prose beside a batch of pairs, which keep the vector that the first part gave them, and the weight of their loss against
+/// that of pairs.
+const PROSE: (usize, f32) = (2048, 20.0);
+
+/// Translated paragraphs beside a batch of pairs, which get the vector of their original, and the weight of their loss.
+const TRANSLATIONS: (usize, f32) = (512, 1.0);
+
+/// Share of the descriptions that stay as they are; others become questions and keywords.
+const PLAIN: f32 = 0.5;
+
+/// Share of the codes that are cut.
+const CUT: f32 = 0.2;
+
+/// Share of the codes that keep the rest of their comment.
+const COMMENT: f32 = 0.3;
 
 /// Pairs that the report asks for and looks through.
 const ASKED: usize = 2_000;
@@ -32,7 +59,7 @@ impl Texts {
     }
 
     /// Adds the next texts to a batch.
-    fn draw(&mut self, count: usize, weight: f32, batch: &mut Batch) {
+    fn draw(&mut self, (count, weight): (usize, f32), batch: &mut Batch) {
         for _ in 0..count.min(self.order.len()) {
             let at = self.order[self.next % self.order.len()];
             self.next += 1;
@@ -40,13 +67,6 @@ impl Texts {
             batch.targets.push((self.targets[at].clone(), weight / count as f32));
         }
     }
-}
-
-/// Returns the tokens of a text as the model counts them.
-pub fn tokens(text: &str) -> Vec<u16> {
-    let mut ids = Vec::new();
-    WordPiece::uncased_bert().bag(text, &mut ids);
-    ids.into_iter().map(|id| id as u16).collect()
 }
 
 fn vectors(trainer: &Trainer, bags: &[Bag]) -> Vec<f32> {
@@ -60,7 +80,6 @@ pub fn train(
     held_out: &[Pair],
     prose: &[String],
     translations: &[Translation],
-    settings: &Settings,
 ) -> Vec<f32> {
     let mut random = Random::new(SEED);
     let dimension = trainer.dimension();
@@ -72,26 +91,27 @@ pub fn train(
     let translated = bags(&mut translations.iter().map(|pair| &pair.text));
     let mut translations = Texts::new(translated, &at, dimension, &mut random);
 
-    let size = (settings.batch as usize).min(pairs.len());
-    let steps = (settings.epochs * pairs.len() as f32 / size as f32) as usize;
+    let size = BATCH.min(pairs.len());
+    let steps = (EPOCHS * pairs.len() as f32 / size as f32) as usize;
     let report = (steps / 8).max(1);
     println!("held-out reciprocal rank {:.4} before", reciprocal_rank(&trainer, held_out));
     let mut order: Vec<usize> = Vec::new();
     let mut losses = (0.0, 0.0);
     for step in 0..steps {
         if order.len() < size {
-            order = epoch(pairs, settings.together as usize, &mut random);
+            order = (0..pairs.len()).collect();
+            random.shuffle(&mut order);
         }
         let mut batch = Batch::default();
         for at in order.split_off(order.len() - size) {
             let pair = &pairs[at];
-            batch.queries.push(bag(&tokens(&questions::asked(pair, settings.plain, &mut random))));
-            batch.codes.push(bag(&view(pair, settings, &mut random)));
+            batch.queries.push(bag(&tokens(&questions::asked(pair, PLAIN, &mut random))));
+            batch.codes.push(bag(&view(pair, &mut random)));
             let hash = blake3::hash(pair.sentence.to_lowercase().as_bytes());
             batch.same.push(u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("32 bytes are more than 8")));
         }
-        prose.draw(settings.prose as usize, settings.pull, &mut batch);
-        translations.draw(settings.translations as usize, settings.translation_pull, &mut batch);
+        prose.draw(PROSE, &mut batch);
+        translations.draw(TRANSLATIONS, &mut batch);
         let loss = trainer.step(&batch, 1.0 - step as f32 / steps as f32);
         losses = (losses.0 + loss.0, losses.1 + loss.1);
         if (step + 1) % report == 0 {
@@ -107,27 +127,14 @@ pub fn train(
     trainer.into_rows()
 }
 
-/// The order of an epoch: shuffled, with blocks of one package if asked for.
-fn epoch(pairs: &[Pair], together: usize, random: &mut Random) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..pairs.len()).collect();
-    random.shuffle(&mut order);
-    if together <= 1 {
-        return order;
-    }
-    order.sort_by_key(|&at| pairs[at].package);
-    let mut blocks: Vec<&[usize]> = order.chunks(together).collect();
-    random.shuffle(&mut blocks);
-    blocks.concat()
-}
-
 /// The code of a pair, sometimes cut as a long function is, sometimes with more of its comment.
-fn view(pair: &Pair, settings: &Settings, random: &mut Random) -> Vec<u16> {
+fn view(pair: &Pair, random: &mut Random) -> Vec<u16> {
     const SHORTEST: usize = 40;
     let mut code = pair.code.clone();
-    if random.unit() < settings.cut && code.len() > SHORTEST {
+    if random.unit() < CUT && code.len() > SHORTEST {
         code.truncate(SHORTEST + random.below(code.len() - SHORTEST));
     }
-    if random.unit() < settings.comment {
+    if random.unit() < COMMENT {
         code.extend(&pair.rest);
     }
     code

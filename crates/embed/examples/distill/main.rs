@@ -23,7 +23,6 @@ mod packages;
 mod pairs;
 mod questions;
 mod random;
-mod settings;
 mod space;
 mod teacher;
 mod training;
@@ -37,11 +36,10 @@ use tamis_embed::{TokenTable, normalise};
 
 use corpus::Kind;
 use random::Random;
-use settings::Settings;
 use training::Trainer;
 
 const USAGE: &str = "usage: distill --work DIRECTORY --crates DIRECTORY --excluded FILE --output TABLE.bin\n\
-    \t[--first TABLE.bin] [--set NAME=VALUE]...\n\
+    \t[--first TABLE.bin]\n\
     DIRECTORY has the packages of tools/static/sources.txt; --first takes the result of the first part from a table.\n\
     `cargo xtask distill static` gets the packages and runs this.";
 
@@ -67,7 +65,6 @@ struct Arguments {
     excluded: Option<PathBuf>,
     output: Option<PathBuf>,
     first: Option<PathBuf>,
-    settings: Settings,
 }
 
 impl Arguments {
@@ -82,7 +79,6 @@ impl Arguments {
                 "--excluded" => read.excluded = Some(value.into()),
                 "--output" => read.output = Some(value.into()),
                 "--first" => read.first = Some(value.into()),
-                "--set" => read.settings.set(&value)?,
                 _ => bail!(USAGE),
             }
         }
@@ -91,7 +87,7 @@ impl Arguments {
 }
 
 fn main() -> Result<()> {
-    let Arguments { work, crates, excluded, output, first, settings } = Arguments::read()?;
+    let Arguments { work, crates, excluded, output, first } = Arguments::read()?;
     let (Some(work), Some(crates), Some(excluded), Some(output)) = (work, crates, excluded, output) else {
         bail!(USAGE)
     };
@@ -116,8 +112,8 @@ fn main() -> Result<()> {
     let prose = corpus::collect(&directories, &KEPT)?;
     let translations = translations::collect(&work.join("translations"))?;
     println!("{} translated paragraphs", translations.len());
-    let trainer = Trainer::new(rows, DIMENSION, settings.temperature, settings.rate);
-    let rows = joint::train(trainer, &pairs, &held_out, &prose, &translations, &settings);
+    let trainer = Trainer::new(rows, DIMENSION, joint::TEMPERATURE, joint::RATE);
+    let rows = joint::train(trainer, &pairs, &held_out, &prose, &translations);
     fs::write(&output, TokenTable::encode(&rows, DIMENSION)?)
         .with_context(|| format!("cannot write {}", output.display()))
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tamis_embed::WordPiece;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use tamis_text::{Category, Kind, Limits, Options, Role, read, skip_by_content, skip_by_path};
 
 use super::documentation;
-use super::joint;
 
 /// Pairs of one package at most, so that no project dominates.
 const SHARE: usize = 6_000;
@@ -100,6 +100,13 @@ fn walk(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
+/// Returns the tokens of a text as the model counts them.
+pub fn tokens(text: &str) -> Vec<u16> {
+    let mut ids = Vec::new();
+    WordPiece::uncased_bert().bag(text, &mut ids);
+    ids.into_iter().map(|id| id as u16).collect()
+}
+
 fn of_file(number: usize, package: &Path, file: &Path, found: &mut impl FnMut([u8; 32], Pair)) -> Result<()> {
     let path = file.strip_prefix(package).unwrap_or(file).to_string_lossy().into_owned();
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -115,7 +122,7 @@ fn of_file(number: usize, package: &Path, file: &Path, found: &mut impl FnMut([u
     let document = read(&path, &bytes, &Options::default());
     let (Category::Code, Some(language)) = (document.category, document.language) else { return Ok(()) };
     let tokens = |text: &str, limit: usize| {
-        let mut tokens = joint::tokens(text);
+        let mut tokens = self::tokens(text);
         tokens.truncate(limit);
         tokens
     };

@@ -31,22 +31,8 @@ pub(crate) fn assemble<'a>(
     builder.build(weights)?;
     let Builder { graph, floats, codes, .. } = builder;
     let mut options = ModelOptions::with_ops(rten::op_registry!(
-        Add,
-        Cast,
-        Erf,
-        Gather,
-        Identity,
-        LayerNormalization,
-        MatMul,
-        Mul,
-        Relu,
-        Reshape,
-        Shape,
-        Slice,
-        Softmax,
-        Sub,
-        Transpose,
-        Unsqueeze
+        Add, Cast, Erf, Gather, Identity, LayerNormalization, MatMul, Mul, Relu, Reshape, Shape, Slice, Softmax, Sub,
+        Transpose, Unsqueeze
     ));
     options.prepack_weights(prepack);
     options.external_data(FLOATS, floats);

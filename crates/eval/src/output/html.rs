@@ -40,73 +40,61 @@ fn section(collection: &CollectionReport, page: &mut String) {
     let model = collection.model.as_ref().map_or(String::new(), |model| format!(" <small>{}</small>", escape(model)));
     page.push_str(&format!("<section>\n<h2>{}{model}</h2>\n", escape(&collection.name)));
 
-    if !collection.budget.is_empty() {
-        page.push_str(
-            "<h3>Precision and recall against budget</h3>\n<p>The line keeps the same number for every query. A method \
-             above it spends its budget better than any fixed number.</p>\n<div class=\"plots\">\n",
-        );
-        let has_lengths = collection.methods.iter().any(|method| method.figures.contains_key(&Metric::CharactersKept));
-        for characters in [false, true].into_iter().filter(|characters| has_lengths || !characters) {
-            for metric in [Metric::Precision, Metric::Recall] {
-                page.push_str(&figure("", &plot::budget(collection, metric, characters)));
-            }
-        }
-        page.push_str("</div>\n");
-    }
-
-    if !collection.samples.is_empty() {
-        page.push_str(
-            "<h3>Scores and cuts of a few queries</h3>\n<p>Queries drawn at random among those with something found. \
-             <span class=\"relevant\">●</span> marks relevant documents; below, a bar covers the documents each method \
-             keeps, and a ring marks an empty answer.</p>\n<div class=\"plots\">\n",
-        );
-        for sample in &collection.samples {
+    let lengths = collection.methods.iter().any(|method| method.figures.contains_key(&Metric::CharactersKept));
+    let costs = [false, true].into_iter().filter(|characters| lengths || !characters);
+    let costs = costs.flat_map(|characters| [Metric::Precision, Metric::Recall].map(|metric| (metric, characters)));
+    let budgets = costs.filter(|_| !collection.budget.is_empty());
+    plots(
+        page,
+        "<h3>Precision and recall against budget</h3>\n<p>The line keeps the same number for every query. A method \
+         above it spends its budget better than any fixed number.</p>",
+        budgets.map(|(metric, characters)| figure("", &plot::budget(collection, metric, characters))),
+    );
+    plots(
+        page,
+        "<h3>Scores and cuts of a few queries</h3>\n<p>Queries drawn at random among those with something found. \
+         <span class=\"relevant\">●</span> marks relevant documents; below, a bar covers the documents each method \
+         keeps, and a ring marks an empty answer.</p>",
+        collection.samples.iter().map(|sample| {
             let query = &collection.queries[sample.query];
             let caption = format!("Query {}: {} relevant, {} found", query.id, query.relevant, query.relevant_in_pool);
-            page.push_str(&captioned("", &plot::curves(collection, sample), &caption));
-        }
-        page.push_str("</div>\n");
-    }
-
-    let shown = |method: &&MethodReport| !method.reference || method.name == crate::FIXED_FITTED;
-    page.push_str(
-        "<h3>Kept against relevant</h3>\n<p>Larger dots are more frequent; on the line, as many are kept as are \
-         relevant. Rings are queries without a relevant document.</p>\n<div class=\"plots\">\n",
+            let caption = escape(&plot::clipped(&caption, 90));
+            figure("", &format!("<figcaption>{caption}</figcaption>\n{}", plot::curves(collection, sample)))
+        }),
     );
-    for method in collection.methods.iter().filter(shown) {
-        page.push_str(&figure("small", &plot::kept(collection, method)));
-    }
-    page.push_str("</div>\n");
-
-    let believed: Vec<&MethodReport> =
-        collection.methods.iter().filter(|method| !method.reliability.is_empty()).collect();
-    if !believed.is_empty() {
-        page.push_str(
-            "<h3>Reliability of the probabilities</h3>\n<p>A dot is a bin of equal width, larger where it has more \
-             candidates. On the diagonal the probabilities are right; below it they are too high.</p>\n<div class=\"plots\">\n",
-        );
-        believed.iter().for_each(|method| page.push_str(&figure("middle", &plot::reliability(method))));
-        page.push_str("</div>\n");
-    }
-    let gated: Vec<&MethodReport> = collection.methods.iter().filter(|method| !method.roc.is_empty()).collect();
-    if !gated.is_empty() {
-        page.push_str(
-            "<h3>Separating queries with an answer from those without</h3>\n<p>By the evidence of each method, or its \
-             highest probability.</p>\n<div class=\"plots\">\n",
-        );
-        gated.iter().for_each(|method| page.push_str(&figure("middle", &plot::roc(method))));
-        page.push_str("</div>\n");
-    }
+    let methods = || collection.methods.iter();
+    let shown = |method: &&MethodReport| !method.reference || method.name == crate::FIXED_FITTED;
+    plots(
+        page,
+        "<h3>Kept against relevant</h3>\n<p>Larger dots are more frequent; on the line, as many are kept as are \
+         relevant. Rings are queries without a relevant document.</p>",
+        methods().filter(shown).map(|method| figure("small", &plot::kept(collection, method))),
+    );
+    plots(
+        page,
+        "<h3>Reliability of the probabilities</h3>\n<p>A dot is a bin of equal width, larger where it has more \
+         candidates. On the diagonal the probabilities are right; below it they are too high.</p>",
+        methods().filter(|it| !it.reliability.is_empty()).map(|method| figure("middle", &plot::reliability(method))),
+    );
+    plots(
+        page,
+        "<h3>Separating queries with an answer from those without</h3>\n<p>By the evidence of each method, or its \
+         highest probability.</p>",
+        methods().filter(|method| !method.roc.is_empty()).map(|method| figure("middle", &plot::roc(method))),
+    );
     page.push_str("</section>\n");
+}
+
+/// Adds plots below their heading, unless there are none.
+fn plots(page: &mut String, head: &str, figures: impl Iterator<Item = String>) {
+    let figures: String = figures.collect();
+    if !figures.is_empty() {
+        page.push_str(&format!("{head}\n<div class=\"plots\">\n{figures}</div>\n"));
+    }
 }
 
 fn figure(class: &str, svg: &str) -> String {
     format!("<figure class=\"{class}\">\n{svg}</figure>\n")
-}
-
-fn captioned(class: &str, svg: &str, caption: &str) -> String {
-    let caption = escape(&plot::clipped(caption, 90));
-    format!("<figure class=\"{class}\">\n<figcaption>{caption}</figcaption>\n{svg}</figure>\n")
 }
 
 fn rows(table: &Table) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::metric::Metric;
-use crate::report::{CollectionReport, Report};
+use crate::report::{CollectionReport, Overall, Report};
 use crate::resample::Difference;
 
 /// The mark in place of a missing figure.
@@ -110,9 +110,7 @@ impl Report {
         if paired {
             header.push(format!("less {}", self.options.baseline));
         }
-        let mut rows = Vec::new();
-        let mut given = 0;
-        for method in &self.overall {
+        let row = |method: &Overall| {
             let mut row = vec![method.name.clone()];
             row.extend(self.collections.iter().map(|collection| {
                 let figure = collection.method(&method.name).and_then(|method| method.figures.get(&metric));
@@ -124,11 +122,9 @@ impl Report {
                     method.differences.get(&metric).map_or(NO_FIGURE.to_owned(), |it| difference_cell(metric, it)),
                 );
             }
-            if row.iter().skip(1).any(|cell| cell != NO_FIGURE) {
-                given += usize::from(!method.reference);
-                rows.push(row);
-            }
-        }
+            row
+        };
+        let (rows, given) = self.method_rows(row);
         let interval = match self.options.resamples {
             _ if !paired => String::new(),
             0 => format!(" The last column is the mean less that of {}.", self.options.baseline),
@@ -150,16 +146,10 @@ impl Report {
             .copied()
             .filter(|metric| self.overall.iter().any(|method| method.figures.contains_key(metric)))
             .collect();
-        let mut rows = Vec::new();
-        let mut given = 0;
-        for method in &self.overall {
+        let (rows, given) = self.method_rows(|method| {
             let figures = metrics.iter().map(|&metric| self.mean_cell(&method.name, metric));
-            let row: Vec<String> = std::iter::once(method.name.clone()).chain(figures).collect();
-            if row.iter().skip(1).any(|cell| cell != NO_FIGURE) {
-                given += usize::from(!method.reference);
-                rows.push(row);
-            }
-        }
+            std::iter::once(method.name.clone()).chain(figures).collect()
+        });
         let heads = metrics.iter().map(|metric| metric.head(self.options.beta));
         Table {
             title: title.into(),
@@ -168,6 +158,14 @@ impl Report {
             rows,
             given,
         }
+    }
+
+    /// The rows of the methods that have any figure, and the number of those that are given.
+    fn method_rows(&self, row: impl Fn(&Overall) -> Vec<String>) -> (Vec<Vec<String>>, usize) {
+        let rows = self.overall.iter().map(|method| (method, row(method)));
+        let rows: Vec<_> = rows.filter(|(_, row)| row.iter().skip(1).any(|cell| cell != NO_FIGURE)).collect();
+        let given = rows.iter().filter(|(method, _)| !method.reference).count();
+        (rows.into_iter().map(|(_, row)| row).collect(), given)
     }
 
     /// The tables that Markdown and HTML show, in order, without empty ones.
@@ -191,11 +189,7 @@ impl Report {
                 "Knowing when there is nothing",
                 empty,
                 &[
-                    AnswerableEmpty,
-                    UnanswerableEmpty,
-                    ForeignEmpty,
-                    F1EveryQuery,
-                    GateAurocUnanswerable,
+                    AnswerableEmpty, UnanswerableEmpty, ForeignEmpty, F1EveryQuery, GateAurocUnanswerable,
                     GateAurocForeign,
                 ],
             ),
@@ -238,14 +232,8 @@ pub(crate) fn difference_cell(metric: Metric, difference: &Difference) -> String
     let signed = |value: f64| {
         let text = metric.format(value.abs());
         let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        let sign = if is_zero {
-            ""
-        } else if value < 0.0 {
-            "−"
-        } else {
-            "+"
-        };
-        format!("{sign}{text}")
+        let sign = if value < 0.0 { "−" } else { "+" };
+        if is_zero { text } else { format!("{sign}{text}") }
     };
     if difference.is_nothing() {
         return "same".into();

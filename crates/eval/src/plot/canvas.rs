@@ -105,7 +105,7 @@ impl Axis {
 }
 
 /// A number at a tick.
-pub(crate) fn tick_label(value: f64) -> String {
+fn tick_label(value: f64) -> String {
     let rounded = (value * 1e6).round() / 1e6;
     match rounded.abs() {
         size if size >= 1e6 => format!("{}M", rounded / 1e6),
@@ -225,22 +225,28 @@ impl Panel<'_, '_> {
 
     /// Grid lines with their numbers, and the labels of the axes.
     pub(crate) fn frame(&self, x_label: &str, y_label: &str) {
-        let (right, bottom) = (self.left + self.width, self.top + self.height);
-        for tick in self.x.ticks((self.width / 34.0) as usize) {
+        let bottom = self.top + self.height;
+        self.columns((self.width / 34.0) as usize, bottom);
+        self.rows((self.height / 28.0) as usize, 5.0);
+        self.canvas.text((self.left + self.width / 2.0, bottom + 22.0), x_label, Ink::Muted, 9.5, Anchor::Middle);
+        self.canvas.text((self.left - 26.0, self.top - 10.0), y_label, Ink::Muted, 9.5, Anchor::Left);
+    }
+
+    /// Grid lines for about `count` numbers of the horizontal axis, which stand below `bottom`.
+    pub(crate) fn columns(&self, count: usize, bottom: f64) {
+        for tick in self.x.ticks(count) {
             let (x, _) = self.at(tick, self.y.from);
             self.canvas.line([(x, self.top), (x, bottom)], Ink::Grid, 0.75, 1.0);
             self.canvas.text((x, bottom + 9.0), &tick_label(tick), Ink::Muted, 9.0, Anchor::Middle);
         }
-        for tick in self.y.ticks((self.height / 28.0) as usize) {
+    }
+
+    /// Grid lines for about `count` numbers of the vertical axis, which stand `aside` of it.
+    pub(crate) fn rows(&self, count: usize, aside: f64) {
+        for tick in self.y.ticks(count) {
             let (_, y) = self.at(self.x.from, tick);
-            self.canvas.line([(self.left, y), (right, y)], Ink::Grid, 0.75, 1.0);
-            self.canvas.text((self.left - 5.0, y), &tick_label(tick), Ink::Muted, 9.0, Anchor::Right);
-        }
-        if !x_label.is_empty() {
-            self.canvas.text((self.left + self.width / 2.0, bottom + 22.0), x_label, Ink::Muted, 9.5, Anchor::Middle);
-        }
-        if !y_label.is_empty() {
-            self.canvas.text((self.left - 26.0, self.top - 10.0), y_label, Ink::Muted, 9.5, Anchor::Left);
+            self.canvas.line([(self.left, y), (self.left + self.width, y)], Ink::Grid, 0.75, 1.0);
+            self.canvas.text((self.left - aside, y), &tick_label(tick), Ink::Muted, 9.0, Anchor::Right);
         }
     }
 }

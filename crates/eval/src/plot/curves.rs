@@ -43,16 +43,8 @@ pub(crate) fn curves(collection: &CollectionReport, sample: &Sample) -> String {
         y: Axis::linear(lowest - margin, highest + margin),
     };
     let bottom = top + CURVE + 12.0 + methods.len() as f64 * ROW;
-    for tick in x.ticks(9) {
-        let (across, _) = panel.at(tick, lowest);
-        canvas.line([(across, top), (across, bottom)], Ink::Grid, 0.75, 1.0);
-        canvas.text((across, bottom + 9.0), &super::canvas::tick_label(tick), Ink::Muted, 9.0, Anchor::Middle);
-    }
-    for tick in panel.y.ticks(4) {
-        let (_, down) = panel.at(0.0, tick);
-        canvas.line([(left, down), (left + width, down)], Ink::Grid, 0.75, 1.0);
-        canvas.text((left - 6.0, down), &super::canvas::tick_label(tick), Ink::Muted, 9.0, Anchor::Right);
-    }
+    panel.columns(9, bottom);
+    panel.rows(4, 6.0);
     canvas.text((left - 6.0, top - 12.0), "score", Ink::Muted, 9.5, Anchor::Right);
     canvas.text((left + width / 2.0, bottom + 22.0), "rank", Ink::Muted, 9.5, Anchor::Middle);
 

@@ -31,11 +31,7 @@ pub(crate) fn differences(report: &Report, metric: Metric) -> Option<String> {
     let x = Axis::linear(low - margin, high + margin);
     let panel = Panel { canvas: &canvas, left: LABELS, top: 6.0, width: WIDTH, height, x, y: Axis::linear(0.0, 1.0) };
     let bottom = panel.top + panel.height;
-    for tick in x.ticks(8) {
-        let (across, _) = panel.at(tick, 0.0);
-        canvas.line([(across, panel.top), (across, bottom)], Ink::Grid, 0.75, 1.0);
-        canvas.text((across, bottom + 9.0), &super::canvas::tick_label(tick), Ink::Muted, 9.0, Anchor::Middle);
-    }
+    panel.columns(8, bottom);
     let (zero, _) = panel.at(0.0, 0.0);
     canvas.line([(zero, panel.top), (zero, bottom)], Ink::Muted, 1.25, 1.0);
     let label = format!("{} less that of {}", metric.label(), clipped(&report.options.baseline, 40));

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from . import _tamis
 from ._convert import Convertible
-from ._html import answer_html
 
 __all__ = [
     "Answer",
@@ -337,7 +338,7 @@ class Answer(Convertible):
         return len(self.results)
 
     def _repr_html_(self) -> str:
-        return answer_html(self)
+        return _answer_html(self)
 
 
 @dataclass(frozen=True)
@@ -847,3 +848,19 @@ class RefreshReport(Convertible):
     """Remarks on faults that people can fix."""
     sources: list[SourceReport] = field(default_factory=list)
     """The same by repository; empty in an index of one tree."""
+
+
+def _answer_html(answer: Answer) -> str:
+    """The curve with the cut, and the results below it."""
+    cut = answer.cut
+    scores = answer.pool_scores or [hit.score for hit in answer.results]
+    rows = []
+    for hit in answer.results:
+        place = html.escape(f"{hit.path}:{hit.start_line}")
+        name = html.escape(hit.symbol or hit.title or "")
+        snippet = html.escape(hit.snippet)
+        rows.append(f"<li><b>{place}</b> {name}<pre style='margin:0;white-space:pre-wrap'>{snippet}</pre></li>")
+    below = [html.escape(f"{one.path}:{one.start_line} {one.symbol or one.title or ''}") for one in answer.nearest]
+    heading = "Less likely:" if answer.results else "Nearest:"
+    lower = f"<p>{heading}</p><ul style='opacity:.7'><li>{'</li><li>'.join(below)}</li></ul>" if below else ""
+    return f"{_tamis.plot(scores, min(cut.keep, len(scores)), answer.summary)}<ol>{''.join(rows)}</ol>{lower}"

@@ -148,7 +148,8 @@ class Index:
         or several of which one is enough. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
         first; by default the configuration decides, and an index in a database is searched as it is.
         """
-        options = {
+        request = {
+            "query": query,
             "limit": limit,
             "cut": cut,
             "want": want,
@@ -164,8 +165,8 @@ class Index:
             "strict": strict,
             "passages": passages,
             "variants": _words("variants", variants),
-            "prefer_language": prefer_language,
-            "from_path": from_path,
+            "prefer_lang": prefer_language,
+            "from": from_path,
             "languages": _words("languages", languages),
             "collections": _words("collections", collections),
             "namespaces": _words("namespaces", namespaces),
@@ -184,18 +185,19 @@ class Index:
         }
         if refresh is None:
             refresh = self._index.refreshes and not self._in_database
-        answer, scores = self._index.search(query, json.dumps(options), refresh, explain)
+        answer, scores = self._index.search(json.dumps(request), refresh, explain)
         return Answer.from_dict({**json.loads(answer), "pool_scores": scores})
 
     def get(self, wanted: str, *, context: int = 0) -> Excerpt:
         """Return the text of a result by its identifier, or of `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`."""
-        return Excerpt.from_dict(json.loads(self._index.get(wanted, context)))
+        return Excerpt.from_dict(json.loads(self._index.get(json.dumps({"id": wanted, "context": context}))))
 
     def related(
         self, wanted: str, *, by: Literal["vector", "reference"] | None = None, limit: int | None = None
     ) -> Related:
         """Find passages like one, what it uses, and what uses it."""
-        return Related.from_dict(json.loads(self._index.related(wanted, by, limit)))
+        request = {"id": wanted, "by": by, "limit": limit}
+        return Related.from_dict(json.loads(self._index.related(json.dumps(request))))
 
     def grep(
         self,
@@ -212,18 +214,19 @@ class Index:
         limit: int | None = None,
     ) -> GrepAnswer:
         """Find exact text or a regular expression in the files of the index, with exact totals."""
-        options = {
+        request = {
+            "pattern": pattern,
             "fixed_strings": fixed_strings,
             "ignore_case": ignore_case,
-            "word": word,
+            "word_regexp": word,
             "paths": _words("paths", paths),
             "languages": _words("languages", languages),
             "namespace": namespace,
-            "before": before,
-            "after": after,
+            "before_context": before,
+            "after_context": after,
             "limit": limit,
         }
-        return GrepAnswer.from_dict(json.loads(self._index.grep(pattern, json.dumps(options))))
+        return GrepAnswer.from_dict(json.loads(self._index.grep(json.dumps(request))))
 
     def feedback(self, answer: Answer | str, ids: Iterable[str | int], *, relevant: bool) -> list[Judged]:
         """Judge results of an answer by their identifiers or ranks, which later searches learn from."""

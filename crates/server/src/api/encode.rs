@@ -3,7 +3,7 @@
 use axum::http::header::{HeaderMap, IF_NONE_MATCH};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Serializer};
-use tamis::text::safe::SafeJson;
+use tamis_text::safe::SafeJson;
 
 /// A value as JSON on one line, the bytes that the command prints.
 pub(crate) fn json(value: &impl Serialize) -> Vec<u8> {

@@ -1,15 +1,12 @@
 //! Reads parameters from a query string or a JSON body, and checks them against the published schema.
 
-use super::endpoint::RegisteredEndpoint;
 use super::problem::{Kind, Problem};
 use crate::arguments;
+use crate::schema::WHOLE;
 use percent_encoding::percent_decode_str;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use std::borrow::Cow;
-
-/// Key of a list's schema: its values hold commas themselves, so only repetition gives several.
-pub(crate) const WHOLE: &str = "x-whole";
 
 /// The parameters of a query string, as texts and lists of texts, which [`validated`] reads in the types of the schema.
 ///
@@ -74,11 +71,11 @@ pub(crate) fn of_body(body: &[u8]) -> Result<JsonObject, Problem> {
     }
 }
 
-/// The parameters in the form of the endpoint's schema. A text that can only mean a number or a flag is read as one.
+/// The parameters of the endpoint `name` in the form of its schema. A text that can only mean a number or a flag is read as one.
 ///
 /// # Errors
 /// A parameter is unknown, missing, of the wrong type or out of range.
-pub(crate) fn validated(endpoint: &RegisteredEndpoint, given: JsonObject) -> Result<JsonObject, Problem> {
+pub(crate) fn validated(name: &str, schema: &JsonObject, given: JsonObject) -> Result<JsonObject, Problem> {
     let refused =
         |message: String| Problem::new(Kind::Parameter, message.replace("no such argument", "no such parameter"));
     if let Some(name) = given.iter().find(|(_, value)| value.is_null()).map(|(name, _)| name) {
@@ -87,9 +84,9 @@ pub(crate) fn validated(endpoint: &RegisteredEndpoint, given: JsonObject) -> Res
     if let Some(name) = given.iter().find(|(_, value)| holds_nul(value)).map(|(name, _)| name) {
         return Err(Problem::new(Kind::Parameter, format!("{name}: must not hold the character U+0000")));
     }
-    let given = arguments::coerced(&endpoint.parameters, given);
-    let validated = arguments::validated(endpoint.name, &endpoint.parameters, given).map_err(refused)?;
-    let properties = endpoint.parameters.get("properties").unwrap_or(&Value::Null);
+    let given = arguments::coerced(schema, given);
+    let validated = arguments::validated(name, schema, given).map_err(refused)?;
+    let properties = schema.get("properties").unwrap_or(&Value::Null);
     for (name, value) in &validated {
         inside(value, &properties[name], name)?;
     }

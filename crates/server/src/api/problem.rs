@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tamis::Error;
 use tamis::lists::ListError;
-use tamis::store::StoreError;
+use tamis_store::StoreError;
 
 /// The content type of a problem document.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
@@ -130,11 +130,6 @@ impl Problem {
         Problem { detail: private::for_caller(caller, self.detail, instead), ..self }
     }
 
-    /// A parameter's value that is not allowed.
-    pub fn parameter(name: &str, value: impl std::fmt::Debug, allowed: impl std::fmt::Display) -> Problem {
-        Problem::new(Kind::Parameter, format!("{name} = {value:?}: must be {allowed}"))
-    }
-
     /// The document.
     pub fn document(&self) -> Vec<u8> {
         let document = Document {
@@ -208,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_document_has_the_members_of_the_standard_and_hides_nothing() {
-        let problem = Problem::parameter("limit", 0, "1 to 1000");
+        let problem = Problem::new(Kind::Parameter, "limit = 0: must be 1 to 1000");
         let document: serde_json::Value = serde_json::from_slice(&problem.document()).expect("JSON");
         let expected = serde_json::json!({
             "type": "urn:tamis:problem:invalid-parameter",

@@ -1,16 +1,17 @@
 //! The routes of the API.
 
-use super::endpoint::{RegisteredEndpoint, Verbs};
-use super::endpoints;
+use super::endpoint::RegisteredEndpoint;
 use super::problem::{Kind, Problem};
+use super::verbs::Verbs;
 use crate::arguments::nearest;
+use crate::operations;
 use std::sync::LazyLock;
 
 /// Path of the description of the API.
 pub(crate) const OPENAPI: &str = "/v1/openapi.json";
 
 /// All endpoints.
-pub(crate) static ENDPOINTS: LazyLock<Vec<RegisteredEndpoint>> = LazyLock::new(endpoints::all);
+pub(crate) static ENDPOINTS: LazyLock<Vec<RegisteredEndpoint>> = LazyLock::new(|| operations::all().routes);
 
 /// Path of the progress of indexing.
 pub(crate) const EVENTS: &str = "/v1/events";

@@ -97,24 +97,14 @@ mod tests {
         let names = OriginPolicy { hosts: vec!["search.example".into()], origins: vec![] };
         let host = |local, host| check(&names, local, "/mcp", &[("host", host)]);
         for right in [
-            "localhost",
-            "LOCALHOST:8000",
-            "127.0.0.1:8000",
-            "[::1]:8000",
-            "127.0.0.2",
-            "search.example",
+            "localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "127.0.0.2", "search.example",
             "Search.Example:443",
         ] {
             assert_eq!(host("127.0.0.1", right), 200, "{right}");
         }
         for wrong in [
-            "evil.example",
-            "localhost.evil.example",
-            "127.0.0.1.evil.example",
-            "10.0.0.1",
-            "0.0.0.0",
-            "search.example.",
-            "[::]",
+            "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "0.0.0.0",
+            "search.example.", "[::]",
         ] {
             assert_eq!(host("127.0.0.1", wrong), 403, "{wrong}");
         }
@@ -139,14 +129,8 @@ mod tests {
             assert_eq!(origin(right), 200, "{right}");
         }
         for wrong in [
-            "null",
-            "",
-            "http://localhost:3000",
-            "http://localhost",
-            "https://app.example",
-            "http://evil.example",
-            "file://",
-            "http://localhost:8000.evil.example",
+            "null", "", "http://localhost:3000", "http://localhost", "https://app.example", "http://evil.example",
+            "file://", "http://localhost:8000.evil.example",
         ] {
             assert_eq!(origin(wrong), 403, "{wrong}");
         }

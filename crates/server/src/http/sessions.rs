@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_server::session::{SessionState, SessionStor
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tamis::store::{SharedSession, SharedSessions, StoreError};
+use tamis_store::{SharedSession, SharedSessions, StoreError};
 
 /// Most sessions of one client; one more ends the oldest.
 const MAX_PER_CLIENT: usize = 64;

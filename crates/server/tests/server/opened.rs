@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use tamis::config::Config;
-use tamis::store::OpenedSearch;
-use tamis::store::{Access, EmbeddedUsageLog, UsageLog};
 use tamis::{Index, Location};
 use tamis_server::Caller;
+use tamis_store::OpenedSearch;
+use tamis_store::{Access, EmbeddedUsageLog, UsageLog};
 
 fn index(root: &Path) -> Arc<Index> {
     for (at, animal) in ["walrus", "narwhal", "seal", "orca", "otter", "puffin"].into_iter().enumerate() {

@@ -10,11 +10,10 @@ use rusqlite::{Connection, OpenFlags};
 use crate::connection::quick_check;
 use crate::error::{Result, StoreError};
 use crate::files::beside;
-use crate::schema::{Migration, Schema};
+use crate::schema::Schema;
 
 /// Identified by "TAMC". A new version needs no migration: it may start empty, because nothing here is worth keeping.
-const SCHEMA: Schema =
-    Schema { application_id: 0x5441_4d43, migrations: &[Migration::sql(include_str!("schema.sql"))] };
+const SCHEMA: Schema = Schema { application_id: 0x5441_4d43, first: 1, migrations: &[include_str!("schema.sql")] };
 
 /// Page size at which vectors of the usual dimensions waste little: five of 384 entries, one of 1536.
 const PAGE_BYTES: u32 = 8192;

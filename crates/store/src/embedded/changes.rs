@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::EmbeddedStore;
 use crate::error::Result;
-use crate::namespace::{NewNamespace, Tree};
+use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
 use crate::store::{Changes, Writing};
+use crate::tree::Tree;
 
 impl Changes for EmbeddedStore {
     fn writer(&self) -> Result<Writing<'_>> {

@@ -28,6 +28,7 @@ pub const LONGEST_EVIDENCE_TEXT: usize = 32 * 1024;
 /// One record of the graph, which is one line of a file of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "snake_case")]
+#[cfg_attr(feature = "clap", derive(clap::Subcommand))]
 pub enum EvidenceRecord {
     /// A question under research.
     Task(Task),
@@ -46,109 +47,144 @@ pub enum EvidenceRecord {
 /// A question under research.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Task {
-    /// Its identifier, unique among tasks.
+    /// Identifier, unique among tasks.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub id: String,
     /// The question.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub question: String,
-    /// Its status, in free text.
+    /// Status of the work on it, in free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub status: Option<String>,
-    /// The time of asking: RFC 3339, or a date.
+    /// Time of asking: a date or a time (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub created_at: Option<String>,
 }
 
 /// A publication.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Work {
-    /// Its identifier, unique among works.
+    /// Identifier, unique among works.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub id: String,
-    /// Its title.
+    /// Title.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub title: String,
-    /// Its authors. In SQL a JSON array.
+    /// Author, each by itself; a JSON array in SQL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long = "author", value_name = "AUTHOR"))]
     pub authors: Vec<String>,
-    /// The year of publication.
+    /// Year of publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, allow_negative_numbers = true))]
     pub year: Option<i64>,
-    /// The venue of publication.
+    /// Journal, conference or publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub venue: Option<String>,
-    /// Its DOI.
+    /// DOI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub doi: Option<String>,
-    /// The number of citations.
+    /// Number of citations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COUNT"))]
     pub citation_count: Option<u32>,
 }
 
 /// A page that was read. Its `domain`, in SQL, is the host of the address.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Page {
-    /// Its identifier, unique among pages.
+    /// Identifier, unique among pages.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub id: String,
-    /// Its URL.
+    /// Address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub url: Option<String>,
-    /// Its title.
+    /// Title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub title: Option<String>,
-    /// The work on the page.
+    /// Work that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub work_id: Option<String>,
-    /// The time of publication: RFC 3339, or a date.
+    /// Time of publication: a date or a time (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub published_at: Option<String>,
-    /// The time of reading: RFC 3339, or a date.
+    /// Time of reading: a date or a time (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub fetched_at: Option<String>,
 }
 
 /// A piece of a page's text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Fragment {
-    /// Its identifier, unique among fragments.
+    /// Identifier, unique among fragments.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub id: String,
-    /// The page it comes from.
+    /// Page that it comes from.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub page_id: String,
-    /// Its text, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
+    /// Text, at most 32 KiB.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub text: String,
-    /// The headings above it.
+    /// Headings above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub heading: Option<String>,
-    /// Its position on the page, from 0.
+    /// Position on the page, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub position: Option<u32>,
-    /// The time of extraction: RFC 3339, or a date.
+    /// Time of the excerpt: a date or a time (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub created_at: Option<String>,
 }
 
 /// A statement that may be true or false.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Claim {
-    /// Its identifier, unique among claims.
+    /// Identifier, unique among claims.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub id: String,
-    /// The task that it answers.
+    /// Task that it belongs to.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub task_id: String,
-    /// Its text, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
+    /// Text, at most 32 KiB.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub text: String,
-    /// The type of statement, in free text.
+    /// Type of statement, in free text.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE"))]
     pub claim_type: Option<String>,
-    /// The author's confidence, from 0 to 1.
+    /// Confidence of its author, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub confidence: Option<f64>,
-    /// The status of its examination, in free text.
+    /// Status of the work on it, in free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub status: Option<String>,
-    /// The time of writing: RFC 3339, or a date.
+    /// Time of the statement: a date or a time (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub created_at: Option<String>,
 }
 
@@ -156,45 +192,56 @@ pub struct Claim {
 /// `refutes` and `neutral` to a claim; a new one replaces it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Edge {
-    /// The type of its start: a fragment, or for `cites` a page or a work.
+    /// Type of its source: fragment, or page or work of a citation.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TYPE", default_value = "fragment"))]
     pub source_type: NodeType,
-    /// The identifier of its start.
+    /// Identifier of its source.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub source_id: String,
-    /// The type of its end: a claim, or for `cites` a page or a work.
+    /// Type of its target: claim, or page or work of a citation.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TYPE", default_value = "claim"))]
     pub target_type: NodeType,
-    /// The identifier of its end.
+    /// Identifier of its target.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub target_id: String,
-    /// The relation of the start to the end.
+    /// Relation of the source to the target.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub relation: Relation,
-    /// The confidence in the relation, from 0 to 1.
+    /// Confidence in the relation, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "CONFIDENCE"))]
     pub nli_edge_confidence: Option<f64>,
-    /// A remark.
+    /// Remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub note: Option<String>,
-    /// The time of drawing: RFC 3339, or a date.
+    /// Time of the judgement: a date or a time (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME"))]
     pub created_at: Option<String>,
 }
 
 /// The type of a record that an edge can start from or lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum NodeType {
-    /// A [`Fragment`].
+    /// A fragment.
     Fragment,
-    /// A [`Claim`].
+    /// A claim.
     Claim,
-    /// A [`Page`].
+    /// A page.
     Page,
-    /// A [`Work`].
+    /// A work.
     Work,
 }
 
 /// The relation of an edge's source to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Relation {
     /// The claim was taken from the fragment.
     Origin,

@@ -10,8 +10,7 @@ use tantivy::{DocSet, InvertedIndexReader, TERMINATED};
 use super::Reader;
 use super::analysis::text_terms;
 use super::fields::{DOCUMENT, PASSAGE};
-use super::search::advance_to;
-use super::statistics::lists;
+use super::statistics::{advance_to, lists};
 use crate::filter::Selection;
 use crate::record::{DocumentId, PassageId};
 

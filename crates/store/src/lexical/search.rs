@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use tantivy::columnar::Column;
-use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
 use super::Reader;
 use super::fields::{DOCUMENT, NAMESPACE, PASSAGE};
 use super::query::Prepared;
+use super::statistics::advance_to;
 use crate::filter::Selection;
 use crate::hits::{LexicalHit, LexicalHits, LexicalScore};
 use crate::record::{DocumentId, PassageId};
@@ -307,10 +308,6 @@ fn ascending_place(column: &Column<u64>, documents: DocId, passage: u64) -> Opti
         }
     }
     None
-}
-
-pub(super) fn advance_to(postings: &mut SegmentPostings, document: DocId) -> DocId {
-    if postings.doc() < document { postings.seek(document) } else { postings.doc() }
 }
 
 /// The least score of a passage worth reading: a little less than that of the worst candidate, because sums in another order

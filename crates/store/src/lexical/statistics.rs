@@ -1,13 +1,12 @@
 //! Counting passages and terms for a search, without deleted ones.
 
-use tantivy::postings::TermInfo;
+use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, InvertedIndexReader, TERMINATED};
 
 use super::Reader;
 use super::analysis::{parts_of, term_of};
 use super::fields::{BODY_TERMS, NAME_TERMS, NAMESPACE};
-use super::search::advance_to;
 use super::totals::{Lengths, Totals};
 use crate::record::PassageId;
 
@@ -109,4 +108,8 @@ impl Reader {
         };
         self.searcher.segment_readers().iter().map(columns).collect()
     }
+}
+
+pub(super) fn advance_to(postings: &mut SegmentPostings, document: DocId) -> DocId {
+    if postings.doc() < document { postings.seek(document) } else { postings.doc() }
 }

@@ -63,7 +63,7 @@ pub(super) fn read(url: &str) -> Result<Address> {
     if ports > 1 && ports != hosts {
         return Err(refused(format!("it names {ports} ports for {hosts} host{}", if hosts == 1 { "" } else { "s" })));
     }
-    if let Some(password) = password::find(&config) {
+    if let Some(password) = password::find(&config, self::hosts(&config)) {
         config.password(password);
     }
     if config.get_connect_timeout().is_none() {

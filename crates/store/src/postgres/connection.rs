@@ -8,8 +8,6 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
 };
 use tokio::runtime::Runtime;
-#[cfg(feature = "evidence")]
-use tokio_postgres::CancelToken;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, NoTls, SimpleQueryMessage};
@@ -90,28 +88,7 @@ pub(super) struct Connections {
     /// The address without its password, for messages.
     address: String,
     /// True if transactions can be confined to namespaces; unset until it was asked.
-    pub(super) row_security: OnceLock<bool>,
-}
-
-/// Cancels statements, over connections of its own.
-#[cfg(feature = "evidence")]
-#[derive(Clone)]
-pub(super) struct Canceller {
-    encryption: Option<MakeRustlsConnect>,
-}
-
-#[cfg(feature = "evidence")]
-impl Canceller {
-    /// Asks the server to cancel what a connection runs. A request that does not arrive leaves the statement to its time limit.
-    pub async fn cancel(&self, token: CancelToken) {
-        let asked = async {
-            match self.encryption.clone() {
-                Some(encryption) => token.cancel_query(encryption).await,
-                None => token.cancel_query(NoTls).await,
-            }
-        };
-        drop(tokio::time::timeout(CONNECT_TIMEOUT, asked).await);
-    }
+    row_security: OnceLock<bool>,
 }
 
 impl std::fmt::Debug for Connections {
@@ -194,7 +171,7 @@ impl Connections {
 
     /// Waits for a future, from a thread that may block.
     pub fn wait<T>(&self, future: impl Future<Output = Result<T, Failure>>) -> Result<T> {
-        self.runtime().block_on(future).map_err(|failure| error(&self.address, failure))
+        self.runtime().block_on(future).map_err(|failure| error(&self.address, most_connections(), failure))
     }
 
     /// A connection of the pool. Waits through a short outage of the server, such as a restart, and for one that this process or
@@ -258,6 +235,22 @@ impl Connections {
         })
     }
 
+    /// Finds out whether transactions can be confined to namespaces, and makes the role for it if the user may.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn prepare_row_security(&self) -> Result<()> {
+        let is_ready = self.ask(async |connection| row_security::prepare(connection).await)?;
+        // Another call cannot have found anything else.
+        let _ = self.row_security.set(is_ready);
+        Ok(())
+    }
+
+    /// True if a transaction that names its namespaces is confined to them.
+    pub fn has_row_security(&self) -> bool {
+        self.row_security.get().copied().unwrap_or(false)
+    }
+
     /// A connection of the pool that comes within this time.
     pub async fn connection_within(&self, patience: Duration) -> Result<Object, Failure> {
         let pool = self.pool.clone();
@@ -282,12 +275,6 @@ impl Connections {
         future: impl Future<Output = T> + Send + 'static,
     ) -> tokio::task::JoinHandle<T> {
         self.runtime().spawn(future)
-    }
-
-    /// Cancels statements of these connections.
-    #[cfg(feature = "evidence")]
-    pub fn canceller(&self) -> Canceller {
-        Canceller { encryption: self.encryption.clone() }
     }
 
     /// Reads in one snapshot. It is read again if the connection breaks meanwhile.

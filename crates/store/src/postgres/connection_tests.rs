@@ -118,7 +118,7 @@ fn settings_of_the_address_override_ours() {
 #[test]
 fn extensions_may_live_in_a_schema_of_their_own() {
     let Some(test) = testing::store() else { return };
-    test.execute("DROP SCHEMA tamis, tamis_sql CASCADE; DROP EXTENSION vector CASCADE; CREATE SCHEMA \"ex-t\"");
+    test.execute("DROP SCHEMA tamis CASCADE; DROP EXTENSION vector CASCADE; CREATE SCHEMA \"ex-t\"");
     test.execute("CREATE EXTENSION vector SCHEMA \"ex-t\"");
     let store = PostgresStore::open(&test.url(), "here").unwrap();
     let passage = NewPassage::new("paragraph", 1..=1, "one", TextForm::Prose);
@@ -140,7 +140,7 @@ fn a_database_without_a_place_for_the_tables_is_refused_with_the_way_out() {
     for (makes, said) in
         [("CREATE TABLE tamis.orders(id integer)", "orders"), ("CREATE TABLE tamis.meta(version integer)", "meta")]
     {
-        test.execute(&format!("DROP SCHEMA IF EXISTS tamis, tamis_sql CASCADE; CREATE SCHEMA tamis; {makes}"));
+        test.execute(&format!("DROP SCHEMA IF EXISTS tamis CASCADE; CREATE SCHEMA tamis; {makes}"));
         let refused = PostgresStore::open(&test.url(), "here").unwrap_err().to_string();
         assert!(refused.contains(said) && refused.contains("name another database"), "{refused}");
     }

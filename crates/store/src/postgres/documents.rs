@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::PostgresStore;
-use super::rows::{DOCUMENT, PASSAGE, document, passage};
-use super::whole;
+use super::rows::{DOCUMENT, PASSAGE, document, document_id, numbers, passage};
+use super::store::PostgresStore;
+use super::{select, whole};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::mutex::lock;
@@ -58,7 +58,7 @@ impl Documents for PostgresStore {
         let found: HashMap<DocumentId, Option<String>> = self.connections.ask(async |connection| {
             let statement = connection.prepare_cached(select).await?;
             let rows = connection.query(&statement, &[&numbers(documents)]).await?;
-            Ok(rows.iter().map(|row| (super::rows::document_id(row.get(0)), row.get(1))).collect())
+            Ok(rows.iter().map(|row| (document_id(row.get(0)), row.get(1))).collect())
         })?;
         Ok(in_order(documents, &found).map(Option::flatten).collect())
     }
@@ -74,7 +74,7 @@ impl Documents for PostgresStore {
         let mut found: HashMap<DocumentId, Vec<Attribute>> = HashMap::new();
         for row in &rows {
             let attribute = Attribute { name: row.get(1), value: row.get(2) };
-            found.entry(super::rows::document_id(row.get(0))).or_default().push(attribute);
+            found.entry(document_id(row.get(0))).or_default().push(attribute);
         }
         Ok(in_order(documents, &found).map(Option::unwrap_or_default).collect())
     }
@@ -144,14 +144,8 @@ impl Documents for PostgresStore {
     }
 
     fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
-        self.connections
-            .read_of(&filter.namespaces, async |transaction| super::select::select(transaction, filter).await)
+        self.connections.read_of(&filter.namespaces, async |transaction| select::select(transaction, filter).await)
     }
-}
-
-/// Numbers of documents as the tables hold them. Greater ones are unknown.
-pub(super) fn numbers(documents: &[DocumentId]) -> Vec<i32> {
-    documents.iter().filter_map(|document| i32::try_from(document.0).ok()).collect()
 }
 
 /// What was found of each document.

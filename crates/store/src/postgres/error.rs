@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use deadpool_postgres::{HookError, PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 
-use super::connection::most_connections;
 use super::faults;
 use crate::error::StoreError;
 
@@ -141,8 +140,8 @@ fn cause(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// The error of a store for a failure at this address.
-pub(super) fn error(address: &str, failure: Failure) -> StoreError {
+/// The error of a store for a failure at this address, to which it has at most so many connections.
+pub(super) fn error(address: &str, most_connections: usize, failure: Failure) -> StoreError {
     let database = |reason: String| StoreError::Database { path: address.into(), reason };
     let unavailable = |reason: String| StoreError::Unavailable { path: address.into(), reason };
     // The address of several servers separates them by commas.
@@ -159,7 +158,7 @@ pub(super) fn error(address: &str, failure: Failure) -> StoreError {
         Failure::Pool(PoolError::Timeout(TimeoutType::Create)) if has_several => {
             of_several("it did not answer in time")
         }
-        Failure::Pool(error) => unavailable(faults::of_pool(&error, most_connections())),
+        Failure::Pool(error) => unavailable(faults::of_pool(&error, most_connections)),
         Failure::Unconfirmed(error) => database(format!(
             "the connection broke ({}) before the server confirmed the change, which may or may not be saved; look before you \
              repeat it",

@@ -8,15 +8,14 @@
 //! may be outdated. So each change of a holder takes a share of a third lock, the fence, until it commits, and then looks whether its
 //! store still holds the right to write. A new holder passes the fence alone, so the changes of the one before it have ended.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Object, Transaction};
 
-use super::PostgresStore;
 use super::error::Failure;
 use super::locks::key;
+use super::store::PostgresStore;
 use crate::error::{Result, StoreError};
 use crate::lock::UNNAMED_HOLDER;
 use crate::mutex::lock;
@@ -30,29 +29,6 @@ const QUEUED: Duration = Duration::from_millis(40);
 const GIVING_UP: Duration = Duration::from_secs(2);
 /// The number of no process of the server.
 const NOBODY: i32 = 0;
-
-/// The right to write, shared within a store.
-#[derive(Debug, Default)]
-pub(super) struct Holding {
-    state: Mutex<State>,
-    /// The process of the server that holds the lock, or held it until its connection broke. Changes read it apart from the state,
-    /// whose owner may wait for the server.
-    process: AtomicI32,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    holds: usize,
-    /// The connection whose session holds the lock.
-    connection: Option<Object>,
-}
-
-impl State {
-    /// True if a living session holds the lock. A session that broke has lost it.
-    fn is_held(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
-    }
-}
 
 /// A share of the right to write.
 #[derive(Debug)]
@@ -190,6 +166,26 @@ impl PostgresStore {
             true => Ok(()),
             false => Err(self.writer_lost().into()),
         }
+    }
+
+    /// Waits until nobody else changes these namespaces, and keeps others waiting until the transaction ends. Every change of
+    /// documents begins with it, so it also makes sure that the tables are still the ones that were opened, and that a right to write
+    /// which the store holds was not lost.
+    pub(super) async fn lock_namespaces(
+        &self,
+        transaction: &Transaction<'_>,
+        names: impl IntoIterator<Item = &str>,
+    ) -> Result<(), Failure> {
+        self.check_hold(transaction).await?;
+        let mut keys: Vec<i64> = names.into_iter().map(|name| key("namespace", name)).collect();
+        // In one order everywhere, so that nobody waits in a circle.
+        keys.sort_unstable();
+        keys.dedup();
+        let lock = transaction.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
+        for key in &keys {
+            transaction.execute(&lock, &[key]).await?;
+        }
+        self.check_instance(transaction).await
     }
 
     fn writer_lost(&self) -> StoreError {

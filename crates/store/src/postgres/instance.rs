@@ -3,17 +3,9 @@
 use deadpool_postgres::GenericClient;
 use tokio_postgres::error::SqlState;
 
-use super::PostgresStore;
-use super::connection::Connections;
 use super::error::Failure;
+use super::store::{PostgresStore, READ_INSTANCE};
 use crate::error::{Result, StoreError};
-
-const READ: &str = "SELECT value FROM meta WHERE key = 'instance'";
-
-/// Reads the random name that identifies these tables.
-pub(super) fn read(connections: &Connections) -> Result<String> {
-    connections.ask(async |connection| Ok(connection.query_one(READ, &[]).await?.get(0)))
-}
 
 impl PostgresStore {
     /// Returns `true` if another store is in the same database, whatever address each was opened with.
@@ -37,7 +29,7 @@ impl PostgresStore {
     /// Fails if the tables were deleted or replaced since they were opened.
     pub(super) async fn check_instance(&self, client: &impl GenericClient) -> Result<(), Failure> {
         let found: Result<Option<String>, Failure> = async {
-            let statement = client.prepare_cached(READ).await?;
+            let statement = client.prepare_cached(READ_INSTANCE).await?;
             Ok(client.query_opt(&statement, &[]).await?.map(|row| row.get(0)))
         }
         .await;

@@ -9,10 +9,10 @@ use deadpool_postgres::Object;
 use serde::Serialize;
 use tokio_postgres::Row;
 
-use super::PostgresStore;
 use super::error::Failure;
 use super::locks::key;
 use super::namespaces::{NOW_MS, known_trees};
+use super::store::PostgresStore;
 use crate::error::{Result, StoreError};
 
 /// Number of failures after which a job is given up.

@@ -116,7 +116,7 @@ fn large_namespaces_are_searched_alike() {
     let Some(both) = Both::new(5, 60) else { return };
     let mut random = Random(6);
     let mut store = both.postgres.another();
-    store.legs.sizes = super::legs::Sizes { few: 100, sample: 1_000_000, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 100, sample: 1_000_000, ..Default::default() };
     let connections = &store.connections;
     let scanned = |filter: &Filter, vector: &[f32]| {
         let found = store.nearest(MODEL, vector, filter, 10).unwrap();
@@ -137,13 +137,13 @@ fn large_namespaces_are_searched_alike() {
     for filter in &filters {
         scanned(filter, &random.vector());
     }
-    connections.wait(async { super::vector_index::ensure(&*connections.connection().await?, 10).await }).unwrap();
-    connections.wait(async { super::vector_index::ensure(&*connections.connection().await?, 10).await }).unwrap();
+    connections.wait(async { super::vectors::index::ensure(&*connections.connection().await?, 10).await }).unwrap();
+    connections.wait(async { super::vectors::index::ensure(&*connections.connection().await?, 10).await }).unwrap();
     for filter in &filters {
         scanned(filter, &random.vector());
     }
     let mut store = both.postgres.another();
-    store.legs.sizes = super::legs::Sizes { few: 100, sample: 50, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 100, sample: 50, ..Default::default() };
     let sampled = store.nearest(MODEL, &random.vector(), &Filter::default(), 10).unwrap().background;
     assert!(sampled.sampled && sampled.count > 100 && sampled.quantiles.is_sorted_by(|a, b| a.1 <= b.1));
 }
@@ -153,7 +153,7 @@ fn words_that_are_not_searched_for_change_nothing() {
     let Some(both) = Both::new(14, 60) else { return };
     let mut random = Random(15);
     let mut store = both.postgres.another();
-    store.legs.sizes = super::legs::Sizes { few: 30, first: 5, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 30, first: 5, ..Default::default() };
     let mut searched = |store: &PostgresStore| {
         for _ in 0..60 {
             let (query, filter) = (LexicalQuery::new(random.text(5)), both.filter(&mut random));
@@ -166,15 +166,15 @@ fn words_that_are_not_searched_for_change_nothing() {
     };
     searched(&store);
     // Every word is frequent.
-    store.legs.sizes = super::legs::Sizes { few: 30, first: 0, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 30, first: 0, ..Default::default() };
     searched(&store);
     let connections = &store.connections;
-    let create = async { super::word_index::create(&*connections.connection().await?).await };
+    let create = async { super::words::index::create(&*connections.connection().await?).await };
     if !connections.wait(create).unwrap() {
         eprintln!("skipped: the server has no index of words");
         return;
     }
-    store.legs.sizes = super::legs::Sizes { few: 30, many: 1, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 30, many: 1, ..Default::default() };
     searched(&store);
 }
 

@@ -1,24 +1,20 @@
-//! Noticing changes of other processes: by `LISTEN` on a connection of its own, and by asking in between, since not every change is
-//! published and a broken connection hears nothing.
+//! Hearing of changes of other processes, by `LISTEN` on a connection of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{AsyncMessage, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::PostgresStore;
 use super::address::CONNECT_TIMEOUT;
-use super::maintenance::CHANNEL;
+use super::connection::Connections;
 use super::servers::InOrder;
-use crate::error::Result;
-use crate::store::{Maintenance, Serving, SharedSessions};
 
-/// How often the change number is asked for.
-const ASK_INTERVAL: Duration = Duration::from_secs(1);
+/// Where servers listen for the names of namespaces that were published.
+pub(super) const CHANNEL: &str = "tamis_changes";
 
 /// Pause before a broken connection is opened again.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
@@ -31,43 +27,14 @@ pub(super) struct Listening {
     heard: Arc<watch::Sender<u64>>,
 }
 
-impl PostgresStore {
-    pub(super) fn heard(&self) -> watch::Receiver<u64> {
-        if !self.listening.started.swap(true, Ordering::Relaxed) {
-            let (config, encryption) = self.connections.apart();
-            self.connections.spawn(listen(config, encryption, self.listening.heard.clone()));
+impl Listening {
+    /// Begins to listen, unless somebody does already.
+    pub fn heard(&self, connections: &Connections) -> watch::Receiver<u64> {
+        if !self.started.swap(true, Ordering::Relaxed) {
+            let (config, encryption) = connections.apart();
+            connections.spawn(listen(config, encryption, self.heard.clone()));
         }
-        self.listening.heard.subscribe()
-    }
-}
-
-impl Serving for PostgresStore {
-    fn wait_for_change(&self, seen: Option<u64>, patience: Duration) -> Result<u64> {
-        let started = Instant::now();
-        let mut heard = self.heard();
-        loop {
-            // What is heard from here on is a reason to ask again.
-            heard.mark_unchanged();
-            let number = self.change_number()?;
-            let left = patience.saturating_sub(started.elapsed());
-            if seen != Some(number) || left.is_zero() {
-                return Ok(number);
-            }
-            let wait = left.min(ASK_INTERVAL);
-            self.connections.wait(async {
-                // Both ends of the wait are the same reason to ask.
-                let _ = tokio::time::timeout(wait, heard.changed()).await;
-                Ok(())
-            })?;
-        }
-    }
-
-    fn waits_for_server(&self) -> bool {
-        true
-    }
-
-    fn shared_sessions(&self) -> Option<&dyn SharedSessions> {
-        Some(self)
+        self.heard.subscribe()
     }
 }
 

@@ -54,7 +54,7 @@ fn a_broken_connection_is_opened_again_and_hears_again() {
     );
     wait_to_listen();
     // Its notice comes before the next question would be asked.
-    let heard = store.heard();
+    let heard = store.listening.heard(&store.connections);
     other.put_namespace(&namespace("n")).unwrap();
     other.publish(&mut |_| Ok(())).unwrap();
     let started = Instant::now();

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use deadpool_postgres::{GenericClient, Transaction};
 
-use super::PostgresStore;
-use super::changes::change_number;
 use super::error::Failure;
 use super::evidence;
-use super::words::Difference;
+use super::store::PostgresStore;
+use super::words::writer::Difference;
 use crate::error::{Result, StoreError};
 use crate::lexical::TermReader;
-use crate::namespace::{Namespace, NewNamespace, Tree};
-use crate::record::{Applied, Change, DocumentId};
+use crate::namespace::{Namespace, NewNamespace};
+use crate::record::Applied;
+use crate::tree::Tree;
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
 /// distributed table cannot be updated with a function whose result changes within it.
@@ -46,6 +46,14 @@ pub(super) async fn known_trees(client: &impl GenericClient, names: &[&str]) -> 
     Ok(rows.iter().map(tree).map(|tree| (tree.namespace.clone(), tree)).collect())
 }
 
+/// The change number of the store: it grows with each commit, in whatever order the changes of several namespaces commit.
+pub(super) async fn change_number(client: &impl GenericClient) -> Result<u64, Failure> {
+    let sum = "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM namespaces) \
+               + (SELECT value::bigint FROM meta WHERE key = 'removed')";
+    let statement = client.prepare_cached(sum).await?;
+    Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
+}
+
 /// The change of a namespace's row by a change of its documents.
 pub(super) struct NamespaceChange {
     /// True if it counts as a change.
@@ -69,6 +77,11 @@ impl NamespaceChange {
 }
 
 impl PostgresStore {
+    /// The change number of the last commit.
+    pub(super) fn read_change_number(&self) -> Result<u64> {
+        self.connections.ask(async |connection| change_number(connection).await)
+    }
+
     /// Returns all namespaces, by name.
     pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
         let select =
@@ -129,7 +142,7 @@ impl PostgresStore {
                     Some(known) if known.is(tree) => continue,
                     Some(known) if !moved => {
                         let address = self.connections.address();
-                        return Err(tree.clone().refused(address.as_ref(), known.clone()).into());
+                        return Err(StoreError::other_tree(address.as_ref(), tree, known).into());
                     }
                     _ => {}
                 }
@@ -169,29 +182,6 @@ impl PostgresStore {
             seq: change_number(transaction).await?,
             ..Applied::default()
         })
-    }
-
-    /// Removes everything that was imported from an origin into namespaces.
-    pub(super) async fn remove_origin_in(
-        &self,
-        transaction: &Transaction<'_>,
-        origin: &str,
-        namespaces: &[String],
-    ) -> Result<Applied, Failure> {
-        self.lock_namespaces(transaction, namespaces.iter().map(String::as_str)).await?;
-        let select = "SELECT document FROM documents WHERE namespace = $1 AND origin = $2 ORDER BY document";
-        let mut changes = Vec::new();
-        for namespace in namespaces.iter().collect::<BTreeSet<_>>() {
-            let rows = transaction.query(select, &[namespace, &origin]).await?;
-            changes.extend(rows.iter().map(|row| Change::Delete { document: DocumentId(row.get::<_, i32>(0) as u32) }));
-        }
-        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new(), true).await?;
-        for namespace in namespaces {
-            evidence::remove_origin(transaction, namespace, origin, &mut tasks).await?;
-        }
-        tasks.apply(transaction).await?;
-        applied.seq = change_number(transaction).await?;
-        Ok(applied)
     }
 
     /// Sets the dates of documents and returns how many changed.

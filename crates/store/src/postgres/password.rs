@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use tokio_postgres::Config;
 
-use super::address::hosts;
-
 /// Longest password file that is read.
 const LONGEST_FILE: u64 = 1 << 20;
 
@@ -21,8 +19,8 @@ struct Wanted<'w> {
     user: &'w str,
 }
 
-/// Finds the password for an address that has none.
-pub(super) fn find(config: &Config) -> Option<String> {
+/// Finds the password for an address that has none. `servers` are its hosts and their ports.
+pub(super) fn find(config: &Config, servers: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
     if config.get_password().is_some() {
         return None;
     }
@@ -35,14 +33,14 @@ pub(super) fn find(config: &Config) -> Option<String> {
     if is_open_to_others(&metadata) {
         return None;
     }
-    in_file(&std::fs::read_to_string(path).ok()?, config)
+    in_file(&std::fs::read_to_string(path).ok()?, config, servers)
 }
 
 /// The password that a file has for the servers of an address. They hold the same users, so the first password that fits is that of
 /// all.
-fn in_file(file: &str, config: &Config) -> Option<String> {
+fn in_file(file: &str, config: &Config, mut servers: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
     let user = config.get_user().unwrap_or_default();
-    hosts(config).find_map(|(host, port)| {
+    servers.find_map(|(host, port)| {
         // `libpq` looks for a socket under the name of the machine itself.
         let host = if host.starts_with('/') { "localhost" } else { host.as_str() };
         let port = port.unwrap_or(PORT).to_string();
@@ -106,6 +104,7 @@ fn fields(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::address::hosts;
     use super::*;
 
     #[test]
@@ -131,7 +130,7 @@ mod tests {
             ("postgres://ada@%2Frun%2Fpostgresql", Some("socket")),
         ] {
             let config: Config = url.parse().expect(url);
-            assert_eq!(in_file(file, &config).as_deref(), expected, "{url}");
+            assert_eq!(in_file(file, &config, hosts(&config)).as_deref(), expected, "{url}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tokio_postgres::Row;
 
-use super::PostgresStore;
+use super::store::PostgresStore;
 use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::store::Properties;

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::RwLock;
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 use super::error::Failure;
-use super::legs::State;
+use super::scope::State;
 use crate::mutex::lock;
 
 /// The most memory for each kind of content, in bytes.
@@ -39,9 +39,19 @@ struct Entry<K, C> {
 /// Where the content of one key is, once it is read.
 type Place<C> = Arc<RwLock<Option<Level<C>>>>;
 
+/// Content that stays while it is used.
+pub(super) type Held<C> = OwnedRwLockReadGuard<Option<Level<C>>, C>;
+
+fn held<C>(level: OwnedRwLockReadGuard<Option<Level<C>>>) -> Held<C> {
+    OwnedRwLockReadGuard::map(level, |level| match level {
+        Some(level) => &level.content,
+        None => unreachable!("the content was just read"),
+    })
+}
+
 /// Content as it was at a state of its namespaces.
 #[derive(Debug)]
-struct Level<C> {
+pub(super) struct Level<C> {
     state: State,
     content: C,
 }
@@ -53,32 +63,28 @@ impl<K, C> Default for Resident<K, C> {
 }
 
 impl<K: PartialEq, C: Content> Resident<K, C> {
-    /// The content of a key at a state. `catch_up` brings earlier content up to it, or reads all of it. `use_content` gets it.
-    pub async fn with<T>(
+    /// The content of a key at a state. `catch_up` brings earlier content up to it, or reads all of it.
+    pub async fn hold(
         &self,
         key: K,
         state: &State,
         catch_up: impl AsyncFnOnce(Option<C>) -> Result<C, Failure>,
-        use_content: impl FnOnce(&C) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    ) -> Result<Held<C>, Failure> {
         let place = self.last_used(key, 0, |entry| entry.place.clone());
-        {
-            let known = place.read().await;
-            if let Some(level) = known.as_ref().filter(|level| level.state == *state) {
-                return use_content(&level.content);
-            }
+        let is_at = |level: &Option<Level<C>>| level.as_ref().is_some_and(|level| level.state == *state);
+        let known = place.clone().read_owned().await;
+        if is_at(&known) {
+            return Ok(held(known));
         }
-        let mut known = place.write().await;
-        if known.as_ref().is_none_or(|level| level.state != *state) {
+        drop(known);
+        let mut known = place.clone().write_owned().await;
+        if !is_at(&known) {
             let content = catch_up(known.take().map(|level| level.content)).await?;
             *known = Some(Level { state: state.clone(), content });
         }
-        let known = known.downgrade();
-        self.make_room(&place, known.as_ref().map_or(0, |level| level.content.bytes()));
-        match known.as_ref() {
-            Some(level) => use_content(&level.content),
-            None => unreachable!("the content was just read"),
-        }
+        let known = held(known.downgrade());
+        self.make_room(&place, known.bytes());
+        Ok(known)
     }
 
     /// Returns `true` if there is content of a key, of whatever state. One that is being read counts.

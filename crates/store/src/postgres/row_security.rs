@@ -1,14 +1,12 @@
 //! Row-level security: a second wall behind the filters of searches. A transaction that concerns some namespaces runs under the role
 //! `tamis_searcher`, to which the server shows no row of another namespace, whatever a statement asks for.
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::{GenericClient, Transaction};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use super::connection::Connections;
 use super::error::Failure;
 use super::faults;
-use crate::error::Result;
 
 /// Makes the role and its policies.
 pub(super) const ROLE: &str = include_str!("row_security.sql");
@@ -31,31 +29,16 @@ const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypa
       AND has_function_privilege(r.oid, 'words_with_each(bigint[], bigint[], bigint[], bigint[])', 'EXECUTE') \
     FROM pg_roles r WHERE r.rolname = 'tamis_searcher'), false)";
 
-impl Connections {
-    /// Finds out whether transactions can be confined to namespaces, and makes the role if it is missing and the user may.
-    ///
-    /// # Errors
-    /// The server cannot be reached or refuses.
-    pub fn prepare_row_security(&self) -> Result<()> {
-        let is_ready = self.ask(async |connection| {
-            let ready = async || Ok::<bool, Failure>(connection.query_one(IS_READY, &[]).await?.get(0));
-            if ready().await? {
-                return Ok(true);
-            }
-            match connection.batch_execute(ROLE).await {
-                Ok(()) => ready().await,
-                Err(error) if is_refusal(&error) => Ok(false),
-                Err(error) => Err(error.into()),
-            }
-        })?;
-        // Another call cannot have found anything else.
-        let _ = self.row_security.set(is_ready);
-        Ok(())
+/// Finds out whether transactions can be confined to namespaces, and makes the role if it is missing and the user may.
+pub(super) async fn prepare(client: &impl GenericClient) -> Result<bool, Failure> {
+    let ready = async || Ok::<bool, Failure>(client.query_one(IS_READY, &[]).await?.get(0));
+    if ready().await? {
+        return Ok(true);
     }
-
-    /// True if a transaction that names its namespaces is confined to them.
-    pub fn has_row_security(&self) -> bool {
-        self.row_security.get().copied().unwrap_or(false)
+    match client.batch_execute(ROLE).await {
+        Ok(()) => ready().await,
+        Err(error) if is_refusal(&error) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

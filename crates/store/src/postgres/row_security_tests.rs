@@ -13,7 +13,7 @@ use super::scope::{Scope, Words};
 use super::select;
 use super::statement::Statement;
 use super::testing::{TestStore, store};
-use super::words::TermNumbers;
+use super::words::writer::TermNumbers;
 use crate::filter::Filter;
 use crate::hits::LexicalQuery;
 use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
@@ -113,7 +113,7 @@ fn a_transaction_of_some_namespaces_reads_no_other_without_any_filter() {
 fn large_namespaces_are_searched_under_the_role() {
     let Some(filled) = filled() else { return };
     let mut store = filled.another();
-    store.legs.sizes = super::legs::Sizes { few: 0, many: 0, ..Default::default() };
+    store.legs.sizes = super::sizes::Sizes { few: 0, many: 0, ..Default::default() };
     for name in NAMES {
         let filter = named(&[name]);
         assert_eq!(store.lexical(&LexicalQuery::new("secret"), &filter, 20).unwrap().hits.len(), 1, "{name}");
@@ -153,7 +153,6 @@ fn the_role_without_namespaces_reads_nothing_and_can_only_read() {
             transaction.batch_execute("SELECT 1 FROM passages WHERE text::integer = 1").await?;
             for refused in [
                 "SELECT value FROM meta",
-                "SELECT sealed('plain')",
                 "INSERT INTO properties(namespace, name, value) VALUES ('plain', 'a', 'b')",
                 "UPDATE documents SET path = 'x'",
                 "DELETE FROM passages",
@@ -197,7 +196,7 @@ fn a_user_without_the_role_has_everything_but_the_second_wall() {
     let user = format!("tamis_plain_{}", std::process::id());
     // The tables of the test go, and the user makes its own.
     server.execute(&format!(
-        "DROP SCHEMA tamis_sql, tamis CASCADE; CREATE ROLE {user} LOGIN; \
+        "DROP SCHEMA tamis CASCADE; CREATE ROLE {user} LOGIN; \
          DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO {user}', current_database()); END $$"
     ));
     let _forgotten = Forgotten { server: &server, user: user.clone() };

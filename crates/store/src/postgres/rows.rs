@@ -75,6 +75,11 @@ pub(super) fn document_id(column: i32) -> DocumentId {
     DocumentId(column as u32)
 }
 
+/// Numbers of documents as the tables hold them. Greater ones are unknown.
+pub(super) fn numbers(documents: &[DocumentId]) -> Vec<i32> {
+    documents.iter().filter_map(|document| i32::try_from(document.0).ok()).collect()
+}
+
 /// The way the lexical leg reads a passage.
 pub(super) fn form(prose: bool) -> TextForm {
     if prose { TextForm::Prose } else { TextForm::Code }

@@ -2,7 +2,7 @@
 //!
 //! # Rules for a migration
 //! Servers of the version before are running while the tables are migrated, and after it. So a migration
-//! - is a new file at the end of [`MIGRATIONS`]; a released one never changes,
+//! - is a new file at the end of [`MIGRATIONS`]; a released one never changes, except that it loses what a later one drops,
 //! - only adds: tables, indexes, functions, and columns that may be null or have a default. A column that is no longer needed
 //!   stays,
 //! - changes nothing that an older program writes: no constraint that its rows could violate, and no meaning of a value,
@@ -18,23 +18,20 @@ use deadpool_postgres::GenericClient;
 
 use super::connection::{Connections, SCHEMA};
 use super::error::Failure;
-use super::word_index;
+use super::words::index;
 use crate::error::{Result, StoreError};
 
 /// The migrations in order; the version of a database is the number of those it has.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
-    concat!(
-        include_str!("migrations/0003.sql"),
-        include_str!("migrations/0003_functions.sql"),
-        include_str!("guard/reader.sql")
-    ),
+    include_str!("migrations/0003.sql"),
     include_str!("migrations/0004_jobs.sql"),
     concat!(include_str!("migrations/0005_row_security.sql"), include_str!("row_security.sql")),
     concat!(include_str!("migrations/0006_words.sql"), include_str!("row_security.sql")),
     include_str!("migrations/0007_namespaces_after_words.sql"),
     include_str!("migrations/0008.sql"),
+    include_str!("migrations/0009_evidence_copies.sql"),
 ];
 
 /// The oldest version whose programs can use the tables that [`MIGRATIONS`] make.
@@ -125,7 +122,7 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         }
         Ok(found)
     })?;
-    connections.ask(async |connection| word_index::prepare(connection).await)?;
+    connections.ask(async |connection| index::prepare(connection).await)?;
     Ok(migrated(found, found.max(newest)))
 }
 
@@ -268,12 +265,38 @@ mod tests {
         let Some(store) = testing::store() else { return };
         let newest = MIGRATIONS.len();
         migrate_further(&store, "ALTER TABLE documents ALTER COLUMN note SET DEFAULT ''", newest + 1);
-        let message = super::super::PostgresStore::open(&store.url(), "here").unwrap_err().to_string();
+        let message = crate::PostgresStore::open(&store.url(), "here").unwrap_err().to_string();
         assert!(message.contains(&(newest + 1).to_string()) && message.contains(&newest.to_string()), "{message}");
         assert!(message.ends_with("upgrade the program, or name another database"), "{message}");
         // A server that is already running must not write either.
         let refused = store.apply(&[document("a.md", "the oven")]).unwrap_err();
         assert!(matches!(refused, StoreError::Replaced { .. }), "{refused}");
+    }
+
+    #[test]
+    fn what_ran_statements_in_earlier_versions_is_dropped() {
+        let Some(store) = testing::store() else { return };
+        let store = store.with_statements_of_others();
+        let gone = "SELECT to_regnamespace('tamis_sql') IS NULL AND to_regprocedure('tamis.sealed(text)') IS NULL \
+             AND NOT EXISTS (SELECT FROM meta WHERE key = 'sql_secret')";
+        let is_gone = || -> Result<bool> {
+            store
+                .connections
+                .wait(async { Ok(store.connections.connection().await?.query_one(gone, &[]).await?.get(0)) })
+        };
+        assert!(is_gone().unwrap());
+        store.execute(
+            "CREATE SCHEMA tamis_sql; INSERT INTO tamis.meta VALUES ('sql_secret', 'x'); \
+             CREATE FUNCTION tamis.sealed(namespace text) RETURNS text LANGUAGE sql AS 'SELECT namespace'; \
+             CREATE VIEW tamis_sql.claims AS SELECT id FROM tamis.evidence_claims; \
+             CREATE FUNCTION tamis_sql.answer() RETURNS text LANGUAGE sql AS 'SELECT tamis.sealed(''x'')'; \
+             ALTER TABLE tamis.namespaces DROP COLUMN evidence_number; \
+             UPDATE tamis.meta SET value = '8' WHERE key = 'schema_version'",
+        );
+        assert!(!is_gone().unwrap());
+        let migrated = migrate_existing(&store.connections).unwrap();
+        assert_eq!((migrated.from, migrated.to), (8, MIGRATIONS.len() as u32));
+        assert!(is_gone().unwrap());
     }
 
     #[test]

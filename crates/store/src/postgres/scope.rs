@@ -8,13 +8,16 @@ use super::statement::Statement;
 use crate::filter::Filter;
 use crate::lexical::Lengths;
 
+/// The state of some namespaces: number and change number of each. The number tells a namespace from a later one of the same name.
+pub(super) type State = Vec<(i32, i64)>;
+
 /// Namespaces with passages, and their state in this snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Scope {
     /// Their names, ascending.
     pub namespaces: Vec<String>,
-    /// Number and change number of each. The number tells a namespace from a later one of the same name.
-    pub state: Vec<(i32, i64)>,
+    /// Their state, in the same order.
+    pub state: State,
     /// The totals of their words.
     pub total: Lengths,
     /// True if the transaction is confined to the namespaces that the filter names.

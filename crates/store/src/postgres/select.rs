@@ -1,18 +1,18 @@
 //! Filters resolved against the database.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::PostgresStore;
 use super::condition::{Condition, PASSAGES};
 use super::error::Failure;
-use super::legs::Sizes;
+use super::rows::{document_id, passage_id};
 use super::scope::Scope;
+use super::sizes::Sizes;
 use super::statement::Statement;
 use crate::filter::{Filter, PathGlobs};
-use crate::record::{DocumentId, PassageId, PassageRef};
+use crate::record::PassageRef;
 use crate::symbols::SymbolPatterns;
 
 /// A filter, resolved.
@@ -93,29 +93,6 @@ impl Selection {
     }
 }
 
-impl PostgresStore {
-    /// Resolves a filter, or returns a recent result.
-    pub(super) async fn selection(
-        &self,
-        transaction: &Transaction<'_>,
-        filter: &Filter,
-    ) -> Result<Arc<Selection>, Failure> {
-        let scope = Scope::read(transaction, filter).await?;
-        // Dates and attributes can change without a change number, and a filter by namespace costs nothing.
-        if filter.is_by_properties() || filter.is_by_namespace() {
-            return Ok(Arc::new(resolve(transaction, filter, scope, self.legs.sizes).await?));
-        }
-        if let Some(known) = self.legs.selections.get(|(state, of)| *state == scope.state && of == filter) {
-            return Ok(known);
-        }
-        let state = scope.state.clone();
-        self.legs.selections.retain(|(known, of)| of != filter || *known == state);
-        let selection = Arc::new(resolve(transaction, filter, scope, self.legs.sizes).await?);
-        self.legs.selections.push((state, filter.clone()), selection.clone());
-        Ok(selection)
-    }
-}
-
 /// All passages that pass a filter, ascending.
 pub(super) async fn select(transaction: &Transaction<'_>, filter: &Filter) -> Result<Vec<PassageRef>, Failure> {
     let scope = Scope::read(transaction, filter).await?;
@@ -124,20 +101,14 @@ pub(super) async fn select(transaction: &Transaction<'_>, filter: &Filter) -> Re
     selection.among(&mut statement, STORED);
     statement.push(" ORDER BY q.passage");
     let rows = statement.query(transaction).await?;
-    Ok(rows.iter().map(|row| PassageRef { passage: passage(row.get(0)), document: document(row.get(1)) }).collect())
+    Ok(rows
+        .iter()
+        .map(|row| PassageRef { passage: passage_id(row.get(0)), document: document_id(row.get(1)) })
+        .collect())
 }
 
-/// The number of a passage.
-pub(super) fn passage(number: i64) -> PassageId {
-    PassageId(number as u64)
-}
-
-/// The number of a document.
-pub(super) fn document(number: i32) -> DocumentId {
-    DocumentId(number as u32)
-}
-
-async fn resolve(
+/// Resolves a filter.
+pub(super) async fn resolve(
     transaction: &Transaction<'_>,
     filter: &Filter,
     scope: Scope,

@@ -1,7 +1,7 @@
 //! What a database holds and can do, for the people who run it.
 
-use super::PostgresStore;
 use super::schema::MIGRATIONS;
+use super::store::PostgresStore;
 use crate::error::Result;
 
 /// What a database holds and can do.
@@ -73,7 +73,7 @@ impl PostgresStore {
                 )
                 .await?;
             let has_bm25 = "SELECT to_regclass('words_bm25') IS NOT NULL OR EXISTS (SELECT FROM meta WHERE key = $1)";
-            let has_bm25 = transaction.query_one(has_bm25, &[&super::word_index::ON_SHARDS]).await?;
+            let has_bm25 = transaction.query_one(has_bm25, &[&super::words::index::ON_SHARDS]).await?;
             Ok(PostgresStatus {
                 address: self.address().to_owned(),
                 server_version: one("SHOW server_version").await?.unwrap_or_default(),

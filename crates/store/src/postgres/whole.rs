@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 
-use super::documents::numbers;
 use super::error::Failure;
-use super::rows::{document_id, form, text_hash};
+use super::rows::{document_id, form, numbers, text_hash};
 use crate::error::Result;
 use crate::record::{Attribute, DocumentId, NewDocument, NewPassage, PassageKey, WholeDocument};
 

@@ -28,7 +28,7 @@ pub(crate) struct Database {
     readers: Mutex<Vec<Connection>>,
     writer: Option<Mutex<Connection>>,
     #[cfg(feature = "evidence")]
-    guard: Mutex<std::sync::Arc<super::guard::Guard>>,
+    pub(super) guard: std::sync::Arc<crate::guard::Guard>,
 }
 
 impl Database {
@@ -90,7 +90,7 @@ impl Database {
             instance,
             file: file.ok_or_else(|| StoreError::replaced(path))?,
             #[cfg(feature = "evidence")]
-            guard: Mutex::new(super::guard::Guard::shared(path, frozen.is_some())),
+            guard: std::sync::Arc::new(crate::guard::Guard::new(path)),
             frozen: Mutex::new(frozen),
             readers: Mutex::default(),
             writer: None,
@@ -113,13 +113,15 @@ impl Database {
         {
             let (reader, now) = reader_of_any(&self.path)?;
             *lock(&self.readers) = vec![reader];
-            #[cfg(feature = "evidence")]
-            {
-                *lock(&self.guard) = super::guard::Guard::shared(&self.path, now.is_some());
-            }
             *frozen = now;
         }
         Ok(*frozen)
+    }
+
+    /// Returns `true` if the file is read as one that does not change.
+    #[cfg(feature = "evidence")]
+    pub(super) fn is_frozen(&self) -> Result<bool> {
+        Ok(self.frozen()?.is_some())
     }
 
     fn looks_as(&self, stamp: Stamp) -> bool {
@@ -202,20 +204,6 @@ impl Database {
         })?;
         self.check_replaced()?;
         work(&mut lock(writer)).map_err(|error| error.at(&self.path))
-    }
-
-    /// Runs an untrusted statement on the evidence of a namespace.
-    #[cfg(feature = "evidence")]
-    pub(crate) fn query_sql(
-        &self,
-        namespace: &str,
-        query: &crate::sql::SqlQuery,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<crate::sql::SqlRows> {
-        self.check_replaced()?;
-        self.frozen()?;
-        let guard = lock(&self.guard).clone();
-        guard.query(namespace, query, cancelled)
     }
 
     /// Returns the bytes on the disk, including the log.

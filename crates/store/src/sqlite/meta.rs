@@ -11,7 +11,7 @@ use crate::query::{count, execute, one};
 pub(crate) struct ContentState {
     /// The number of the last change.
     pub(crate) seq: u64,
-    /// The number of the last change of dates and attributes alone; 0 where they do not matter.
+    /// The number of the last change of dates, attributes and evidence; 0 where they do not matter.
     pub(crate) properties: i64,
 }
 
@@ -52,14 +52,21 @@ pub(super) fn write_seq(connection: &Connection, seq: i64) -> rusqlite::Result<(
     set(connection, "last_change_ms", now_ms())
 }
 
-/// Returns the number of the last change of dates and attributes alone, which no derived index holds.
+/// Returns the number of the last change of dates, attributes and evidence, which no derived index holds.
 pub(super) fn read_properties(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(get(connection, "dates")?.unwrap_or(0))
 }
 
-/// Counts a change of dates or attributes.
+/// Counts a change of dates, attributes or evidence.
 pub(super) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
     set(connection, "dates", read_properties(connection)? + 1)
+}
+
+/// Returns the state of the evidence: each change of it changes one of these numbers.
+#[cfg(feature = "evidence")]
+pub(super) fn evidence_state(connection: &Connection) -> rusqlite::Result<String> {
+    let (changed, properties) = (get(connection, "last_change_ms")?, read_properties(connection)?);
+    Ok(format!("{} {properties} {}", read_seq(connection)?, changed.unwrap_or(0)))
 }
 
 /// Returns the change number of the last publication.

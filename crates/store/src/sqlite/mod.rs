@@ -6,7 +6,7 @@
 //!   filters, `prune` removes what nothing refers to, `counts` summarizes and checks.
 //! - `replay` gives the derived indexes the changes they lack.
 //! - `evidence_integrity` keeps the evidence graph consistent with its documents, in every build.
-//! - `evidence` reads and writes the graph, and `guard` runs untrusted SQL on it (feature `evidence`).
+//! - `evidence` reads and writes the graph (feature `evidence`).
 //! - `meta` and `rows` are shared by all of these.
 
 mod batch;
@@ -17,8 +17,6 @@ mod documents;
 #[cfg(feature = "evidence")]
 mod evidence;
 mod evidence_integrity;
-#[cfg(feature = "evidence")]
-pub(crate) mod guard;
 mod meta;
 mod models;
 mod names;

@@ -7,9 +7,10 @@ use super::batch::{Batch, register_namespace};
 use super::evidence_integrity::{remove_namespace, remove_origin};
 use super::meta::{properties_changed, read_seq, write_seq};
 use crate::error::{Result, StoreError};
-use crate::namespace::{Namespace, NewNamespace, Tree};
+use crate::namespace::{Namespace, NewNamespace};
 use crate::query::{all, execute, one, unsigned};
 use crate::record::Applied;
+use crate::tree::Tree;
 
 impl Database {
     /// Returns all namespaces, by name.
@@ -68,7 +69,7 @@ impl Database {
                 let Tree { namespace, root, machine } = tree;
                 match known_tree(connection, namespace)? {
                     Some(known) if known.is(tree) => continue,
-                    Some(known) if !moved => return Err(tree.clone().refused(self.path(), known).into()),
+                    Some(known) if !moved => return Err(StoreError::other_tree(self.path(), tree, &known).into()),
                     _ => register_namespace(connection, namespace)?,
                 }
                 let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE name = ?1";
@@ -99,6 +100,7 @@ impl Database {
                 batch.delete_origin(namespace, origin)?;
                 remove_origin(connection, namespace, origin, &mut batch.tasks)?;
             }
+            properties_changed(connection)?;
             batch.end()
         })
     }

@@ -59,12 +59,8 @@ impl Database {
         self.write(|connection| {
             for calibration in calibrations {
                 let values = params![
-                    calibration.language,
-                    calibration.threshold,
-                    calibration.sample_size as i64,
-                    calibration.provider,
-                    calibration.model,
-                    calibration.calibrated_at_ms,
+                    calibration.language, calibration.threshold, calibration.sample_size as i64, calibration.provider,
+                    calibration.model, calibration.calibrated_at_ms,
                 ];
                 execute(connection, sql, values)?;
             }

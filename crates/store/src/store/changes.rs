@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::namespace::{NewNamespace, Tree};
+use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
+use crate::tree::Tree;
 
 /// Changes documents and namespaces.
 pub trait Changes: Send + Sync {

@@ -85,7 +85,7 @@ pub trait UsageLog: Send + Sync {
     fn label_version(&self) -> Result<LabelVersion>;
 
     /// Returns the quality rows of queries from `since_ms` up to before `until_ms` (milliseconds since 1970; `None`:
-    /// unbounded): the last `limit`, earliest first. A log of an older version has none.
+    /// unbounded): the last `limit`, earliest first.
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>>;
 
     /// Returns searches with all that was recorded of them, in the order of recording: those after the number `after` (0: from

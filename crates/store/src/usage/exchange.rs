@@ -1,161 +1,143 @@
 //! Handing the records of a log to another log, whatever keeps it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use super::database::{Lock, Row, Session, Value, all, by_search, first, values};
+use super::openings;
+use super::searches::{self, Found, found};
+use crate::error::StoreError;
+use crate::usage_record::{LoggedGrade, LoggedJudgement, LoggedSearch};
 
-use super::read::{number, searches_where};
-use super::rules::at_most;
-use super::write::SearchRow;
-use super::{quality, schema};
-use crate::query::{all, execute};
-use crate::usage_record::{LoggedGrade, LoggedJudgement, LoggedOpening, LoggedSearch, QueryQuality, RecordedSearch};
-
-/// The searches after a number, in the order of recording.
-pub(super) fn searches(connection: &Connection, after: i64, limit: usize) -> rusqlite::Result<Vec<LoggedSearch>> {
-    let found = searches_where(connection, "number > ?1 ORDER BY number LIMIT ?2", [after, at_most(limit)])?;
-    found.into_iter().map(|(number, search)| logged(connection, number, search)).collect()
-}
-
-/// Searches by identifier, in the order given.
-pub(super) fn searches_named(connection: &Connection, ids: &[&str]) -> rusqlite::Result<Vec<Option<LoggedSearch>>> {
-    let of = |id: &&str| {
-        let found = searches_where(connection, "id = ?1", [id])?.pop();
-        found.map(|(number, search)| logged(connection, number, search)).transpose()
-    };
-    ids.iter().map(of).collect()
-}
-
-fn logged(connection: &Connection, number: i64, search: RecordedSearch) -> rusqlite::Result<LoggedSearch> {
-    let has_labels = schema::has_labels(connection)?;
-    Ok(LoggedSearch {
+/// The searches that a condition finds, with all that was recorded of them.
+pub(super) async fn logged<E>(
+    session: &dyn Session<E>,
+    condition: &str,
+    values: &[Value],
+) -> Result<Vec<LoggedSearch>, E> {
+    let searches = found(session, condition, values).await?;
+    let mut judgements = judgements(session, &searches).await?;
+    let mut openings = openings::of_searches(session, &searches).await?;
+    let whole = searches.into_iter().map(|Found { number, search }| LoggedSearch {
         number,
-        judgements: judgements(connection, number, has_labels)?,
-        openings: if has_labels { openings(connection, number)? } else { Vec::new() },
+        judgements: judgements.remove(&number).unwrap_or_default(),
+        openings: openings.remove(&number).unwrap_or_default(),
         search,
-    })
+    });
+    Ok(whole.collect())
 }
 
-fn judgements(connection: &Connection, search: i64, has_labels: bool) -> rusqlite::Result<Vec<LoggedJudgement>> {
-    let sql = match has_labels {
-        true => {
-            "SELECT j.passage, j.relevant, j.in_pool, j.at_ms, g.model, g.pair FROM judgements j \
-             LEFT JOIN grades g ON g.number = j.grade WHERE j.search = ?1 ORDER BY j.number"
-        }
-        false => {
-            "SELECT passage, relevant, in_pool, at_ms, NULL, NULL FROM judgements WHERE search = ?1 ORDER BY number"
-        }
+/// All judgements of searches, by the number of their search, in the order of recording.
+async fn judgements<E>(session: &dyn Session<E>, searches: &[Found]) -> Result<HashMap<i64, Vec<LoggedJudgement>>, E> {
+    let select = |namespaces, numbers| {
+        format!(
+            "SELECT j.search, j.passage, j.relevant, j.in_pool, j.at_ms, g.model, g.pair FROM usage_judgements j \
+             LEFT JOIN usage_grades g ON g.number = j.grade WHERE j.namespace {namespaces} AND j.search {numbers} ORDER BY j.number"
+        )
     };
-    all(connection, sql, [search], |row| {
-        let model: Option<String> = row.get(4)?;
-        let pair: Option<[u8; 32]> = row.get(5)?;
+    by_search(session, searches.iter().map(Found::key), select, |row| {
         Ok(LoggedJudgement {
-            passage: row.get(0)?,
-            relevant: row.get(1)?,
-            in_pool: row.get(2)?,
-            at_ms: row.get(3)?,
-            grade: model.zip(pair),
+            passage: row.next()?,
+            relevant: row.next()?,
+            in_pool: row.next()?,
+            at_ms: row.next()?,
+            grade: row.next::<Option<String>>()?.zip(row.next()?),
         })
     })
+    .await
 }
 
-fn openings(connection: &Connection, search: i64) -> rusqlite::Result<Vec<LoggedOpening>> {
-    let sql = "SELECT passage, entry_point, at_ms FROM openings WHERE search = ?1 ORDER BY number";
-    all(connection, sql, [search], |row| {
-        Ok(LoggedOpening { passage: row.get(0)?, entry_point: row.get(1)?, at_ms: row.get(2)? })
-    })
+/// Searches by identifier.
+pub(super) async fn named<E>(session: &dyn Session<E>, ids: &[&str]) -> Result<HashMap<String, LoggedSearch>, E> {
+    let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+    let found = logged(session, &format!("id {}", session.one_of(1)), values![ids]).await?;
+    Ok(found.into_iter().map(|logged| (logged.search.id.clone(), logged)).collect())
 }
 
-/// Adds searches, and what is missing of those that are there. `rows` are the rows of the searches.
-pub(super) fn add_searches(
-    connection: &mut Connection,
+/// Adds searches, and what is missing of those that are there.
+pub(super) async fn add_searches<E: From<StoreError>>(
+    session: &dyn Session<E>,
     searches: &[LoggedSearch],
-    rows: &[SearchRow<'_>],
-) -> rusqlite::Result<u64> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+) -> Result<u64, E> {
+    let ids: Vec<&str> = searches.iter().map(|logged| logged.search.id.as_str()).collect();
+    session.lock(Lock::Labels).await?;
+    // Whoever records a search with one of these identifiers waits, and finds it taken.
+    session.lock(Lock::Searches(&ids)).await?;
+    let known = named(session, &ids).await?;
     let mut changed = 0;
-    for (logged, row) in searches.iter().zip(rows) {
-        let (search, mut is_changed) = match number(&transaction, &logged.search.id)? {
-            Some(search) => (search, false),
-            None => (row.put(&transaction)?, true),
+    let mut added = HashSet::new();
+    for logged in searches.iter().filter(|logged| added.insert(logged.search.id.as_str())) {
+        let there = known.get(logged.search.id.as_str());
+        let number = match there {
+            Some(there) => Some(there.number),
+            None => searches::insert(session, &logged.search).await?,
         };
-        let known: HashSet<LoggedJudgement> = judgements(&transaction, search, true)?.into_iter().collect();
-        for judgement in logged.judgements.iter().filter(|judgement| !known.contains(judgement)) {
-            add_judgement(&transaction, search, judgement)?;
+        let Some(number) = number else { continue };
+        let namespace = there.map_or(&logged.search.namespace, |there| &there.search.namespace);
+        let judged: HashSet<&LoggedJudgement> = there.iter().flat_map(|there| &there.judgements).collect();
+        let mut is_changed = there.is_none();
+        for judgement in logged.judgements.iter().filter(|judgement| !judged.contains(judgement)) {
+            add_judgement(session, namespace, number, judgement).await?;
             is_changed = true;
         }
         for opening in &logged.openings {
-            let sql = "INSERT OR IGNORE INTO openings(search, passage, entry_point, at_ms) VALUES (?1, ?2, ?3, ?4)";
-            let added =
-                execute(&transaction, sql, params![search, opening.passage, opening.entry_point, opening.at_ms])?;
-            is_changed |= added > 0;
+            is_changed |= openings::add(session, namespace, number, opening).await? > 0;
         }
         changed += u64::from(is_changed);
     }
-    transaction.commit()?;
     Ok(changed)
 }
 
-fn add_judgement(connection: &Connection, search: i64, judgement: &LoggedJudgement) -> rusqlite::Result<()> {
+async fn add_judgement<E: From<StoreError>>(
+    session: &dyn Session<E>,
+    namespace: &str,
+    search: i64,
+    judgement: &LoggedJudgement,
+) -> Result<(), E> {
     let LoggedJudgement { passage, relevant, in_pool, at_ms, grade } = judgement;
-    match grade {
-        // Without the grade, a model's judgement would pass for a person's: the number that no grade has is refused.
-        Some((model, pair)) => execute(
-            connection,
-            "INSERT INTO judgements(search, passage, relevant, in_pool, at_ms, grade) VALUES (?1, ?2, ?3, ?4, ?5, \
-             ifnull((SELECT number FROM grades WHERE model = ?6 AND pair = ?7), -1))",
-            params![search, passage, relevant, in_pool, at_ms, model, pair.as_slice()],
-        )?,
-        None => execute(
-            connection,
-            "INSERT INTO judgements(search, passage, relevant, in_pool, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![search, passage, relevant, in_pool, at_ms],
-        )?,
-    };
-    execute(connection, "UPDATE searches SET judged = 1 WHERE number = ?1", [search])?;
+    let mut number: Option<i64> = None;
+    if let Some((model, pair)) = grade {
+        let select = "SELECT number FROM usage_grades WHERE model = $1 AND pair = $2";
+        number = first(session, select, values![model, pair.as_slice()], Row::next).await?;
+        // Without the grade, a model's judgement would pass for a person's.
+        if number.is_none() {
+            let reason = "its grade is not recorded; add the grades first".to_owned();
+            return Err(StoreError::Invalid { what: format!("a judgement by {model}"), reason }.into());
+        }
+    }
+    let insert = "INSERT INTO usage_judgements(namespace, search, passage, relevant, in_pool, at_ms, grade) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    session.execute(insert, values![namespace, search, passage, *relevant, *in_pool, *at_ms, number]).await?;
+    let update = "UPDATE usage_searches SET judged = true WHERE namespace = $1 AND number = $2";
+    session.execute(update, values![namespace, search]).await?;
     Ok(())
 }
 
 /// The grades after a number, in the order of recording.
-pub(super) fn grades(connection: &Connection, after: i64, limit: usize) -> rusqlite::Result<Vec<LoggedGrade>> {
-    if !schema::has_labels(connection)? {
-        return Ok(Vec::new());
-    }
-    let sql = "SELECT number, model, pair, grade, reason, at_ms FROM grades WHERE number > ?1 ORDER BY number LIMIT ?2";
-    all(connection, sql, [after, at_most(limit)], |row| {
+pub(super) async fn grades<E>(session: &dyn Session<E>, after: i64, limit: i64) -> Result<Vec<LoggedGrade>, E> {
+    let select =
+        "SELECT number, model, pair, grade, reason, at_ms FROM usage_grades WHERE number > $1 ORDER BY number LIMIT $2";
+    all(session, select, values![after, limit], |row| {
         Ok(LoggedGrade {
-            number: row.get(0)?,
-            model: row.get(1)?,
-            pair: row.get(2)?,
-            grade: row.get(3)?,
-            reason: row.get(4)?,
-            at_ms: row.get(5)?,
+            number: row.next()?,
+            model: row.next()?,
+            pair: row.next()?,
+            grade: row.next()?,
+            reason: row.next()?,
+            at_ms: row.next()?,
         })
     })
+    .await
 }
 
 /// Adds grades. Of two grades of a pair the later one stays.
-pub(super) fn add_grades(connection: &mut Connection, grades: &[LoggedGrade]) -> rusqlite::Result<u64> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) async fn add_grades<E>(session: &dyn Session<E>, grades: &[LoggedGrade]) -> Result<u64, E> {
+    let put = "INSERT INTO usage_grades(model, pair, grade, reason, at_ms) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (model, pair) DO UPDATE SET grade = excluded.grade, reason = excluded.reason, at_ms = excluded.at_ms \
+         WHERE excluded.at_ms > usage_grades.at_ms";
+    session.lock(Lock::Rows).await?;
     let mut changed = 0;
     for LoggedGrade { model, pair, grade, reason, at_ms, .. } in grades {
-        changed += execute(
-            &transaction,
-            "INSERT INTO grades(model, pair, grade, reason, at_ms) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (model, pair) \
-             DO UPDATE SET grade = excluded.grade, reason = excluded.reason, at_ms = excluded.at_ms \
-             WHERE excluded.at_ms > at_ms",
-            params![model, pair.as_slice(), grade, reason, at_ms],
-        )? as u64;
+        changed += session.execute(put, values![model, pair.as_slice(), *grade, reason, *at_ms]).await?;
     }
-    transaction.commit()?;
     Ok(changed)
-}
-
-/// Adds quality rows.
-pub(super) fn add_quality(connection: &mut Connection, rows: &[QueryQuality]) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for row in rows {
-        quality::insert(&transaction, row, i64::MAX)?;
-    }
-    transaction.commit()
 }

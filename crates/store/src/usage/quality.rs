@@ -1,124 +1,101 @@
-//! Recording the quality of each query, and reading it back for a period.
+//! The quality of each query: recording it, and reading it back for a period.
 
-use rusqlite::{Connection, Row, params, types};
+use super::database::{Row, Session, Value, all, first, values};
+use super::rules::{finite, period, stages};
+use crate::usage_record::QueryQuality;
 
-use super::rules::{at_most, finite, period, stages};
-use super::schema;
-use crate::query::{all, execute};
-use crate::usage_record::{QueryQuality, RETAINED_QUALITY};
+const COLUMNS: &str = "at_ms, entry_point, namespace, corpus, query_hash, query_text, search_id, model, mode, lexical_candidates, \
+     semantic_candidates, candidates, kept, dropped, returned, top_k, threshold, threshold_method, gap_size, mean_kept_distance, \
+     language_match_ratio, best_similarity, similarity_mean, total_ms, fallback_reason";
 
-const COLUMNS: &str = "at_ms, entry_point, namespace, corpus, query_hash, query_text, search_id, model, mode, \
-     lexical_candidates, semantic_candidates, candidates, kept, dropped, returned, top_k, threshold, threshold_method, \
-     gap_size, mean_kept_distance, language_match_ratio, best_similarity, similarity_mean, milliseconds, total_ms, \
-     fallback_reason";
+/// Records the quality of a query, and returns the number of the row.
+pub(super) async fn insert<E>(session: &dyn Session<E>, quality: &QueryQuality) -> Result<Option<i64>, E> {
+    let insert = format!(
+        "INSERT INTO usage_quality({COLUMNS}, milliseconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+         $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) RETURNING number"
+    );
+    let values = values![
+        quality.at_ms,
+        &quality.entry_point,
+        &quality.namespace,
+        &quality.corpus,
+        quality.query_hash.as_slice(),
+        quality.query_text.as_ref(),
+        quality.search_id.as_ref(),
+        quality.model.as_ref(),
+        &quality.mode,
+        quality.lexical_candidates,
+        quality.semantic_candidates,
+        quality.candidates,
+        quality.kept,
+        quality.dropped,
+        quality.returned,
+        quality.top_k,
+        finite(quality.threshold),
+        &quality.threshold_method,
+        finite(quality.gap_size),
+        finite(quality.mean_kept_distance),
+        finite(quality.language_match_ratio),
+        finite(quality.best_similarity),
+        finite(quality.similarity_mean),
+        finite(Some(quality.total_ms)).unwrap_or_default(),
+        quality.fallback_reason.as_ref(),
+        stages(&quality.milliseconds).as_str(),
+    ];
+    first(session, &insert, values, Row::next).await
+}
 
-pub(super) fn read(
-    connection: &Connection,
+/// The rows that a condition finds, each with its number.
+async fn found<E>(session: &dyn Session<E>, condition: &str, values: &[Value]) -> Result<Vec<(i64, QueryQuality)>, E> {
+    let select = format!("SELECT number, CAST(milliseconds AS text), {COLUMNS} FROM usage_quality WHERE {condition}");
+    all(session, &select, values, |row| {
+        let number = row.next()?;
+        let quality = QueryQuality {
+            milliseconds: serde_json::from_str(&row.next::<String>()?).map_err(|error| error.to_string())?,
+            at_ms: row.next()?,
+            entry_point: row.next()?,
+            namespace: row.next()?,
+            corpus: row.next()?,
+            query_hash: row.next()?,
+            query_text: row.next()?,
+            search_id: row.next()?,
+            model: row.next()?,
+            mode: row.next()?,
+            lexical_candidates: row.next()?,
+            semantic_candidates: row.next()?,
+            candidates: row.next()?,
+            kept: row.next()?,
+            dropped: row.next()?,
+            returned: row.next()?,
+            top_k: row.next()?,
+            threshold: row.next()?,
+            threshold_method: row.next()?,
+            gap_size: row.next()?,
+            mean_kept_distance: row.next()?,
+            language_match_ratio: row.next()?,
+            best_similarity: row.next()?,
+            similarity_mean: row.next()?,
+            total_ms: row.next()?,
+            fallback_reason: row.next()?,
+        };
+        Ok((number, quality))
+    })
+    .await
+}
+
+/// The last rows of a period, earliest first.
+pub(super) async fn last<E>(
+    session: &dyn Session<E>,
     since_ms: Option<i64>,
     until_ms: Option<i64>,
     limit: usize,
-) -> rusqlite::Result<Vec<QueryQuality>> {
-    if !schema::has_quality(connection)? {
-        return Ok(Vec::new());
-    }
-    let sql = format!(
-        "SELECT {COLUMNS} FROM retrieval_quality WHERE at_ms >= ?1 AND at_ms < ?2 \
-         ORDER BY at_ms DESC, number DESC LIMIT ?3"
-    );
-    let mut found: Vec<QueryQuality> = all(connection, &sql, period(since_ms, until_ms, limit), read_row)?;
-    found.reverse();
-    Ok(found)
+) -> Result<Vec<QueryQuality>, E> {
+    let condition = "at_ms >= $1 AND at_ms < $2 ORDER BY at_ms DESC, number DESC LIMIT $3";
+    let found = found(session, condition, &period(since_ms, until_ms, limit)).await?;
+    Ok(found.into_iter().rev().map(|(_, quality)| quality).collect())
 }
 
-/// The rows after a number, each with its number, in the order of recording.
-pub(super) fn numbered(
-    connection: &Connection,
-    after: i64,
-    limit: usize,
-) -> rusqlite::Result<Vec<(i64, QueryQuality)>> {
-    if !schema::has_quality(connection)? {
-        return Ok(Vec::new());
-    }
-    let sql = format!("SELECT {COLUMNS}, number FROM retrieval_quality WHERE number > ?1 ORDER BY number LIMIT ?2");
-    all(connection, &sql, [after, at_most(limit)], |row| Ok((row.get(26)?, read_row(row)?)))
-}
-
-/// Records the quality of a query, and from time to time deletes the oldest rows.
-pub(super) fn insert(connection: &Connection, quality: &QueryQuality, purge_every: i64) -> rusqlite::Result<()> {
-    let number = connection
-        .prepare_cached(&format!(
-            "INSERT INTO retrieval_quality({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-             ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)"
-        ))?
-        .insert(params![
-            quality.at_ms,
-            quality.entry_point,
-            quality.namespace,
-            quality.corpus,
-            quality.query_hash.as_slice(),
-            quality.query_text,
-            quality.search_id,
-            quality.model,
-            quality.mode,
-            quality.lexical_candidates,
-            quality.semantic_candidates,
-            quality.candidates,
-            quality.kept,
-            quality.dropped,
-            quality.returned,
-            quality.top_k,
-            finite(quality.threshold),
-            quality.threshold_method,
-            finite(quality.gap_size),
-            finite(quality.mean_kept_distance),
-            finite(quality.language_match_ratio),
-            finite(quality.best_similarity),
-            finite(quality.similarity_mean),
-            stages(&quality.milliseconds),
-            if quality.total_ms.is_finite() { quality.total_ms } else { 0.0 },
-            quality.fallback_reason,
-        ])?;
-    if number % purge_every == 0 {
-        purge(connection, number, RETAINED_QUALITY as i64)?;
-    }
-    Ok(())
-}
-
-/// Deletes rows older than the last `retained` numbers, where `last` is the latest. Nothing is counted, so the cost is that
-/// of the deleted rows.
-pub(super) fn purge(connection: &Connection, last: i64, retained: i64) -> rusqlite::Result<usize> {
-    execute(connection, "DELETE FROM retrieval_quality WHERE number <= ?1", [last - retained])
-}
-
-fn read_row(row: &Row<'_>) -> rusqlite::Result<QueryQuality> {
-    let milliseconds = serde_json::from_str(row.get_ref(23)?.as_str()?)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(23, types::Type::Text, error.into()))?;
-    Ok(QueryQuality {
-        at_ms: row.get(0)?,
-        entry_point: row.get(1)?,
-        namespace: row.get(2)?,
-        corpus: row.get(3)?,
-        query_hash: row.get(4)?,
-        query_text: row.get(5)?,
-        search_id: row.get(6)?,
-        model: row.get(7)?,
-        mode: row.get(8)?,
-        lexical_candidates: row.get(9)?,
-        semantic_candidates: row.get(10)?,
-        candidates: row.get(11)?,
-        kept: row.get(12)?,
-        dropped: row.get(13)?,
-        returned: row.get(14)?,
-        top_k: row.get(15)?,
-        threshold: row.get(16)?,
-        threshold_method: row.get(17)?,
-        gap_size: row.get(18)?,
-        mean_kept_distance: row.get(19)?,
-        language_match_ratio: row.get(20)?,
-        best_similarity: row.get(21)?,
-        similarity_mean: row.get(22)?,
-        milliseconds,
-        total_ms: row.get(24)?,
-        fallback_reason: row.get(25)?,
-    })
+/// The rows after a number, in the order of recording.
+pub(super) async fn after<E>(session: &dyn Session<E>, after: i64, limit: i64) -> Result<Vec<(i64, QueryQuality)>, E> {
+    found(session, "number > $1 ORDER BY number LIMIT $2", values![after, limit]).await
 }

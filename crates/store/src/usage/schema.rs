@@ -1,28 +1,18 @@
-//! The log's file: opening, creating and upgrading it.
+//! The log's file: opening and creating it.
 
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::connection::{immutable_uri, open, read_schema};
 use crate::error::{Result, StoreError};
 use crate::files::{has_log, log_path};
-use crate::query::{all, count};
-use crate::schema::{Migration, Schema};
-use crate::scoring::{ScoringKey, ScoringKeyError};
+use crate::schema::Schema;
 
 /// Identified by "TAMU".
-pub(super) const SCHEMA: Schema = Schema {
-    application_id: 0x5441_4d55,
-    migrations: &[
-        Migration::sql(include_str!("migrations/0001.sql")),
-        Migration::sql(include_str!("migrations/0002.sql")),
-        Migration { sql: include_str!("migrations/0003.sql"), then: Some(sentences_to_keys) },
-        Migration::sql(include_str!("migrations/0004.sql")),
-    ],
-};
+const SCHEMA: Schema = Schema { application_id: 0x5441_4d55, first: 5, migrations: &[include_str!("schema.sql")] };
 
 /// A record writes the write-ahead log back at this many pages, which waits for the disk. Most processes end before, and
 /// closing does it.
@@ -46,8 +36,7 @@ pub(super) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Conne
     Ok(connection)
 }
 
-/// Opens an existing log for reading, also in a directory that cannot be written. A log of an earlier version is read as
-/// it is.
+/// Opens an existing log for reading, also in a directory that cannot be written.
 pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Connection> {
     let failed = |error| StoreError::sqlite(path, error);
     let open = |uri: &str, flags: OpenFlags| {
@@ -68,59 +57,7 @@ pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Conn
         opened => opened?,
     };
     match SCHEMA.version_of(&connection, path)? {
-        0 => Err(SCHEMA.older(path, 0)),
+        found if found < SCHEMA.version() => Err(SCHEMA.older(path, found)),
         _ => Ok(connection),
     }
-}
-
-/// The column that holds the scoring key, and its form.
-#[derive(Clone, Copy)]
-pub(super) enum ScoringColumn {
-    /// `scoring`: a key in its text form.
-    Key,
-    /// `scale`: a sentence, in logs of version 1 and 2 that are read as they are.
-    Sentence,
-}
-
-impl ScoringColumn {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            ScoringColumn::Key => "scoring",
-            ScoringColumn::Sentence => "scale",
-        }
-    }
-
-    pub(super) fn read(self, text: &str) -> Result<ScoringKey, ScoringKeyError> {
-        match self {
-            ScoringColumn::Key => text.parse(),
-            ScoringColumn::Sentence => Ok(ScoringKey::from_sentence(text)),
-        }
-    }
-}
-
-/// The scoring column of a log.
-pub(super) fn scoring_column(connection: &Connection) -> rusqlite::Result<ScoringColumn> {
-    let sentences = "SELECT count(*) FROM pragma_table_info('searches') WHERE name = 'scale'";
-    Ok(if count(connection, sentences, [])? > 0 { ScoringColumn::Sentence } else { ScoringColumn::Key })
-}
-
-/// Returns `true` if the log has a table for the quality of queries. Logs of version 1 lack it.
-pub(super) fn has_quality(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(count(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'retrieval_quality'", [])? > 0)
-}
-
-/// Whether the log has openings and grades. Logs up to version 3 have none.
-pub(super) fn has_labels(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(count(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'grades'", [])? > 0)
-}
-
-/// Rewrites the sentences of earlier versions as keys. A log has few different ones.
-fn sentences_to_keys(connection: &Connection) -> rusqlite::Result<()> {
-    let sentences: Vec<String> = all(connection, "SELECT DISTINCT scoring FROM searches", [], |row| row.get(0))?;
-    let mut update = connection.prepare("UPDATE searches SET scoring = ?2 WHERE scoring = ?1")?;
-    for sentence in sentences {
-        let key = ScoringKey::from_sentence(&sentence).to_string();
-        update.execute(params![sentence, key])?;
-    }
-    Ok(())
 }

@@ -1,11 +1,17 @@
 //! The log on real files.
 
-use super::contract::TestLog;
-use super::contract::searches::search;
-use super::*;
-use crate::ScoringKind;
+use rusqlite::Connection;
 
-pub(super) fn log() -> (tempfile::TempDir, EmbeddedUsageLog) {
+use super::contract::TestLog;
+use super::contract::quality::quality;
+use super::contract::searches::search;
+use super::database::{Database, Patience};
+use super::deleting;
+use super::rules::IMPATIENT;
+use super::*;
+use crate::{Access, QueryQuality, RecordedSearch, StoreError, UsageLog};
+
+fn log() -> (tempfile::TempDir, EmbeddedUsageLog) {
     let directory = tempfile::tempdir().unwrap();
     let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     (directory, log)
@@ -21,15 +27,17 @@ impl TestLog for (tempfile::TempDir, EmbeddedUsageLog) {
     }
 
     fn run(&self, sqlite: &str, _postgres: &str) {
-        self.1.with(|connection| connection.execute_batch(sqlite)).unwrap();
+        Connection::open(self.1.path()).unwrap().execute_batch(sqlite).unwrap();
     }
 
-    fn purge(&self, retained: usize) -> u64 {
-        self.1.with(|connection| write::purge(connection, retained)).unwrap() as u64
+    fn purge(&self, retained: i64) -> u64 {
+        let purged =
+            self.1.write(Patience::Long, async |session| deleting::old_searches(session, retained, i64::MAX).await);
+        purged.unwrap()
     }
 
-    fn purge_quality(&self, last: i64, retained: i64) -> u64 {
-        self.1.with(|connection| quality::purge(connection, last, retained)).unwrap() as u64
+    fn purge_quality(&self, last: i64) -> u64 {
+        self.1.write(Patience::Short, async |session| deleting::old_quality(session, last).await).unwrap()
     }
 }
 
@@ -67,11 +75,10 @@ fn a_log_that_is_not_there_is_empty_to_a_reader_and_refuses_to_be_written() {
 
 #[test]
 fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
-    let (directory, log) = log();
+    let (_directory, log) = log();
     log.record(&search("aaaa", &["p"])).unwrap();
-    let holder = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
-    let begin = |sql: &'static str| holder.with(move |connection| connection.execute_batch(sql)).unwrap();
-    begin("BEGIN IMMEDIATE");
+    let holder = Connection::open(log.path()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(matches!(log.record(&search("bbbb", &["p"])), Err(StoreError::Busy { .. })));
     std::thread::scope(|scope| {
         let (begun, begins) = std::sync::mpsc::channel();
@@ -84,7 +91,7 @@ fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
         // Longer than recording would wait; the judgement still succeeds once the other is done.
         std::thread::sleep(2 * IMPATIENT);
         assert!(!judging.is_finished());
-        begin("COMMIT");
+        holder.execute_batch("COMMIT").unwrap();
         assert!(judging.join().unwrap().unwrap().is_some());
     });
     log.record(&search("bbbb", &["p"])).unwrap();
@@ -107,54 +114,49 @@ fn newer_foreign_and_damaged_files_are_told_apart() {
     assert!(matches!(EmbeddedUsageLog::open(directory.path(), Access::ReadOnly), Err(StoreError::Newer { .. })));
 }
 
-/// A copy of a log that version 2 wrote, with a sentence in place of each scoring key.
-fn of_version_2() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    std::fs::write(directory.path().join(FILE), include_bytes!("../../tests/fixtures/usage-2.db")).unwrap();
-    directory
-}
-
-/// The keys of all searches, earliest first.
-fn keys(log: &EmbeddedUsageLog) -> Vec<String> {
-    let ids = log.search_ids(None, None, 99).unwrap();
-    ids.iter().map(|id| log.search(id).unwrap().unwrap().scoring.to_string()).collect()
-}
-
-const KEYS_OF_VERSION_2: [&str; 5] = [
-    "search; fusion=convex 0.5; language=1.2 1.1; pool=100; roles=0.9 0.85 0.85 0.8 0.7 0.6 0.5 0.4; usage=0.9",
-    "memories; fusion=weighted 0.7; decay=30 of notes conversations but decisions; pool=100; \
-     roles=0.9 0.85 0.85 0.8 0.7 0.6 0.5 0.4; usage=0.9",
-    "issues; fusion=rrf 60",
-    "evidence; fusion=weighted 1; proposed=100",
-    "search; fusion=",
-];
-
 #[test]
-fn a_log_of_version_2_is_upgraded_and_its_sentences_become_keys() {
-    let directory = of_version_2();
-    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
-    assert_eq!(keys(&log), KEYS_OF_VERSION_2);
-    assert_eq!(log.judged().unwrap()[0].search.scoring.kind, ScoringKind::Memories);
-    let stored: Vec<String> = log
-        .with(|connection| {
-            crate::query::all(connection, "SELECT scoring FROM searches ORDER BY number", [], |row| row.get(0))
-        })
-        .unwrap();
-    assert_eq!(stored, KEYS_OF_VERSION_2, "the file holds the keys");
-    log.record(&search("cccc", &["p"])).unwrap();
+fn a_log_from_before_the_first_version_is_refused_and_left_alone() {
+    let (directory, log) = log();
+    log.record(&search("aaaa", &["p"])).unwrap();
+    let path = log.path().to_owned();
     drop(log);
-    let again = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
-    assert_eq!(again.search("cccc").unwrap().unwrap().scoring, search("cccc", &[]).scoring);
-    assert_eq!(keys(&again)[..5], KEYS_OF_VERSION_2);
-}
-
-#[test]
-fn a_log_of_version_2_that_may_not_be_upgraded_is_read_as_it_is() {
-    let directory = of_version_2();
-    let before = std::fs::read(directory.path().join(FILE)).unwrap();
+    let set_version =
+        |version: u32| Connection::open(&path).unwrap().pragma_update(None, "user_version", version).unwrap();
+    set_version(4);
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let refused = EmbeddedUsageLog::open(directory.path(), access).unwrap_err();
+        assert!(matches!(refused, StoreError::Older { found: 4, supported: 5, .. }), "{refused}");
+        assert!(refused.to_string().contains("mv usage.db usage.db.aside"), "{refused}");
+    }
+    set_version(5);
     let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
-    assert_eq!(keys(&log), KEYS_OF_VERSION_2);
-    assert_eq!(log.judged().unwrap().len(), 1);
-    drop(log);
-    assert_eq!(std::fs::read(directory.path().join(FILE)).unwrap(), before);
+    assert_eq!(log.search("aaaa").unwrap(), Some(search("aaaa", &["p"])));
+}
+
+#[test]
+fn a_row_says_its_hash_as_digits() {
+    let json = serde_json::to_value(quality(10)).unwrap();
+    assert_eq!(json["query_hash"], "07".repeat(32));
+}
+
+#[test]
+fn what_was_purged_is_gone_from_the_files() {
+    let (directory, log) = log();
+    let secret = "a-query-nobody-shall-read";
+    let text = Some(secret.to_owned());
+    let recorded = RecordedSearch { query_text: text.clone(), ..search("aaaa", &["p"]) };
+    log.record_query(&recorded, Some(&QueryQuality { query_text: text, ..quality(1) })).unwrap();
+    log.purge_telemetry(false).unwrap();
+    for file in std::fs::read_dir(directory.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
+    }
+}
+
+#[test]
+fn a_log_for_reading_refuses_to_be_purged() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(log.quality(None, None, 9).unwrap(), []);
+    assert!(matches!(log.purge_telemetry(false), Err(StoreError::ReadOnly { .. })));
 }

@@ -250,8 +250,8 @@ fn memory_stays_under_the_stated_bound() {
     let many = status("VmHWM") - before;
     println!("greatest: {one} KiB for one, {many} KiB for as many as run at a time");
     assert!(one < 48 * 1024, "{one} KiB");
-    // Four with a waiting caller, and three that ran out of time and have not ended.
-    assert!(many < (7 * 32 + 16) * 1024, "{many} KiB");
+    // Four with a waiting caller, and three that ran out of time and have not ended. The rest of each is its thread and its copy.
+    assert!(many < (7 * 33 + 16) * 1024, "{many} KiB");
 }
 
 /// If SQLite was in use before, its allocator is fixed, and its total memory is checked instead.

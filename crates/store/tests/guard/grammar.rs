@@ -9,7 +9,7 @@ use crate::common::*;
 /// Tables that all have a column `id`, and sometimes one that lacks it or that nobody may read.
 fn table() -> impl Strategy<Value = String> {
     prop_oneof![
-        20 => prop::sample::select(vec!["claims", "fragments", "tasks", "works", "pages", "temp.claims", "t0"]),
+        20 => prop::sample::select(vec!["claims", "fragments", "tasks", "works", "pages", "main.claims", "t0"]),
         1 => prop::sample::select(vec![
             "edges", "embeddings", "documents", "main.evidence_claims", "evidence_claims", "sqlite_schema",
             "temp.sqlite_schema", "pragma_database_list", "json_each('[1,2]')", "texts", "vectors", "meta", "dbstat",

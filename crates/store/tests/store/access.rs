@@ -9,12 +9,19 @@ use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, StoreErro
 
 use crate::common::*;
 
-/// A database of schema version 1: two documents with three passages, all embedded.
-const VERSION_1: &[u8] = include_bytes!("../fixtures/schema-1.db");
-
-fn of_version_1() -> tempfile::TempDir {
+/// Two documents with three passages, all embedded.
+fn indexed() -> tempfile::TempDir {
     let directory = temporary();
-    std::fs::write(directory.path().join("tamis.db"), VERSION_1).unwrap();
+    let store = open(directory.path());
+    put(
+        &store,
+        vec![
+            prose("guide.md", &["a sieve", "shake the sieve"]),
+            document("src/sieve.rs", vec![function("sieve", "fn sieve() {}")]),
+        ],
+    );
+    embed(&store);
+    publish(&store);
     directory
 }
 
@@ -23,89 +30,9 @@ fn set_version(directory: &Path, version: u32) {
     connection.pragma_update(None, "user_version", version).unwrap();
 }
 
-/// The same in version 2.
-fn of_version_2() -> tempfile::TempDir {
-    let directory = of_version_1();
-    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
-    connection.execute_batch(include_str!("../../src/sqlite/migrations/0002.sql")).unwrap();
-    set_version(directory.path(), 2);
-    directory
-}
-
-/// The same in version 4, with the attributes of an issue.
-fn of_version_4() -> tempfile::TempDir {
-    let directory = of_version_2();
-    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
-    connection.execute_batch(include_str!("../../src/sqlite/migrations/0003.sql")).unwrap();
-    set_version(directory.path(), 3);
-    connection.execute_batch(include_str!("../../src/sqlite/migrations/0004.sql")).unwrap();
-    connection
-        .execute_batch(
-            "UPDATE documents SET record = '{\"number\":7}', origin = 'github:a/b' WHERE path = 'guide.md'; \
-             INSERT INTO attributes SELECT id, 'state', 'Open', 'open' FROM documents WHERE path = 'guide.md'; \
-             UPDATE passages SET author = 'Alice', dated_ns = 5 WHERE symbol IS NULL;",
-        )
-        .unwrap();
-    set_version(directory.path(), 4);
-    directory
-}
-
-/// The same in version 3.
-fn of_version_3() -> tempfile::TempDir {
-    let directory = of_version_2();
-    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
-    connection.execute_batch(include_str!("../../src/sqlite/migrations/0003.sql")).unwrap();
-    set_version(directory.path(), 3);
-    directory
-}
-
-#[test]
-fn what_was_known_of_documents_stays_known() {
-    let directory = of_version_4();
-    let store = open(directory.path());
-    publish(&store);
-    let guide = id_of(&store, "guide.md");
-    assert_eq!(store.records(&[guide, id_of(&store, "src/sieve.rs")]).unwrap(), [Some("{\"number\":7}".into()), None]);
-    let condition = tamis_store::AttributeCondition::new("state", ["OPEN"]);
-    let filter =
-        Filter { attributes: vec![condition], authors: vec!["alice".into()], until_ns: Some(6), ..Filter::default() };
-    let passing = store.select(&filter).unwrap();
-    assert!(!passing.is_empty() && passing.iter().all(|passage| passage.document == guide));
-    assert_sound(&store);
-}
-
-#[test]
-fn a_database_of_each_earlier_schema_version_opens() {
-    for directory in [of_version_1(), of_version_2(), of_version_3(), of_version_4()] {
-        holds_what_it_held(directory.path());
-    }
-}
-
-fn holds_what_it_held(directory: &Path) {
-    let store = open(directory);
-    assert_eq!(
-        store.documents("here").unwrap().iter().map(|state| state.path.as_str()).collect::<Vec<_>>(),
-        ["guide.md", "src/sieve.rs"]
-    );
-    publish(&store);
-    assert_eq!(found(&store, "sieve").len(), 3);
-    let shake = store.document_passages("here", "src/sieve.rs").unwrap().remove(0);
-    assert_eq!((shake.symbol.as_deref(), shake.text.as_str()), (Some("shake"), "fn shake() {}"));
-    assert_eq!(store.find(&shake.id, 2).unwrap(), [shake]);
-    assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap().hits.len(), 3);
-    let namespaces = store.namespaces().unwrap();
-    assert_eq!(
-        namespaces.iter().map(|known| (known.name.as_str(), known.documents, known.passages)).collect::<Vec<_>>(),
-        [("here", 2, 3)]
-    );
-    assert_eq!(store.calibrations().unwrap(), []);
-    assert_eq!(store.document("here", "guide.md").unwrap().unwrap().dated_ns, None);
-    assert_sound(&store);
-}
-
 #[test]
 fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
-    let directory = of_version_1();
+    let directory = indexed();
     set_version(directory.path(), 99);
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
@@ -116,15 +43,21 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
             "{message}"
         );
     }
-    set_version(directory.path(), 1);
+    set_version(directory.path(), 7);
     assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
 }
 
 #[test]
-fn an_older_database_is_not_upgraded_by_a_reader() {
-    let directory = of_version_1();
-    let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
-    assert!(matches!(error, StoreError::Older { found: 1, supported: 7, .. }), "{error}");
+fn a_database_from_before_the_first_release_is_refused_and_left_alone() {
+    let directory = indexed();
+    set_version(directory.path(), 6);
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+        assert!(matches!(error, StoreError::Older { found: 6, supported: 7, .. }), "{error}");
+        assert!(error.to_string().contains("mv tamis.db tamis.db.aside"), "{error}");
+    }
+    set_version(directory.path(), 7);
+    assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
 }
 
 #[test]
@@ -152,8 +85,7 @@ fn what_is_no_index_is_refused() {
 
 #[test]
 fn damage_in_the_database_is_reported() {
-    let directory = of_version_1();
-    drop(open(directory.path()));
+    let directory = indexed();
     let path = directory.path().join("tamis.db");
     let mut content = std::fs::read(&path).unwrap();
     let length = content.len();
@@ -171,8 +103,8 @@ fn damage_in_the_database_is_reported() {
 
 #[test]
 fn a_reader_may_not_write() {
-    let directory = of_version_1();
-    drop(open(directory.path()));
+    let directory = indexed();
+    std::fs::remove_file(directory.path().join("write.lock")).unwrap();
     let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(reader.access(), Access::ReadOnly);
     for error in [
@@ -252,10 +184,7 @@ fn searchable(directory: &Path) {
 #[cfg(unix)]
 fn a_directory_that_can_not_be_written_is_searchable() {
     use std::os::unix::fs::PermissionsExt;
-    let directory = of_version_1();
-    let store = open(directory.path());
-    publish(&store);
-    drop(store);
+    let directory = indexed();
     // Files that a directory that was never writable lacks.
     for lock in [".tantivy-meta.lock", ".tantivy-writer.lock"] {
         let _ = std::fs::remove_file(directory.path().join("lexical").join(lock));

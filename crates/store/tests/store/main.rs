@@ -7,6 +7,8 @@ mod copying;
 mod derived;
 #[cfg(feature = "evidence")]
 mod evidence_graph;
+#[cfg(feature = "evidence")]
+mod evidence_sql;
 mod filters;
 mod isolation;
 mod metadata;

@@ -4,22 +4,107 @@
 //! entries first, then their other passages. What fits is put into reading order, and passages that touch become one section.
 
 use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags::{language, whole};
 use crate::handle::Index;
+use crate::languages;
 use crate::lookup::by_line;
-use crate::search::{CutReport, SearchRequest};
+use crate::search::{CutReport, SearchCaller, SearchRequest};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tamis_store::StoredPassage;
 use tamis_text::estimate_tokens;
 
 /// A request for a pack.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PackRequest {
-    /// The search whose relevant entries are packed. Its limit is the most entries.
-    pub search: SearchRequest,
-    /// Most tokens of the text, everything included, 50 to 1,000,000. They are estimated as everywhere in Tamis.
+    /// Question, or some words.
+    #[schemars(length(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub query: String,
+    /// Most tokens of the text, everything included; at least 50.
+    #[schemars(range(min = 50, max = 1_000_000))]
+    #[serde(default = "usual_budget")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = BUDGET, value_parser = whole::<50, 1_000_000>))]
     pub budget_tokens: usize,
+    /// Pack at most this many results (default: all relevant ones).
+    #[schemars(range(min = 1, max = 1000))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = whole::<1, 1000>))]
+    pub limit: Option<usize>,
+    /// Only matching paths; !GLOB leaves paths out.
+    #[schemars(length(max = 50), inner(length(max = 4000)), extend("x-whole" = true))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "path", value_name = "GLOB"))]
+    pub paths: Vec<String>,
+    /// Only these languages, by name or file extension.
+    #[schemars(length(max = 50), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]
+    pub languages: Vec<String>,
+    /// Only these collections, such as code or docs.
+    #[schemars(length(max = 20), inner(length(max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "collection", value_name = "NAME", value_delimiter = ','))]
+    pub collections: Vec<String>,
+    /// Only these namespaces, all of equal standing.
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "namespace", value_name = "NAME", value_delimiter = ','))]
+    pub namespaces: Vec<String>,
+    /// Repository (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub namespace: Option<String>,
+    /// The namespaces that the caller may read; others are never touched. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub allowed_namespaces: Option<Vec<String>>,
+    /// The entry point to record; `None`: `library`.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub entry_point: Option<String>,
+    /// Who asks, as in [`SearchRequest::caller`].
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub caller: Option<SearchCaller>,
+}
+
+/// Most tokens of a text by default.
+const BUDGET: usize = 4000;
+
+fn usual_budget() -> usize {
+    BUDGET
+}
+
+impl PackRequest {
+    /// Creates a request for the relevant entries of a question, in a text of at most 4000 tokens.
+    pub fn new(query: impl Into<String>) -> Self {
+        PackRequest { query: query.into(), budget_tokens: BUDGET, ..PackRequest::default() }
+    }
+
+    /// The search whose relevant entries are packed.
+    ///
+    /// # Errors
+    /// An empty query, an unknown language, or a limit out of range.
+    pub fn search(&self) -> Result<SearchRequest, Error> {
+        let request = self.clone();
+        let search = SearchRequest {
+            limit: request.limit,
+            paths: request.paths,
+            languages: languages::canonical(&request.languages)?,
+            collections: request.collections,
+            namespaces: request.namespaces,
+            namespace: request.namespace,
+            allowed_namespaces: request.allowed_namespaces,
+            entry_point: request.entry_point,
+            caller: request.caller,
+            ..SearchRequest::new(request.query)
+        };
+        search.check()?;
+        Ok(search)
+    }
 }
 
 /// One text of relevant passages.
@@ -68,11 +153,9 @@ impl Index {
     /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
     /// # let index = tamis::Index::builder(directory.path()).set("index.models", "static").open()?;
     /// # index.refresh()?;
-    /// use tamis::SearchRequest;
     /// use tamis::pack::PackRequest;
     ///
-    /// let search = SearchRequest::new("how hot should the oven be");
-    /// let pack = index.pack(&PackRequest { search, budget_tokens: 500 })?;
+    /// let pack = index.pack(&PackRequest { budget_tokens: 500, ..PackRequest::new("how hot should the oven be") })?;
     /// assert!(pack.text.starts_with("=== oven.md:1-3\n# Oven\n"), "{}", pack.text);
     /// assert!(pack.tokens <= 500 && pack.left_out.is_empty());
     /// # Ok(())
@@ -86,8 +169,9 @@ impl Index {
         if !(50..=1_000_000).contains(&budget) {
             return Err(Error::argument("budget_tokens", budget.to_string(), "50 to 1000000"));
         }
-        let limit = request.search.limit.unwrap_or(MOST_ENTRIES);
-        let answer = self.search(&SearchRequest { limit: Some(limit), strict: true, ..request.search.clone() })?;
+        let search = request.search()?;
+        let limit = search.limit.unwrap_or(MOST_ENTRIES);
+        let answer = self.search(&SearchRequest { limit: Some(limit), strict: true, ..search })?;
         let several = answer.index.namespaces.len() > 1 || self.elsewhere().is_some();
         let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
         let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));
@@ -168,8 +252,15 @@ fn rendered(sections: &[PackSection], left_out: &[String], &Room { budget, sever
     let mut text = String::new();
     for section in sections {
         let PackSection { namespace, path, start_line, end_line, text: lines } = section;
-        text.push_str(&format!("=== {}\n{lines}", place(namespace, path, *start_line, *end_line, several)));
-        text.push('\n');
+        text.push_str(&format!("=== {}\n", place(namespace, path, *start_line, *end_line, several)));
+        for line in lines.lines() {
+            // A line of a document that looks like one of the pack's own is indented.
+            let indent = if line.starts_with("===") { " " } else { "" };
+            text.push_str(&format!("{indent}{line}\n"));
+        }
+        if lines.ends_with('\n') {
+            text.push('\n');
+        }
     }
     let more = left_out.len().saturating_sub(NAMED);
     let named = left_out[..left_out.len().min(NAMED)].join(", ");

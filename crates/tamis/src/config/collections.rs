@@ -4,7 +4,7 @@
 //! make us read any of the user's files, so directories outside that root need the user's trust.
 
 use super::error::ConfigError;
-use super::key::nearest;
+use super::error::nearest;
 use super::words::{Words, words};
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;

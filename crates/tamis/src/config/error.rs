@@ -1,6 +1,5 @@
 //! Errors of a configuration, and the origins of its values.
 
-use super::key::nearest;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -174,6 +173,16 @@ fn reason(message: &str) -> String {
         return message.to_owned();
     };
     format!("the {} must be {}", found.replace('`', ""), wanted.replace("variant identifier", "a name"))
+}
+
+/// Returns the name among `known` that is nearest to `name`, if any is near.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
 }
 
 fn suggestion(nearest: &Option<String>) -> String {

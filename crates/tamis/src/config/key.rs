@@ -25,7 +25,7 @@ impl Key {
 
 /// Returns the error for a key or variable that does not exist, with the nearest of `known`.
 pub(super) fn unknown<'a>(source_name: &str, key: &str, known: impl IntoIterator<Item = &'a str>) -> ConfigError {
-    let nearest = nearest(key, known).map(str::to_owned);
+    let nearest = super::error::nearest(key, known).map(str::to_owned);
     ConfigError::UnknownKey { source_name: source_name.to_owned(), key: key.to_owned(), nearest }
 }
 
@@ -40,14 +40,4 @@ pub(super) fn by_table(keys: Vec<Key>) -> Vec<Key> {
         }
     }
     tables.into_iter().flat_map(|(_, members)| members).collect()
-}
-
-/// Returns the name among `known` that is nearest to `name`, if any is near.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= 0.6)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }

@@ -28,10 +28,10 @@ pub use calibrated::CalibratedConfig;
 pub(crate) use collections::is_name;
 pub use collections::{CollectionDirectory, FileCollection};
 pub use declare::Setting;
+#[cfg(feature = "evidence")]
+pub(crate) use error::nearest;
 pub use error::{ConfigError, Source};
 pub use key::Key;
-#[cfg(feature = "evidence")]
-pub(crate) use key::nearest;
 pub use layers::{Origins, unknown_variables};
 pub use mcp_tokens::{McpToken, is_token_name};
 pub use model_file::{ModelEntry, ModelFile};

@@ -1,6 +1,6 @@
 //! The language whose threshold applies to a passage's language.
 
-use super::key::nearest;
+use super::error::nearest;
 use tamis_text::{LANGUAGES, Language};
 
 /// Returns the language whose threshold applies to a language: that of TypeScript for TSX, JavaScript and JSX, and that of the

@@ -120,10 +120,7 @@ fn plain(document: &NewDocument) -> NewDocument {
     document.attributes.iter_mut().for_each(|attribute| replace(&mut attribute.value));
     for passage in &mut document.passages {
         let optional = [
-            &mut passage.symbol,
-            &mut passage.signature,
-            &mut passage.heading,
-            &mut passage.context,
+            &mut passage.symbol, &mut passage.signature, &mut passage.heading, &mut passage.context,
             &mut passage.author,
         ];
         optional.into_iter().flatten().for_each(replace);

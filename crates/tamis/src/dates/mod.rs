@@ -207,26 +207,8 @@ mod tests {
     #[test]
     fn what_is_no_moment_is_told_what_is() {
         for wrong in [
-            "",
-            " ",
-            "soon",
-            "-7d",
-            "2026-13-01",
-            "2026-02-30",
-            "7",
-            "3/4/2025",
-            "since",
-            "february 30",
-            "99999 years",
-            "19998 years",
-            "monday mondayish",
-            "the",
-            "2026-1",
-            "next",
-            "last",
-            "märz 3",
-            "3 days ago ago",
-            "0x10",
+            "", " ", "soon", "-7d", "2026-13-01", "2026-02-30", "7", "3/4/2025", "since", "february 30", "99999 years",
+            "19998 years", "monday mondayish", "the", "2026-1", "next", "last", "märz 3", "3 days ago ago", "0x10",
         ] {
             let error = moment(wrong, &now()).expect_err(wrong);
             assert_eq!(error.text, wrong.trim());

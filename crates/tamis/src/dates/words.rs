@@ -106,17 +106,7 @@ fn latest(words: &str, today: &Zoned, now: &Zoned) -> Option<Zoned> {
 
 fn is_month(word: &str) -> bool {
     const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
         "december",
     ];
     word.len() >= 3 && MONTHS.iter().any(|month| month.starts_with(word))

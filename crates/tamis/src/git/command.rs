@@ -14,20 +14,9 @@ use std::time::{Duration, Instant};
 
 /// Settings on the command line, before the command.
 const SETTINGS: [&str; 14] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.attributesFile=/dev/null",
-    "core.sshCommand=false",
-    "core.askPass=",
-    "credential.helper=",
-    "gpg.program=false",
-    "gpg.ssh.program=false",
-    "diff.external=",
-    "diff.relative=false",
-    "log.showSignature=false",
-    "log.showRoot=true",
-    "log.follow=false",
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.attributesFile=/dev/null",
+    "core.sshCommand=false", "core.askPass=", "credential.helper=", "gpg.program=false", "gpg.ssh.program=false",
+    "diff.external=", "diff.relative=false", "log.showSignature=false", "log.showRoot=true", "log.follow=false",
 ];
 
 /// Most bytes taken from one command.

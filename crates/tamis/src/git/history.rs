@@ -9,21 +9,8 @@ use std::path::Path;
 /// parents, which are those that the merge itself changed. `-O/dev/null` is there because a
 /// repository's own setting for the order of paths would name a file.
 const LOG: [&str; 15] = [
-    "log",
-    "--format=%x00%x00%ct",
-    "--name-only",
-    "-z",
-    "-c",
-    "--no-renames",
-    "--diff-filter=ACMR",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-show-signature",
-    "--no-notes",
-    "--no-decorate",
-    "--no-color",
-    "--no-mailmap",
-    "-O/dev/null",
+    "log", "--format=%x00%x00%ct", "--name-only", "-z", "-c", "--no-renames", "--diff-filter=ACMR", "--no-ext-diff",
+    "--no-textconv", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color", "--no-mailmap", "-O/dev/null",
 ];
 
 /// Fills in the times, in seconds since 1970, newest commit first, until every path has one or the history ends.

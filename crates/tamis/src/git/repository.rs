@@ -81,13 +81,7 @@ impl Repository {
     /// pipe, and read a device until memory runs out.
     pub fn unsound(&self) -> Option<PathBuf> {
         const READ_WHOLE: [&str; 8] = [
-            "HEAD",
-            "config",
-            "config.worktree",
-            "packed-refs",
-            "shallow",
-            "info/attributes",
-            "info/grafts",
+            "HEAD", "config", "config.worktree", "packed-refs", "shallow", "info/attributes", "info/grafts",
             "objects/info/alternates",
         ];
         let places = [&self.directory, &self.common].into_iter();

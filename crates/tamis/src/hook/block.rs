@@ -153,11 +153,7 @@ mod tests {
         }
         assert_eq!(with_block(&[0xff, 0xfe, 0x01]), Err(Obstacle::NotShell));
         for hook in [
-            "",
-            "echo a\n",
-            "#!/bin/bash -e\n",
-            "#! /usr/bin/env -S FOO=1 zsh -f\n",
-            "#!/bin/busybox sh\n",
+            "", "echo a\n", "#!/bin/bash -e\n", "#! /usr/bin/env -S FOO=1 zsh -f\n", "#!/bin/busybox sh\n",
             "#!C:/sh.exe\n",
         ] {
             assert!(put(hook).is_ok(), "{hook:?}");

@@ -14,13 +14,8 @@ const ONNX: &str = "model.onnx";
 
 /// Smaller forms of an ONNX model, the most usual first.
 const QUANTIZED: [&str; 7] = [
-    "onnx/model_quint8_avx2.onnx",
-    "onnx/model_int8.onnx",
-    "onnx/model_uint8.onnx",
-    "onnx/model_quantized.onnx",
-    "onnx/model_qint8_arm64.onnx",
-    "onnx/model_qint8_avx512_vnni.onnx",
-    "onnx/model_qint8_avx512.onnx",
+    "onnx/model_quint8_avx2.onnx", "onnx/model_int8.onnx", "onnx/model_uint8.onnx", "onnx/model_quantized.onnx",
+    "onnx/model_qint8_arm64.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model_qint8_avx512.onnx",
 ];
 
 /// The user's choices for a model, beyond its name.

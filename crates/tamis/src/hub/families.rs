@@ -27,12 +27,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         names: &[
-            "e5-small",
-            "e5-base",
-            "e5-large",
-            "multilingual-e5-small",
-            "multilingual-e5-base",
-            "multilingual-e5-large",
+            "e5-small", "e5-base", "e5-large", "multilingual-e5-small", "multilingual-e5-base", "multilingual-e5-large",
         ],
         query_prefix: "query: ",
         passage_prefix: "passage: ",

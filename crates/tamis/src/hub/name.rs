@@ -123,28 +123,8 @@ mod tests {
     #[test]
     fn trap_no_name_is_a_path_elsewhere() {
         for text in [
-            "",
-            "/",
-            "a/",
-            "/a",
-            "a/b/c",
-            "../a",
-            "a/..",
-            "a/.b",
-            "a//b",
-            "a\\b",
-            "a b",
-            "a/b@",
-            "a/b@../c",
-            "a/b@-x",
-            "a/b@/c",
-            "a--b",
-            "https://huggingface.co/a/b",
-            "a/b?x",
-            "a/b#c",
-            "ä/b",
-            "a/b@c@d",
-            "C:/x",
+            "", "/", "a/", "/a", "a/b/c", "../a", "a/..", "a/.b", "a//b", "a\\b", "a b", "a/b@", "a/b@../c", "a/b@-x",
+            "a/b@/c", "a--b", "https://huggingface.co/a/b", "a/b?x", "a/b#c", "ä/b", "a/b@c@d", "C:/x",
         ] {
             assert!(text.parse::<ModelName>().is_err(), "{text:?}");
         }

@@ -349,14 +349,8 @@ mod tests {
         assert_eq!(target("/api/x?y=1").expect("followed"), format!("{HUB}/api/x?y=1"));
         assert_eq!(target("https://cdn.example.org/x?s=1").expect("followed"), "https://cdn.example.org/x?s=1");
         for location in [
-            "http://cdn.example.org/x",
-            "https://localhost/x",
-            "https://127.0.0.1/x",
-            "https://me:sesame@cdn.example.org/x",
-            "file:///etc/passwd",
-            "//cdn.example.org/x",
-            "x",
-            "",
+            "http://cdn.example.org/x", "https://localhost/x", "https://127.0.0.1/x",
+            "https://me:sesame@cdn.example.org/x", "file:///etc/passwd", "//cdn.example.org/x", "x", "",
         ] {
             let error = target(location).expect_err(location).to_string();
             assert!(!error.contains("sesame"), "{error}");

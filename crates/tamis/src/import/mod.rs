@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use tamis::import::IssueImport;
-//! use tamis::text::{Issue, IssueComment};
+//! use tamis_text::{Issue, IssueComment};
 //! use tamis::{Index, RunOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

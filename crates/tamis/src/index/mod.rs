@@ -38,6 +38,7 @@ use crate::Error;
 use crate::handle::{Index, RUN_WAIT, Source, SourceState};
 use crate::progress::Observer;
 use std::cell::Cell;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tamis_embed::Provider;
 use tamis_store::{Filter, StoreError, Writing};
@@ -166,7 +167,7 @@ impl Index {
                 Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Replaced { .. }))) => {
                     return Err(error.into());
                 }
-                Err(Error::Store(StoreError::OtherTree { known, .. })) => {
+                Err(Error::Store(StoreError::OtherTree { known, .. })) if Path::new(&known.root).is_dir() => {
                     (format!("`tamis index` in {known} updates it"), true)
                 }
                 Err(error @ (Error::Store(_) | Error::NotPublished { .. })) => (error.to_string(), true),

@@ -9,6 +9,13 @@ use crate::machine::machine_name;
 use std::path::{Path, PathBuf};
 use tamis_store::{DocumentState, NewNamespace, StoreError, Tree};
 
+/// Returns `true` if more than half of the files among documents are in a directory.
+fn has_most_files(root: &Path, documents: &[DocumentState]) -> bool {
+    let files: Vec<&DocumentState> = documents.iter().filter(|document| document.origin.is_none()).collect();
+    let here = files.iter().filter(|document| root.join(&document.path).is_file()).count();
+    here * 2 > files.len()
+}
+
 /// Returns the property that holds the progress of an import. It goes with the documents of the origin.
 pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
     format!("import:{namespace}:{origin}")
@@ -69,10 +76,7 @@ impl Index {
             return Ok(None);
         }
         for source in registry.added().filter(|source| !source.root.is_dir()) {
-            let documents = self.store.documents(&source.namespace)?;
-            let files: Vec<&DocumentState> = documents.iter().filter(|document| document.origin.is_none()).collect();
-            let here = files.iter().filter(|document| root.join(&document.path).is_file()).count();
-            if here * 2 > files.len() {
+            if has_most_files(root, &self.store.documents(&source.namespace)?) {
                 return Ok(Some(source.namespace.clone()));
             }
         }
@@ -156,12 +160,16 @@ impl Index {
         loop {
             let whole = |tree: &Tree| plain(&base.join(&tree.root));
             match self.store.claim_trees(&trees, moved) {
-                // A tree that is no longer where it was has moved here, as far as one machine can tell.
-                Err(StoreError::OtherTree { tree, known, .. }) if url.is_none() && !whole(&known).is_dir() => {
-                    self.store.claim_trees(&[*tree], true)?;
-                }
-                // People are shown where the trees are, wherever the index lies.
                 Err(StoreError::OtherTree { path, mut tree, mut known }) => {
+                    // A tree that is no longer where it was has moved here if most of its files are here.
+                    if url.is_none() && !whole(&known).is_dir() {
+                        let documents = self.store.documents(&tree.namespace)?;
+                        if documents.is_empty() || has_most_files(&whole(&tree), &documents) {
+                            self.store.claim_trees(&[*tree], true)?;
+                            continue;
+                        }
+                    }
+                    // People are shown where the trees are, wherever the index lies.
                     for tree in [&mut tree, &mut known] {
                         tree.root = whole(tree).to_string_lossy().into_owned();
                     }

@@ -357,39 +357,16 @@ mod tests {
         write("tree/.git/info/exclude", "*.excluded\n*.log\n");
         write("tree/sub/.gitignore", "!inner.log\n*.sub\n");
         for file in [
-            "a.above",
-            "anchored.txt",
-            "a.log",
-            "kept.tmp",
-            "gone.tmp",
-            "only-here.txt",
-            "wanted.ign",
-            "other.ign",
-            "a.excluded",
-            "a.sub",
-            ".shown",
-            ".hidden",
-            "plain.txt",
-            "build/out.txt",
-            "sub/inner.log",
-            "sub/other.log",
-            "sub/only-here.txt",
-            "sub/a.sub",
-            "sub/build/out.txt",
-            "sub/deep/inner.log",
+            "a.above", "anchored.txt", "a.log", "kept.tmp", "gone.tmp", "only-here.txt", "wanted.ign", "other.ign",
+            "a.excluded", "a.sub", ".shown", ".hidden", "plain.txt", "build/out.txt", "sub/inner.log", "sub/other.log",
+            "sub/only-here.txt", "sub/a.sub", "sub/build/out.txt", "sub/deep/inner.log",
         ] {
             write(&format!("tree/{file}"), "x");
         }
         let config = IndexConfig { hidden: false, ..Config::built_in().index };
         let found = walk(&at(&root), &root.join(".tamis"), &config).expect("walked");
         let expected = [
-            ".shown",
-            "a.sub",
-            "kept.tmp",
-            "plain.txt",
-            "sub/deep/inner.log",
-            "sub/inner.log",
-            "sub/only-here.txt",
+            ".shown", "a.sub", "kept.tmp", "plain.txt", "sub/deep/inner.log", "sub/inner.log", "sub/only-here.txt",
             "wanted.ign",
         ];
         assert_eq!(paths(&found), expected);

@@ -6,7 +6,7 @@ use crate::access::{MOST_ALIKE, readable};
 use crate::handle::Index;
 use crate::import::is_imported;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
@@ -31,6 +31,25 @@ pub struct Excerpt {
     pub symbol: Option<String>,
     /// The lines as they are indexed.
     pub text: String,
+}
+
+/// A text to read.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct GetRequest {
+    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, or #233 for an issue; NAMESPACE: may precede it.
+    #[schemars(length(min = 1, max = 4000))]
+    #[cfg_attr(feature = "clap", arg(value_name = "PATH[:LINES]|ID|#ISSUE"))]
+    pub id: String,
+    /// Lines before and after it, 0 to 1000.
+    #[schemars(range(min = 0, max = 1000))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000)))]
+    pub context: u32,
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub allowed_namespaces: Option<Vec<String>>,
 }
 
 impl Index {
@@ -133,15 +152,17 @@ impl Index {
         }
     }
 
-    /// Returns what [`Index::get`] does, with `context` more lines of the document before and after it.
+    /// Returns the text that a request asks for.
     ///
     /// # Errors
-    /// As [`Index::get`]; or `context` is above 1000.
-    pub fn get_with_context(&self, wanted: &str, context: u32, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
+    /// As [`Index::get`]; or more than 1000 lines around it are asked for.
+    pub fn read(&self, request: &GetRequest) -> Result<Excerpt, Error> {
+        let GetRequest { id, context, allowed_namespaces } = request;
+        let (context, allowed) = (*context, allowed_namespaces.as_deref());
         if context > MOST_CONTEXT {
             return Err(Error::argument("context", context.to_string(), format!("0 to {MOST_CONTEXT}")));
         }
-        let excerpt = self.get_allowed(wanted, allowed)?;
+        let excerpt = self.get_allowed(id, allowed)?;
         if context == 0 {
             return Ok(excerpt);
         }

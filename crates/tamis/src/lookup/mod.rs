@@ -3,6 +3,6 @@
 mod excerpt;
 mod left_out;
 
-pub use excerpt::Excerpt;
+pub use excerpt::{Excerpt, GetRequest};
 pub(crate) use excerpt::{Named, by_line, whole_text};
 pub(crate) use left_out::reason;

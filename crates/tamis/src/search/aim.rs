@@ -1,19 +1,61 @@
 //! Aims of a cut, such as a target recall, which replace its own parameters.
 
+use crate::Error;
 use crate::error::AimError;
-use tamis_cut::{METHODS, Rule, Value, build};
+#[cfg(feature = "clap")]
+use crate::flags::{finite, whole};
+#[cfg(feature = "clap")]
+use clap::builder::PossibleValuesParser;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt::Display;
+use std::str::FromStr;
+use tamis_cut::{METHODS, Rule, Value, Want, build};
 
 /// The aims of a cut: parameters of the methods that compute with expected values. `None`: the method's own setting.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Aim {
-    /// Weight of precision against recall, 0.1 to 10.
+    /// Count precision this many times as much as recall, 0.1 to 10; for the cut auto.
+    #[schemars(range(min = 0.1, max = 10.0))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FACTOR", value_parser = finite, allow_negative_numbers = true, help_heading = "Cut", hide_short_help = true))]
     pub strictness: Option<f64>,
-    /// Keep the fewest candidates with this expected recall, 0 (off) to 0.999.
+    /// Keep the fewest with this expected recall, 0 to 0.999; for the cut auto.
+    #[schemars(range(min = 0.0, max = 0.999))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = finite, allow_negative_numbers = true, help_heading = "Cut", hide_short_help = true))]
     pub target_recall: Option<f64>,
-    /// Never keep more than this expected precision allows, 0 (off) to 0.999.
+    /// Keep no more than have this expected precision, 0 to 0.999; for the cut auto.
+    #[schemars(range(min = 0.0, max = 0.999))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = finite, allow_negative_numbers = true, help_heading = "Cut", hide_short_help = true))]
     pub min_precision: Option<f64>,
-    /// Never keep more than this many tokens of text; 0: off.
+    /// Keep no more than this many tokens of text; for the cut auto.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, { usize::MAX }>, allow_negative_numbers = true, help_heading = "Cut", hide_short_help = true))]
     pub budget_tokens: Option<usize>,
+}
+
+/// The amount wanted, and the aims of a cut.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct CutGoal {
+    /// Keep the one answer, the best ones, or all on the topic (default: search.want, auto).
+    #[schemars(extend("enum" = Want::NAMES))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW MUCH", value_parser = PossibleValuesParser::new(Want::NAMES), help_heading = "Cut", hide_short_help = true))]
+    pub want: Option<String>,
+    /// The aims.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub aim: Aim,
+}
+
+impl CutGoal {
+    /// The amount wanted; by default the cut decides.
+    ///
+    /// # Errors
+    /// A word that is none of [`Want::NAMES`].
+    pub fn wanted(&self) -> Result<Want, Error> {
+        Ok(parsed("want", self.want.as_deref())?.unwrap_or_default())
+    }
 }
 
 /// Returns the methods that have the parameter, by name.
@@ -49,4 +91,14 @@ impl Aim {
         }
         Ok(build(rule.name(), settings)?)
     }
+}
+
+/// The value that a text names.
+pub(super) fn parsed<T: FromStr<Err: Display>>(name: &'static str, text: Option<&str>) -> Result<Option<T>, Error> {
+    let read = |text: &str| {
+        text.parse().map_err(|error: T::Err| {
+            Error::argument(name, format!("{text:?}"), error.to_string().trim_start_matches("must be "))
+        })
+    };
+    text.map(read).transpose()
 }

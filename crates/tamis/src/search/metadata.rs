@@ -1,7 +1,13 @@
 //! Filters on metadata: the state of an issue, the author of a comment, a date.
 
 use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags;
+#[cfg(feature = "clap")]
+use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::de::{Deserialize, Deserializer, Error as _};
 use std::collections::BTreeMap;
 use tamis_store::{Attribute, AttributeCondition, Filter};
 
@@ -26,23 +32,92 @@ const TOPIC: &str = "topic";
 /// let unknown = MetadataFilter { states: vec!["done".into()], ..MetadataFilter::default() };
 /// assert!(unknown.check().unwrap_err().to_string().contains("open, closed, merged"));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct MetadataFilter {
-    /// Only issues and pull requests in one of these [states](MetadataFilter::STATES); empty: all documents.
+    /// Only issues in one of these states: open, closed, merged, unmerged, or resolved (closed, or merged) (default: any).
+    #[schemars(length(max = 10), extend("items" = { "type": "string", "enum": MetadataFilter::STATES }))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub states: Vec<String>,
-    /// Only documents with at least one label of each group; empty: all.
+    /// Only documents with each of these labels; commas within one separate alternatives.
+    #[schemars(with = "Vec<String>", length(max = 20), inner(length(min = 1, max = 1000)), extend("x-whole" = true))]
+    #[serde(default, deserialize_with = "label_groups")]
+    #[cfg_attr(feature = "clap", arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = flags::labels, help_heading = "Filters", hide_short_help = true))]
     pub labels: Vec<Vec<String>>,
-    /// Only passages by one of these authors or speakers, with or without a leading `@`; empty: all.
+    /// Only passages by one of these authors or speakers (default: anyone).
+    #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
     pub authors: Vec<String>,
-    /// Only documents of one of these [types](MetadataFilter::TYPES); empty: all.
+    /// Only issues, or only pull requests: issue, pull_request.
+    #[schemars(length(max = 5), inner(length(max = 20)))]
+    #[serde(default, deserialize_with = "issue_types")]
+    #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = flags::issue_type(), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub types: Vec<String>,
-    /// Only documents on one of these topics, as notes name them; empty: all.
+    /// Only notes on one of these topics, which are the headings above them (default: any).
+    #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
     pub topics: Vec<String>,
-    /// Only passages dated at this moment or later. The date of a passage is its own, such as that of a comment, or else its
-    /// document's, or else the file's. A passage without a date does not pass.
+    /// Only what is dated since: 2025-01-31, 7d, yesterday, 'last week' (default: any time).
+    #[schemars(with = "Option<String>", length(min = 1, max = 100))]
+    #[serde(default, deserialize_with = "since")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
     pub since: Option<Timestamp>,
-    /// Only passages dated before this moment.
+    /// Only what is dated before, in the same forms (default: any time).
+    #[schemars(with = "Option<String>", length(min = 1, max = 100))]
+    #[serde(default, deserialize_with = "until")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
     pub until: Option<Timestamp>,
+}
+
+/// Labels of which one is enough, separated by commas. A label may hold commas itself, so the whole text is one of them.
+pub(crate) fn label_group(text: &str) -> Vec<String> {
+    let several = text.split(',').map(str::trim).filter(|_| text.contains(','));
+    std::iter::once(text).chain(several).map(str::to_owned).collect()
+}
+
+/// The type that a word names in any case, or an alias of it.
+pub(crate) fn issue_type(text: &str) -> String {
+    match text.to_lowercase().as_str() {
+        "pr" | "pull-request" => "pull_request".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn issue_types<'de, D: Deserializer<'de>>(types: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<String>::deserialize(types)?.iter().map(|name| issue_type(name)).collect())
+}
+
+fn label_groups<'de, D: Deserializer<'de>>(labels: D) -> Result<Vec<Vec<String>>, D::Error> {
+    /// A text with commas, or its parts.
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Labels {
+        Text(String),
+        Group(Vec<String>),
+    }
+    let group = |labels| match labels {
+        Labels::Text(text) => label_group(&text),
+        Labels::Group(group) => group,
+    };
+    Ok(Vec::<Labels>::deserialize(labels)?.into_iter().map(group).collect())
+}
+
+pub(crate) fn since<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
+    moment_of("since", text)
+}
+
+pub(crate) fn until<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Timestamp>, D::Error> {
+    moment_of("until", text)
+}
+
+/// The moment that a text names, from now and in the time zone of the system.
+fn moment_of<'de, D: Deserializer<'de>>(name: &str, text: D) -> Result<Option<Timestamp>, D::Error> {
+    let read = |text: String| crate::dates::moment(&text, &crate::dates::now());
+    let text = Option::<String>::deserialize(text)?;
+    text.map(read).transpose().map_err(|error| D::Error::custom(format!("{name}: {error}")))
 }
 
 impl MetadataFilter {

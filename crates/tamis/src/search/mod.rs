@@ -33,6 +33,7 @@ mod model_reranker;
 mod named_paths;
 mod near_passage;
 mod options;
+mod parameters;
 mod pipeline;
 mod plan;
 mod present;
@@ -62,7 +63,7 @@ mod tuned_rule;
 mod variants;
 
 pub use crate::error::AimError;
-pub use aim::Aim;
+pub use aim::{Aim, CutGoal};
 pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
@@ -74,9 +75,14 @@ pub use caller::SearchCaller;
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, entry_labels};
 pub(crate) use late::LateVectors;
 pub use metadata::MetadataFilter;
-pub(crate) use metadata::moment;
+#[cfg(feature = "clap")]
+pub(crate) use metadata::{issue_type, label_group};
+pub(crate) use metadata::{moment, since, until};
 pub(crate) use model_reranker::ModelReranker;
 pub(crate) use near_passage::SimilarPassages;
+#[cfg(feature = "evidence")]
+pub(crate) use parameters::chosen_cut;
+pub use parameters::{QueryParameters, SearchParameters};
 pub(crate) use quality_row::Served;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};

@@ -267,18 +267,9 @@ mod tests {
     #[test]
     fn what_is_no_operator_is_a_word() {
         for query in [
-            "kind:nonsense x",
-            "std::path::Path",
-            "path: x",
-            "what does -n do",
-            "the option --offline",
-            "a-b x",
-            "foo:bar x",
-            "-excluded",
-            "it fell by -100 or -0.5, to -1e5",
-            "an open -\"mark",
-            "the list\n-first\n-second",
-            "say \"path:src and -word\" aloud",
+            "kind:nonsense x", "std::path::Path", "path: x", "what does -n do", "the option --offline", "a-b x",
+            "foo:bar x", "-excluded", "it fell by -100 or -0.5, to -1e5", "an open -\"mark",
+            "the list\n-first\n-second", "say \"path:src and -word\" aloud",
         ] {
             let parsed = Parsed::new(query);
             assert_eq!(parsed.text, query);

@@ -13,7 +13,7 @@ use tamis_cut::{Fixed, Rule, Want};
 /// ```
 /// use tamis::search::TunedRule;
 /// use tamis::search::Aim;
-/// use tamis::cut::{Want, parse};
+/// use tamis_cut::{Want, parse};
 ///
 /// let asked = TunedRule::new(parse("background")?.as_ref(), Want::One, &Aim::default())?;
 /// assert_eq!(asked.rule().to_string(), "background:lambda=0.95");

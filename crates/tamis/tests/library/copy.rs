@@ -3,8 +3,8 @@
 
 use crate::postgres::TestDatabase;
 use tamis::copy::{CopyOptions, CopyReport, Place, copy, copy_between};
-use tamis::store::prelude::*;
-use tamis::store::{
+use tamis_store::prelude::*;
+use tamis_store::{
     Access, Calibration, Change, Claim, Edge, EmbeddedStore, EvidenceRecord, Filter, Fragment, ModelKey, NewDocument,
     NewNamespace, NewPassage, NodeType, Page, RecordedSearch, Relation, Store, Task, TextForm, TextHash,
 };

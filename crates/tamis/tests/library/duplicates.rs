@@ -3,7 +3,7 @@
 use crate::support::issues::{closed, put, said};
 use crate::support::{Tree, notes_tree, stop_everywhere};
 use tamis::Index;
-use tamis::duplicates::{DuplicateQuestion, Duplicates, DuplicatesRequest};
+use tamis::duplicates::{Duplicates, DuplicatesRequest};
 use tamis::telemetry::StatsRequest;
 use tamis_text::{Issue, IssueKind, IssueState};
 
@@ -42,12 +42,11 @@ fn index() -> (Tree, Index) {
 }
 
 fn of(index: &Index, number: u64) -> Duplicates {
-    index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)), &()).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::issue(number), &()).expect("answered")
 }
 
 fn text(index: &Index, title: &str, body: &str) -> Duplicates {
-    let question = DuplicateQuestion::Text { title: title.into(), body: body.into() };
-    index.duplicates().find(&DuplicatesRequest::new(question), &()).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::text(title, body), &()).expect("answered")
 }
 
 #[test]
@@ -91,8 +90,7 @@ fn a_comment_about_it_makes_no_duplicate() {
 #[test]
 fn states_can_be_asked_for() {
     let (_tree, index) = index();
-    let request =
-        DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::new(DuplicateQuestion::Issue(1)) };
+    let request = DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::issue(1) };
     let found = index.duplicates().find(&request, &()).expect("answered");
     assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
 }
@@ -122,16 +120,17 @@ fn each_question_is_a_row_of_telemetry() {
 #[test]
 fn what_is_not_there_is_an_error() {
     let (_tree, index) = index();
-    let ask = |question| index.duplicates().find(&DuplicatesRequest::new(question), &()).map(|found| found.reason);
-    assert!(ask(DuplicateQuestion::Issue(77)).expect_err("not there").to_string().contains("issue 77"));
-    let empty = DuplicateQuestion::Text { title: " ".into(), body: String::new() };
-    assert!(ask(empty).expect_err("nothing asked").to_string().contains("a title, or a body"));
+    let ask = |request| index.duplicates().find(&request, &()).map(|found| found.reason);
+    assert!(ask(DuplicatesRequest::issue(77)).expect_err("not there").to_string().contains("issue 77"));
+    assert!(
+        ask(DuplicatesRequest::text(" ", "")).expect_err("nothing asked").to_string().contains("a title, or a body")
+    );
 }
 
 #[test]
 fn an_observer_stops_the_comparison() {
     let (_tree, index) = index();
-    let request = DuplicatesRequest::new(DuplicateQuestion::Issue(1));
+    let request = DuplicatesRequest::issue(1);
     let places = stop_everywhere(|observer| index.duplicates().find(&request, observer));
     assert!(places > of(&index, 1).considered.len(), "{places}");
 }

@@ -1,10 +1,10 @@
 //! What a search counts: files, issues and notes, each with its passages.
 
 use crate::support::{Tree, ask, notes, paths, refresh, search};
-use tamis::cut::parse;
 use tamis::feedback::Label;
 use tamis::telemetry::ReplayRequest;
 use tamis::{Answer, Index, SearchRequest};
+use tamis_cut::parse;
 
 /// Sections of one book on ovens, each a passage of its own.
 fn book(subject: &str) -> String {
@@ -161,7 +161,7 @@ fn a_token_budget_covers_the_further_passages_too() {
             std::iter::once(hit.id.clone()).chain(hit.passages.iter().map(|passage| passage.id.clone()))
         });
         let text = |id: String| crate::support::store(&index).find(&id, 1).expect("read")[0].text.clone();
-        ids.map(|id| tamis::text::estimate_tokens(&text(id))).sum()
+        ids.map(|id| tamis_text::estimate_tokens(&text(id))).sum()
     };
     let two = |cut: &str| search(&index, with_cut(cut).limit(1000).paths(["book.md", "oven.md"]));
     let free = two("auto:strictness=0.1");

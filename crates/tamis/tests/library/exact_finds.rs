@@ -3,8 +3,8 @@
 use crate::support::Tree;
 use crate::support::issues::{closed, put};
 use crate::support::{refresh, search};
-use tamis::cut::parse;
 use tamis::{Answer, Index, SearchRequest};
+use tamis_cut::parse;
 use tamis_text::Issue;
 
 fn indexed(tree: &Tree) -> Index {

@@ -3,9 +3,9 @@
 use crate::support::{Tree, ask, notes_tree, refresh, search};
 use std::fs;
 use std::path::Path;
-use tamis::cut::Guarantee;
 use tamis::feedback::Label;
 use tamis::{Answer, Error, Index, SearchRequest};
+use tamis_cut::Guarantee;
 
 fn id(answer: &Answer) -> &str {
     answer.query_id.as_deref().expect("recorded")

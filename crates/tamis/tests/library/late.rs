@@ -2,8 +2,8 @@
 
 use crate::support::{Tree, paths, search, stop_everywhere};
 use std::sync::{Arc, Mutex};
-use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, StaticModel};
 use tamis::{Freshness, Index, RunOptions, SearchRequest};
+use tamis_embed::{EmbedError, Embedder, ModelInfo, Provider, StaticModel};
 
 /// Knows one thing: texts of boilers are about warmth. It keeps what it reads.
 #[derive(Debug)]

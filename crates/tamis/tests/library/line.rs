@@ -2,9 +2,9 @@
 
 use crate::support::{Tree, ask, notes_tree, paths, refresh, search};
 use std::collections::HashSet;
-use tamis::cut::{Guarantee, Want, parse};
 use tamis::search::Aim;
 use tamis::{Answer, Index, SearchRequest};
+use tamis_cut::{Guarantee, Want, parse};
 
 const PRUNING: &str = "how are apple trees pruned";
 const FOREIGN: &str = "kubernetes ingress controller";

@@ -2,8 +2,8 @@
 //! alone, by meaning alone, on nonsense and on an empty pool. Age is tested beside the code that lets memories fade.
 
 use crate::support::{Tree, paths, search};
-use tamis::cut::METHODS;
 use tamis::{Answer, Index, RunOptions, SearchRequest, TextDocument};
+use tamis_cut::METHODS;
 
 /// Collections that no file belongs to, so that the memories can be given directly.
 const MEMORIES: [(&str, &str); 2] = [("memory.collections", "diary,sessions"), ("memory.decay", "diary,sessions")];
@@ -253,7 +253,7 @@ fn what_repeats_stands_after_what_says_something_new() {
         let collections = vec!["diary".into()];
         search(&noted(&tree, &[("memory.cut", "fixed:k=3")], &[]), SearchRequest { diversity, collections, ..request })
     };
-    let cut = tamis::cut::parse("fixed:k=3").ok();
+    let cut = tamis_cut::parse("fixed:k=3").ok();
     let other = asked(Some(0.3), SearchRequest { cut, ..SearchRequest::new(query) });
     assert_eq!(paths(&other), ["diary/a.md", "diary/c.md", "diary/b.md"]);
     assert_eq!(paths(&asked(Some(1.0), SearchRequest::memory(query))), paths(&plain));
@@ -270,7 +270,7 @@ fn diversity_goes_by_words_where_there_are_no_vectors() {
     ];
     let index = noted(&tree, &[("memory.diversity_lambda", "0.2")], notes);
     let request = SearchRequest { mode: Some(tamis::Mode::Lexical), ..SearchRequest::memory("zorblat quexing") };
-    let request = SearchRequest { cut: tamis::cut::parse("fixed").ok(), ..request };
+    let request = SearchRequest { cut: tamis_cut::parse("fixed").ok(), ..request };
     assert_eq!(paths(&search(&index, request)), ["diary/a.md", "diary/c.md", "diary/b.md"]);
 }
 

@@ -4,9 +4,9 @@ use crate::support::StopsAfter;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
 use tamis::tree::GrepRequest;
 use tamis::{Error, Freshness, Index, Observer, SearchRequest, Stage};
+use tamis_embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
 
 fn tree() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");

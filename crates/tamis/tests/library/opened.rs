@@ -140,10 +140,7 @@ fn basis(index: &Index) -> String {
 /// Asks several queries and opens the last of three results of each.
 fn open_last(index: &Index) -> Vec<Answer> {
     let queries = [
-        "bread in the oven",
-        "a bow for the violin",
-        "prune the orchard",
-        "the queen of a beehive",
+        "bread in the oven", "a bow for the violin", "prune the orchard", "the queen of a beehive",
         "the lens of a lighthouse",
     ];
     let answers = queries.map(|query| {

@@ -2,8 +2,8 @@
 
 use crate::support::issues::{closed, put, said};
 use crate::support::{Tree, notes_tree, refresh, search};
-use tamis::cut::parse;
 use tamis::{Answer, Hit, Index, SearchRequest};
+use tamis_cut::parse;
 use tamis_text::{Issue, IssueComment};
 
 fn indexed(tree: &Tree) -> Index {

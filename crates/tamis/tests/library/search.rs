@@ -47,7 +47,7 @@ fn an_empty_index_answers_with_nothing() {
     let tree = Tree::new(&[]);
     let index = tree.open(&[]);
     refresh(&index);
-    for cut in tamis::cut::METHODS {
+    for cut in tamis_cut::METHODS {
         let rule = index.config().cut(cut.name).expect("a rule");
         let answer = search(&index, SearchRequest { cut: Some(rule), ..SearchRequest::new("anything") });
         assert_eq!((answer.results.len(), answer.cut.candidates), (0, 0), "{}", cut.name);
@@ -72,7 +72,7 @@ fn trap_the_limit_only_shortens_what_is_already_decided() {
     let tree = many("harbour");
     let index = tree.open(&[("search.gate", "false")]);
     refresh(&index);
-    for method in tamis::cut::METHODS {
+    for method in tamis_cut::METHODS {
         let rule = index.config().cut(method.name).expect("a rule");
         let at = |limit| {
             let request =
@@ -210,7 +210,7 @@ fn tests_vendored_code_and_changelogs_are_ranked_down() {
     refresh(&index);
     let query = "parse the harbour timetable";
     // A cut that counts passages shows all three.
-    let answer = search(&index, SearchRequest::new(query).cut(tamis::cut::parse("top_score").expect("a rule")));
+    let answer = search(&index, SearchRequest::new(query).cut(tamis_cut::parse("top_score").expect("a rule")));
     assert_eq!(paths(&answer)[..3], ["src/lib.rs", "tests/harbour.rs", "vendor/harbour/lib.rs"]);
     assert!(answer.results[0].score > answer.results[1].score);
     let answer = ask(&index, query);

@@ -2,10 +2,10 @@
 
 use crate::support::{Tree, ask, notes_tree, refresh, search};
 use std::fs;
-use tamis::cut::{METHODS, parse};
 use tamis::feedback::Label;
 use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
 use tamis::{Answer, Index, SearchRequest};
+use tamis_cut::{METHODS, parse};
 use tamis_store::Calibration;
 
 fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
@@ -128,9 +128,10 @@ fn a_log_that_is_damaged_or_locked_or_of_nobody_never_fails_a_search() {
     assert_eq!(stats(&locked).queries, 2);
 
     // A malformed table: the search is answered, and the search's own record is lost with the row.
-    holder.execute_batch("DROP TABLE retrieval_quality").expect("dropped");
+    holder.execute_batch("DROP TABLE usage_quality").expect("dropped");
     assert_eq!(ask(&locked, "oven").results[0].path, "oven.md");
-    assert_eq!(stats(&locked).queries, 0);
+    let missing = locked.statistics().summarize(&StatsRequest::default()).expect_err("no table");
+    assert!(missing.to_string().contains("usage_quality"), "{missing}");
 }
 
 #[test]
@@ -139,9 +140,9 @@ fn a_period_and_a_namespace_are_looked_at_alone() {
     let index = indexed(&tree, &[]);
     ask(&index, "oven");
     let of = |request: StatsRequest| index.statistics().summarize(&request).expect("read").queries;
-    let now = tamis::dates::present().as_millisecond();
-    assert_eq!(of(StatsRequest { since_ms: Some(now - 60_000), ..StatsRequest::default() }), 1);
-    assert_eq!(of(StatsRequest { until_ms: Some(now - 60_000), ..StatsRequest::default() }), 0);
+    let ago = tamis::dates::present() - std::time::Duration::from_secs(60);
+    assert_eq!(of(StatsRequest { since: Some(ago), ..StatsRequest::default() }), 1);
+    assert_eq!(of(StatsRequest { until: Some(ago), ..StatsRequest::default() }), 0);
     assert_eq!(of(StatsRequest { namespace: Some(index.namespace().to_owned()), ..StatsRequest::default() }), 1);
     assert_eq!(of(StatsRequest { namespace: Some("elsewhere".into()), ..StatsRequest::default() }), 0);
 }

@@ -78,6 +78,22 @@ fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_directory() {
 }
 
 #[test]
+fn a_tree_does_not_replace_the_files_of_one_that_is_gone() {
+    let trees = Trees::new();
+    let [one, two, index] = [trees.root("one"), trees.root("two"), trees.base().join("index")];
+    assert_eq!(refresh(&trees.open(&one, &[], Some(&index))).added, 1);
+    let away = trees.root("away");
+    fs::create_dir_all(away.parent().expect("a parent")).expect("made");
+    fs::rename(&one, &away).expect("moved");
+    let other = trees.open(&two, &[], Some(&index));
+    let refused = other.refresh().expect_err("another tree");
+    assert!(refused.to_string().contains("--moved"), "{refused}");
+    let reason = other.refresh_for_search(&()).expect("searched as it is").reason.expect("a reason");
+    assert!(reason.contains("--moved"), "{reason}");
+    assert_eq!(refresh(&trees.open(&away, &[], Some(&index))).unchanged, 1);
+}
+
+#[test]
 fn an_index_moves_with_its_tree() {
     let trees = Trees::new();
     assert_eq!(refresh(&trees.open(&trees.root("one"), &[], None)).added, 1);

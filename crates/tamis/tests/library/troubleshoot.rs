@@ -4,7 +4,7 @@ use crate::support::issues::{closed, put, said};
 use crate::support::{Tree, notes_tree, stop_everywhere};
 use tamis::Index;
 use tamis::telemetry::StatsRequest;
-use tamis::troubleshoot::{CommentReason, Fallback, Trouble, TroubleshootRequest, Troubleshooting};
+use tamis::troubleshoot::{CommentReason, Fallback, TroubleshootRequest, Troubleshooting};
 use tamis_store::prelude::*;
 use tamis_store::{Access, Change, EmbeddedStore, NewDocument, NewPassage, TextForm};
 use tamis_text::{Issue, IssueKind, IssueState};
@@ -100,7 +100,7 @@ fn only_what_was_solved_counts_and_locks_do_not_matter() {
 #[test]
 fn the_issue_asked_about_is_no_answer() {
     let (_tree, index) = index(&[]);
-    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::new(Trouble::Issue(number)), &());
+    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::issue(number), &());
     assert_eq!(numbers(&asked(4).expect("answered")), [1]);
     let of_itself = asked(1).expect("answered");
     assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1));
@@ -118,8 +118,7 @@ fn the_cut_of_every_search_takes_the_place_of_the_floor() {
     assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
     assert_eq!(found.limits.similarity_threshold, 0.36, "calibrated for the model");
     assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
-    let of_itself =
-        index.troubleshooting().answer(&TroubleshootRequest::new(Trouble::Issue(1)), &()).expect("answered");
+    let of_itself = index.troubleshooting().answer(&TroubleshootRequest::issue(1), &()).expect("answered");
     assert!(of_itself.considered.iter().all(|one| one.number != 1));
     assert!(!numbers(&of_itself).contains(&4), "an open one is not solved");
 }

@@ -83,21 +83,25 @@ fn is_left_out(node: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
     is_remark(node, parent) || is_body(node, field) || is_value(node, parent, field)
 }
 
+/// Kinds of annotations, besides comments.
+const REMARKS: &[&str] = &[
+    "attribute_item", "inner_attribute_item", "attribute_list", "attribute_declaration", "attribute_specifier",
+    "annotation", "marker_annotation", "decorator",
+];
+
+/// Kinds of bodies, besides those whose names say so.
+const BODIES: &[&str] = &[
+    "block", "statement_block", "compound_statement", "do_block", "declaration_list", "field_declaration_list",
+    "ordered_field_declaration_list", "enum_variant_list", "enumerator_list", "enum_declaration_list",
+    "field_initializer_list", "constructor_initializer", "constructor_delegation_call", "computed_property",
+    "body_statement", "getter", "setter", "macro_rule",
+];
+
 /// Comments and annotations of the definition.
 fn is_remark(node: Node<'_>, parent: Node<'_>) -> bool {
     let kind = node.kind();
     kind.ends_with("comment")
-        || matches!(
-            kind,
-            "attribute_item"
-                | "inner_attribute_item"
-                | "attribute_list"
-                | "attribute_declaration"
-                | "attribute_specifier"
-                | "annotation"
-                | "marker_annotation"
-                | "decorator"
-        )
+        || REMARKS.contains(&kind)
         // In Python an attribute is `a.b`.
         || (kind == "attribute" && parent.kind() == "modifiers")
 }
@@ -107,28 +111,7 @@ fn is_body(node: Node<'_>, field: Option<&str>) -> bool {
         return true;
     }
     let kind = node.kind();
-    kind.ends_with("_body")
-        || matches!(
-            kind,
-            "block"
-                | "statement_block"
-                | "compound_statement"
-                | "do_block"
-                | "declaration_list"
-                | "field_declaration_list"
-                | "ordered_field_declaration_list"
-                | "enum_variant_list"
-                | "enumerator_list"
-                | "enum_declaration_list"
-                | "field_initializer_list"
-                | "constructor_initializer"
-                | "constructor_delegation_call"
-                | "computed_property"
-                | "body_statement"
-                | "getter"
-                | "setter"
-                | "macro_rule"
-        )
+    kind.ends_with("_body") || BODIES.contains(&kind)
 }
 
 /// The value of a name: that of a constant, or the type of an alias.

@@ -26,6 +26,9 @@ impl Parsers {
     ///
     /// The budget counts the parser's steps instead of time, so that the same file always gives the same tree.
     pub(super) fn parse(&mut self, grammar: &'static Grammar, text: &str) -> Option<Tree> {
+        if has_many_open_angles(text) {
+            return None;
+        }
         self.parse_within(grammar, text, Budget::of(text))
     }
 
@@ -62,6 +65,22 @@ impl Parsers {
         parser.reset();
         tree
     }
+}
+
+/// Returns `true` if a statement opens so many angle brackets that a parser which takes each for a comparison or for arguments of a type
+/// needs gigabytes: its steps stay few, but each follows all of them.
+fn has_many_open_angles(text: &str) -> bool {
+    const MOST: usize = 2_000;
+    let mut open = 0_usize;
+    text.bytes().any(|byte| {
+        match byte {
+            b'<' => open += 1,
+            b'>' => open = open.saturating_sub(1),
+            b';' | b'{' | b'}' => open = 0,
+            _ => {}
+        }
+        open > MOST
+    })
 }
 
 /// The work that a parser may do: progress reports, one every 100 steps, and chunks of text read. The second limit
@@ -115,6 +134,16 @@ mod tests {
                     tree.starts_with("(source_file (line_comment) (function_item") && !tree.contains("ERROR"),
                     "{tree}"
                 );
+            }
+        });
+    }
+
+    #[test]
+    fn angle_brackets_without_an_end_take_no_quadratic_memory() {
+        Parsers::with(|parsers| {
+            for language in ["cpp", "java", "csharp"] {
+                assert!(parsers.parse(grammar(language), &"a<\n".repeat(20_000)).is_none());
+                assert!(parsers.parse(grammar(language), &"a < b;\n".repeat(20_000)).is_some());
             }
         });
     }

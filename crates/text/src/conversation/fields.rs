@@ -23,14 +23,7 @@ pub(super) enum Record {
 }
 
 const SESSIONS: &[&str] = &[
-    "session",
-    "session_id",
-    "sessionId",
-    "conversation_id",
-    "conversationId",
-    "conversation",
-    "thread_id",
-    "threadId",
+    "session", "session_id", "sessionId", "conversation_id", "conversationId", "conversation", "thread_id", "threadId",
 ];
 const TIMES: &[&str] =
     &["time", "timestamp", "ts", "created_at", "createdAt", "create_time", "sent_at", "datetime", "date"];

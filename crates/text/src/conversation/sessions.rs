@@ -163,30 +163,6 @@ impl Names {
 mod tests {
     use super::*;
 
-    fn turn(second: Option<i64>, text: &str) -> Turn {
-        Turn {
-            time: second.and_then(|second| Timestamp::from_second(second).ok()),
-            speaker: None,
-            text: text.to_owned(),
-        }
-    }
-
-    #[test]
-    fn a_turn_without_a_time_stays_where_it_was_said() {
-        let mut turns = [turn(Some(9), "c"), turn(None, "d"), turn(Some(3), "a"), turn(None, "b")];
-        in_order(&mut turns);
-        assert_eq!(turns.map(|turn| turn.text).concat(), "abcd");
-    }
-
-    #[test]
-    fn silence_ends_a_session() {
-        let turns = vec![turn(Some(0), "a"), turn(None, "b"), turn(Some(10), "c"), turn(Some(21), "d")];
-        let parts = divided(turns, 10_000_000_000);
-        let texts: Vec<String> =
-            parts.iter().map(|part| part.iter().map(|turn| turn.text.as_str()).collect()).collect();
-        assert_eq!(texts, ["abc", "d"]);
-    }
-
     #[test]
     fn names_are_given_once() {
         let mut names = Names::default();

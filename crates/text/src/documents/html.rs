@@ -23,69 +23,16 @@ const LEFT_OUT: &[&str] = &[
 
 /// Words in `class`, `id` or `role` of elements that lead around a site.
 const BOILERPLATE: &[&str] = &[
-    "sidebar",
-    "sphinxsidebar",
-    "navbar",
-    "navigation",
-    "nav",
-    "breadcrumb",
-    "breadcrumbs",
-    "menu",
-    "toc",
-    "headerlink",
-    "related",
-    "footer",
-    "skip-link",
-    "search",
-    "banner",
-    "contentinfo",
-    "cookie",
-    "cookies",
+    "sidebar", "sphinxsidebar", "navbar", "navigation", "nav", "breadcrumb", "breadcrumbs", "menu", "toc",
+    "headerlink", "related", "footer", "skip-link", "search", "banner", "contentinfo", "cookie", "cookies",
     "pagination",
 ];
 
 /// Elements that begin on a line of their own.
 const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "br",
-    "caption",
-    "dd",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "li",
-    "main",
-    "ol",
-    "option",
-    "p",
-    "pre",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "tfoot",
-    "thead",
-    "tr",
-    "ul",
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
+    "li", "main", "ol", "option", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
 ];
 
 /// The text of a whole page; `None` for a template, a fragment or a page with little text.
@@ -203,14 +150,26 @@ struct Reader {
     templated: bool,
     /// True if it is a page rather than a part of one.
     whole: bool,
+    /// True if the page is written in XML.
+    xml: bool,
+}
+
+/// Returns `true` for a page that says that it is XML.
+fn is_xml(text: &str) -> bool {
+    let mut start = text.len().min(2000);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    text.trim_start().starts_with("<?xml") || text[..start].contains("\"http://www.w3.org/1999/xhtml\"")
 }
 
 impl Reader {
     /// Reads all tokens. `choosy` leaves out what leads around a site.
     fn read(text: &str, choosy: bool) -> Self {
         let mut emitter = DefaultEmitter::<usize>::new_with_span();
-        emitter.naively_switch_states(true);
-        let mut reader = Self::default();
+        let mut reader = Self { xml: is_xml(text), ..Self::default() };
+        // In XML, `<title/>` and `<style/>` end at once, and nothing but a tag begins with `<`.
+        emitter.naively_switch_states(!reader.xml);
         let text = &*with_few_attributes(text);
         let mut rows = Rows { text: text.as_bytes(), offset: 0, row: 0 };
         for token in Tokenizer::new_with_emitter(text, emitter) {
@@ -241,7 +200,8 @@ impl Reader {
         }
         let named = std::str::from_utf8(name).unwrap_or_default();
         self.templated |= tag.attributes.values().any(|value| has_template_marks(&String::from_utf8_lossy(value)));
-        let is_void = tag.self_closing && matches!(named, "script" | "svg" | "iframe" | "object" | "canvas");
+        let is_void =
+            tag.self_closing && (self.xml || matches!(named, "script" | "svg" | "iframe" | "object" | "canvas"));
         let boilerplate =
             choosy && matches!(named, "aside" | "div" | "ul" | "ol" | "a" | "section" | "header" | "form" | "p");
         if (LEFT_OUT.contains(&named) && !is_void) || (boilerplate && is_boilerplate(tag)) {
@@ -252,7 +212,7 @@ impl Reader {
         self.break_line(named);
         match named {
             "html" | "body" => self.whole = true,
-            "title" => self.in_title = true,
+            "title" => self.in_title = !is_void,
             "main" | "article" => self.main += 1,
             "table" => {
                 self.open_tables += 1;
@@ -434,16 +394,7 @@ mod tests {
         assert_eq!(
             &lines[4..15],
             [
-                "# Boiler care",
-                "",
-                "Open",
-                "the valve.",
-                "- One",
-                "- Two",
-                "",
-                "if a < b {",
-                "    c();",
-                "}",
+                "# Boiler care", "", "Open", "the valve.", "- One", "- Two", "", "if a < b {", "    c();", "}",
                 "Part | Years"
             ]
         );

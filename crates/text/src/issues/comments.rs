@@ -209,13 +209,4 @@ mod tests {
         issue.add_comments([said("ada", "2024-01-01T00:00:00Z", "first")]);
         assert_eq!(bodies(&issue), ["first", "c", "a", "b", "a"]);
     }
-
-    #[test]
-    fn a_page_that_comes_twice_adds_nothing() {
-        let page = || (0..50).map(|n| IssueComment { url: Some(format!("#{n}")), ..IssueComment::new("same") });
-        let mut issue = Issue::new(1, "A");
-        issue.add_comments(page().chain(page()));
-        issue.add_comments(page());
-        assert_eq!(issue.comments.len(), 50);
-    }
 }

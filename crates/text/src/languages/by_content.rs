@@ -42,15 +42,7 @@ fn is_assigned(line: &str, names: &[&str]) -> bool {
 /// C, C++ or Objective-C.
 fn header(text: &str) -> Option<&'static str> {
     const CPP_ONLY: &[&str] = &[
-        "class ",
-        "namespace ",
-        "template<",
-        "template <",
-        "using ",
-        "public:",
-        "private:",
-        "protected:",
-        "constexpr ",
+        "class ", "namespace ", "template<", "template <", "using ", "public:", "private:", "protected:", "constexpr ",
     ];
     let cpp = |line: &str| {
         let line = line.trim();
@@ -104,24 +96,8 @@ fn verilog_or_others(text: &str) -> Option<&'static str> {
     };
     let coq = |line: &str| {
         const WORDS: &[&str] = &[
-            "Require ",
-            "From ",
-            "Import ",
-            "Theorem ",
-            "Lemma ",
-            "Definition ",
-            "Fixpoint ",
-            "Inductive ",
-            "Proof",
-            "Qed.",
-            "Section ",
-            "Module ",
-            "Notation ",
-            "Ltac ",
-            "Corollary ",
-            "Variable ",
-            "Record ",
-            "Class ",
+            "Require ", "From ", "Import ", "Theorem ", "Lemma ", "Definition ", "Fixpoint ", "Inductive ", "Proof",
+            "Qed.", "Section ", "Module ", "Notation ", "Ltac ", "Corollary ", "Variable ", "Record ", "Class ",
             "Instance ",
         ];
         starts(line.trim_start(), WORDS)

@@ -75,12 +75,7 @@ mod tests {
     fn finds_what_an_entry_begins_with() {
         let at = |hour, minute| Some(Stamp { day: None, time: Some(time(hour, minute, 0, 0)) });
         for line in [
-            "- 14:05 text",
-            "* **14:05** text",
-            "14:05: text",
-            "## 14:05",
-            "- [x] 14:05 text",
-            "1. [14:05] x",
+            "- 14:05 text", "* **14:05** text", "14:05: text", "## 14:05", "- [x] 14:05 text", "1. [14:05] x",
             "- 2:05 pm x",
         ] {
             assert_eq!(stamp(line), at(14, 5), "{line}");
@@ -97,17 +92,8 @@ mod tests {
     #[test]
     fn other_numbers_are_no_stamps() {
         for line in [
-            "- 10:5 on",
-            "- 25:00",
-            "- 14:60",
-            "- 3 of 5",
-            "- 14:05h30",
-            "- at 14:05",
-            "",
-            "- 16:9x",
-            "- 13:05 pm",
-            "-",
-            "- é14:05",
+            "- 10:5 on", "- 25:00", "- 14:60", "- 3 of 5", "- 14:05h30", "- at 14:05", "", "- 16:9x", "- 13:05 pm",
+            "-", "- é14:05",
         ] {
             assert_eq!(stamp(line), None, "{line}");
         }

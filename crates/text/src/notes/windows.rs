@@ -93,10 +93,7 @@ fn run(
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::estimate_tokens;
 
     fn rows(text: &str, max: usize, overlap: usize) -> Vec<(usize, usize)> {
         let lines = Lines::new(text);
@@ -124,37 +121,5 @@ mod tests {
     fn nothing_is_shared_where_the_last_line_is_too_long_for_it() {
         let text = "one two three four five six\n".repeat(3);
         assert_eq!(rows(&text, 8, 2), [(0, 0), (1, 1), (2, 2)]);
-    }
-
-    proptest! {
-        #[test]
-        fn every_line_is_in_a_window_and_neighbours_overlap_as_asked(
-            text in "([a-z]{1,9}|[ \n\n語é]){0,300}",
-            max in 8_usize..60,
-            share in 0_usize..4,
-        ) {
-            let overlap = max * share / 16;
-            let lines = Lines::new(&text);
-            let Some(last) = lines.count().checked_sub(1) else { return Ok(()) };
-            let pieces = windows(&lines, (0, last), max, overlap, |row| (row * 7 % 5) as u32);
-            let mut next = 0;
-            for pair in pieces.windows(2) {
-                prop_assert!(pair[0].first <= pair[1].first && pair[0].last <= pair[1].last);
-                if pair[0].part.is_none() && pair[1].part.is_none() && pair[1].first <= pair[0].last {
-                    prop_assert!(lines.tokens(pair[1].first, pair[0].last) * 2 <= overlap * 3);
-                    prop_assert!(pair[1].first > pair[0].first && pair[1].last > pair[0].last);
-                }
-            }
-            for piece in &pieces {
-                prop_assert!(estimate_tokens(piece.text(&lines)) <= max);
-                for row in next..piece.first {
-                    prop_assert!(lines.is_blank(row), "line {} is lost", row);
-                }
-                next = next.max(piece.last + 1);
-            }
-            for row in next..=last {
-                prop_assert!(lines.is_blank(row), "line {} is lost", row);
-            }
-        }
     }
 }

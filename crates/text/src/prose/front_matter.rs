@@ -124,18 +124,6 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_date_counts_and_an_impossible_one_is_noted() {
-        let mut notes = Vec::new();
-        let block = yaml("date: 2024-01-31\nupdated: 2026-11-22 # again\nlastmod: 2026-02-30\n");
-        let date = block.date(&TimeZone::UTC, &mut notes);
-        assert_eq!(date.map(|date| date.to_string()).as_deref(), Some("2026-11-22T00:00:00Z"));
-        assert_eq!(
-            notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["`lastmod: 2026-02-30` in the front matter was ignored, since it is not a date"]
-        );
-    }
-
-    #[test]
     fn nested_keys_are_not_the_documents_own() {
         assert_eq!(yaml("author:\n  date: 2024-01-01\n").value("date"), None);
     }

@@ -54,23 +54,7 @@ pub fn for_model(text: &str) -> Cow<'_, str> {
 
 /// The same on one line: each run of white space is one space.
 pub fn line_for_model(text: &str) -> String {
-    on_one_line(&for_model(text))
-}
-
-/// The text as a terminal may show it on one line.
-pub fn line_for_terminal(text: &str) -> String {
-    on_one_line(&for_terminal(text))
-}
-
-fn on_one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
+    for_model(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text with every run of hidden characters written by `write`.
@@ -115,22 +99,8 @@ mod tests {
 
     /// Characters that must never come through, whatever is beside them.
     const NEVER: [char; 16] = [
-        '\u{0}',
-        '\u{7}',
-        '\u{8}',
-        '\u{1b}',
-        '\u{7f}',
-        '\u{85}',
-        '\u{9b}',
-        '\u{202a}',
-        '\u{202e}',
-        '\u{2066}',
-        '\u{2069}',
-        '\u{2060}',
-        '\u{2028}',
-        '\u{fff9}',
-        '\u{e0001}',
-        '\u{e0100}',
+        '\u{0}', '\u{7}', '\u{8}', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '\u{202a}', '\u{202e}', '\u{2066}',
+        '\u{2069}', '\u{2060}', '\u{2028}', '\u{fff9}', '\u{e0001}', '\u{e0100}',
     ];
 
     #[test]
@@ -172,15 +142,8 @@ mod tests {
     #[test]
     fn a_selector_or_joiner_that_changes_nothing_visible_is_a_payload() {
         for text in [
-            "a\u{fe0f}",
-            "1\u{fe0f}2",
-            "😀\u{fe0f}\u{fe0e}\u{fe0f}",
-            "😀\u{e0100}\u{e0101}",
-            "a\u{200d}b",
-            "a\u{200b}b",
-            "\u{ad}\u{ad}",
-            "🏴\u{e0041}\u{e007f}",
-            "葛\u{e0100}",
+            "a\u{fe0f}", "1\u{fe0f}2", "😀\u{fe0f}\u{fe0e}\u{fe0f}", "😀\u{e0100}\u{e0101}", "a\u{200d}b",
+            "a\u{200b}b", "\u{ad}\u{ad}", "🏴\u{e0041}\u{e007f}", "葛\u{e0100}",
         ] {
             assert_ne!(for_model(text), text, "{text:?}");
             assert_ne!(for_terminal(text), text, "{text:?}");

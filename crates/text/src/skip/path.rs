@@ -6,41 +6,11 @@ use crate::documents::is_document;
 use crate::languages::Category;
 
 const SECRET_NAMES: &[&str] = &[
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".git-credentials",
-    ".dockercfg",
-    ".vault-token",
-    ".boto",
-    ".s3cfg",
-    "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "credentials.yml.enc",
-    "client_secret.json",
-    "service-account.json",
-    "service_account.json",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yml",
-    "secrets.yaml",
-    "master.key",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ecdsa_sk",
-    "id_ed25519_sk",
-    "kubeconfig",
-    "terraform.tfstate",
-    "terraform.tfstate.backup",
-    ".env",
-    ".envrc",
+    ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg",
+    ".vault-token", ".boto", ".s3cfg", "credentials", "credentials.json", "credentials.toml", "credentials.yml.enc",
+    "client_secret.json", "service-account.json", "service_account.json", "secrets.json", "secrets.toml",
+    "secrets.yml", "secrets.yaml", "master.key", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk",
+    "id_ed25519_sk", "kubeconfig", "terraform.tfstate", "terraform.tfstate.backup", ".env", ".envrc",
 ];
 const SECRET_EXTENSIONS: &[&str] = &[
     "pem", "key", "p12", "pfx", "p8", "jks", "keystore", "kdb", "kdbx", "ppk", "asc.key", "tfstate", "ovpn", "gpg",
@@ -50,29 +20,10 @@ const SECRET_EXTENSIONS: &[&str] = &[
 const SHARED_ENVIRONMENTS: &[&str] = &["example", "sample", "template", "dist", "defaults", "default"];
 
 const LOCK_NAMES: &[&str] = &[
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "pnpm-lock.yaml",
-    "go.sum",
-    "go.work.sum",
-    "bun.lockb",
-    "pdm.lock",
-    "mix.lock",
-    "packages.lock.json",
-    "project.assets.json",
-    "podfile.lock",
-    "module.bazel.lock",
-    "cabal.project.freeze",
-    "deno.lock",
-    ".terraform.lock.hcl",
-    "gradle.lockfile",
-    "buildscript-gradle.lockfile",
-    "conda-lock.yml",
-    "package.resolved",
-    "yarn.lock",
-    ".pnp.cjs",
-    ".pnp.loader.mjs",
-    "lock.mdb",
+    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum", "go.work.sum", "bun.lockb", "pdm.lock",
+    "mix.lock", "packages.lock.json", "project.assets.json", "podfile.lock", "module.bazel.lock",
+    "cabal.project.freeze", "deno.lock", ".terraform.lock.hcl", "gradle.lockfile", "buildscript-gradle.lockfile",
+    "conda-lock.yml", "package.resolved", "yarn.lock", ".pnp.cjs", ".pnp.loader.mjs", "lock.mdb",
 ];
 
 #[rustfmt::skip] // grouped by what they are
@@ -214,31 +165,14 @@ mod tests {
     #[test]
     fn secrets_are_never_read() {
         for path in [
-            ".env",
-            ".env.local",
-            "a/.ENV.production",
-            "prod.env",
-            "id_rsa",
-            "home/.ssh/config",
-            "tls/server.pem",
-            "tls/server.KEY",
-            "a.p12",
-            ".npmrc",
-            ".pypirc",
-            ".netrc",
-            ".aws/credentials",
-            "infra/terraform.tfstate",
+            ".env", ".env.local", "a/.ENV.production", "prod.env", "id_rsa", "home/.ssh/config", "tls/server.pem",
+            "tls/server.KEY", "a.p12", ".npmrc", ".pypirc", ".netrc", ".aws/credentials", "infra/terraform.tfstate",
             ".envrc",
         ] {
             assert_eq!(skip(path), Some(Skip::Secret), "{path}");
         }
         for path in [
-            ".env.example",
-            ".env.local.sample",
-            "example.env",
-            "src/key.rs",
-            "src/secrets.rs",
-            "docs/id_rsa.md",
+            ".env.example", ".env.local.sample", "example.env", "src/key.rs", "src/secrets.rs", "docs/id_rsa.md",
             "src/env.py",
         ] {
             assert_eq!(skip(path), None, "{path}");
@@ -248,15 +182,8 @@ mod tests {
     #[test]
     fn lock_files_and_machine_output_are_left_out() {
         for path in [
-            "Cargo.lock",
-            "web/package-lock.json",
-            "yarn.lock",
-            "pnpm-lock.yaml",
-            "poetry.lock",
-            "uv.lock",
-            "go.sum",
-            "Gemfile.lock",
-            "composer.lock",
+            "Cargo.lock", "web/package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "go.sum",
+            "Gemfile.lock", "composer.lock",
         ] {
             assert_eq!(skip(path), Some(Skip::Lock), "{path}");
         }
@@ -273,12 +200,7 @@ mod tests {
     #[test]
     fn names_that_only_generators_give_are_left_out() {
         for path in [
-            "api/a.pb.go",
-            "a_pb2.py",
-            "lib/a.g.dart",
-            "Main.Designer.cs",
-            "zz_generated.deepcopy.go",
-            "a.generated.ts",
+            "api/a.pb.go", "a_pb2.py", "lib/a.g.dart", "Main.Designer.cs", "zz_generated.deepcopy.go", "a.generated.ts",
         ] {
             assert_eq!(skip(path), Some(Skip::Generated), "{path}");
         }

@@ -8,7 +8,8 @@ use super::{bad, fixture, read};
 fn a_bad_record_is_reported_by_position_and_the_others_are_read() {
     let page = r#"[{"number":1,"title":"A","user":null},{"number":0,"title":"B","user":null},{"title":"C","user":null},
         {"number":4,"title":"D","user":null,"created_at":"2024-02-30T00:00:00Z"},{"number":5,"title":7,"user":null},
-        {"number":6,"title":"F","user":null,"state":"ajar"},7,{"number":8,"title":"Ü","user":3},{"number":9,"title":"I","user":null}]"#;
+        {"number":6,"title":"F","user":null,"state":"ajar"},7,{"number":8,"title":"Ü","user":3},{"number":9,"title":"I","user":null},
+        {"number":10,"title":"J","user":null,"labels":["a",3]}]"#;
     let archive = read(page.as_bytes());
     assert_eq!(archive.issues.iter().map(|issue| issue.number).collect::<Vec<_>>(), [1, 9]);
     assert_eq!(
@@ -21,6 +22,7 @@ fn a_bad_record_is_reported_by_position_and_the_others_are_read() {
             "record 6: `state` is \"ajar\", not open, closed or merged",
             "record 7: is 7, not an object",
             "record 8: `user` is 3, not a name or an account",
+            "record 10: `labels` has 3, which is not a label",
         ]
     );
 }
@@ -33,10 +35,7 @@ fn a_bad_line_is_reported_by_its_number() {
     let bad = bad(&archive);
     assert_eq!(bad.len(), 4, "{bad:?}");
     for (found, expected) in bad.iter().zip([
-        "line 3: column 22: ",
-        "line 4: is an object of `number`",
-        "line 6: ",
-        "line 7: column 15: the JSON breaks off",
+        "line 3: column 22: ", "line 4: is an object of `number`", "line 6: ", "line 7: column 15: the JSON breaks off",
     ]) {
         assert!(found.starts_with(expected), "{found}");
     }

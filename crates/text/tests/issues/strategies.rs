@@ -2,57 +2,15 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use serde_json::{Map, Value};
 use tamis_text::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict};
 
 /// Markdown that nests, breaks off and collides when strung together.
 pub(crate) fn markdown() -> impl Strategy<Value = String> {
-    let fragments = [
-        "word ",
-        "Türklinke ",
-        "語。",
-        "🐁",
-        "\n",
-        "\n\n",
-        "\r\n",
-        "```\n",
-        "```",
-        "~~~\n",
-        "    ",
-        "<!-- ",
-        " -->",
-        "-->",
-        "<!--\n",
-        "### Steps to reproduce\n",
-        "## Own heading\n",
-        "**Describe the bug**\n",
-        "_No response_\n",
-        "Version:\n",
-        "# ",
-        "===\n",
-        "- [ ] I have read the rules\n",
-        "- [x] I agree\n",
-        "- [ ] Port it\n",
-        "> ",
-        ">> word word word word word\n",
-        "> word ",
-        "On 1/2/24, ada wrote:\n",
-        "Reply to this email directly, view it\n",
-        "—\n",
-        "<details>\n",
-        "</details>\n",
-        "`",
-        "`<!-- `",
-        "- item\n",
-        "1. See error\n",
-        "| a | b |\n|---|---|\n",
-        "---\n",
-        "\t",
-        "\u{2028}",
-        "\r",
-        "A clear and concise description of what the bug is.\n",
-    ];
-    prop::collection::vec(prop::sample::select(fragments.to_vec()), 0..40).prop_map(|parts| parts.concat())
+    "(word |Türklinke |語。|🐁|\n|\n\n|\r\n|```\n|```|~~~\n|    |<!-- | -->|-->|<!--\n|### Steps to reproduce\n|## Own heading\n|\
+      \\*\\*Describe the bug\\*\\*\n|_No response_\n|Version:\n|# |===\n|- \\[ \\] I have read the rules\n|- \\[x\\] I agree\n|\
+      - \\[ \\] Port it\n|> |>> word word word word word\n|> word |On 1/2/24, ada wrote:\n|—\n|<details>\n|</details>\n|`|`<!-- `|\
+      Reply to this email directly, view it\n|- item\n|1\\. See error\n|\\| a \\| b \\|\n\\|---\\|---\\|\n|---\n|\t|\u{2028}|\r|\
+      A clear and concise description of what the bug is\\.\n){0,40}"
 }
 
 fn time() -> impl Strategy<Value = Option<Timestamp>> {
@@ -130,95 +88,4 @@ pub(crate) fn issue<S: Strategy<Value = String> + Clone>(body: S) -> impl Strate
             issue
         },
     )
-}
-
-/// Any JSON, with the names of record fields more often than chance would have it.
-pub(crate) fn json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        (0_u64..5).prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        prop::sample::select(vec![
-            "open",
-            "CLOSED",
-            "merged",
-            "2024-05-01T10:00:00Z",
-            "2024-02-30T10:00:00Z",
-            "Issue",
-            "MergeRequest",
-            "DiffNote",
-            "語",
-            "https://github.com/ada/x/issues/1",
-            "https://gitlab.com/a/b/c/-/merge_requests/2",
-            "APPROVED",
-            "review",
-            "",
-        ])
-        .prop_map(Value::from),
-        "[ -~é\n]{0,12}".prop_map(Value::from),
-    ];
-    let names = vec![
-        "number",
-        "iid",
-        "title",
-        "body",
-        "description",
-        "state",
-        "state_id",
-        "author",
-        "user",
-        "login",
-        "username",
-        "name",
-        "labels",
-        "label_links",
-        "label",
-        "comments",
-        "notes",
-        "reviews",
-        "nodes",
-        "issues",
-        "pulls",
-        "repo",
-        "items",
-        "total_count",
-        "created_at",
-        "createdAt",
-        "updated_at",
-        "updatedAt",
-        "closed_at",
-        "mergedAt",
-        "html_url",
-        "url",
-        "issue_url",
-        "pull_request_url",
-        "pull_request",
-        "noteable_type",
-        "noteable_iid",
-        "individual_note",
-        "system",
-        "type",
-        "position",
-        "milestone",
-        "kind",
-        "verdict",
-        "line",
-        "path",
-        "message",
-        "documentation_url",
-        "metrics",
-        "submitted_at",
-        "bot",
-    ];
-    leaf.prop_recursive(5, 60, 10, move |inner| {
-        let object = prop::collection::vec((prop::sample::select(names.clone()), inner.clone()), 0..10);
-        prop_oneof![
-            prop::collection::vec(inner, 0..6).prop_map(Value::from),
-            object.prop_map(|fields| {
-                Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
-            }),
-        ]
-    })
 }

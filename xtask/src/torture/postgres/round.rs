@@ -16,6 +16,14 @@ use std::time::{Duration, Instant};
 /// The longest time until everything answers again after a kill. A server that was killed and a database have started by then.
 const MOST_RECOVERY: Duration = Duration::from_secs(5);
 
+/// What a worker says that starts while the database is down or goes down.
+const NO_DATABASE: [&str; 4] = [
+    "no server listens there",
+    "wait until the server has started",
+    "the connection to the server was cut",
+    "the server ended the connection",
+];
+
 /// The number of documents in a tree.
 const DOCUMENTS: u64 = 400;
 
@@ -122,7 +130,7 @@ pub fn run(
     })?;
     ensure!(recovery <= MOST_RECOVERY, "it took {recovery:?} until all servers answered");
     let mut ended = worker.end()?;
-    if ["no server listens there", "wait until the server has started"].iter().any(|said| ended.err.contains(said)) {
+    if NO_DATABASE.iter().any(|said| ended.err.contains(said)) {
         // One that starts while there is no database ends, and whoever looks after it starts it again.
         ended = team.worker()?.end()?;
     }

@@ -75,15 +75,8 @@ impl Team {
     /// It does not say where it serves.
     pub fn serve(&self) -> Result<Served> {
         let arguments = [
-            "serve",
-            "--http",
-            "127.0.0.1:0",
-            "--no-refresh",
-            "--output-schemas",
-            "--allow-remember",
-            "--allow-feedback",
-            "--log",
-            "warn",
+            "serve", "--http", "127.0.0.1:0", "--no-refresh", "--output-schemas", "--allow-remember",
+            "--allow-feedback", "--log", "warn",
         ];
         let running = Running::start(&mut self.command(&arguments))?;
         loop {

@@ -13,16 +13,16 @@ use read::{Input, read};
 use row::{Row, SCORE};
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use tamis::cut::Orientation;
 use tamis::lists::{ListCutter, ListEntry, ListError, Reading, Reference};
 use tamis::search::TunedRule;
+use tamis_cut::Orientation;
 
 /// Keeps the relevant lines of standard input.
 ///
 /// # Errors
 /// A malformed line, lines that are not best first, or an aim that the method does not have.
 pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
-    let asked = TunedRule::new(arguments.method.as_ref(), arguments.goal.want(), &arguments.goal.aim());
+    let asked = TunedRule::new(arguments.method.as_ref(), arguments.goal.wanted()?, &arguments.goal.aim);
     let asked = asked.map_err(|error| refused(error, "--method"))?;
     let sample = sample(arguments)?;
     let input = read(io::stdin().lock(), arguments.score.as_deref())?;

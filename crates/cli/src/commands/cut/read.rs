@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(lines, [&b"1,0.9,\"one, and\r\nmore\"\r\n"[..], b"2,0.5,two\r\n", b"3,0.1,three"]);
         assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 5, 6]);
         assert_eq!(rows[1].values.score, Some(0.5));
-        assert_eq!(rows[1].values.tokens, Some(tamis::text::estimate_tokens("two")));
+        assert_eq!(rows[1].values.tokens, Some(tamis_text::estimate_tokens("two")));
     }
 
     #[test]

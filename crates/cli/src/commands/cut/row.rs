@@ -1,7 +1,7 @@
 //! The numbers of one input line, whatever its format.
 
 use tamis::lists::ListEntry;
-use tamis::text::estimate_tokens;
+use tamis_text::estimate_tokens;
 
 /// The default field of a single score.
 pub const SCORE: &str = "score";

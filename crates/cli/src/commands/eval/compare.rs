@@ -6,7 +6,7 @@ use crate::output::Output;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tamis::eval::{Report, compare};
+use tamis_eval::{Report, compare};
 
 /// Compares two reports.
 ///

@@ -3,8 +3,8 @@
 use crate::progress::Progress;
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
-use tamis::eval::{CollectionReport, Metric, NO_FIGURE, Report, Table};
 use tamis::{Observer, Stage};
+use tamis_eval::{CollectionReport, Metric, NO_FIGURE, Report, Table};
 
 /// The change that a judge makes.
 #[derive(Debug, Serialize)]

@@ -20,10 +20,10 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, UserDirectories};
-use tamis::eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
 use tamis::evaluate::{
     EvaluationError, Measurement, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
 };
+use tamis_eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
 
 /// Measures, and prints the report.
 ///

@@ -9,8 +9,8 @@ use crate::progress::Progress;
 use anyhow::Result;
 use std::path::Path;
 use tamis::config::Config;
-use tamis::eval::{Forecast, Platt};
 use tamis::evaluate::{EvaluationError, TestCollection, pools};
+use tamis_eval::{Forecast, Platt};
 
 /// Writes one line a query to `file`, collection after collection.
 ///

@@ -5,7 +5,7 @@ use crate::print::table::Columns;
 use crate::print::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io;
-use tamis::eval::{Metric, Report, Table};
+use tamis_eval::{Metric, Report, Table};
 
 /// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
 /// `last` comes at the end. `verbose` writes all tables, each with a note on reading it.

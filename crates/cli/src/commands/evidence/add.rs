@@ -14,7 +14,7 @@ use tamis::evidence::EvidenceImport;
 pub fn run(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -> Result<Exit> {
     let import = EvidenceImport {
         namespace: arguments.namespace.clone(),
-        ..EvidenceImport::new(arguments.origin.as_str(), [arguments.record.record()])
+        ..EvidenceImport::new(arguments.origin.as_str(), [arguments.record.clone()])
     };
     import_and_report(
         Ending { json: arguments.json, wait: false },

@@ -5,9 +5,8 @@ use crate::commands::refresh;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::evidence::ranked;
-use crate::session::{Session, setting};
+use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
 use tamis::evidence::RankRequest;
 
 /// Prints the fragments, and with `--link` stores edges for them.
@@ -15,29 +14,16 @@ use tamis::evidence::RankRequest;
 /// # Errors
 /// An unknown cut, no index, no claim of that name in it, no vectors, or edges that cannot be stored.
 pub fn run(arguments: &EvidenceRankArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let flags = setting("evidence.cut", "--cut", arguments.cut.as_deref());
-    let session = Session::start(global, flags.into_iter().collect())?;
+    let session = Session::start(global, Vec::new())?;
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.evidence().rank(&RankRequest {
-        tasks: arguments.tasks.clone(),
-        limit: arguments.limit,
-        link: arguments.link,
-        namespace: arguments.namespace.clone(),
-        entry_point: Some("cli".into()),
-        ..RankRequest::new(&arguments.claim)
-    })?;
+    let request = RankRequest { entry_point: Some("cli".into()), ..arguments.request.clone() };
+    let found = index.evidence().rank(&request)?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model));
     }
     found.warnings.iter().for_each(|warning| output.warn(warning));
-    if arguments.json {
-        output.json(&found)?;
-    } else {
-        let mut out = output.paged();
-        ranked(&mut out, &found)?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &found, output.paged(), |out| ranked(out, &found))?;
     Ok(Exit::found(!found.fragments.is_empty()))
 }

@@ -9,7 +9,6 @@ use crate::print::import_github as print;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use std::io::Write;
 use std::time::Duration;
 use tamis::import::{GithubAccess, GithubImport, Stopped, Token};
 
@@ -40,13 +39,9 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         let progress = Progress::at_once(output);
         index.imports().github(&request, &access, &progress)?
     };
-    if arguments.json {
-        output.json(&report)?;
-    } else {
-        let mut out = output.styled();
-        print::report(&mut out, &report, index.own_namespace(), output.verbose())?;
-        out.flush()?;
-    }
+    output.answer(arguments.json, &report, output.styled(), |out| {
+        print::report(out, &report, index.own_namespace(), output.verbose())
+    })?;
     refresh::warn_of_models(&report.run, output);
     Ok(match report.stopped {
         None => Exit::Found,

@@ -10,7 +10,7 @@ use anyhow::Result;
 use std::io;
 use tamis::config::Config;
 use tamis::import::PageImport;
-use tamis::text::WikiDumpOptions;
+use tamis_text::WikiDumpOptions;
 
 /// Imports the pages of dumps.
 ///

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::config::Config;
-use tamis::store::{Job, JobState, PostgresStore};
+use tamis_store::{Job, JobState, PostgresStore};
 
 /// Queues trees, shows the queue, or works on it.
 ///

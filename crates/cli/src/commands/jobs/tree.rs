@@ -4,8 +4,8 @@ use crate::args::Global;
 use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use tamis::store::Job;
 use tamis::{Index, Location};
+use tamis_store::Job;
 
 /// The directories that a worker may read, without links.
 #[derive(Debug)]

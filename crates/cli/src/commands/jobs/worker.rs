@@ -12,8 +12,8 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::time::{Duration, Instant};
-use tamis::store::{JobEnd, JobState, NextJob, PostgresStore, TakenJob};
 use tamis::{RunOptions, RunReport};
+use tamis_store::{JobEnd, JobState, NextJob, PostgresStore, TakenJob};
 
 /// Pause while no job is free, and before a database that does not answer is asked again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -38,6 +38,7 @@ pub fn run(arguments: &JobsRunArguments, global: &Global, output: &Output) -> Re
     };
     let store = PostgresStore::open(url, &session.location.namespace)?;
     interrupt::install()?;
+    interrupt::be_patient();
     let _polled = Polled::new();
     let worker = Worker { arguments, global, output, roots, url, store, name: worker_name() };
     worker.work()

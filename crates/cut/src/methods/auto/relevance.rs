@@ -75,17 +75,8 @@ impl Default for Relevance {
 /// Nodes of equal weight that represent a standard normal variable: its quantiles at (i + 1/2) / 11, stretched to unit
 /// variance. They lie close, since the step is narrow: with few nodes their positions would decide.
 const NODES: [f64; 11] = [
-    -1.791717111,
-    -1.162390020,
-    -0.792578906,
-    -0.501060878,
-    -0.243630686,
-    0.0,
-    0.243630686,
-    0.501060878,
-    0.792578906,
-    1.162390020,
-    1.791717111,
+    -1.791717111, -1.162390020, -0.792578906, -0.501060878, -0.243630686, 0.0, 0.243630686, 0.501060878, 0.792578906,
+    1.162390020, 1.791717111,
 ];
 
 /// The middle of the scores at which relevance may end.

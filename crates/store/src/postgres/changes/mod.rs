@@ -12,15 +12,18 @@ mod write;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use deadpool_postgres::{GenericClient, Transaction};
+use deadpool_postgres::Transaction;
 
-use super::PostgresStore;
 use super::error::Failure;
-use super::evidence::{TaskUpdates, documents_changed};
+use super::evidence::{TaskUpdates, changed, documents_changed, remove_origin};
+use super::namespaces::change_number;
+use super::rows::document_id;
+use super::store::PostgresStore;
 use crate::error::Result;
-use crate::namespace::{NewNamespace, Tree};
+use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
 use crate::store::{Changes, Writing};
+use crate::tree::Tree;
 pub(super) use plan::EvidenceChange;
 use plan::{Plan, Planned};
 
@@ -47,7 +50,7 @@ impl Changes for PostgresStore {
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
         let applied = self.connections.write(async |transaction| {
-            let mut applied = self.apply_in(transaction, changes, BTreeSet::new()).await?;
+            let mut applied = self.apply_in(transaction, changes).await?;
             applied.seq = change_number(transaction).await?;
             Ok(applied)
         })?;
@@ -79,47 +82,54 @@ const DOCUMENT: &str =
     "SELECT namespace, document, path, collection, size, modified_ns, passages, stamp FROM documents";
 
 impl PostgresStore {
-    /// The change number of the last commit.
-    pub(super) fn read_change_number(&self) -> Result<u64> {
-        self.connections.ask(async |connection| change_number(connection).await)
-    }
-
     /// Applies changes within a transaction. The change number afterwards stays open.
-    ///
-    /// `also` names further namespaces to lock, whose change numbers rise too.
-    pub(super) async fn apply_in(
-        &self,
-        transaction: &Transaction<'_>,
-        changes: &[Change],
-        also: BTreeSet<String>,
-    ) -> Result<Applied, Failure> {
-        let (applied, tasks) = self.apply_documents(transaction, changes, also, true).await?;
+    pub(super) async fn apply_in(&self, transaction: &Transaction<'_>, changes: &[Change]) -> Result<Applied, Failure> {
+        let (applied, tasks) = self.apply_documents(transaction, changes, BTreeSet::new()).await?;
         tasks.apply(transaction).await?;
         Ok(applied)
     }
 
     /// Applies changes as [`apply_in`](Self::apply_in) does, and returns the fragments whose tasks have to be updated at the end.
-    /// The further namespaces are registered; `counts` raises their change numbers.
+    /// `also` names further namespaces to lock, which are registered.
     pub(super) async fn apply_documents(
         &self,
         transaction: &Transaction<'_>,
         changes: &[Change],
         also: BTreeSet<String>,
-        counts: bool,
     ) -> Result<(Applied, TaskUpdates), Failure> {
         let mut plan = self.plan(transaction, changes, &also).await?;
         for (order, change) in changes.iter().enumerate() {
             plan.change(order, change)?;
         }
-        if counts {
-            plan.changed.extend(also);
-        } else {
-            plan.registered.extend(also);
-        }
+        plan.registered.extend(also);
         write::write(transaction, &plan).await?;
         let mut tasks = TaskUpdates::default();
         documents_changed(transaction, &plan.evidence, &mut tasks).await?;
         Ok((plan.applied, tasks))
+    }
+
+    /// Removes everything that was imported from an origin into namespaces.
+    async fn remove_origin_in(
+        &self,
+        transaction: &Transaction<'_>,
+        origin: &str,
+        namespaces: &[String],
+    ) -> Result<Applied, Failure> {
+        self.lock_namespaces(transaction, namespaces.iter().map(String::as_str)).await?;
+        let select = "SELECT document FROM documents WHERE namespace = $1 AND origin = $2 ORDER BY document";
+        let mut changes = Vec::new();
+        for namespace in namespaces.iter().collect::<BTreeSet<_>>() {
+            let rows = transaction.query(select, &[namespace, &origin]).await?;
+            changes.extend(rows.iter().map(|row| Change::Delete { document: document_id(row.get(0)) }));
+        }
+        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new()).await?;
+        for namespace in namespaces {
+            remove_origin(transaction, namespace, origin, &mut tasks).await?;
+        }
+        changed(transaction, namespaces).await?;
+        tasks.apply(transaction).await?;
+        applied.seq = change_number(transaction).await?;
+        Ok(applied)
     }
 
     /// Locks the namespaces that changes concern, and reads the documents.
@@ -221,12 +231,4 @@ fn planned<'c>(row: &tokio_postgres::Row) -> Planned<'c> {
         touched: false,
         gone: false,
     }
-}
-
-/// The change number of the store: it grows with each commit, in whatever order the changes of several namespaces commit.
-pub(super) async fn change_number(client: &impl GenericClient) -> Result<u64, Failure> {
-    let sum = "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM namespaces) \
-               + (SELECT value::bigint FROM meta WHERE key = 'removed')";
-    let statement = client.prepare_cached(sum).await?;
-    Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
 }

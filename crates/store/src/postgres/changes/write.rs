@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadpool_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
-use super::super::adopt::adopt;
 use super::super::error::Failure;
 use super::super::namespaces::{NamespaceChange, numbers};
-use super::super::words::{Difference, WordsWriter};
+use super::super::vectors::adopt::adopt;
+use super::super::words::writer::{Difference, WordsWriter};
 use super::documents::{insert, update_places};
 use super::passages::{self, PassageRow};
 use super::plan::{Plan, Planned};

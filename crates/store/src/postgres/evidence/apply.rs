@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use deadpool_postgres::Transaction;
 
-use super::super::PostgresStore;
-use super::super::changes::change_number;
 use super::super::copy::{storable, storable_option};
 use super::super::error::Failure;
+use super::super::namespaces::change_number;
+use super::super::store::PostgresStore;
 use super::records::present;
 use crate::error::StoreError;
 use crate::evidence::{Claim, Edge, EvidenceKey, EvidenceRecord, Fragment, Page, Relation, Task, Work, domain};
@@ -29,7 +29,7 @@ pub(super) async fn apply(
     changes: &[Change],
 ) -> Result<Applied, Failure> {
     let also = BTreeSet::from([namespace.to_owned()]);
-    let (mut applied, mut tasks) = store.apply_documents(transaction, changes, also, false).await?;
+    let (mut applied, mut tasks) = store.apply_documents(transaction, changes, also).await?;
     if let Some(error) = records.iter().find_map(misdirected) {
         return Err(error.into());
     }
@@ -37,6 +37,7 @@ pub(super) async fn apply(
     tasks.records(transaction, namespace, records).await?;
     check(transaction, namespace, records).await?;
     tasks.apply(transaction).await?;
+    super::changed(transaction, &[namespace]).await?;
     applied.seq = change_number(transaction).await?;
     Ok(applied)
 }

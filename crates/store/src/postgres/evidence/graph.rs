@@ -1,7 +1,6 @@
 //! The trait of the evidence graph.
 
-use super::super::PostgresStore;
-use super::super::guard;
+use super::super::store::PostgresStore;
 use super::{apply, records, summary};
 use crate::error::Result;
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
@@ -53,6 +52,6 @@ impl EvidenceGraph for PostgresStore {
     }
 
     fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
-        guard::query(&self.connections, namespace, query, cancelled)
+        self.run_sql(namespace, query, cancelled)
     }
 }

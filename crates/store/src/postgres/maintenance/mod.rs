@@ -10,17 +10,15 @@ mod tests;
 
 use std::cell::RefCell;
 
-use super::PostgresStore;
-use super::coverage;
+use super::listening::CHANNEL;
 use super::namespaces::NOW_MS;
-use super::vector_index::ensure_indexes;
+use super::store::PostgresStore;
+use super::vectors::coverage;
+use super::vectors::index::ensure_indexes;
 use crate::error::Result;
 use crate::lexical::TermReader;
 use crate::report::{Findings, Part, Progress, Pruned, Summary};
 use crate::store::Maintenance;
-
-/// Where servers listen for the names of namespaces that were published.
-pub(super) const CHANNEL: &str = "tamis_changes";
 
 impl Maintenance for PostgresStore {
     fn publish(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {

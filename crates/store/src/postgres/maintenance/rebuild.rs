@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 use super::super::error::Failure;
 use super::super::namespaces::NOW_MS;
 use super::super::rows::form;
-use super::super::words::{Difference, WordsWriter};
+use super::super::words::writer::{Difference, WordsWriter};
 use crate::error::StoreError;
 use crate::lexical::TermReader;
 use crate::sqlite::LexicalRow;

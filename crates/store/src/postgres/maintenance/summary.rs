@@ -2,9 +2,9 @@
 
 use deadpool_postgres::Transaction;
 
-use super::super::changes::change_number;
 use super::super::connection::SCHEMA;
 use super::super::error::Failure;
+use super::super::namespaces::change_number;
 use super::super::schema::MIGRATIONS;
 use crate::record::ModelKey;
 use crate::report::{Count, Coverage, ModelSummary, Sizes, Summary};

@@ -9,11 +9,11 @@ mod tests;
 
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::PostgresStore;
 use super::connection::SCHEMA;
 use super::error::Failure;
-use super::vector_index::ensure_indexes;
-use super::word_index;
+use super::store::PostgresStore;
+use super::vectors::index::ensure_indexes;
+use super::words::index::{self, DISTRIBUTED_BY, ON_SHARDS};
 use crate::error::{Result, StoreError};
 use tables::{COLUMN, DISTRIBUTED, REFERENCE};
 
@@ -27,9 +27,6 @@ pub struct Sharding {
     /// The statements that distribute the tables, in order; empty if all are distributed.
     pub statements: Vec<String>,
 }
-
-/// The key in `meta` that tells that the tables are distributed.
-pub(super) const DISTRIBUTED_BY: &str = "distributed_by";
 
 /// The catalog of distributed and reference tables, where Citus is.
 const CATALOG: &str = "SELECT logicalrelid::regclass::text FROM pg_dist_partition";
@@ -75,8 +72,8 @@ impl PostgresStore {
                     return Err(failure);
                 }
             }
-            if word_index::is_available(&connection).await? {
-                word_index::fill(&connection).await?;
+            if index::is_available(&connection).await? {
+                index::fill(&connection).await?;
             }
             ensure_indexes(&connection).await?;
             Ok(sharding)
@@ -103,7 +100,7 @@ impl PostgresStore {
             distribute(&mut statements, &distributed, &reference, &keys, shards);
             statements.push("COMMIT".to_owned());
         }
-        if word_index::is_available(client).await? {
+        if index::is_available(client).await? {
             statements.push("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public".to_owned());
             statements.extend(word_indexes());
         }
@@ -177,6 +174,6 @@ fn distribute(
 fn word_indexes() -> [String; 2] {
     [
         format!("SELECT shardid, success, result FROM run_command_on_shards('words', $command${WORD_INDEX}$command$)"),
-        format!("INSERT INTO meta(key, value) VALUES ('{}', 'bm25') ON CONFLICT DO NOTHING", word_index::ON_SHARDS),
+        format!("INSERT INTO meta(key, value) VALUES ('{}', 'bm25') ON CONFLICT DO NOTHING", ON_SHARDS),
     ]
 }

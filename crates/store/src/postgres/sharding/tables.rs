@@ -5,20 +5,8 @@ pub const COLUMN: &str = "namespace";
 
 /// The tables that grow with the content, by the namespace of their rows. A table comes after those that it refers to.
 pub const DISTRIBUTED: &[&str] = &[
-    "namespaces",
-    "documents",
-    "attributes",
-    "passages",
-    "words",
-    "frequencies",
-    "vectors",
-    "coverages",
-    "evidence_tasks",
-    "evidence_works",
-    "evidence_pages",
-    "evidence_fragments",
-    "evidence_claims",
-    "evidence_edges",
+    "namespaces", "documents", "attributes", "passages", "words", "frequencies", "vectors", "coverages",
+    "evidence_tasks", "evidence_works", "evidence_pages", "evidence_fragments", "evidence_claims", "evidence_edges",
 ];
 
 /// Small tables that are joined with distributed ones, so each node has a copy.

@@ -147,7 +147,7 @@ fn shards_have_indexes_of_words_without_names() {
     assert_eq!(rows(&store, indexes), ["1"]);
     assert_eq!(store.status().unwrap().candidates_by, "bm25");
     let mut by_index = store.another();
-    by_index.legs.sizes = crate::postgres::legs::Sizes { few: 1, many: 1, ..Default::default() };
+    by_index.legs.sizes = crate::postgres::sizes::Sizes { few: 1, many: 1, ..Default::default() };
     assert_eq!(by_index.lexical(&query, &Filter::default(), 5).unwrap().hits, before);
 }
 

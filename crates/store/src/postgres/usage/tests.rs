@@ -3,13 +3,13 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use super::transactions::impatiently;
-use super::{deleting, searches};
 use crate::postgres::testing::{TestStore, store};
 use crate::usage::contract::labels::{opening, shown};
 use crate::usage::contract::quality::quality;
 use crate::usage::contract::searches::{record_at_last, search};
 use crate::usage::contract::{TestLog, contract};
+use crate::usage::database::{Database, Patience};
+use crate::usage::deleting;
 use crate::usage::rules::IMPATIENT;
 use crate::{Judgement, StoreError, Usage, UsageLog};
 
@@ -26,15 +26,18 @@ impl TestLog for TestStore {
         self.execute(postgres);
     }
 
-    fn purge(&self, retained: usize) -> u64 {
-        deleting::purge(&self.connections, retained).unwrap()
+    fn purge(&self, retained: i64) -> u64 {
+        let purged = Database::write(&self.connections, Patience::Long, async |session| {
+            deleting::old_searches(session, retained, i64::MAX).await
+        });
+        purged.unwrap()
     }
 
-    fn purge_quality(&self, last: i64, retained: i64) -> u64 {
-        let purge = impatiently(&self.connections, async |transaction| {
-            deleting::some_quality(transaction, last, retained as usize).await
+    fn purge_quality(&self, last: i64) -> u64 {
+        let purged = Database::write(&self.connections, Patience::Short, async |session| {
+            deleting::old_quality(session, last).await
         });
-        purge.unwrap()
+        purged.unwrap()
     }
 }
 
@@ -136,7 +139,7 @@ fn servers_record_and_judge_at_the_same_time_and_learn_from_each_other() {
                         namespace: server.to_string(),
                         ..search(&format!("same-{number}"), &["p"])
                     };
-                    taken += usize::from(matches!(log.record(&wanted), Err(StoreError::Database { .. })));
+                    taken += usize::from(matches!(log.record(&wanted), Err(StoreError::Invalid { .. })));
                 }
                 taken
             })
@@ -163,7 +166,7 @@ fn an_identifier_that_is_being_recorded_is_waited_for() {
     log.record(&search("aaaa", &[])).unwrap();
     let elsewhere = crate::RecordedSearch { namespace: "there".into(), ..search("aaaa", &[]) };
     let refused = log.record(&elsewhere).unwrap_err();
-    assert!(matches!(&refused, StoreError::Database { .. }), "{refused}");
+    assert!(matches!(&refused, StoreError::Invalid { .. }), "{refused}");
     assert!(refused.to_string().contains("aaaa"), "{refused}");
     std::thread::scope(|scope| {
         let lock = "SELECT pg_advisory_xact_lock(hashtextextended('bbbb', 8386104280808947714))";
@@ -182,7 +185,7 @@ fn judgements_become_visible_in_the_order_of_their_numbers() {
     let log = store.usage().unwrap();
     log.record(&search("aaaa", &["p"])).unwrap();
     std::thread::scope(|scope| {
-        let release = hold(scope, &store, super::transactions::LABELS);
+        let release = hold(scope, &store, super::LABELS);
         let judging = scope.spawn(|| log.judge("aaaa", &[("p", true)], 1));
         std::thread::sleep(2 * IMPATIENT);
         assert!(!judging.is_finished() && log.label_version().unwrap().is_empty());
@@ -190,7 +193,7 @@ fn judgements_become_visible_in_the_order_of_their_numbers() {
         drop(release);
         judging.join().unwrap().unwrap();
     });
-    assert!(searches::judged(&store.connections).unwrap().len() == 1);
+    assert!(log.judged().unwrap().len() == 1);
 }
 
 #[test]

@@ -23,11 +23,6 @@ pub(super) fn stored(text: &str) -> Cow<'_, str> {
     Cow::Owned(stored)
 }
 
-/// Texts as their column has them.
-pub(super) fn all_stored<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Cow<'a, str>> {
-    texts.into_iter().map(stored).collect()
-}
-
 /// The text of a column.
 pub(super) fn original(stored: String) -> String {
     if !stored.contains(ESCAPE) {

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::super::batch::Batch;
+use super::super::meta::properties_changed;
 use super::super::{Database, TransactionError};
 use super::records::exists;
 use crate::error::{Result, StoreError};
@@ -32,6 +33,7 @@ impl Database {
             for record in records {
                 check(connection, namespace, record)?;
             }
+            properties_changed(connection)?;
             batch.end()
         })
     }
@@ -92,12 +94,7 @@ fn put(
                  namespace, id, page_id, text, heading, position, created_at) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
-                namespace,
-                fragment.id,
-                fragment.page_id,
-                fragment.text,
-                fragment.heading,
-                fragment.position,
+                namespace, fragment.id, fragment.page_id, fragment.text, fragment.heading, fragment.position,
                 fragment.created_at
             ],
         )?,
@@ -107,13 +104,7 @@ fn put(
                  namespace, id, task_id, text, type, confidence, status, created_at) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
-                namespace,
-                claim.id,
-                claim.task_id,
-                claim.text,
-                claim.claim_type,
-                claim.confidence,
-                claim.status,
+                namespace, claim.id, claim.task_id, claim.text, claim.claim_type, claim.confidence, claim.status,
                 claim.created_at
             ],
         )?,

@@ -18,10 +18,10 @@ pub(crate) trait TestLog {
     fn run(&self, sqlite: &str, postgres: &str);
 
     /// Deletes unjudged searches except the last ones.
-    fn purge(&self, retained: usize) -> u64;
+    fn purge(&self, retained: i64) -> u64;
 
-    /// Deletes rows of quality older than the last numbers, where `last` is the latest.
-    fn purge_quality(&self, last: i64, retained: i64) -> u64;
+    /// Deletes rows of quality up to a number.
+    fn purge_quality(&self, last: i64) -> u64;
 }
 
 /// Makes a test of each function, which `$run` calls with a log.

@@ -112,11 +112,11 @@ pub fn the_oldest_rows_go(test: &dyn TestLog) {
     for at in 1..=9 {
         log.record_query(&search(&at.to_string(), &[]), Some(&empty(at))).unwrap();
     }
-    assert_eq!(test.purge_quality(9, 4), 5);
+    assert_eq!(test.purge_quality(5), 5);
     assert_eq!(times(&log.quality(None, None, 9).unwrap()), [6, 7, 8, 9]);
     // Simulates what recording does on its own after far too many rows.
     test.run(
-        "UPDATE sqlite_sequence SET seq = 200000 WHERE name = 'retrieval_quality'",
+        "UPDATE sqlite_sequence SET seq = 200000 WHERE name = 'usage_quality'",
         "ALTER TABLE usage_quality ALTER COLUMN number RESTART WITH 200001",
     );
     for at in 10..=74 {

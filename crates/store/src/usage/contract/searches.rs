@@ -172,7 +172,7 @@ pub fn recording_keeps_the_log_at_its_size(test: &dyn TestLog) {
     // As if more than enough had been recorded before.
     test.run(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100) \
-         INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, mode, method, scoring, kept, candidates, \
+         INSERT INTO usage_searches(id, at_ms, entry_point, namespace, query_hash, mode, method, scoring, kept, candidates, \
          passages, candidate_ids, evidence) \
          SELECT 'old' || i, 0, 'search', '', zeroblob(32), 'lexical', 'fixed', 'search; fusion=', 0, 0, 0, '[]', x'00' FROM n",
         "INSERT INTO usage_searches(id, at_ms, entry_point, namespace, query_hash, mode, method, scoring, kept, candidates, \
@@ -200,7 +200,7 @@ pub fn what_cannot_be_a_search_is_refused(test: &dyn TestLog) {
 pub fn damaged_evidence_is_an_error_and_not_a_panic(test: &dyn TestLog) {
     let log = test.log();
     log.record(&search("aaaa", &["p", "q"])).unwrap();
-    test.run("UPDATE searches SET evidence = x'1f00'", "UPDATE usage_searches SET evidence = '\\x1f00'");
+    test.run("UPDATE usage_searches SET evidence = x'1f00'", "UPDATE usage_searches SET evidence = '\\x1f00'");
     assert!(log.search("aaaa").unwrap_err().to_string().contains("does not match the candidates"));
 }
 
@@ -221,7 +221,7 @@ pub fn threads_share_one_log(test: &dyn TestLog) {
 pub fn a_scoring_key_of_no_known_form_is_damage_and_names_itself(test: &dyn TestLog) {
     let log = test.log();
     log.record(&search("aaaa", &["p"])).unwrap();
-    test.run("UPDATE searches SET scoring = 'convex 0.5'", "UPDATE usage_searches SET scoring = 'convex 0.5'");
+    test.run("UPDATE usage_searches SET scoring = 'convex 0.5'", "UPDATE usage_searches SET scoring = 'convex 0.5'");
     assert!(log.search("aaaa").unwrap_err().to_string().contains("\"convex 0.5\" is not a scoring key"));
 }
 

@@ -3,43 +3,55 @@
 use crate::search::CutReport;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The issue whose duplicates are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DuplicateQuestion {
-    /// An issue of the index, by number.
-    Issue(u64),
-    /// An issue that is not in the index.
-    Text {
-        /// Its title.
-        title: String,
-        /// Its body; can be empty.
-        body: String,
-    },
-}
-
-/// A search for duplicates.
-#[derive(Clone, Debug)]
+/// A search for duplicates of an issue of the index, or of one that is described by a title, a body or both.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct DuplicatesRequest {
-    /// The issue whose duplicates are wanted.
-    pub question: DuplicateQuestion,
-    /// Restricts the search to issues in one of these states (`open`, `closed`, `merged`, …). Empty: all.
+    /// Number of an issue of the index.
+    #[schemars(range(min = 1, max = 9_000_000_000_000_i64))]
+    #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+    pub number: Option<u64>,
+    /// Title of an issue that isn't in the index.
+    #[schemars(length(max = 1000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TITLE", conflicts_with = "number"))]
+    pub title: Option<String>,
+    /// Its body.
+    #[schemars(length(max = 50_000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", requires = "title", conflicts_with = "body_file"))]
+    pub body: Option<String>,
+    /// Only issues in one of these states, such as open or closed (default: any).
+    #[schemars(length(max = 10), inner(length(max = 20)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ','))]
     pub states: Vec<String>,
-    /// The namespace that is searched first. `None`: the index's own, if it has one.
+    /// Repository to search first (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
     /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub allowed_namespaces: Option<Vec<String>>,
     /// The entry point recorded for the call. `None`: `duplicates`.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub entry_point: Option<String>,
 }
 
 impl DuplicatesRequest {
-    /// Creates a request with the configuration's settings.
+    /// Creates a request for the duplicates of an issue of the index.
     #[must_use]
-    pub fn new(question: DuplicateQuestion) -> Self {
-        DuplicatesRequest { question, states: Vec::new(), namespace: None, allowed_namespaces: None, entry_point: None }
+    pub fn issue(number: u64) -> Self {
+        DuplicatesRequest { number: Some(number), ..DuplicatesRequest::default() }
+    }
+
+    /// Creates a request for the duplicates of an issue that is not in the index.
+    #[must_use]
+    pub fn text(title: impl Into<String>, body: impl Into<String>) -> Self {
+        DuplicatesRequest { title: Some(title.into()), body: Some(body.into()), ..DuplicatesRequest::default() }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Finds the duplicates of an issue: both legs propose, likeness orders, the floor and the configured cut end the list.
 
 use super::DuplicateFinder;
-use super::answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
+use super::answer::{ConsideredDuplicate, Duplicates, DuplicatesRequest};
 use super::likeness::{Weights, likeness, mean_similarity, nearness, words};
 use crate::Error;
+use crate::applications::troubleshoot::described;
 use crate::collections::ISSUES;
 use crate::progress::Observer;
 use crate::search::{
@@ -51,10 +52,10 @@ impl DuplicateFinder<'_> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use tamis::{Index, Location};
     /// use tamis::config::Config;
-    /// use tamis::duplicates::{DuplicateQuestion, DuplicatesRequest};
+    /// use tamis::duplicates::DuplicatesRequest;
     ///
     /// let index = Index::at(Location::at(std::path::Path::new("."), None), Config::built_in())?;
-    /// let found = index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(12)), &())?;
+    /// let found = index.duplicates().find(&DuplicatesRequest::issue(12), &())?;
     /// for duplicate in &found.duplicates {
     ///     println!("#{} {:.2} {}", duplicate.number, duplicate.likeness, duplicate.title);
     /// }
@@ -74,16 +75,16 @@ impl DuplicateFinder<'_> {
             allowed_namespaces: request.allowed_namespaces.clone(),
             ..SearchRequest::default()
         };
-        let (asked, own) = match &request.question {
-            DuplicateQuestion::Issue(number) => {
+        let DuplicatesRequest { number, title, body, .. } = request;
+        described("number", *number, title.as_deref(), body.as_deref())?;
+        let (asked, own) = match number {
+            Some(number) => {
                 let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
                 (stored.issue, Some(stored.document))
             }
-            DuplicateQuestion::Text { title, body } => {
-                if title.trim().is_empty() && body.trim().is_empty() {
-                    return Err(Error::argument("title", format!("{title:?}"), "a title, or a body"));
-                }
-                (Issue { body: body.clone(), ..Issue::new(0, title.trim()) }, None)
+            None => {
+                let title = title.as_deref().unwrap_or_default();
+                (Issue { body: body.clone().unwrap_or_default(), ..Issue::new(0, title.trim()) }, None)
             }
         };
         search.query = text_of(&asked);

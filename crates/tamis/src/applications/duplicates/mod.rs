@@ -7,7 +7,7 @@ mod answer;
 mod finder;
 mod likeness;
 
-pub use answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
+pub use answer::{ConsideredDuplicate, Duplicates, DuplicatesRequest};
 
 use crate::handle::Index;
 

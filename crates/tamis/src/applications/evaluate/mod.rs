@@ -2,12 +2,12 @@
 //!
 //! A [`TestCollection`] is a directory in BEIR's layout. [`measure`] indexes it through the library's normal path into
 //! a cache, gathers each query's candidates once, and lets every [`NamedCut`] decide on them, gate included. The result
-//! is data for the metrics and reports of the `tamis-eval` crate, which is [`tamis::eval`](crate::eval). [`from_run`]
+//! is data for the metrics and reports of [`tamis_eval`]. [`from_run`]
 //! does the same for the ranked results of any other engine, without an index.
 //!
 //! ```no_run
 //! use tamis::config::Config;
-//! use tamis::eval::{Options, evaluate};
+//! use tamis_eval::{Options, evaluate};
 //! use tamis::evaluate::{Measurement, TestCollection, cuts, measure};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -20,7 +20,7 @@ mod views;
 
 pub use import::{EvidenceImport, EvidenceLine};
 pub use rank_fragments::{RankRequest, RankedClaim, RankedEvidence, RankedFragment};
-pub use sql::{SqlAnswer, SqlRequest};
+pub use sql::{SqlAnswer, SqlLimits, SqlRequest};
 pub use tamis_store::{
     Claim, Edge, EvidenceKey, EvidenceRecord, EvidenceSummary, Fragment, LONGEST_EVIDENCE_TEXT, LONGEST_SQL_TIME,
     MOST_SQL_BYTES, MOST_SQL_ROWS, NodeType, Page, Part, Problem, Relation, SQL_TABLES, SqlColumn, SqlQuery, SqlTable,

@@ -5,10 +5,12 @@ use super::vector_search::{EvidenceTarget, filter, record_id};
 use crate::Error;
 use crate::config::Mode;
 use crate::config::nearest;
-use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch};
+#[cfg(feature = "clap")]
+use crate::flags::whole;
+use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut};
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use tamis_cut::Rule;
 use tamis_store::{Claim, Edge, EvidenceKey, EvidenceRecord, NodeType, Relation};
@@ -20,25 +22,45 @@ const CANDIDATES: usize = 150;
 const ORIGIN: &str = "rank";
 
 /// A request for the fragments relevant to a claim. [`RankRequest::new`] uses the configuration's settings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RankRequest {
-    /// The claim's identifier.
+    /// Identifier of the claim.
+    #[schemars(length(min = 1, max = 1000))]
+    #[cfg_attr(feature = "clap", arg(value_name = "CLAIM"))]
     pub claim: String,
-    /// Restricts the search to fragments with an edge to a claim of one of these tasks. Empty: all.
+    /// Only fragments with an edge to a claim of one of these tasks.
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "task", value_name = "ID", value_delimiter = ','))]
     pub tasks: Vec<String>,
-    /// The cut that ends the list. `None`: `evidence.cut`.
-    pub cut: Option<Box<dyn Rule>>,
-    /// The most fragments returned; it only shortens what the cut has decided.
+    /// Where relevance ends (default: evidence.cut, auto).
+    #[schemars(length(min = 1, max = 1000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD[:PARAM=VALUE,…]"))]
+    pub cut: Option<String>,
+    /// Show at most this many fragments; never changes what is relevant (default: all).
+    #[schemars(range(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = whole::<1, 10_000>, allow_negative_numbers = true))]
     pub limit: Option<usize>,
-    /// True to store a `neutral` edge for each returned fragment without an edge to the claim.
+    /// Store a neutral edge for each fragment shown that has no edge yet.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(long))]
     pub link: bool,
-    /// The namespace of the graph. `None`: the index's own.
+    /// Repository (default: this one).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read. `None`: all.
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub allowed_namespaces: Option<Vec<String>>,
     /// The time of stored edges. `None`: now.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub now: Option<Timestamp>,
     /// The entry point recorded for the call. `None`: `rank`.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub entry_point: Option<String>,
 }
 
@@ -140,7 +162,8 @@ impl EvidenceGraph<'_> {
             return Err(Error::argument("limit", "0", "1 or more"));
         }
         let claim = self.claim(&namespace, &request.claim)?;
-        let rule: &dyn Rule = request.cut.as_deref().unwrap_or(&*self.index.config.evidence.cut);
+        let chosen = chosen_cut(&self.index.config, request.cut.as_deref())?;
+        let rule: &dyn Rule = chosen.as_deref().unwrap_or(&*self.index.config.evidence.cut);
         let search = SearchRequest {
             mode: Some(Mode::Hybrid),
             namespaces: vec![namespace.clone()],

@@ -4,11 +4,12 @@ use super::EvidenceGraph;
 use super::preview::preview;
 use crate::Error;
 use crate::config::Mode;
-use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch};
+#[cfg(feature = "clap")]
+use crate::flags;
+use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use tamis_cut::Rule;
 use tamis_store::{AttributeCondition, EVIDENCE_COLLECTION, Filter};
 
 /// The most matches and the least similarity of a request that names none.
@@ -55,25 +56,45 @@ impl std::str::FromStr for EvidenceTarget {
 }
 
 /// A vector search over claims or fragments. [`VectorSearchRequest::new`] uses the configuration's settings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct VectorSearchRequest {
-    /// The text to compare with.
+    /// Text to compare with: a claim, a question or a sentence.
+    #[schemars(length(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub query: String,
-    /// The records to compare.
+    /// Records to compare: claims, or fragments.
+    #[schemars(with = "String", extend("enum" = EvidenceTarget::NAMES))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", default_value = "claims", value_parser = flags::word::<EvidenceTarget>(&EvidenceTarget::NAMES), hide_possible_values = true))]
     pub target: EvidenceTarget,
-    /// Restricts the search to one task: its claims, or fragments with an edge to one of them.
+    /// Only claims of this task, or fragments with an edge to one of them (default: all tasks).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub task: Option<String>,
-    /// The most matches returned, 1 to 50; it only shortens the list. `None`: 10.
+    /// Show at most this many matches, 1 to 50; never changes what is relevant (default: 10).
+    #[schemars(range(min = 1, max = 50))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flags::whole::<1, 50>, allow_negative_numbers = true))]
     pub top_k: Option<usize>,
-    /// The least similarity, 0 to 1. `None`: 0.5.
+    /// Least cosine similarity, 0 to 1; not together with a cut (default: 0.5).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIMILARITY", value_parser = flags::share, conflicts_with = "cut", allow_negative_numbers = true))]
     pub min_similarity: Option<f64>,
-    /// A cut that ends the matches, instead of a least similarity and after the gate of every search.
-    pub cut: Option<Box<dyn Rule>>,
-    /// The namespace of the graph. `None`: the index's own.
+    /// Cut that decides in place of a least similarity, such as auto or kneedle, after the gate (default: none).
+    #[schemars(length(min = 1, max = 1000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD[:PARAM=VALUE,…]"))]
+    pub cut: Option<String>,
+    /// Repository (default: this one).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read. `None`: all.
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub allowed_namespaces: Option<Vec<String>>,
     /// The entry point recorded for the call. `None`: `vector_search`.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub entry_point: Option<String>,
 }
 
@@ -138,7 +159,8 @@ impl EvidenceGraph<'_> {
         if !(0.0..=1.0).contains(&least) {
             return Err(Error::argument("min_similarity", least.to_string(), "0 to 1"));
         }
-        let end = match (&request.cut, request.min_similarity) {
+        let cut = chosen_cut(&self.index.config, request.cut.as_deref())?;
+        let end = match (&cut, request.min_similarity) {
             (Some(cut), Some(least)) => {
                 let allowed = format!("left out where a cut ({}) decides", cut.name());
                 return Err(Error::argument("min_similarity", least.to_string(), allowed));

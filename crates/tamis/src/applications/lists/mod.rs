@@ -71,7 +71,7 @@ pub enum Reference<'a> {
 /// A cut for lists.
 ///
 /// ```
-/// use tamis::cut::{Want, parse};
+/// use tamis_cut::{Want, parse};
 /// use tamis::lists::{ListCutter, ListEntry};
 /// use tamis::search::{Aim, TunedRule};
 ///

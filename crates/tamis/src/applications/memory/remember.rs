@@ -9,29 +9,41 @@ use crate::file::{DirectoryLock, create, edit};
 use crate::index::RunOptions;
 use crate::progress::Observer;
 use jiff::civil::DateTime;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fs;
 
 /// Longest text of one note, in characters.
 const MOST_CHARACTERS: usize = 10_000;
 
 /// A note to add.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RememberRequest {
-    /// The note's text.
+    /// The note, in words that make sense by themselves.
+    #[schemars(length(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub text: String,
-    /// The topic: the heading to add it under.
+    /// Topic of the note, used as the heading above it (default: none).
+    #[schemars(length(min = 1, max = 100))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TOPIC"))]
     pub topic: Option<String>,
-    /// The note file's path from the root of the source; `None`: the file of the day, in `memory.directory`.
+    /// Add it to this file under the root (default: today's, in memory.directory).
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub file: Option<String>,
-    /// The source to add it to; `None`: the one that the index was opened from, or the only one.
+    /// Repository (default: this one, or the only one).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
     /// The time of writing; `None`: now, by the system's clock and time zone.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub at: Option<DateTime>,
 }
 
 /// The location of a note.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Remembered {
     /// The source it belongs to.

@@ -15,20 +15,22 @@ mod referrers;
 mod use_site;
 
 use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags;
 use crate::handle::Index;
 use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::{CutReport, MetadataFilter, SimilarPassages};
 use definitions::Definitions;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use tamis_store::{PassageId, StoredPassage};
 
 /// The kind of relation between passages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RelatedBy {
     /// Similar meaning: the nearest vectors.
@@ -64,24 +66,36 @@ impl FromStr for RelatedBy {
 }
 
 /// A search for related passages. [`RelatedRequest::new`] asks for every relation with the configuration's own limit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RelatedRequest {
-    /// The passage: its identifier or a prefix of it, or a place in it as `PATH:LINE`, as in [`Index::get`].
-    pub wanted: String,
-    /// The kind of relation; `None`: both.
+    /// Id of a result, or PATH:LINE for any line of a passage.
+    #[schemars(length(min = 1, max = 4000))]
+    #[cfg_attr(feature = "clap", arg(value_name = "ID|PATH:LINE"))]
+    pub id: String,
+    /// Relate by vector (similar passages) or by reference (what it uses and what uses it) (default: both).
+    #[schemars(with = "Option<String>", extend("enum" = RelatedBy::NAMES))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_parser = flags::word::<RelatedBy>(&RelatedBy::NAMES), hide_possible_values = true))]
     pub by: Option<RelatedBy>,
-    /// The most entries of each list, 1 to 1000. `None`: `search.top_k`, and 1000 where references alone are asked for.
+    /// Show at most this many of each kind, 1 to 1000 (default: search.top_k, 10).
+    #[schemars(range(min = 1, max = 1000))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flags::whole::<1, 1000>, allow_negative_numbers = true))]
     pub limit: Option<usize>,
     /// Conditions on similar passages. References use names alone.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
     pub metadata: MetadataFilter,
     /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub allowed_namespaces: Option<Vec<String>>,
 }
 
 impl RelatedRequest {
-    /// Creates a request for everything related to `wanted`.
-    pub fn new(wanted: impl Into<String>) -> Self {
-        RelatedRequest { wanted: wanted.into(), ..RelatedRequest::default() }
+    /// Creates a request for everything related to a passage: its identifier or a prefix of it, or a place in it as `PATH:LINE`, as
+    /// in [`Index::get`].
+    pub fn new(id: impl Into<String>) -> Self {
+        RelatedRequest { id: id.into(), ..RelatedRequest::default() }
     }
 }
 
@@ -257,7 +271,7 @@ impl RelatedFinder<'_> {
         }
         request.metadata.check()?;
         let allowed = request.allowed_namespaces.as_deref();
-        let subject = self.subject(&request.wanted, allowed)?;
+        let subject = self.subject(&request.id, allowed)?;
         let scope = searcher.scope_around(&subject.passage.namespace, allowed)?;
         let mut notes = Vec::new();
 

@@ -5,7 +5,7 @@ use super::definitions::Definitions;
 use super::names::{LIST_SEPARATOR, last_parts};
 use super::{Occurrences, Referrer, RelatedPassage, Subject, at_line};
 use crate::Error;
-use crate::tree::{GrepAnswer, GrepRequest, Pattern, TreeScope};
+use crate::tree::{GrepAnswer, GrepRequest};
 use std::collections::HashMap;
 use tamis_store::PassageId;
 
@@ -37,13 +37,10 @@ pub(super) fn of(
         }
         let alternatives: Vec<String> = names.iter().map(|name| escaped(name)).collect();
         let request = GrepRequest {
-            pattern: Pattern { word: true, ..GrepRequest::new(alternatives.join("|")).pattern },
-            scope: TreeScope {
-                namespace: Some(namespace.clone()),
-                allowed_namespaces: allowed.map(<[String]>::to_vec),
-                ..TreeScope::default()
-            },
-            ..GrepRequest::new("")
+            word_regexp: true,
+            namespace: Some(namespace.clone()),
+            allowed_namespaces: allowed.map(<[String]>::to_vec),
+            ..GrepRequest::new(alternatives.join("|"))
         };
         let found = index.tree().grep(&request, observer)?;
         counts.matches += found.matches;

@@ -69,7 +69,8 @@ impl Statistics<'_> {
     /// The log cannot be read.
     pub fn summarize(&self, request: &StatsRequest) -> Result<Stats, Error> {
         let log = self.index.usage.log()?;
-        let mut rows = log.quality(request.since_ms, request.until_ms, usize::MAX)?;
+        let (since, until) = request.period_ms();
+        let mut rows = log.quality(since, until, usize::MAX)?;
         if let Some(namespace) = &request.namespace {
             rows.retain(|row| row.namespace == *namespace);
         }
@@ -77,7 +78,7 @@ impl Statistics<'_> {
             Some(given) => given.clone(),
             None => self.calibrated_at_ms(),
         };
-        let opened = log.opened_count(request.since_ms, request.until_ms, request.namespace.as_deref())?;
+        let opened = log.opened_count(since, until, request.namespace.as_deref())?;
         let mut judged = log.judged()?;
         judged.retain(|judged| request.covers(judged.search.at_ms, &judged.search.namespace));
         let judgements = Judgements::of(&judged, &request.zone());

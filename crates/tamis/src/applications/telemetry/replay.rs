@@ -8,12 +8,15 @@
 
 use super::Statistics;
 use super::comparison::{Compared, Outcome, Replay};
+use super::stats::StatsRequest;
 use super::verdicts::Verdicts;
 use crate::Error;
 use crate::config::Mode;
 use crate::handle::Index;
 use crate::models;
 use crate::search::{Configured, ReplayGrounds, TunedRule, replayed, scoring_under};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::HashMap;
 use tamis_cut::{Gate, Relevance, Rule};
 use tamis_embed::ModelInfo;
@@ -27,24 +30,28 @@ pub const REPLAYED: usize = 2_000;
 const RECORDED: &str = "recorded";
 
 /// The searches to replay, and the cuts to try.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct ReplayRequest {
-    /// The cuts, each as `METHOD[:PARAM=VALUE,…]`; parameters that are not given come from the configuration.
+    /// Cuts to try, each as METHOD[:PARAM=VALUE,…]; parameters that are not given come from the configuration.
+    #[schemars(length(min = 1, max = 6), inner(length(min = 1, max = 1000)), extend("x-whole" = true))]
     pub cuts: Vec<String>,
-    /// Restricts the replay to searches at or after this time, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Restricts the replay to searches before this time, in milliseconds since 1970.
-    pub until_ms: Option<i64>,
-    /// Restricts the replay to this namespace.
-    pub namespace: Option<String>,
-    /// The most searches replayed, latest first.
+    /// The searches, by period and namespace.
+    #[serde(flatten)]
+    pub searches: StatsRequest,
+    /// Most searches replayed, latest first.
+    #[schemars(range(min = 1, max = 2000))]
+    #[serde(default = "most")]
     pub limit: usize,
+}
+
+fn most() -> usize {
+    REPLAYED
 }
 
 impl ReplayRequest {
     /// Creates a request for the last [`REPLAYED`] searches with these cuts.
     pub fn new(cuts: Vec<String>) -> Self {
-        ReplayRequest { cuts, since_ms: None, until_ms: None, namespace: None, limit: REPLAYED }
+        ReplayRequest { cuts, searches: StatsRequest::default(), limit: REPLAYED }
     }
 }
 
@@ -63,7 +70,8 @@ impl Statistics<'_> {
     pub fn replay(&self, request: &ReplayRequest) -> Result<Replay, Error> {
         let cuts = self.named(&request.cuts)?;
         let log = self.index.usage.log()?;
-        let ids = log.search_ids(request.since_ms, request.until_ms, request.limit)?;
+        let (since, until) = request.searches.period_ms();
+        let ids = log.search_ids(since, until, request.limit)?;
         let names = std::iter::once(RECORDED.to_owned()).chain(cuts.iter().map(|cut| cut.name.clone())).collect();
         let mut compared = Compared::new(names);
         let mut grounds = Grounds::new(self.index);
@@ -74,7 +82,7 @@ impl Statistics<'_> {
                 unreadable += 1;
                 continue;
             };
-            if request.namespace.as_ref().is_some_and(|namespace| search.namespace != *namespace) {
+            if request.searches.namespace.as_ref().is_some_and(|namespace| search.namespace != *namespace) {
                 continue;
             }
             let judgements = log.judgements(&id)?;

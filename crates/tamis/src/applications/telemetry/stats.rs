@@ -4,8 +4,13 @@ use super::days::{Day, by_day, moment};
 use super::distribution::{Distribution, Latency, mean};
 use super::drift::{Drift, drifts};
 use super::judged::Judgements;
+#[cfg(feature = "clap")]
+use crate::flags;
+use crate::search::{since, until};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use tamis_store::{OpenedCount, QueryQuality};
 
@@ -23,18 +28,31 @@ const STAGES: [&str; 10] =
     ["query", "embed", "gather", "rank", "rerank", "relevance_prior", "cut", "guarantee", "present", "total"];
 
 /// The queries to summarize.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct StatsRequest {
-    /// Restricts the summary to queries at or after this time, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Restricts the summary to queries before this time, in milliseconds since 1970.
-    pub until_ms: Option<i64>,
-    /// Restricts the summary to this namespace.
+    /// Only queries since then: 2025-01-31, 7d, yesterday, 'last week' (default: all).
+    #[schemars(with = "Option<String>", length(min = 1, max = 100))]
+    #[serde(default, deserialize_with = "since")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true))]
+    pub since: Option<Timestamp>,
+    /// Only queries before then, in the same forms.
+    #[schemars(with = "Option<String>", length(min = 1, max = 100))]
+    #[serde(default, deserialize_with = "until")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true))]
+    pub until: Option<Timestamp>,
+    /// Only queries of this namespace (default: all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
     /// The time zone whose days are counted; `None`: UTC.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub time_zone: Option<TimeZone>,
     /// The time of each model's last calibration, by its identifier, in milliseconds since 1970; `None`: read from the
     /// index.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub calibrated_at_ms: Option<BTreeMap<String, i64>>,
 }
 
@@ -44,10 +62,16 @@ impl StatsRequest {
         self.time_zone.clone().unwrap_or(TimeZone::UTC)
     }
 
+    /// The period in milliseconds since 1970; either end may be open.
+    pub(super) fn period_ms(&self) -> (Option<i64>, Option<i64>) {
+        (self.since.map(Timestamp::as_millisecond), self.until.map(Timestamp::as_millisecond))
+    }
+
     /// Returns `true` for a search of the period and the namespace.
     pub(super) fn covers(&self, at_ms: i64, namespace: &str) -> bool {
-        self.since_ms.is_none_or(|since| at_ms >= since)
-            && self.until_ms.is_none_or(|until| at_ms < until)
+        let (since, until) = self.period_ms();
+        since.is_none_or(|since| at_ms >= since)
+            && until.is_none_or(|until| at_ms < until)
             && self.namespace.as_ref().is_none_or(|wanted| namespace == wanted)
     }
 }

@@ -3,24 +3,41 @@
 use super::Tree;
 use super::listing::TreeScope;
 use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags::{language, whole};
 use crate::search::moment;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use tamis_store::{DocumentState, PathGlobs};
 
 /// A search for files by name. The default lists all of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct FilesRequest {
-    /// A glob such as `src/**/*.rs`, or a part of the path, as exactly as it is known: where no path contains it, paths with its
-    /// letters in this order are found. `None`: all files.
+    /// Glob, part of a path, or some of its letters in order; `!GLOB` leaves paths out (default: all files).
+    #[schemars(length(max = 1000))]
+    #[cfg_attr(feature = "clap", arg(value_name = "PATTERN"))]
     pub pattern: Option<String>,
-    /// The files to look at.
-    pub scope: TreeScope,
-    /// Most files listed; `None`: all. All are counted.
+    /// Only these languages, by name or file extension.
+    #[schemars(length(max = 50), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]
+    pub languages: Vec<String>,
+    /// List at most this many files; all are counted (default: all).
+    #[schemars(range(min = 1, max = 1_000_000))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = whole::<1, 1_000_000>))]
     pub limit: Option<usize>,
+    /// Repository (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
+    pub namespace: Option<String>,
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub allowed_namespaces: Option<Vec<String>>,
 }
 
 /// The files of a name.
@@ -75,7 +92,8 @@ impl Tree<'_> {
     /// # Errors
     /// A glob is invalid, a named path is missing, or the namespace does not exist.
     pub fn files(&self, request: &FilesRequest) -> Result<FilesAnswer, Error> {
-        let listed = self.listed(&request.scope)?;
+        let FilesRequest { languages, namespace, allowed_namespaces, .. } = request.clone();
+        let listed = self.listed(&TreeScope { paths: Vec::new(), languages, namespace, allowed_namespaces })?;
         let remark = listed.remark();
         let (matched, mut files) = match request.pattern.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             None => ("all", listed.files),

@@ -5,16 +5,17 @@
 
 use super::Tree;
 use super::listing::{Listed, Roots, TreeScope};
-use super::matcher::Pattern;
 use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags::{language, whole};
 use crate::lookup::whole_text;
 use crate::progress::Observer;
 use grep_matcher::{LineTerminator, Matcher};
-use grep_regex::RegexMatcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::{Duration, Instant};
 use tamis_store::DocumentState;
@@ -25,40 +26,96 @@ pub const MOST_LISTED: usize = 100_000;
 /// Most lines of context before or after a match.
 const MOST_CONTEXT: usize = 100;
 
+/// Most characters shown of a line by default.
+const LINE_CHARS: usize = 400;
+
+/// Most bytes of a compiled pattern.
+const MOST_COMPILED_BYTES: usize = 10 << 20;
+
+/// Most bytes of a pattern.
+const LONGEST_PATTERN: usize = 10_000;
+
 /// Files read at once.
 const BATCH: usize = 256;
 
 /// A search for exact text. [`GrepRequest::new`] looks for a regular expression in all files.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct GrepRequest {
-    /// The text or regular expression.
-    pub pattern: Pattern,
-    /// The files to look at.
-    pub scope: TreeScope,
-    /// Lines shown before each match, up to 100.
-    pub before: usize,
-    /// Lines shown after each match, up to 100.
-    pub after: usize,
-    /// Most matching lines that are listed, up to [`MOST_LISTED`]. All are counted.
-    pub limit: usize,
-    /// Most characters shown of a line; the part around the first match is shown of a longer one.
-    pub line_chars: usize,
+    /// Regular expression, within one line.
+    #[schemars(length(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(value_name = "PATTERN"))]
+    pub pattern: String,
+    /// Take the pattern literally.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'F', long))]
+    pub fixed_strings: bool,
+    /// Ignore case.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'i', long, overrides_with = "smart_case"))]
+    pub ignore_case: bool,
+    /// Ignore case unless the pattern has an upper-case letter.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'S', long, overrides_with = "ignore_case"))]
+    pub smart_case: bool,
+    /// Match whole words only.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'w', long))]
+    pub word_regexp: bool,
+    /// Only these files, directories or globs; !GLOB leaves paths out.
+    #[schemars(length(max = 50), inner(length(max = 4000)), extend("x-whole" = true))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'g', long = "glob", value_name = "GLOB"))]
+    pub paths: Vec<String>,
+    /// Only these languages, by name or file extension.
+    #[schemars(length(max = 50), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]
+    pub languages: Vec<String>,
+    /// Show this many lines after each match, 0 to 100 (default: context).
+    #[schemars(range(min = 0, max = 100))]
+    #[cfg_attr(feature = "clap", arg(short = 'A', long, value_name = "N", value_parser = whole::<0, MOST_CONTEXT>))]
+    pub after_context: Option<usize>,
+    /// Show this many lines before each match, 0 to 100 (default: context).
+    #[schemars(range(min = 0, max = 100))]
+    #[cfg_attr(feature = "clap", arg(short = 'B', long, value_name = "N", value_parser = whole::<0, MOST_CONTEXT>))]
+    pub before_context: Option<usize>,
+    /// Show this many lines around each match, 0 to 100 (default: 0).
+    #[schemars(range(min = 0, max = 100))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, MOST_CONTEXT>))]
+    pub context: Option<usize>,
+    /// List at most this many matching lines; all are counted (default: 100000, over HTTP 1000).
+    #[schemars(range(min = 0, max = 100_000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, MOST_LISTED>))]
+    pub limit: Option<usize>,
+    /// Repository (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
+    pub namespace: Option<String>,
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub allowed_namespaces: Option<Vec<String>>,
+    /// Most characters shown of a line; the part around the first match is shown of a longer one. `None`: 400.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub line_chars: Option<usize>,
     /// The time after which the rest is left out; `None`: unlimited.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub time_limit: Option<Duration>,
 }
 
 impl GrepRequest {
     /// Creates a request for a regular expression.
     pub fn new(pattern: impl Into<String>) -> Self {
-        GrepRequest {
-            pattern: Pattern { text: pattern.into(), ..Pattern::default() },
-            scope: TreeScope::default(),
-            before: 0,
-            after: 0,
-            limit: MOST_LISTED,
-            line_chars: 400,
-            time_limit: None,
-        }
+        GrepRequest { pattern: pattern.into(), ..GrepRequest::default() }
+    }
+
+    /// Lines shown before and after each match.
+    fn around(&self) -> (usize, usize) {
+        let usual = self.context.unwrap_or_default();
+        (self.before_context.unwrap_or(usual), self.after_context.unwrap_or(usual))
     }
 }
 
@@ -130,11 +187,14 @@ impl Tree<'_> {
             true => Ok(()),
             false => Err(Error::argument(name, value.to_string(), format!("0 to {most}"))),
         };
-        within("before", request.before, MOST_CONTEXT)?;
-        within("after", request.after, MOST_CONTEXT)?;
-        within("limit", request.limit, MOST_LISTED)?;
-        let matcher = request.pattern.compiled()?;
-        let listed = self.listed(&request.scope)?;
+        let (before, after) = request.around();
+        within("before_context", before, MOST_CONTEXT)?;
+        within("after_context", after, MOST_CONTEXT)?;
+        let limit = request.limit.unwrap_or(MOST_LISTED);
+        within("limit", limit, MOST_LISTED)?;
+        let matcher = compiled(request)?;
+        let GrepRequest { paths, languages, namespace, allowed_namespaces, .. } = request.clone();
+        let listed = self.listed(&TreeScope { paths, languages, namespace, allowed_namespaces })?;
         let roots = Roots::of(self);
         let until = request.time_limit.map(|limit| Instant::now() + limit);
         let mut answer = GrepAnswer {
@@ -147,7 +207,7 @@ impl Tree<'_> {
             unlisted: 0,
             notes: Vec::new(),
         };
-        let (mut room, mut gone) = (request.limit, Vec::new());
+        let (mut room, mut gone) = (limit, Vec::new());
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         for batch in listed.files.chunks(BATCH) {
             // A file can be long and a pattern slow, so each is a step of its own.
@@ -239,13 +299,14 @@ fn search(bytes: &[u8], matcher: &RegexMatcher, request: &GrepRequest, room: usi
     let mut lines = Lines {
         matcher,
         room,
-        line_chars: request.line_chars,
+        line_chars: request.line_chars.unwrap_or(LINE_CHARS),
         found: Found { matches: 0, lines: 0, hits: Vec::new() },
     };
+    let (before, after) = request.around();
     let mut searcher = SearcherBuilder::new()
         .line_terminator(LineTerminator::crlf())
-        .before_context(request.before)
-        .after_context(request.after)
+        .before_context(before)
+        .after_context(after)
         .build();
     searcher.search_slice(matcher, bytes, &mut lines)?;
     let Lines { mut found, .. } = lines;
@@ -344,6 +405,39 @@ fn shown(bytes: &[u8], number: Option<u64>, spans: Option<Vec<std::ops::Range<us
     GrepLine { line, column, text, shortened: is_part, spans }
 }
 
+/// Compiles the pattern of a request, in the syntax of the `regex` crate.
+///
+/// # Errors
+/// The pattern is empty, too long or too large, or no regular expression.
+fn compiled(request: &GrepRequest) -> Result<RegexMatcher, Error> {
+    let text = &request.pattern;
+    let shown = || format!("{:?}", text.chars().take(80).collect::<String>());
+    if text.is_empty() {
+        return Err(Error::argument("pattern", "\"\"", "a text or a regular expression; files lists all files"));
+    }
+    if text.len() > LONGEST_PATTERN {
+        return Err(Error::argument("pattern", shown(), format!("at most {LONGEST_PATTERN} bytes long")));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        // `^` and `$` stand for the ends of a line.
+        .multi_line(true)
+        .fixed_strings(request.fixed_strings)
+        .case_insensitive(request.ignore_case)
+        .case_smart(request.smart_case && !request.ignore_case)
+        .word(request.word_regexp)
+        .crlf(true)
+        .size_limit(MOST_COMPILED_BYTES)
+        .dfa_size_limit(MOST_COMPILED_BYTES);
+    builder.build(text).map_err(|error| {
+        let error = error.to_string();
+        let fault = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let escape =
+            if request.fixed_strings { "" } else { "; to find these characters themselves, make the pattern literal" };
+        Error::argument("pattern", shown(), format!("a regular expression within one line: {fault}{escape}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,5 +452,30 @@ mod tests {
         assert_eq!(&line.text[line.spans[0].clone()], "needle");
         let short = shown(b"a\xffb needle", Some(1), Some(std::iter::once(4..10).collect()), 100);
         assert_eq!((short.text.as_str(), &short.text[short.spans[0].clone()]), ("a\u{fffd}b needle", "needle"));
+    }
+
+    fn matches(request: GrepRequest, line: &str) -> bool {
+        compiled(&request).expect("a pattern").is_match(line.as_bytes()).expect("matched")
+    }
+
+    #[test]
+    fn case_words_and_literal_text() {
+        let of = |text: &str| GrepRequest::new(text);
+        assert!(matches(of("a.c"), "abc") && !matches(GrepRequest { fixed_strings: true, ..of("a.c") }, "abc"));
+        assert!(matches(GrepRequest { fixed_strings: true, ..of("a(") }, "a("));
+        assert!(matches(GrepRequest { ignore_case: true, ..of("ABC") }, "abc"));
+        let smart = |text: &str| GrepRequest { smart_case: true, ..of(text) };
+        assert!(matches(smart("abc"), "ABC") && !matches(smart("Abc"), "ABC"));
+        assert!(!matches(GrepRequest { word_regexp: true, ..of("open") }, "reopen") && matches(of("x$"), "x\r\n"));
+    }
+
+    #[test]
+    fn a_bad_pattern_names_the_fault_and_the_way_out() {
+        let refused = |text: &str| compiled(&GrepRequest::new(text)).expect_err("refused").to_string();
+        assert!(refused("a(").contains("unclosed group") && refused("a(").contains("literal"), "{}", refused("a("));
+        assert!(refused("").contains("files lists"), "{}", refused(""));
+        assert!(refused(&"x".repeat(20_000)).contains("at most"));
+        assert!(refused("(a{1000}){1000}").len() < 400, "too large: {}", refused("(a{1000}){1000}"));
+        assert!(refused("a\nb").contains("within one line"), "{}", refused("a\nb"));
     }
 }

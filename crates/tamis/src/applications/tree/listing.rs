@@ -5,6 +5,7 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::file::foreign::Directory;
 use crate::index::is_file;
+use crate::languages;
 use crate::search::SearchRequest;
 use std::collections::BTreeMap;
 use std::io;
@@ -14,11 +15,11 @@ use tamis_text::{Language, Relation};
 
 /// The files to look at. The default is all files of one's own namespace, or of all where none is one's own.
 #[derive(Clone, Debug, Default)]
-pub struct TreeScope {
+pub(super) struct TreeScope {
     /// Files, directories or globs under the root, any of them; a leading `!` excludes. Without a slash a name counts at any
     /// depth; a leading `/` ties it to the root.
     pub paths: Vec<String>,
-    /// Languages by canonical name, any of them.
+    /// Languages by name or file extension, any of them.
     pub languages: Vec<String>,
     /// The namespace; `None`: one's own, or all.
     pub namespace: Option<String>,
@@ -55,7 +56,7 @@ impl Tree<'_> {
             ..SearchRequest::new("")
         };
         let names = self.index.searcher().scope(&request)?.names;
-        let paths = Paths::new(&scope.paths)?;
+        let (paths, languages) = (Paths::new(&scope.paths)?, languages::canonical(&scope.languages)?);
         let mut listed = Listed { files: Vec::new(), left_out: BTreeMap::new() };
         let mut named = vec![false; scope.paths.len()];
         for namespace in &names {
@@ -68,7 +69,7 @@ impl Tree<'_> {
                 }
                 if document.collection == SKIPPED {
                     *listed.left_out.entry(document.role).or_default() += 1;
-                } else if is_of(&scope.languages, document.language.as_deref()) {
+                } else if is_of(&languages, document.language.as_deref()) {
                     listed.files.push(document);
                 }
             }

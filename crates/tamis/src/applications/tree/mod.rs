@@ -7,13 +7,10 @@
 mod files;
 mod grep;
 mod listing;
-mod matcher;
 mod outline;
 
 pub use files::{FileEntry, FilesAnswer, FilesRequest};
 pub use grep::{GrepAnswer, GrepFile, GrepLine, GrepRequest, MOST_LISTED};
-pub use listing::TreeScope;
-pub use matcher::{LetterCase, Pattern};
 pub use outline::{FileOutline, OutlineAnswer, OutlineEntry, OutlineRequest};
 
 use crate::handle::Index;

@@ -4,26 +4,39 @@ use super::Tree;
 use super::listing::TreeScope;
 use crate::Error;
 use crate::access::readable;
+#[cfg(feature = "clap")]
+use crate::flags::whole;
 use crate::lookup::{Named, by_line, whole_text};
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tamis_store::{DocumentState, StoredPassage};
 use tamis_text::{Language, outline};
 
 /// A request for an outline. [`OutlineRequest::new`] asks for all symbols of a file, or for the outermost of a directory's files.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct OutlineRequest {
-    /// A file, a directory, or a glob, as in [`TreeScope::paths`].
+    /// File, directory or glob.
+    #[schemars(length(min = 1, max = 4000))]
+    #[cfg_attr(feature = "clap", arg(value_name = "PATH", default_value = "."))]
     pub path: String,
-    /// The namespace; `None`: one's own, or all.
+    /// List symbols that are compiled for tests only, too.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub tests: bool,
+    /// List at most this many symbols of a file (default: all; 20 of each of several).
+    #[schemars(range(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = whole::<1, 10_000>))]
+    pub limit: Option<usize>,
+    /// Repository (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
     /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub allowed_namespaces: Option<Vec<String>>,
-    /// True to list what is compiled for tests only, too.
-    pub tests: bool,
-    /// Most symbols listed of a file; `None`: all of a single file, and the outermost 20 of each of several files.
-    pub limit: Option<usize>,
 }
 
 impl OutlineRequest {

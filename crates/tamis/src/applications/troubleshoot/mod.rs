@@ -18,7 +18,8 @@ mod wiki;
 pub use answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits, WikiFound, WikiPage};
 pub use budget::budgets;
 pub use keywords::keywords;
-pub use request::{Trouble, TroubleshootRequest};
+pub use request::TroubleshootRequest;
+pub(crate) use request::described;
 pub use shorten::{BodyLengths, shorten};
 pub use thread::{CommentReason, Remark, Thread, ThreadComment, ThreadRules, assemble};
 

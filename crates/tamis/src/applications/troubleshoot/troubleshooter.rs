@@ -4,7 +4,7 @@
 use super::Troubleshooter;
 use super::answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits};
 use super::budget::budgets;
-use super::request::{Trouble, TroubleshootRequest};
+use super::request::TroubleshootRequest;
 use super::thread::{Remark, Thread, ThreadRules, assemble};
 use super::wiki::{FromWiki, WIKI};
 use crate::Error;
@@ -70,11 +70,11 @@ impl Troubleshooter<'_> {
             allowed_namespaces: request.allowed_namespaces.clone(),
             ..SearchRequest::default()
         };
-        let (title, body, own, number) = match &request.trouble {
-            Trouble::Text { title, body } => (title.clone(), body.clone(), None, None),
-            Trouble::Issue(number) => {
-                let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
-                (stored.issue.title, stored.issue.body, Some(stored.document), Some(*number))
+        let (title, body, own, number) = match request.issue {
+            None => (request.title.clone().unwrap_or_default(), request.body.clone().unwrap_or_default(), None, None),
+            Some(number) => {
+                let stored = searcher.issue(number, &searcher.scope(&search)?)?;
+                (stored.issue.title, stored.issue.body, Some(stored.document), Some(number))
             }
         };
         search.query = format!("{}\n\n{}", title.trim(), body.trim());

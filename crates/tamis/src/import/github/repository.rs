@@ -62,9 +62,7 @@ mod tests {
     #[test]
     fn names_and_addresses_of_pages_are_read() {
         for text in [
-            "rust-lang/cargo",
-            " rust-lang/cargo ",
-            "https://github.com/rust-lang/cargo/",
+            "rust-lang/cargo", " rust-lang/cargo ", "https://github.com/rust-lang/cargo/",
             "git@github.com:rust-lang/cargo.git",
         ] {
             assert_eq!(text.parse::<Repository>().expect(text).to_string(), "rust-lang/cargo");
@@ -74,16 +72,7 @@ mod tests {
     #[test]
     fn what_is_no_repository_is_named() {
         for text in [
-            "",
-            "cargo",
-            "/cargo",
-            "rust-lang/",
-            "a/b/c",
-            "a/..",
-            "../b",
-            "a b/c",
-            "a/b?c",
-            "a/ü",
+            "", "cargo", "/cargo", "rust-lang/", "a/b/c", "a/..", "../b", "a b/c", "a/b?c", "a/ü",
             "https://gitlab.com/a/b",
         ] {
             let error = text.parse::<Repository>().expect_err(text).to_string();

@@ -4,15 +4,13 @@
 use crate::evidence::graph::subjects;
 use crate::evidence::scifact::{SciFact, scifact, scifact_with};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
-use tamis::evidence::{Relation, SqlAnswer, SqlValue, ViewRequest};
+use tamis::evidence::{Relation, SqlAnswer, SqlLimits, SqlValue, ViewRequest};
 use tamis::{Error, Index};
 
 fn ask(index: &Index, view: &str, given: &[(&str, &str)]) -> SqlAnswer {
     let request = ViewRequest {
         parameters: given.iter().map(|(name, value)| ((*name).into(), SqlValue::Text((*value).into()))).collect(),
-        limit: 200,
-        timeout: Duration::from_secs(2),
+        limits: SqlLimits { limit: 200, timeout: 2000, ..SqlLimits::default() },
         ..ViewRequest::new(view)
     };
     let answer = index.evidence().query_view(&request).unwrap_or_else(|error| panic!("{view}: {error}"));
@@ -158,14 +156,8 @@ fn counts(graph: &SciFact) {
 
     // SciFact says nothing about citations, origins and years.
     for view in [
-        "v_claim_origins",
-        "v_citation_flow",
-        "v_citation_chains",
-        "v_bibliographic_coupling",
-        "v_citation_age_gap",
-        "v_emerging_consensus",
-        "v_outdated_evidence",
-        "v_reference_candidates",
+        "v_claim_origins", "v_citation_flow", "v_citation_chains", "v_bibliographic_coupling", "v_citation_age_gap",
+        "v_emerging_consensus", "v_outdated_evidence", "v_reference_candidates",
     ] {
         assert!(ask(index, view, &[]).rows.is_empty(), "{view}");
     }
@@ -196,7 +188,8 @@ fn every_view_runs_through_the_guard_with_every_parameter() {
     assert_eq!(lines(&summary, &["claim_id", "supports", "sources"]), ["c 1 1"]);
     let injected = ask(&index, "v_claim_evidence_summary", &[("task_id", "t' OR '1'='1")]);
     assert!(injected.rows.is_empty(), "a value is a value");
-    let refused = index.evidence().query_view(&ViewRequest { limit: 0, ..ViewRequest::new("v_contradictions") });
+    let limits = SqlLimits { limit: 0, ..SqlLimits::default() };
+    let refused = index.evidence().query_view(&ViewRequest { limits, ..ViewRequest::new("v_contradictions") });
     assert!(matches!(refused, Err(Error::Argument { name: "limit", .. })));
     let elsewhere = ViewRequest { namespace: Some("elsewhere".into()), ..ViewRequest::new("v_contradictions") };
     assert!(matches!(index.evidence().query_view(&elsewhere), Err(Error::Argument { name: "namespace", .. })));

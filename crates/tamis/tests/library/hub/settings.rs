@@ -3,8 +3,8 @@
 use crate::hub::models::{bert, exported, models, reader, table};
 use crate::hub::server::COMMIT;
 use crate::hub::{NAME, User, assert_near};
-use tamis::embed::{LocalReranker, Reranker};
 use tamis::hub::{AddRequest, ModelKind};
+use tamis_embed::{LocalReranker, Reranker};
 
 const TEXT: &str = "heat the oven to bake bread";
 

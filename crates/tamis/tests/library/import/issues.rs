@@ -5,8 +5,8 @@ use crate::support::{Tree, notes_tree, refresh};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tamis::import::{ImportInput, ImportSummary, IssueImport};
-use tamis::text::{Issue, IssueComment, IssueKind, IssueState};
 use tamis::{Error, Index, Observer, RunOptions, SearchRequest, SourceSettings, Stage};
+use tamis_text::{Issue, IssueComment, IssueKind, IssueState};
 
 const ORIGIN: &str = "github:ada/engine";
 

@@ -3,8 +3,8 @@
 use crate::import::listing::{counts, listing};
 use crate::support::notes_tree;
 use tamis::import::{ImportSummary, PageImport};
-use tamis::text::WikiDumpOptions;
 use tamis::{Index, RunOptions, SearchRequest};
+use tamis_text::WikiDumpOptions;
 
 fn page(title: &str, revision: u64, day: u64, text: &str) -> String {
     format!(

@@ -102,41 +102,31 @@ mod tests {
     const SAID: &str = "The Tür hangs at every start, and nothing is logged.\n\nAlso in version 2.";
 
     #[test]
-    fn what_was_said_before_is_not_said_again() {
+    fn what_was_said_before_and_footers_of_mails_leave() {
         let mail = "On Tue, 4 Jun 2024 at 10:00, Ada <a@example.org>\nwrote:\n\n> The Tür hangs at every\n> start, and nothing is logged.\nTry again.";
-        assert_eq!(left(mail, SAID), "Try again.");
-        assert_eq!(left("> 扉は毎回固まります\n\n同じです。", "この扉は毎回固まります。"), "同じです。");
-        assert_eq!(left("> hangs at every start, and nothing\n\nHere too.", SAID), "Here too.");
-    }
-
-    #[test]
-    fn a_quotation_of_something_else_stays() {
-        let text = "The manual says:\n> Doors must be opened before they are entered.\n\nSo it is right.";
-        assert_eq!(left(text, SAID), text.replace("\n\n", "\n"));
-        assert_eq!(left("> Why?\nBecause.", "Why?"), "> Why?\nBecause.");
-    }
-
-    #[test]
-    fn a_comment_that_is_nothing_but_a_quotation_stays() {
-        let text = "> The Tür hangs at every start, and nothing is logged.";
-        assert_eq!(left(text, SAID), text);
-    }
-
-    #[test]
-    fn footers_of_mails_leave() {
-        let footer = "—\nYou are receiving this because you commented.\nReply to this email directly, view it on GitHub\n\
+        let footer = "Good idea.\n\n—\nYou are receiving this because you commented.\nReply to this email directly, view it on GitHub\n\
                       <https://github.com/ada/engine/issues/1>, or mute the thread.\nMore words.";
-        assert_eq!(left(&format!("Good idea.\n\n{footer}"), SAID), "Good idea.\nMore words.");
-        assert_eq!(
-            left("Reply to this email directly does nothing here", SAID),
-            "Reply to this email directly does nothing here"
-        );
+        for (text, said, expected) in [
+            (mail, SAID, "Try again."),
+            ("> 扉は毎回固まります\n\n同じです。", "この扉は毎回固まります。", "同じです。"),
+            ("> hangs at every start, and nothing\n\nHere too.", SAID, "Here too."),
+            (footer, SAID, "Good idea.\nMore words."),
+        ] {
+            assert_eq!(left(text, said), expected);
+        }
     }
 
     #[test]
-    fn quotation_marks_in_code_are_code() {
-        let text = "```\n> hangs at every start, and nothing is logged\n```\nYes.";
-        assert_eq!(left(text, SAID), text);
+    fn other_quotations_code_and_a_quotation_alone_stay() {
+        for (text, said) in [
+            ("The manual says:\n> Doors must be opened before they are entered.\nSo it is right.", SAID),
+            ("> Why?\nBecause.", "Why?"),
+            ("> The Tür hangs at every start, and nothing is logged.", SAID),
+            ("Reply to this email directly does nothing here", SAID),
+            ("```\n> hangs at every start, and nothing is logged\n```\nYes.", SAID),
+        ] {
+            assert_eq!(left(text, said), text);
+        }
     }
 
     #[test]

@@ -144,72 +144,23 @@ const INSTRUCTIONS: &[&str] = &[
 
 /// Beginnings of statements that contributors are asked to tick.
 const STATEMENTS: &[&str] = &[
-    "any dependent changes",
-    "breaking change (",
-    "bug fix (",
-    "bugfix (",
-    "by submitting",
-    "docs have been",
-    "i agree to",
-    "i am able to",
-    "i am using the latest",
-    "i am willing",
-    "i confirm",
-    "i did not find",
-    "i made sure",
-    "i searched",
-    "i understand",
-    "i will submit",
-    "i would be willing",
-    "i would like to work",
-    "i'd be willing",
-    "i'm willing",
-    "my change requires",
-    "my changes generate",
-    "my code follows",
-    "new and existing",
-    "new feature (",
-    "tests for the changes have been",
-    "tests have been",
-    "the commit message follows",
-    "there are no similar",
-    "this change requires a documentation",
+    "any dependent changes", "breaking change (", "bug fix (", "bugfix (", "by submitting", "docs have been",
+    "i agree to", "i am able to", "i am using the latest", "i am willing", "i confirm", "i did not find",
+    "i made sure", "i searched", "i understand", "i will submit", "i would be willing", "i would like to work",
+    "i'd be willing", "i'm willing", "my change requires", "my changes generate", "my code follows",
+    "new and existing", "new feature (", "tests for the changes have been", "tests have been",
+    "the commit message follows", "there are no similar", "this change requires a documentation",
 ];
 
 /// Things that contributors are asked to have done: "I have read …", "I've read …".
 const DONE: &[&str] = &[
-    "added",
-    "checked",
-    "commented",
-    "confirmed",
-    "discussed",
-    "followed",
-    "included",
-    "looked",
-    "made",
-    "performed",
-    "provided",
-    "read",
-    "reviewed",
-    "run",
-    "searched",
-    "signed",
-    "tested",
-    "tried",
-    "updated",
-    "verified",
-    "written",
+    "added", "checked", "commented", "confirmed", "discussed", "followed", "included", "looked", "made", "performed",
+    "provided", "read", "reviewed", "run", "searched", "signed", "tested", "tried", "updated", "verified", "written",
 ];
 
 /// Statements that are complete. A task can begin with the same words.
 const SHORT: &[&str] = &[
-    "added tests",
-    "breaking change",
-    "bug fix",
-    "bugfix",
-    "code style update",
-    "documentation update",
-    "i agree",
+    "added tests", "breaking change", "bug fix", "bugfix", "code style update", "documentation update", "i agree",
     "new feature",
 ];
 
@@ -279,19 +230,13 @@ mod tests {
     #[test]
     fn statements_differ_from_tasks() {
         for text in [
-            "I have searched the issues",
-            "I've read the rules",
-            "I agree to the code of conduct",
-            "Bug fix (non-breaking)",
-            "New feature",
+            "I have searched the issues", "I've read the rules", "I agree to the code of conduct",
+            "Bug fix (non-breaking)", "New feature",
         ] {
             assert!(is_statement(text), "{text}");
         }
         for text in [
-            "I have to port the parser",
-            "New feature for doors",
-            "Breaking change of the API",
-            "Tests",
+            "I have to port the parser", "New feature for doors", "Breaking change of the API", "Tests",
             "Ich habe gesucht",
         ] {
             assert!(!is_statement(text), "{text}");

@@ -235,20 +235,6 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_field_and_its_value() {
-        let value = json!({"number": 0, "title": 5, "at": "2024-02-30", "state": "ajar", "labels": ["a", 3]});
-        assert_eq!(with(&value, |f| f.number(&["number"])), Err("`number` is 0, not a whole number from 1".into()));
-        assert_eq!(with(&value, |f| f.number(&["iid"])), Err("`iid` is missing".into()));
-        assert_eq!(with(&value, |f| f.title()), Err("`title` is 5, not text".into()));
-        assert_eq!(
-            with(&value, |f| f.state(&["state"])),
-            Err("`state` is \"ajar\", not open, closed or merged".into())
-        );
-        assert_eq!(with(&value, |f| f.labels(&["labels"])), Err("`labels` has 3, which is not a label".into()));
-        assert!(with(&value, |f| f.time(&["at"])).is_err_and(|reason| reason.contains("2024-02-30")));
-    }
-
-    #[test]
     fn a_long_value_is_shown_by_its_beginning() {
         let text = shown(&Value::String("語".repeat(400)));
         assert_eq!(text.chars().count(), SHOWN + 1);

@@ -8,21 +8,8 @@ use crate::issues::{CommentKind, Issue, IssueComment, IssueKind, IssueState};
 
 /// Fields that only pull requests have.
 const OF_PULLS: &[&str] = &[
-    "additions",
-    "autoMergeRequest",
-    "baseRefName",
-    "baseRefOid",
-    "headRefName",
-    "headRefOid",
-    "isDraft",
-    "mergeCommit",
-    "mergeable",
-    "mergedAt",
-    "mergedBy",
-    "reviewDecision",
-    "reviewRequests",
-    "reviews",
-    "latestReviews",
+    "additions", "autoMergeRequest", "baseRefName", "baseRefOid", "headRefName", "headRefOid", "isDraft",
+    "mergeCommit", "mergeable", "mergedAt", "mergedBy", "reviewDecision", "reviewRequests", "reviews", "latestReviews",
 ];
 
 /// An issue or a pull request with its comments and reviews. `kind` is that of the list that holds it.

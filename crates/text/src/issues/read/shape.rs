@@ -41,14 +41,7 @@ impl Shape {
             return Some(Self::GithubIssue);
         }
         let camel = [
-            "createdAt",
-            "updatedAt",
-            "closedAt",
-            "mergedAt",
-            "authorAssociation",
-            "isDraft",
-            "stateReason",
-            "reviews",
+            "createdAt", "updatedAt", "closedAt", "mergedAt", "authorAssociation", "isDraft", "stateReason", "reviews",
         ];
         let shouts = || matches!(fields.text(&["state"]), Ok(Some("OPEN" | "CLOSED" | "MERGED")));
         let account = || fields.value(&["author"]).is_some_and(|(_, author)| author.is_object());

@@ -5,11 +5,9 @@ use crate::languages::grammar::{Ends, Grammar, Naming};
 use crate::languages::language::{Language, Parsing};
 
 pub(in crate::languages) const LANGUAGE: Language =
-    Language::code("haskell", "Haskell", &["hs", "lhs", "hsc", "c2hs", "cpphs"]).parsed(GRAMMAR).interpreters(&[
-        "runhaskell",
-        "stack",
-        "runghc",
-    ]);
+    Language::code("haskell", "Haskell", &["hs", "lhs", "hsc", "c2hs", "cpphs"])
+        .parsed(GRAMMAR)
+        .interpreters(&["runhaskell", "stack", "runghc"]);
 
 const GRAMMAR: Parsing = grammar!(
     "haskell",

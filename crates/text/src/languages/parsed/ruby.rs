@@ -8,25 +8,9 @@ pub(in crate::languages) const LANGUAGE: Language =
     Language::code("ruby", "Ruby", &["rb", "rake", "gemspec", "ru", "rbw", "podspec", "jbuilder", "rabl", "thor"])
         .parsed(GRAMMAR)
         .files(&[
-            "gemfile",
-            "rakefile",
-            "podfile",
-            "vagrantfile",
-            "brewfile",
-            "fastfile",
-            "guardfile",
-            "appraisals",
-            "capfile",
-            "berksfile",
-            "dangerfile",
-            "steepfile",
-            "thorfile",
-            "puppetfile",
-            "deliverfile",
-            "appfile",
-            "matchfile",
-            ".irbrc",
-            ".pryrc",
+            "gemfile", "rakefile", "podfile", "vagrantfile", "brewfile", "fastfile", "guardfile", "appraisals",
+            "capfile", "berksfile", "dangerfile", "steepfile", "thorfile", "puppetfile", "deliverfile", "appfile",
+            "matchfile", ".irbrc", ".pryrc",
         ])
         .interpreters(&["ruby", "jruby", "rake", "macruby", "rbx"]);
 

@@ -8,21 +8,8 @@ pub(in crate::languages) const LANGUAGE: Language =
     Language::code("shell", "Shell", &["sh", "bash", "zsh", "ksh", "bats", "ebuild", "ash", "dash", "eclass"])
         .parsed(GRAMMAR)
         .files(&[
-            ".bashrc",
-            ".bash_profile",
-            ".profile",
-            ".zshrc",
-            ".zshenv",
-            "pkgbuild",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_aliases",
-            ".zprofile",
-            ".zlogin",
-            ".zlogout",
-            ".kshrc",
-            "gradlew",
-            "mvnw",
+            ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", "pkgbuild", ".bash_login", ".bash_logout",
+            ".bash_aliases", ".zprofile", ".zlogin", ".zlogout", ".kshrc", "gradlew", "mvnw",
         ])
         .interpreters(&["sh", "bash", "zsh", "ksh", "dash", "ash", "bats", "mksh", "rbash", "busybox"])
         .aliases(&["shellscript"]);

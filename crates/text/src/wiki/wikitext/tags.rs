@@ -17,99 +17,22 @@ pub(super) enum Tag {
 
 /// Extensions and elements whose content is not text of the page.
 const DROPPED: &[&str] = &[
-    "ref",
-    "gallery",
-    "timeline",
-    "imagemap",
-    "templatedata",
-    "score",
-    "graph",
-    "mapframe",
-    "maplink",
-    "includeonly",
-    "hiero",
-    "inputbox",
-    "categorytree",
-    "style",
-    "script",
-    "indicator",
-    "dynamicpagelist",
+    "ref", "gallery", "timeline", "imagemap", "templatedata", "score", "graph", "mapframe", "maplink", "includeonly",
+    "hiero", "inputbox", "categorytree", "style", "script", "indicator", "dynamicpagelist",
 ];
 
 /// Elements within a line, and marks of an extension around text.
 const INLINE: &[&str] = &[
-    "b",
-    "i",
-    "u",
-    "s",
-    "em",
-    "strong",
-    "small",
-    "big",
-    "sub",
-    "sup",
-    "span",
-    "font",
-    "code",
-    "tt",
-    "kbd",
-    "var",
-    "samp",
-    "del",
-    "ins",
-    "abbr",
-    "cite",
-    "dfn",
-    "mark",
-    "q",
-    "bdi",
-    "bdo",
-    "ruby",
-    "rt",
-    "rp",
-    "rb",
-    "wbr",
-    "strike",
-    "noinclude",
-    "onlyinclude",
-    "translate",
-    "languages",
-    "tvar",
-    "time",
-    "data",
-    "references",
-    "templatestyles",
-    "section",
-    "nobr",
+    "b", "i", "u", "s", "em", "strong", "small", "big", "sub", "sup", "span", "font", "code", "tt", "kbd", "var",
+    "samp", "del", "ins", "abbr", "cite", "dfn", "mark", "q", "bdi", "bdo", "ruby", "rt", "rp", "rb", "wbr", "strike",
+    "noinclude", "onlyinclude", "translate", "languages", "tvar", "time", "data", "references", "templatestyles",
+    "section", "nobr",
 ];
 
 /// Elements on lines of their own.
 const BLOCKS: &[&str] = &[
-    "p",
-    "div",
-    "blockquote",
-    "center",
-    "table",
-    "tbody",
-    "thead",
-    "tr",
-    "caption",
-    "ul",
-    "ol",
-    "dl",
-    "dt",
-    "dd",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "poem",
-    "tabs",
-    "tab",
-    "tabber",
+    "p", "div", "blockquote", "center", "table", "tbody", "thead", "tr", "caption", "ul", "ol", "dl", "dt", "dd", "h1",
+    "h2", "h3", "h4", "h5", "h6", "hr", "poem", "tabs", "tab", "tabber",
 ];
 
 /// The treatment of the tag `name`, in lower case; `None` for a word in angle brackets that wikis do not know.
@@ -142,26 +65,9 @@ pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     }
 }
 
-/// Returns `true` if `__WORD__` is a switch of the wiki rather than a name.
-pub(super) fn is_switch(word: &str) -> bool {
-    matches!(
-        word,
-        "NOTOC"
-            | "FORCETOC"
-            | "TOC"
-            | "NOEDITSECTION"
-            | "NEWSECTIONLINK"
-            | "NONEWSECTIONLINK"
-            | "NOGALLERY"
-            | "HIDDENCAT"
-            | "INDEX"
-            | "NOINDEX"
-            | "STATICREDIRECT"
-            | "NOTITLECONVERT"
-            | "NOCONTENTCONVERT"
-            | "NOTC"
-            | "NOCC"
-            | "DISAMBIG"
-            | "EXPECTUNUSEDCATEGORY"
-    )
-}
+/// Words between underscores that are switches of the wiki rather than names.
+pub(super) const SWITCHES: &[&str] = &[
+    "NOTOC", "FORCETOC", "TOC", "NOEDITSECTION", "NEWSECTIONLINK", "NONEWSECTIONLINK", "NOGALLERY", "HIDDENCAT",
+    "INDEX", "NOINDEX", "STATICREDIRECT", "NOTITLECONVERT", "NOCONTENTCONVERT", "NOTC", "NOCC", "DISAMBIG",
+    "EXPECTUNUSEDCATEGORY",
+];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::tags::{Tag, is_switch, tag};
+use super::tags::{SWITCHES, Tag, tag};
 
 /// A mark: anything that is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Scanner<'_> {
     fn switch(&mut self) {
         let word = &self.bytes[self.at + 2..];
         let length = word.iter().take(32).take_while(|byte| byte.is_ascii_uppercase()).count();
-        let named = std::str::from_utf8(&word[..length]).is_ok_and(is_switch);
+        let named = std::str::from_utf8(&word[..length]).is_ok_and(|word| SWITCHES.contains(&word));
         if named && word[length..].starts_with(b"__") {
             self.push(length + 4, Kind::Replaced(""));
         } else {

@@ -7,11 +7,13 @@ use super::template::Template;
 use super::values::value_of;
 use crate::Error;
 use crate::applications::evidence::EvidenceGraph;
-use crate::applications::evidence::{SqlAnswer, SqlRequest};
+use crate::applications::evidence::sql::{SqlAnswer, SqlLimits, SqlRequest, named, values};
 use crate::config::nearest;
+#[cfg(feature = "clap")]
+use crate::flags::moment;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tamis_store::{SqlQuery, SqlValue};
@@ -37,44 +39,49 @@ pub struct ViewDescription {
 }
 
 /// A view and its parameters. [`ViewRequest::new`] runs it on everything under the usual limits.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ViewRequest {
-    /// The namespace of the graph. `None`: the index's own.
-    pub namespace: Option<String>,
-    /// The namespaces that the caller may read. `None`: all.
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// The view's name.
+    /// Name of the view.
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(value_name = "NAME"))]
     pub view: String,
-    /// Its parameter `task_id`.
+    /// Only this task, the view's parameter task_id (default: all tasks).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub task: Option<String>,
-    /// Parameters by name; null counts as not given.
-    pub parameters: BTreeMap<String, SqlValue>,
-    /// The most rows returned, 1 to 200.
-    pub limit: usize,
-    /// The time limit.
-    pub timeout: std::time::Duration,
-    /// The most bytes in the answer, as in [`SqlQuery::max_bytes`].
-    pub max_bytes: usize,
-    /// The time taken as now. `None`: the clock's.
+    /// Parameters of the view, each as NAME=VALUE.
+    #[schemars(with = "Vec<String>", length(max = 50), inner(length(min = 1, max = 10_000)), extend("x-whole" = true))]
+    #[serde(default, deserialize_with = "texts")]
+    #[cfg_attr(feature = "clap", arg(long = "param", value_name = "NAME=VALUE", value_parser = named))]
+    pub parameters: Vec<(String, SqlValue)>,
+    /// The limits.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub limits: SqlLimits,
+    /// Repository (default: this one).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
+    pub namespace: Option<String>,
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub allowed_namespaces: Option<Vec<String>>,
+    /// Count years up to this time, in views that count them (default: now).
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = moment))]
     pub now: Option<Timestamp>,
 }
 
 impl ViewRequest {
     /// Creates a request for a view with its defaults.
     pub fn new(view: impl Into<String>) -> Self {
-        let SqlQuery { limit, timeout, max_bytes, .. } = SqlQuery::new("");
-        ViewRequest {
-            namespace: None,
-            allowed_namespaces: None,
-            view: view.into(),
-            task: None,
-            parameters: BTreeMap::new(),
-            limit,
-            timeout,
-            max_bytes,
-            now: None,
-        }
+        ViewRequest { view: view.into(), ..ViewRequest::default() }
     }
+}
+
+fn texts<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String, SqlValue)>, D::Error> {
+    values(texts, named)
 }
 
 /// Lists every view: the built-in ones, then the user's own in the directory `views` of the user's configuration
@@ -104,11 +111,13 @@ impl EvidenceGraph<'_> {
     /// As [`EvidenceGraph::query_view`].
     pub fn query_view_until(&self, request: &ViewRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
         let now = request.now.unwrap_or_else(crate::dates::present);
+        let SqlQuery { sql, parameters, .. } = statement(self.index.config.user_directory(), request, now)?;
         let request = SqlRequest {
             namespace: request.namespace.clone(),
             allowed_namespaces: request.allowed_namespaces.clone(),
-            query: statement(self.index.config.user_directory(), request, now)?,
-            include_schema: false,
+            parameters: parameters.into_iter().collect(),
+            limits: request.limits,
+            ..SqlRequest::new(sql)
         };
         self.query_sql_until(&request, cancelled)
     }
@@ -187,7 +196,7 @@ pub(super) fn statement(
             parameters.insert(parameter.name.clone(), value);
         }
     }
-    Ok(SqlQuery { sql, parameters, limit: request.limit, timeout: request.timeout, max_bytes: request.max_bytes })
+    request.limits.query(sql, parameters)
 }
 
 fn shown(value: &SqlValue) -> String {

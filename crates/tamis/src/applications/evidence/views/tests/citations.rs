@@ -42,12 +42,7 @@ const FLOW: [&str; 4] = ["citing_type", "citing_id", "cited_type", "cited_id"];
 fn the_flow_is_that_of_works() {
     let graph = graph();
     let all = [
-        "page x work b",
-        "page x work c",
-        "page x work d",
-        "work a work b",
-        "work a work c",
-        "work b work c",
+        "page x work b", "page x work c", "page x work d", "work a work b", "work a work c", "work b work c",
         "work c work a",
     ];
     assert_eq!(graph.asked("v_citation_flow", &FLOW, &[]), all);
@@ -80,12 +75,7 @@ fn trap_chains_end_where_they_would_go_round() {
     assert_eq!(
         three,
         [
-            "2 a → b → c",
-            "2 b → c → a",
-            "2 c → a → b",
-            "2 x → b → c",
-            "2 x → c → a",
-            "3 x → b → c → a",
+            "2 a → b → c", "2 b → c → a", "2 c → a → b", "2 x → b → c", "2 x → c → a", "3 x → b → c → a",
             "3 x → c → a → b"
         ]
     );

@@ -57,14 +57,8 @@ fn the_summary_has_every_claim_also_those_without_evidence() {
     assert_eq!(
         graph.asked("v_claim_evidence_summary", &columns, &[]),
         [
-            "c 2 2 0 0 3 0.5",
-            "a 2 1 0 1 2 0.6",
-            "e 3 0 0 0 2 0.8",
-            "b 1 1 2 0 1 0.5",
-            "d 0 2 0 1 1 0.25",
-            "h 1 1 0 0 1 0.5",
-            "f 0 0 1 0 0 0.5",
-            "g 0 0 0 0 0 0.5",
+            "c 2 2 0 0 3 0.5", "a 2 1 0 1 2 0.6", "e 3 0 0 0 2 0.8", "b 1 1 2 0 1 0.5", "d 0 2 0 1 1 0.25",
+            "h 1 1 0 0 1 0.5", "f 0 0 1 0 0 0.5", "g 0 0 0 0 0 0.5",
         ]
     );
     let one = graph.asked("v_claim_evidence_summary", &columns, &[("claim_id", text("d"))]);

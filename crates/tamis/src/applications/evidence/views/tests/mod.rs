@@ -171,7 +171,7 @@ fn what_is_not_there_or_of_another_type_is_told_with_what_is_near() {
     let both = {
         let mut request = ViewRequest::new("v_contradictions");
         request.task = Some("one".into());
-        request.parameters.insert("task_id".into(), text("other"));
+        request.parameters.push(("task_id".into(), text("other")));
         statement(None, &request, "2026-06-30T00:00:00Z".parse().expect("a time"))
     };
     assert!(both.is_err());
@@ -187,7 +187,7 @@ fn what_is_not_there_or_of_another_type_is_told_with_what_is_near() {
     assert!(error("said", &[], Some(user.path())).contains("given, since said needs it: a word"));
     assert!(error("spliced", &[], Some(user.path())).contains("spliced.sql.j2: line 3: a template may ask"));
     let mut request = ViewRequest::new("said");
-    request.parameters.insert("word".into(), text("' OR 1=1 --"));
+    request.parameters.push(("word".into(), text("' OR 1=1 --")));
     let query = statement(Some(user.path()), &request, "2026-06-30T00:00:00Z".parse().expect("a time")).expect("fit");
     assert_eq!(query.sql.trim(), "SELECT id FROM claims WHERE text = :word");
     assert_eq!(query.parameters["word"], text("' OR 1=1 --"));

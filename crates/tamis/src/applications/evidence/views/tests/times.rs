@@ -54,25 +54,15 @@ fn the_timeline_is_by_year_and_the_unknown_last() {
 fn freshness_is_the_mean_age_of_what_has_a_year() {
     let graph = graph();
     let columns = [
-        "claim_id",
-        "dated",
-        "undated",
-        "mean_age",
-        "newest_support",
-        "newest_refutation",
-        "recent_supports",
+        "claim_id", "dated", "undated", "mean_age", "newest_support", "newest_refutation", "recent_supports",
         "recent_refutes",
     ];
     // disputed: (0 + 2 + 0 + 2) / 4; even: (2 + 3) / 2; new: (0 + 2 + 16) / 3; old: (16 + 0) / 2.
     assert_eq!(
         graph.asked("v_evidence_freshness", &columns, &[]),
         [
-            "disputed 4 0 1 2026 2026 2 2",
-            "even 2 0 2.5 2024 - 1 0",
-            "new 3 0 6 2026 - 2 0",
-            "old 2 0 8 2010 2026 0 1",
-            "refuted 1 0 16 - 2010 0 0",
-            "undated 0 1 - - - 0 0",
+            "disputed 4 0 1 2026 2026 2 2", "even 2 0 2.5 2024 - 1 0", "new 3 0 6 2026 - 2 0",
+            "old 2 0 8 2010 2026 0 1", "refuted 1 0 16 - 2010 0 0", "undated 0 1 - - - 0 0",
         ]
     );
     let then = [("task_id", text("u")), ("now", text("2024-06-01")), ("recent_years", SqlValue::Integer(1))];

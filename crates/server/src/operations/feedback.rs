@@ -1,0 +1,136 @@
+//! Judgements that later searches learn from, and the searches that can be judged.
+
+use crate::api::verbs::Verbs;
+use crate::call::{Call, Effect};
+use crate::caller::Caller;
+use crate::operation::{Failure, Operation, Route, Tool};
+use crate::reply::Reply;
+use crate::sanitize::FIXED_MAX_CHARS;
+use crate::text::{clean, counted};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis::feedback::{Judged, Label, SearchSummary};
+
+pub(crate) struct Feedback;
+pub(crate) struct Searches;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Judging {
+    /// The query_id of the answer.
+    #[schemars(length(min = 1, max = 100))]
+    query_id: String,
+    /// The judged results, 1 to 100: their ids, or their ranks in that answer.
+    #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 200)))]
+    ids: Vec<String>,
+    /// True if these results answer the query.
+    relevant: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct ListParameters {
+    /// Most searches.
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(default = "default_limit")]
+    limit: usize,
+}
+
+/// As the command's.
+fn default_limit() -> usize {
+    20
+}
+
+impl Operation for Feedback {
+    const NAME: &'static str = "feedback";
+    type Request = Judging;
+    type Answer = Vec<Judged>;
+
+    fn is_for(caller: &Caller) -> bool {
+        caller.may_judge
+    }
+
+    fn call(call: &Call<'_>, judging: Judging) -> Result<Vec<Judged>, Failure> {
+        let label = if judging.relevant { Label::Relevant } else { Label::NotRelevant };
+        let ids: Vec<&str> = judging.ids.iter().map(String::as_str).collect();
+        let allowed = call.caller.namespaces.as_deref();
+        Ok(call.index.feedback().judge_allowed(&judging.query_id, &ids, label, allowed)?)
+    }
+}
+
+impl Route for Feedback {
+    const PATH: &'static str = "/v1/feedback";
+    const VERBS: Verbs = Verbs::Post;
+    const SUMMARY: &'static str = "Judge results of a search, which later searches learn from";
+    const DESCRIPTION: &'static str =
+        "As `tamis feedback --json`. A later judgement of a result replaces an earlier one.";
+    const NEEDS: &'static str = "judging is off: the server needs --allow-feedback, and a token feedback = true";
+}
+
+/// The recorded judgements.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Judgements {
+    /// Identifier of the search.
+    query_id: String,
+    /// The judged passages.
+    judged: Vec<Judgement>,
+}
+
+/// A judged passage.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Judgement {
+    /// Identifier of the passage.
+    id: String,
+    /// Path of its document; absent when the passage has left the index.
+    path: Option<String>,
+    /// Rank among the candidates of that search, from 1; absent when it was not a candidate.
+    rank: Option<usize>,
+    /// The judgement.
+    relevant: bool,
+}
+
+impl Tool for Feedback {
+    const TITLE: &'static str = "Feedback";
+    const DESCRIPTION: &'static str = "Record which results of a search answered it and which did not, so that later searches stop \
+        at a better point. Call it after the answer has been used. A later judgement of a result replaces an earlier one.";
+    const EFFECT: Effect = Effect::Sets;
+    const MAX_CHARS: usize = FIXED_MAX_CHARS;
+    // The answer names the search.
+    type Options = Judging;
+    type View = Judgements;
+
+    fn view(_: &Call<'_>, judged: Vec<Judged>, judging: Judging) -> Reply<Judgements> {
+        let Judging { query_id, relevant, .. } = judging;
+        let judged: Vec<Judgement> = judged
+            .into_iter()
+            .map(|one| Judgement {
+                id: one.passage,
+                path: one.place.map(|(path, _)| clean(&path)),
+                rank: one.rank,
+                relevant,
+            })
+            .collect();
+        let what = if relevant { "relevant" } else { "not relevant" };
+        let text = format!("Recorded: {} of search {query_id} {what}.\n", counted(judged.len(), "result"));
+        Reply::new(Judgements { query_id, judged }, text)
+    }
+}
+
+impl Operation for Searches {
+    const NAME: &'static str = "searches";
+    type Request = ListParameters;
+    type Answer = Vec<SearchSummary>;
+
+    fn is_for(caller: &Caller) -> bool {
+        caller.namespaces.is_none()
+    }
+
+    fn call(call: &Call<'_>, parameters: ListParameters) -> Result<Vec<SearchSummary>, Failure> {
+        Ok(call.index.feedback().searches(parameters.limit)?)
+    }
+}
+
+impl Route for Searches {
+    const PATH: &'static str = "/v1/feedback";
+    const SUMMARY: &'static str = "List the latest recorded searches and the number of their judgements";
+    const DESCRIPTION: &'static str = "As `tamis feedback --list --json`. For tokens that may read every namespace.";
+    const NEEDS: &'static str = "recorded searches are those of all callers, and this token opens only some namespaces";
+}

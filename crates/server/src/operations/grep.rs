@@ -1,0 +1,176 @@
+//! Exact text in the files of the index.
+
+use crate::api::verbs::Verbs;
+use crate::call::Call;
+use crate::lanes::Lane;
+use crate::lines::{FileLines, LinesFound};
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::{PageArguments, paginated};
+use crate::reply::Reply;
+use crate::text::{clean, counted};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest};
+
+pub(crate) struct Grep;
+
+/// The time after which the totals are those of the files read so far.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// Most characters shown of a line, and matching lines listed by default.
+const LINE_CHARS: usize = 4000;
+const LIMIT: usize = 1000;
+
+impl Operation for Grep {
+    const NAME: &'static str = "grep";
+    const LANE: Lane = Lane::Slow;
+    type Request = GrepRequest;
+    type Answer = GrepAnswer;
+
+    fn call(call: &Call<'_>, request: GrepRequest) -> Result<GrepAnswer, Failure> {
+        let request = GrepRequest {
+            allowed_namespaces: call.allowed(),
+            limit: request.limit.or(Some(LIMIT)),
+            line_chars: request.line_chars.or(Some(LINE_CHARS)),
+            time_limit: Some(TIME_LIMIT),
+            ..request
+        };
+        Ok(call.index.tree().grep(&request, call.observer)?)
+    }
+}
+
+impl Route for Grep {
+    const PATH: &'static str = "/v1/grep";
+    const VERBS: Verbs = Verbs::GetOrPost;
+    const SUMMARY: &'static str = "Find exact text or a regular expression, with exact totals";
+    const DESCRIPTION: &'static str = "As `tamis grep --json`. The files are read from the disk.";
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Options {
+    /// What to list.
+    #[serde(default)]
+    list: List,
+    #[serde(flatten)]
+    page: PageArguments,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum List {
+    #[default]
+    Lines,
+    Files,
+}
+
+/// Matching lines of which a tool collects the text, and characters that it shows of each.
+const LISTED: usize = 10_000;
+const SHOWN_CHARS: usize = 300;
+
+impl Tool for Grep {
+    const TITLE: &'static str = "Grep";
+    const DESCRIPTION: &'static str = "Find exact text or a regular expression in the indexed files, read from disk, with \
+        exact totals. For every use of a name, a constant, a message. Use search for meaning.";
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
+        field("pattern"),
+        field("fixed_strings").named("literal"),
+        field("ignore_case"),
+        field("word_regexp").named("word"),
+        field("paths"),
+        field("languages"),
+        field("context"),
+        field("namespace"),
+    ]);
+    type Options = Options;
+    type View = LinesFound;
+
+    fn adapt(_: &Call<'_>, request: &mut GrepRequest, options: &Options) {
+        request.limit = Some(if options.list == List::Files { 0 } else { LISTED });
+        request.line_chars = Some(SHOWN_CHARS);
+    }
+
+    fn view(call: &Call<'_>, found: GrepAnswer, options: Options) -> Reply<LinesFound> {
+        let by_file = options.list == List::Files;
+        let mut summary = summary(&found, by_file);
+        for note in &found.notes {
+            summary = format!("{} ({note}).\n", summary.trim_end().trim_end_matches('.'));
+        }
+        let warnings = call.warnings();
+        let several = call.holds_several();
+        let results: Vec<FileLines> = found
+            .results
+            .into_iter()
+            .flat_map(|file| if by_file { vec![counts(file, several)] } else { entries(file, several) })
+            .collect();
+        let answer = LinesFound::new(summary.clone(), results, call.cursor.start, warnings);
+        let names = answer.names();
+        paginated(answer, &summary, &call.cursor, &names, options.page.max_chars)
+    }
+}
+
+/// The totals in one line.
+fn summary(found: &GrepAnswer, by_file: bool) -> String {
+    let least = if found.complete { "" } else { "At least " };
+    if found.files == 0 {
+        return format!("No match in {}.\n", counted(found.searched as usize, "file"));
+    }
+    let lines = counted(found.lines as usize, "line");
+    let matches = counted_matches(found.matches);
+    let files = counted(found.files as usize, "file");
+    let totals = if found.matches == found.lines { matches } else { format!("{matches} in {lines}") };
+    let unlisted = match found.unlisted {
+        more if more > 0 && !by_file => format!("; only the first {} lines can be listed", found.lines - more),
+        _ => String::new(),
+    };
+    format!("{least}{totals} of {files}{unlisted}; {} searched.\n", found.searched)
+}
+
+fn counted_matches(number: u64) -> String {
+    if number == 1 { "1 match".to_owned() } else { format!("{number} matches") }
+}
+
+/// A file with its number of matching lines.
+fn counts(file: GrepFile, several: bool) -> FileLines {
+    FileLines {
+        namespace: several.then_some(file.namespace),
+        text: format!("{}: {}", crate::text::name(&file.path), file.lines),
+        path: clean(&file.path),
+        start_line: 1,
+        end_line: 1,
+        heads: false,
+        about: String::new(),
+    }
+}
+
+/// The matches of a file, each with the lines around it. Those that touch form one entry.
+fn entries(file: GrepFile, several: bool) -> Vec<FileLines> {
+    let mut entries: Vec<FileLines> = Vec::new();
+    let has_context = file.hits.iter().any(|hit| hit.column.is_none());
+    for hit in file.hits {
+        let line = shown(&hit);
+        match entries.last_mut().filter(|last| has_context && last.end_line + 1 == hit.line) {
+            Some(last) => {
+                last.text.push('\n');
+                last.text.push_str(&line);
+                last.end_line = hit.line;
+            }
+            None => entries.push(FileLines {
+                namespace: several.then(|| file.namespace.clone()),
+                path: clean(&file.path),
+                start_line: hit.line,
+                end_line: hit.line,
+                text: if has_context && !entries.is_empty() { format!("--\n{line}") } else { line },
+                heads: false,
+                about: String::new(),
+            }),
+        }
+    }
+    entries
+}
+
+fn shown(hit: &GrepLine) -> String {
+    let sign = if hit.column.is_some() { ':' } else { '-' };
+    let rest = if hit.shortened { " […]" } else { "" };
+    format!("{}{sign}{}{rest}", hit.line, clean(&hit.text).replace('\n', " "))
+}

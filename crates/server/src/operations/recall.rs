@@ -1,0 +1,67 @@
+//! Notes and past conversations.
+
+use super::search::found;
+use crate::api::verbs::Verbs;
+use crate::call::{Call, Need};
+use crate::hits::Found;
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::PageArguments;
+use crate::reply::Reply;
+use tamis::search::QueryParameters;
+use tamis::{Answer, Freshness};
+
+pub(crate) struct Recall;
+
+impl Operation for Recall {
+    const NAME: &'static str = "recall";
+    type Request = QueryParameters;
+    type Answer = Answer;
+
+    fn kept(answer: &Answer) -> Option<usize> {
+        Some(answer.cut.keep)
+    }
+
+    fn call(call: &Call<'_>, parameters: QueryParameters) -> Result<Answer, Failure> {
+        let around = parameters.context;
+        let request = call.identified(parameters).recall(call.index.config())?;
+        let mut answer = call.index.search_with(&request, &Freshness::default(), call.observer)?;
+        if let Some(around) = around {
+            call.index.notes().with_turns(&mut answer, around)?;
+        }
+        answer.warnings.splice(0..0, call.warnings());
+        Ok(answer)
+    }
+}
+
+impl Route for Recall {
+    const PATH: &'static str = "/v1/recall";
+    const VERBS: Verbs = Verbs::GetOrPost;
+    const SUMMARY: &'static str = "Search notes and conversations";
+    const DESCRIPTION: &'static str =
+        "As `tamis recall --json`, with the settings of `[memory]`. The cut `off` lists the first results.";
+}
+
+impl Tool for Recall {
+    const TOOL_NAME: &'static str = "memory_search";
+    const NEED: Need = Need::Notes;
+    const TITLE: &'static str = "Search memories";
+    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. Of equally good \
+        memories, newer ones come first. Use search for the current code and documents.";
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
+        field("query"),
+        field("limit").most(100),
+        field("all"),
+        field("strict"),
+        field("since"),
+        field("until"),
+        field("authors").named("author").single(),
+        field("topics").named("topic").single(),
+        field("namespace"),
+    ]);
+    type Options = PageArguments;
+    type View = Found;
+
+    fn view(call: &Call<'_>, answer: Answer, page: PageArguments) -> Reply<Found> {
+        found(call, answer, page)
+    }
+}

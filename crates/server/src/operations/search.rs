@@ -1,0 +1,75 @@
+//! The relevant results, if any.
+
+use crate::api::verbs::Verbs;
+use crate::call::Call;
+use crate::hits::Found;
+use crate::labels::note_shown;
+use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use crate::page::PageArguments;
+use crate::reply::Reply;
+use tamis::search::SearchParameters;
+use tamis::{Answer, Freshness};
+
+pub(crate) struct Search;
+
+impl Operation for Search {
+    const NAME: &'static str = "search";
+    type Request = SearchParameters;
+    type Answer = Answer;
+
+    fn kept(answer: &Answer) -> Option<usize> {
+        Some(answer.cut.keep)
+    }
+
+    fn call(call: &Call<'_>, parameters: SearchParameters) -> Result<Answer, Failure> {
+        let parameters = SearchParameters { common: call.identified(parameters.common), ..parameters };
+        let request = parameters.request(call.index.config())?;
+        let mut answer = call.index.search_with(&request, &Freshness::default(), call.observer)?;
+        answer.warnings.splice(0..0, call.warnings());
+        Ok(answer)
+    }
+}
+
+impl Route for Search {
+    const PATH: &'static str = "/v1/search";
+    const VERBS: Verbs = Verbs::GetOrPost;
+    const SUMMARY: &'static str = "Search by words and meaning, and end where relevance ends";
+    const DESCRIPTION: &'static str = "As `tamis search --json`. `results` are relevant and can be none, `nearest` are the \
+        next, less likely ones, and `summary` says so in a sentence. The model and `rank.recency` are those of the server's configuration.";
+}
+
+impl Tool for Search {
+    const TITLE: &'static str = "Search";
+    const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns only relevant \
+        results, each a file, issue or session with its best passages, and below them the next, less likely ones in a line each: \
+        without results, nothing is clearly relevant. Use grep for exact text.";
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
+        field("query"),
+        field("limit").most(100),
+        field("passages"),
+        field("want"),
+        field("all"),
+        field("strict"),
+        field("collections"),
+        field("languages"),
+        field("paths"),
+        field("states").named("state").single(),
+        field("since"),
+        field("namespace"),
+    ]);
+    type Options = PageArguments;
+    type View = Found;
+
+    fn view(call: &Call<'_>, answer: Answer, page: PageArguments) -> Reply<Found> {
+        found(call, answer, page)
+    }
+}
+
+/// A page of the results.
+pub(super) fn found(call: &Call<'_>, answer: Answer, page: PageArguments) -> Reply<Found> {
+    let found = Found::from(answer);
+    let all = found.results.len();
+    let reply = found.reply(&call.cursor, page.max_chars);
+    note_shown(call, &reply, all);
+    reply
+}

@@ -1,0 +1,234 @@
+//! Errors of statements, each with a remedy.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::ErrorCode;
+
+use super::allowed::FUNCTIONS;
+use super::watch::{Denied, Ended, Watch};
+use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, values};
+use crate::counting_allocator;
+use crate::error::StoreError;
+use crate::sql::SqlQuery;
+use crate::sql_tables::{SQL_TABLES, SqlTable};
+
+/// The statements that are allowed.
+pub(super) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
+
+/// Similarity at which a name is suggested.
+const SUGGESTED_FROM: f64 = 0.5;
+/// Most names suggested.
+const MOST_SUGGESTIONS: usize = 3;
+
+pub(super) fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
+    StoreError::Sql { error: error.into(), hint: Some(hint.into()) }
+}
+
+/// SQLite's error code, if the error is SQLite's.
+fn code_of(error: &rusqlite::Error) -> Option<ErrorCode> {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) | rusqlite::Error::SqlInputError { error: failure, .. } => {
+            Some(failure.code)
+        }
+        _ => None,
+    }
+}
+
+/// Returns `true` if a connection can be used again after an error: the statement failed, not SQLite.
+pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
+    matches!(
+        code_of(error),
+        Some(
+            ErrorCode::Unknown
+                | ErrorCode::OperationInterrupted
+                | ErrorCode::AuthorizationForStatementDenied
+                | ErrorCode::TooBig
+        )
+    )
+}
+
+/// The longest error or hint, in characters. Names in it come from the statement, which can be long.
+const LONGEST_MESSAGE: usize = 1000;
+
+/// Explains the error of a statement that SQLite did not finish, in a message of bounded length.
+pub(super) fn explain(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    shortened(explained(watch, query, path, error))
+}
+
+/// Bounds the length of an error's message.
+pub(super) fn shortened(error: StoreError) -> StoreError {
+    let short = |text: String| values::shortened(&text, LONGEST_MESSAGE).0;
+    match error {
+        StoreError::Sql { error, hint } => StoreError::Sql { error: short(error), hint: hint.map(short) },
+        other => other,
+    }
+}
+
+/// The names in a text, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_').map(str::to_ascii_lowercase)
+}
+
+fn explained(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    if let Some(ended) = watch.ended() {
+        return self::ended(ended, query.timeout);
+    }
+    let (message, offset) = match &error {
+        rusqlite::Error::SqlInputError { msg, offset, .. } => (msg.clone(), usize::try_from(*offset).ok()),
+        rusqlite::Error::SqliteFailure(_, Some(message)) => (message.clone(), None),
+        other => (other.to_string(), None),
+    };
+    match code_of(&error) {
+        Some(ErrorCode::AuthorizationForStatementDenied) => denied(watch.denied()),
+        // SQLite reports a program with too many instructions in the same way.
+        Some(ErrorCode::OutOfMemory) => {
+            self::ended(if counting_allocator::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
+        }
+        Some(ErrorCode::TooBig) => too_big(),
+        // The message may come from a function.
+        _ if message.contains("not authorized") || message.contains("prohibited") => denied(watch.denied()),
+        _ if message.contains("string or blob too big") => too_big(),
+        Some(ErrorCode::Unknown) => located(&message, offset, &query.sql),
+        None => StoreError::Sql { error: message, hint: None },
+        Some(_) => StoreError::sqlite(path, error),
+    }
+}
+
+/// The error of a stopped statement.
+pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
+    match why {
+        Ended::Time => refusal(
+            format!("the statement takes longer than {} ms", timeout.as_millis()),
+            "narrow it down with WHERE, join on identifiers, or allow more time",
+        ),
+        Ended::Steps => {
+            refusal("the statement takes too many steps", "narrow it down with WHERE, or join on identifiers")
+        }
+        Ended::Memory => refusal(
+            format!("the statement takes more than {} MB of memory", BYTES >> 20),
+            "sort, group and join fewer rows or shorter values: filter them first, or take substr(text, 1, 200)",
+        ),
+        Ended::Length => refusal(
+            format!("the statement is too large: it has more than {INSTRUCTIONS} instructions"),
+            "pass long lists as a JSON array in a parameter and read it with json_each(:parameter)",
+        ),
+        Ended::Cancelled => StoreError::Sql { error: "the statement was cancelled".to_owned(), hint: None },
+    }
+}
+
+fn too_big() -> StoreError {
+    refusal(
+        format!("a value or row is longer than {LONGEST_VALUE} bytes"),
+        "take shorter values, such as substr(text, 1, 200), or fewer at a time",
+    )
+}
+
+fn denied(what: Option<Denied>) -> StoreError {
+    match what {
+        Some(Denied::Table(name)) => unknown_table(&name),
+        Some(Denied::Function(name)) => unknown_function(&name),
+        Some(Denied::Action(action)) => refusal(format!("{action} is not allowed"), ALLOWED),
+        None => refusal("the statement is not allowed", ALLOWED),
+    }
+}
+
+/// SQLite's message about a statement, with its line and column, and the nearest names.
+fn located(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
+    let named = |beginning: &str| message.strip_prefix(beginning).map(|name| name.split(" - ").next().unwrap_or(name));
+    if let Some(name) = named("no such table: ") {
+        return unknown_table(name);
+    }
+    if let Some(name) = named("no such column: ") {
+        return StoreError::Sql { error: message.to_owned(), hint: Some(columns_like(name.trim_matches('"'), sql)) };
+    }
+    if let Some(name) = named("no such function: ") {
+        return unknown_function(name);
+    }
+    if message.starts_with("cannot modify") {
+        return refusal(message, ALLOWED);
+    }
+    if ["Recursion limit", "Expression tree is too large", "VIEWs and/or subqueries nested too deep"]
+        .iter()
+        .any(|beginning| message.starts_with(beginning))
+    {
+        return refusal(message, format!("nest no deeper than {DEPTH}; a long OR is shorter as IN (…)"));
+    }
+    if message.starts_with("too many columns") {
+        return refusal(message, format!("name the columns that are needed, at most {COLUMNS}"));
+    }
+    let place = offset.filter(|_| message.contains("syntax error") || message.contains("unrecognized token"));
+    match place {
+        Some(offset) => at_place(message, offset, sql),
+        None => StoreError::Sql { error: message.to_owned(), hint: None },
+    }
+}
+
+/// The error for what stands at an offset of a statement, with its line and column.
+fn at_place(message: &str, offset: usize, sql: &str) -> StoreError {
+    let error = match sql.get(..offset) {
+        Some(before) => {
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            format!("{message} (line {line}, column {column})")
+        }
+        None => message.to_owned(),
+    };
+    StoreError::Sql { error, hint: None }
+}
+
+fn unknown_table(name: &str) -> StoreError {
+    let names = || SQL_TABLES.iter().map(|table| table.name);
+    let bare = name.rsplit('.').next().unwrap_or(name);
+    let all = names().collect::<Vec<_>>().join(", ");
+    refusal(format!("no such table: {name}"), format!("{}the tables are {all}", did_you_mean(bare, names())))
+}
+
+fn unknown_function(name: &str) -> StoreError {
+    let meant = did_you_mean(name, FUNCTIONS.iter().map(|(name, _)| *name));
+    let allowed = "functions of text, numbers, dates and JSON that only compute are allowed, and aggregates";
+    refusal(format!("no such function here: {name}"), format!("{meant}{allowed}"))
+}
+
+/// The error for an argument without a parameter.
+pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
+    let has = match names {
+        [] => "it has none; write :name where a value is to go".to_owned(),
+        names => format!("it has {}", names.join(", ")),
+    };
+    refusal(
+        format!("the statement has no parameter {name}"),
+        format!("{}{has}", did_you_mean(name, names.iter().map(String::as_str))),
+    )
+}
+
+/// Suggests columns of the tables that the statement names.
+fn columns_like(name: &str, sql: &str) -> String {
+    let bare = name.rsplit('.').next().unwrap_or(name);
+    let words: Vec<String> = words(sql).collect();
+    let mut tables: Vec<&SqlTable> =
+        SQL_TABLES.iter().filter(|table| words.iter().any(|word| word == table.name)).collect();
+    if tables.is_empty() {
+        tables = SQL_TABLES.iter().collect();
+    }
+    let columns = tables.iter().flat_map(|table| table.columns.iter().map(|column| column.name));
+    let meant = did_you_mean(bare, columns);
+    let lists = tables.iter().map(|table| {
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        format!("{} has {}", table.name, columns.join(", "))
+    });
+    format!("{meant}{}", lists.collect::<Vec<_>>().join("; "))
+}
+
+/// `did you mean a or b? `, or an empty text if no name is similar.
+fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let wanted = name.to_ascii_lowercase();
+    let mut near: Vec<(f64, &str)> = names
+        .map(|known| (strsim::normalized_damerau_levenshtein(&wanted, known), known))
+        .filter(|&(alike, _)| alike >= SUGGESTED_FROM)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    near.dedup_by_key(|(_, known)| *known);
+    let near: Vec<&str> = near.into_iter().take(MOST_SUGGESTIONS).map(|(_, known)| known).collect();
+    if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
+}

@@ -1,0 +1,88 @@
+//! Untrusted SQL on evidence. The server never sees a statement of others: it runs on a copy.
+
+use deadpool_postgres::Transaction;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use tokio::sync::Mutex;
+use tokio_postgres::Row;
+
+use super::super::PostgresStore;
+use super::super::error::Failure;
+use super::super::vectors::vector_type::Vector;
+use crate::error::Result;
+use crate::guard::Filling;
+use crate::sql::{SqlQuery, SqlRows};
+use crate::sql_tables::{SqlColumn, SqlTable};
+
+/// Rows fetched at once.
+const BATCH: i32 = 1_000;
+
+/// The state of a namespace's evidence: each change of it changes one of these numbers.
+const STATE: &str =
+    "SELECT concat_ws(' ', number, change_number, evidence_number, changed_ms) FROM namespaces WHERE namespace = $1";
+
+impl PostgresStore {
+    /// Runs an untrusted statement on the evidence of a namespace.
+    pub(super) fn run_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
+        self.guard.query(namespace, query, cancelled, |filling| {
+            let filling = Mutex::new(filling);
+            self.connections.read_of(&[namespace], async |transaction| {
+                let mut filling = filling.lock().await;
+                fill(transaction, namespace, &mut filling).await
+            })
+        })
+    }
+}
+
+async fn fill(transaction: &Transaction<'_>, namespace: &str, filling: &mut Filling<'_>) -> Result<(), Failure> {
+    let state = transaction.prepare_cached(STATE).await?;
+    let state = transaction.query_opt(&state, &[&namespace]).await?;
+    for table in filling.begin(state.as_ref().map_or("", |row| row.get(0)))? {
+        let statement = transaction.prepare_cached(&select(table)).await?;
+        let found = transaction.bind(&statement, &[&namespace]).await?;
+        let mut rows = filling.rows(table)?;
+        loop {
+            let batch = transaction.query_portal(&found, BATCH).await?;
+            for row in &batch {
+                let values = table.columns.iter().enumerate().map(|(at, column)| value(row, at, column));
+                rows.add(&values.collect::<Result<Vec<_>, _>>()?)?;
+            }
+            if batch.is_empty() {
+                break;
+            }
+        }
+        rows.end()?;
+        filling.end(table)?;
+    }
+    Ok(())
+}
+
+/// A value of a row.
+fn value<'r>(row: &'r Row, at: usize, column: &SqlColumn) -> Result<ToSqlOutput<'r>, Failure> {
+    let value = match column.kind {
+        "integer" => row.try_get::<_, Option<i64>>(at)?.map(|number| ToSqlOutput::Owned(Value::Integer(number))),
+        "real" => row.try_get::<_, Option<f64>>(at)?.map(|number| ToSqlOutput::Owned(Value::Real(number))),
+        // Little-endian floats, the form of every store.
+        "blob" => row.try_get::<_, Option<Vector>>(at)?.map(|Vector(values)| {
+            ToSqlOutput::Owned(Value::Blob(values.iter().flat_map(|value| value.to_le_bytes()).collect()))
+        }),
+        _ => row.try_get::<_, Option<&str>>(at)?.map(|text| ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes()))),
+    };
+    Ok(value.unwrap_or(ToSqlOutput::Owned(Value::Null)))
+}
+
+/// The rows of a visible table.
+fn select(table: &SqlTable) -> String {
+    if table.name != "embeddings" {
+        return table.select();
+    }
+    let vectors = |kind: &str| {
+        format!(
+            "SELECT '{kind}', e.id, m.name, vector_send(v.embedding), m.dimension::bigint FROM evidence_{kind}s e \
+             JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
+             JOIN passages p ON p.namespace = e.namespace AND p.document = d.document \
+             JOIN vectors v ON v.namespace = e.namespace AND v.text_hash = p.text_hash \
+             JOIN models m ON m.model = v.model WHERE e.namespace = $1"
+        )
+    };
+    format!("{} UNION ALL {}", vectors("claim"), vectors("fragment"))
+}

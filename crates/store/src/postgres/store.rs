@@ -1,0 +1,100 @@
+//! The store: opening it, and what it keeps between calls.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicI32;
+
+use deadpool_postgres::Object;
+
+use super::connection::Connections;
+use super::legs::Legs;
+use super::listening::Listening;
+use super::schema::{self, Migrated};
+use super::statistics::Counted;
+use crate::error::Result;
+use crate::namespace::Namespace;
+
+/// Reads the random name that identifies the tables.
+pub(super) const READ_INSTANCE: &str = "SELECT value FROM meta WHERE key = 'instance'";
+
+/// The [`Store`](crate::Store) in a PostgreSQL database.
+#[derive(Debug)]
+pub struct PostgresStore {
+    pub(super) connections: Connections,
+    /// The tree that this store was opened for: its settings and its turn to write are its own.
+    pub(super) namespace: String,
+    /// The random name of the tables that were opened.
+    pub(super) instance: String,
+    pub(super) holding: Holding,
+    pub(super) counted: Counted,
+    pub(super) legs: Legs,
+    /// The namespaces at a change number. Every search reads them.
+    pub(super) namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
+    pub(super) listening: Listening,
+    #[cfg(feature = "evidence")]
+    pub(super) guard: std::sync::Arc<crate::guard::Guard>,
+}
+
+impl PostgresStore {
+    /// Opens the store in the database at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
+    /// `namespace` is the tree that is indexed or searched from: settings are kept for it, and writers of it take turns.
+    ///
+    /// # Errors
+    /// The address cannot be read, the server cannot be reached or refuses, or a newer version of the program wrote the tables.
+    pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
+        let connections = Connections::new(url)?;
+        connections.check_sessions()?;
+        schema::migrate(&connections)?;
+        connections.prepare_row_security()?;
+        let read = async |connection: &Object| Ok(connection.query_one(READ_INSTANCE, &[]).await?.get(0));
+        let instance = connections.ask(read)?;
+        Ok(PostgresStore {
+            #[cfg(feature = "evidence")]
+            guard: std::sync::Arc::new(crate::guard::Guard::new(connections.address().as_ref())),
+            connections,
+            namespace: namespace.to_owned(),
+            instance,
+            holding: Holding::default(),
+            counted: Counted::default(),
+            legs: Legs::default(),
+            namespaces: Mutex::default(),
+            listening: Listening::default(),
+        })
+    }
+
+    /// Adds what a newer version of the program needs to the tables of a database. Opening does so as well.
+    ///
+    /// # Errors
+    /// The database has no tables ([`Missing`](crate::StoreError::Missing)), a newer version of the program wrote tables that this
+    /// one must not use, or the server cannot be reached or refuses.
+    pub fn migrate(url: &str) -> Result<Migrated> {
+        schema::migrate_existing(&Connections::new(url)?)
+    }
+
+    /// Returns the address without user and password.
+    pub fn address(&self) -> &str {
+        self.connections.address()
+    }
+}
+
+/// The right to write, shared within a store.
+#[derive(Debug, Default)]
+pub(super) struct Holding {
+    pub state: Mutex<Shares>,
+    /// The process of the server that holds the lock, or held it until its connection broke. Changes read it apart from the state,
+    /// whose owner may wait for the server.
+    pub process: AtomicI32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    pub holds: usize,
+    /// The connection whose session holds the lock.
+    pub connection: Option<Object>,
+}
+
+impl Shares {
+    /// True if a living session holds the lock. A session that broke has lost it.
+    pub fn is_held(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
+    }
+}

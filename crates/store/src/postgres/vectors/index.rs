@@ -1,0 +1,190 @@
+//! The server's index of the vectors of a model, for namespaces that are too large to be scanned.
+
+use deadpool_postgres::Transaction;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+
+use super::super::error::Failure;
+use super::super::rows::passage_id;
+use super::super::select::{STORED, Selection};
+use super::super::statement::Statement;
+use super::super::words::index as word_index;
+use super::models::Model;
+use crate::record::PassageId;
+
+/// The number of vectors of a model from which it gets an index. Fewer are scanned as quickly.
+const LEAST_VECTORS: i64 = 50_000;
+
+/// Most dimensions that an index of half-precision vectors holds.
+const MOST_DIMENSIONS: i32 = 4_000;
+
+/// A selection of less than this part of all passages is scanned, because a search of the index would reject most of what it finds.
+const LEAST_SHARE: u64 = 16;
+
+/// Most candidates that a search of the index keeps in view.
+const MOST_IN_VIEW: usize = 1_000;
+
+/// The lock of whoever creates an index.
+const LOCK: i64 = 0x7461_6d69_7300_0002;
+
+/// Creates the indexes that large namespaces are searched with: of each model with many vectors, and of words. Writers go on
+/// meanwhile. What another process is creating is left to it, and a user without the right to create them goes without.
+///
+/// # Errors
+/// The server refuses.
+pub(in super::super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
+    // An index of many vectors takes its time.
+    connection.batch_execute("SET statement_timeout = 0").await?;
+    let ensured = ensure(connection, LEAST_VECTORS).await;
+    connection.batch_execute("RESET statement_timeout").await?;
+    match ensured {
+        Err(Failure::Server(error)) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(()),
+        done => done,
+    }
+}
+
+pub(in super::super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
+    let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
+    if passages.get::<_, i64>(0) < least {
+        return Ok(());
+    }
+    let locked = connection.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?;
+    if !locked.get::<_, bool>(0) {
+        return Ok(());
+    }
+    let created = match create(connection, least).await {
+        Ok(()) => word_index::ensure(connection).await,
+        failed => failed,
+    };
+    connection.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).await?;
+    created
+}
+
+async fn create(connection: &Client, least: i64) -> Result<(), Failure> {
+    for row in
+        connection.query("SELECT model, dimension FROM models WHERE dimension <= $1", &[&MOST_DIMENSIONS]).await?
+    {
+        let (model, dimension): (i32, i32) = (row.get(0), row.get(1));
+        let name = name(model);
+        match validity(connection, &name).await? {
+            Some(true) => continue,
+            // A creation that was interrupted leaves an index that cannot be used.
+            Some(false) => connection.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}")).await?,
+            None => {}
+        }
+        // Counting stops at the number that decides.
+        let count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE model = $1 LIMIT $2) AS counted";
+        if connection.query_one(count, &[&model, &least]).await?.get::<_, i64>(0) < least {
+            continue;
+        }
+        let create = format!(
+            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors \
+             USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) WHERE model = {model}"
+        );
+        connection.batch_execute(MEMORY).await?;
+        let mut created = connection.batch_execute(&create).await;
+        if matches!(&created, Err(error) if error.code() == Some(&SqlState::DISK_FULL)) {
+            // A container often has little of the memory that several processes of the server share. One needs none.
+            connection.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}")).await?;
+            connection.batch_execute("SET max_parallel_maintenance_workers = 0").await?;
+            created = connection.batch_execute(&create).await;
+        }
+        connection.batch_execute("RESET maintenance_work_mem; RESET max_parallel_maintenance_workers").await?;
+        created?;
+    }
+    Ok(())
+}
+
+/// An index that does not fit into the memory for its creation takes many times as long. Half of what the server keeps in memory
+/// is more than it has by default and no burden.
+const MEMORY: &str = "SELECT set_config('maintenance_work_mem', greatest(pg_size_bytes(current_setting('maintenance_work_mem')), \
+     pg_size_bytes(current_setting('shared_buffers')) / 2) / 1024 || 'kB', false)";
+
+/// The name of a model's index.
+fn name(model: i32) -> String {
+    format!("vectors_hnsw_{model}")
+}
+
+/// `None` without an index, else `true` if it can be used.
+const VALIDITY: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
+
+async fn validity(connection: &Client, name: &str) -> Result<Option<bool>, Failure> {
+    Ok(connection.query_typed_opt(VALIDITY, &[(&name, Type::TEXT)]).await?.map(|row| row.get(0)))
+}
+
+/// About the `count` most similar passages of a selection, by the index if the model has one, else by scanning.
+pub(super) async fn search(
+    transaction: &Transaction<'_>,
+    model: &Model,
+    unit: &Vec<f32>,
+    selection: &Selection,
+    count: usize,
+) -> Result<Vec<PassageId>, Failure> {
+    let limit = u32::try_from(count).unwrap_or(i32::MAX as u32);
+    if is_worth_it(transaction, model, selection, count).await? {
+        let found = by_index(transaction, model, unit, selection, limit).await?;
+        // It gives up after too many that do not pass.
+        if found.len() == count {
+            return Ok(found);
+        }
+    }
+    let mut statement = joined(model);
+    selection.among(&mut statement, STORED);
+    statement.push(" ORDER BY v.embedding <#> ").bind(unit, Type::FLOAT4_ARRAY).push("::vector, q.passage LIMIT ");
+    statement.push_number(limit);
+    numbers(transaction, &statement).await
+}
+
+fn joined(model: &Model) -> Statement<'_> {
+    let mut statement = Statement::new(
+        "SELECT q.passage FROM vectors v JOIN passages q ON q.namespace = v.namespace AND q.text_hash = v.text_hash WHERE v.model = ",
+    );
+    statement.bind(&model.number, Type::INT4).push(" AND ");
+    statement
+}
+
+async fn numbers(transaction: &Transaction<'_>, statement: &Statement<'_>) -> Result<Vec<PassageId>, Failure> {
+    Ok(statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect())
+}
+
+/// Returns `true` if the model has an index that finds a selection's best passages soon.
+async fn is_worth_it(
+    transaction: &Transaction<'_>,
+    model: &Model,
+    selection: &Selection,
+    count: usize,
+) -> Result<bool, Failure> {
+    let name = name(model.number);
+    let valid = transaction.query_typed_opt(VALIDITY, &[(&name, Type::TEXT)]).await?;
+    if count > MOST_IN_VIEW || !valid.is_some_and(|row| row.get(0)) {
+        return Ok(false);
+    }
+    let all = transaction.query_one("SELECT passages_of_all()", &[]).await?;
+    Ok(selection.count.saturating_mul(LEAST_SHARE) >= all.get::<_, i64>(0) as u64)
+}
+
+async fn by_index(
+    transaction: &Transaction<'_>,
+    model: &Model,
+    unit: &Vec<f32>,
+    selection: &Selection,
+    limit: u32,
+) -> Result<Vec<PassageId>, Failure> {
+    let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
+    // In strict order, whatever is found late is left out. The hits are sorted later anyway. The server takes a filter for more selective
+    // than it is and would rather sort all that pass it. The first two settings hold until the transaction ends.
+    let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true), \
+         set_config('enable_sort', 'off', true)";
+    transaction.query_typed(set, &[(&view, Type::TEXT)]).await?;
+    let mut statement = joined(model);
+    selection.among(&mut statement, STORED);
+    let dimension = model.dimension as u32;
+    statement.push(" AND v.namespace = ANY(").texts(&selection.scope.namespaces);
+    statement.push(") ORDER BY v.embedding::halfvec(").push_number(dimension).push(") <=> ");
+    statement.bind(unit, Type::FLOAT4_ARRAY).push("::vector::halfvec(").push_number(dimension).push(") LIMIT ");
+    statement.push_number(limit);
+    let found = numbers(transaction, &statement).await?;
+    transaction.batch_execute("SET LOCAL enable_sort TO DEFAULT").await?;
+    Ok(found)
+}

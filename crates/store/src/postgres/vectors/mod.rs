@@ -1,0 +1,165 @@
+//! Searching by similarity.
+//!
+//! `models` are the models of the database, `stored` writes and reads their vectors as the server's `vector_type`, `adopt` takes vectors
+//! from other namespaces, and `unembedded` and `coverage` say what lacks one. The vectors of small namespaces are all kept `in_memory`,
+//! with the codes that the embedded store has; those of large ones are sought `in_database`, where the server's `index` helps.
+
+pub(super) mod adopt;
+pub(super) mod coverage;
+mod in_database;
+pub(super) mod in_memory;
+pub(super) mod index;
+pub(super) mod models;
+mod stored;
+mod unembedded;
+pub(super) mod vector_type;
+
+use std::collections::HashMap;
+
+use super::namespaces::NOW_MS;
+use super::rows::text_hash;
+use super::scope::Scope;
+use super::store::PostgresStore;
+use crate::error::{Result, StoreError};
+use crate::filter::Filter;
+use crate::hits::{Background, Nearest};
+use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
+use crate::report::Coverage;
+use crate::store::VectorLeg;
+use crate::ties::{settle, with_spare};
+use in_database::VectorsInDatabase;
+use in_memory::key;
+use models::{NO_MODEL, model, model_of, register};
+use stored::{BATCH, of_passages, put};
+use vector_type::Vector;
+
+impl VectorLeg for PostgresStore {
+    fn unembedded(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
+            let number = model(transaction, name).await?.map_or(NO_MODEL, |model| model.number);
+            let selection = self.legs.selection(transaction, filter).await?;
+            self.legs.unembedded(transaction, number, &selection, limit).await
+        })
+    }
+
+    fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
+        for (hash, vector) in vectors {
+            if vector.len() != model.dimension {
+                let (model, expected, received) = (model.id.clone(), model.dimension, vector.len());
+                return Err(StoreError::Dimension { model, expected, received });
+            }
+            if vector.iter().any(|value| !value.is_finite()) {
+                return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
+            }
+        }
+        let raise = format!(
+            "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
+        );
+        self.connections.write(async |transaction| {
+            let model = register(transaction, model).await?;
+            let (stored, changed) = put(transaction, &model, vectors).await?;
+            self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
+            transaction.execute(&raise, &[&changed]).await?;
+            Ok(stored)
+        })
+    }
+
+    fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest> {
+        let mut found = self.connections.read_of(&filter.namespaces, async |transaction| {
+            let Some(model) = model_of(transaction, model, vector).await? else {
+                return Ok(Nearest::default());
+            };
+            let selection = self.legs.selection(transaction, filter).await?;
+            let k = with_spare(k);
+            let count = k.saturating_add(k / 2).saturating_add(32);
+            let (mut hits, background) = if self.is_small(&selection.scope) {
+                let vectors = self.legs.vectors(transaction, &selection.scope, &model).await?;
+                vectors.nearest(&model, vector, &selection, count)?
+            } else {
+                let vectors = VectorsInDatabase { legs: &self.legs, transaction, model: &model };
+                vectors.nearest(vector, filter, &selection, count).await?
+            };
+            hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
+            hits.truncate(k);
+            Ok(Nearest { hits, background: Background::from(background) })
+        })?;
+        settle(self, &mut found.hits, k)?;
+        Ok(found)
+    }
+
+    fn similarities(
+        &self,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        ids: &[PassageId],
+    ) -> Result<Vec<Option<f32>>> {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
+            let Some(model) = model_of(transaction, model, vector).await? else {
+                return Ok(vec![None; ids.len()]);
+            };
+            let scope = Scope::read(transaction, filter).await?;
+            if self.is_small(&scope) && self.legs.vectors.has(&key(&scope, &model)) {
+                return Ok(self.legs.vectors(transaction, &scope, &model).await?.similarities(vector, ids));
+            }
+            let vectors = VectorsInDatabase { legs: &self.legs, transaction, model: &model };
+            vectors.similarities(vector, (!filter.namespaces.is_empty()).then_some(&scope), ids).await
+        })
+    }
+
+    fn vectors(&self, name: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
+        self.connections.read(async |transaction| {
+            let Some(model) = model(transaction, name).await? else {
+                return Ok(vec![None; ids.len()]);
+            };
+            let found = of_passages(transaction, &model, None, ids).await?;
+            Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| stored.clone())).collect())
+        })
+    }
+
+    fn models(&self) -> Result<Vec<ModelKey>> {
+        self.connections.read(async |transaction| {
+            let rows = transaction.query("SELECT name, dimension FROM models ORDER BY name", &[]).await?;
+            let key = |row: &tokio_postgres::Row| ModelKey { id: row.get(0), dimension: row.get::<_, i32>(1) as usize };
+            Ok(rows.iter().map(key).collect())
+        })
+    }
+
+    fn text_vectors(&self, namespace: &str, name: &str, texts: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>> {
+        let select = "SELECT v.text_hash, vector_send(v.embedding) FROM vectors v WHERE v.namespace = $1 AND v.model = $2 \
+             AND v.text_hash = ANY($3) \
+             AND EXISTS (SELECT 1 FROM passages p WHERE p.namespace = $1 AND p.text_hash = v.text_hash)";
+        self.connections.read(async |transaction| {
+            let Some(model) = model(transaction, name).await? else {
+                return Ok(vec![None; texts.len()]);
+            };
+            let statement = transaction.prepare_cached(select).await?;
+            let mut found: HashMap<TextHash, Vec<f32>> = HashMap::with_capacity(texts.len());
+            for batch in texts.chunks(BATCH) {
+                let hashes: Vec<&[u8]> = batch.iter().map(|text| text.0.as_slice()).collect();
+                for row in transaction.query(&statement, &[&namespace, &model.number, &hashes]).await? {
+                    let Vector(vector) = row.get(1);
+                    found.insert(text_hash(row.get(0)), vector);
+                }
+            }
+            Ok(texts.iter().map(|text| found.get(text).cloned()).collect())
+        })
+    }
+
+    fn coverage(&self, name: &str, filter: &Filter) -> Result<Coverage> {
+        self.connections.read_of(&filter.namespaces, async |transaction| {
+            let selection = self.legs.selection(transaction, filter).await?;
+            match model(transaction, name).await? {
+                Some(model) => self.legs.coverage(transaction, &model, filter, &selection).await,
+                None => Ok(Coverage { passages: selection.count, embedded: 0 }),
+            }
+        })
+    }
+}
+
+impl PostgresStore {
+    /// Returns `true` if the vectors of these namespaces are searched in memory.
+    fn is_small(&self, scope: &Scope) -> bool {
+        scope.total.passages as usize <= self.legs.sizes.few
+    }
+}

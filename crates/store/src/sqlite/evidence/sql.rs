@@ -1,0 +1,61 @@
+//! Untrusted SQL on evidence.
+
+use super::super::Database;
+use super::super::meta::{evidence_state, instance};
+use crate::connection::file_uri;
+use crate::error::{Result, StoreError};
+use crate::guard::Filling;
+use crate::sql::{SqlQuery, SqlRows};
+use crate::sql_tables::SqlTable;
+
+impl Database {
+    /// Runs an untrusted statement on the evidence of a namespace.
+    pub(crate) fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
+        self.guard.query(namespace, query, cancelled, |filling| {
+            let mut filled = false;
+            while !filled {
+                filled = self.read(|connection| {
+                    let state = evidence_state(connection)?;
+                    Ok(filling.begin(&state)?.is_empty() || self.fill(filling, &state)?)
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Fills a copy from the database in a state. Returns `false` if the state is another one by now.
+    fn fill(&self, filling: &mut Filling<'_>, state: &str) -> Result<bool> {
+        let failed = |error| StoreError::sqlite(self.path(), error);
+        let uri = file_uri(self.path(), if self.is_frozen()? { "immutable=1" } else { "mode=ro" });
+        filling.filler().execute("ATTACH ?1 AS source", [uri]).map_err(failed)?;
+        filling.filler().execute_batch("BEGIN").map_err(failed)?;
+        // The file may have been replaced a moment ago.
+        if instance(filling.filler()).map_err(failed)? != self.instance() {
+            return Err(StoreError::replaced(self.path()));
+        }
+        let is_same = evidence_state(filling.filler()).map_err(failed)? == state;
+        if is_same {
+            for table in filling.begin(state)? {
+                filling.select(table, &select(table))?;
+            }
+        }
+        filling.filler().execute_batch("COMMIT; DETACH source").map_err(failed)?;
+        Ok(is_same)
+    }
+}
+
+/// The rows of a visible table.
+fn select(table: &SqlTable) -> String {
+    if table.name != "embeddings" {
+        return table.select();
+    }
+    let vectors = |kind: &str| {
+        format!(
+            "SELECT '{kind}', e.id, m.name, v.vector, m.dimension FROM evidence_{kind}s e \
+             JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
+             JOIN passages p ON p.document = d.id JOIN vectors v ON v.text_id = p.text_id \
+             JOIN models m ON m.id = v.model WHERE e.namespace = $1"
+        )
+    };
+    format!("{} UNION ALL {}", vectors("claim"), vectors("fragment"))
+}

@@ -1,0 +1,42 @@
+//! Deleting what is old, and what somebody wants deleted.
+
+use super::database::{Lock, Row, Session, first, values};
+use crate::usage_record::Purged;
+
+/// Most rows that one recording deletes. It is far more than are added between two purges, and keeps a search from waiting for the end
+/// of a long backlog.
+pub(super) const AT_ONCE: i64 = 1000;
+
+/// Deletes `at_most` of the unjudged searches except the last `retained`, the oldest first.
+pub(crate) async fn old_searches<E>(session: &dyn Session<E>, retained: i64, at_most: i64) -> Result<u64, E> {
+    // What is judged meanwhile stays.
+    let delete = "DELETE FROM usage_searches WHERE NOT judged AND number IN (SELECT number FROM usage_searches WHERE NOT judged \
+         AND number <= (SELECT number FROM usage_searches WHERE NOT judged ORDER BY number DESC LIMIT 1 OFFSET $1) \
+         ORDER BY number LIMIT $2)";
+    session.lock(Lock::Rows).await?;
+    session.execute(delete, values![retained, at_most]).await
+}
+
+/// Deletes some of the rows of quality up to a number, the oldest first.
+pub(crate) async fn old_quality<E>(session: &dyn Session<E>, last: i64) -> Result<u64, E> {
+    let delete = "DELETE FROM usage_quality WHERE number IN \
+         (SELECT number FROM usage_quality WHERE number <= $1 ORDER BY number LIMIT $2)";
+    session.lock(Lock::Rows).await?;
+    session.execute(delete, values![last, AT_ONCE]).await
+}
+
+/// Deletes everything recorded about queries; judged searches too if `judged` is set.
+pub(super) async fn everything<E>(session: &dyn Session<E>, judged: bool) -> Result<Purged, E> {
+    session.lock(Lock::Labels).await?;
+    let count = async |select: &str| first(session, select, &[], Row::next::<u64>).await.map(Option::unwrap_or_default);
+    let judgements = if judged { count("SELECT count(*) FROM usage_judgements").await? } else { 0 };
+    let queries = session.execute("DELETE FROM usage_quality", &[]).await?;
+    let searches = session.execute("DELETE FROM usage_searches WHERE NOT judged OR $1", values![judged]).await?;
+    let judged_kept = count("SELECT count(*) FROM usage_searches WHERE judged").await?;
+    session.execute("DELETE FROM usage_openings", &[]).await?;
+    // What a model said stays with the judgements made from it.
+    let ungraded =
+        "DELETE FROM usage_grades WHERE NOT EXISTS (SELECT 1 FROM usage_judgements WHERE grade = usage_grades.number)";
+    session.execute(ungraded, &[]).await?;
+    Ok(Purged { queries, searches, judgements, judged_kept })
+}

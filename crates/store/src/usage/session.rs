@@ -1,0 +1,127 @@
+//! Statements of the log in SQLite.
+
+use std::cell::RefCell;
+use std::future::{Future, ready};
+use std::path::Path;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
+
+use super::database::{Answer, Lock, Row, Session, Value};
+use crate::error::{Result, StoreError};
+
+/// The answer of a future that never waits.
+pub(super) fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => unreachable!("SQLite answers before it returns"),
+    }
+}
+
+/// A connection, and its transaction once a lock was taken. What is not committed is undone.
+pub(super) struct SqliteSession<'c> {
+    connection: &'c Connection,
+    path: &'c Path,
+    transaction: RefCell<Option<Transaction<'c>>>,
+}
+
+impl<'c> SqliteSession<'c> {
+    pub(super) fn new(connection: &'c Connection, path: &'c Path) -> SqliteSession<'c> {
+        SqliteSession { connection, path, transaction: RefCell::default() }
+    }
+
+    pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::sqlite(self.path, error)
+    }
+
+    pub(super) fn commit(self) -> Result<()> {
+        let transaction = self.transaction.take();
+        transaction.map_or(Ok(()), Transaction::commit).map_err(|error| StoreError::sqlite(self.path, error))
+    }
+
+    fn all(&self, statement: &str, values: &[Value]) -> rusqlite::Result<Vec<Row>> {
+        let mut statement = self.connection.prepare_cached(&in_sqlite(statement))?;
+        let columns = statement.column_count();
+        let rows = statement.query_map(params_from_iter(values), |row| {
+            let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|column| value(row.get_ref(column)?)).collect();
+            values.map(Row::from)
+        })?;
+        rows.collect()
+    }
+
+    fn change(&self, statement: &str, values: &[Value]) -> rusqlite::Result<u64> {
+        let changed = self.connection.prepare_cached(&in_sqlite(statement))?.execute(params_from_iter(values))?;
+        Ok(changed as u64)
+    }
+
+    fn begin(&self) -> rusqlite::Result<()> {
+        let mut transaction = self.transaction.borrow_mut();
+        if transaction.is_none() {
+            *transaction = Some(Transaction::new_unchecked(self.connection, TransactionBehavior::Immediate)?);
+        }
+        Ok(())
+    }
+}
+
+/// A statement with its parameters by number. Those with a dollar sign are names in SQLite.
+fn in_sqlite(statement: &str) -> String {
+    statement.replace('$', "?")
+}
+
+impl Session<StoreError> for SqliteSession<'_> {
+    fn rows<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, Vec<Row>, StoreError> {
+        Box::pin(ready(self.all(statement, values).map_err(|error| self.failed(error))))
+    }
+
+    fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, StoreError> {
+        Box::pin(ready(self.change(statement, values).map_err(|error| self.failed(error))))
+    }
+
+    /// One writer at a time writes to the file, whatever it writes.
+    fn lock<'s>(&'s self, _: Lock<'s>) -> Answer<'s, (), StoreError> {
+        Box::pin(ready(self.begin().map_err(|error| self.failed(error))))
+    }
+
+    fn one_of(&self, parameter: u32) -> String {
+        format!("IN (SELECT value FROM json_each(${parameter}))")
+    }
+
+    fn stays(&self) -> &'static str {
+        ""
+    }
+
+    fn damaged(&self, reason: String) -> StoreError {
+        StoreError::Corrupt { path: self.path.to_owned(), reason }
+    }
+}
+
+/// Lists are JSON.
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let json = |json: serde_json::Result<String>| {
+            json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        };
+        Ok(match self {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Boolean(truth) => ToSqlOutput::from(*truth),
+            Value::Integer(number) => ToSqlOutput::from(*number),
+            Value::Real(figure) => ToSqlOutput::from(*figure),
+            Value::Text(text) => ToSqlOutput::from(text.as_str()),
+            Value::Bytes(bytes) => ToSqlOutput::from(bytes.as_slice()),
+            Value::Integers(numbers) => json(serde_json::to_string(numbers))?,
+            Value::Texts(texts) => json(serde_json::to_string(texts))?,
+        })
+    }
+}
+
+fn value(value: ValueRef<'_>) -> rusqlite::Result<Value> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(figure) => Value::Real(figure),
+        ValueRef::Text(_) => Value::Text(value.as_str()?.to_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    })
+}
