@@ -38,7 +38,7 @@ struct Calibration {
 
 impl ConfiguredReranker {
     /// Returns the reranker that `rerank.model` names, if it names one. Nothing is read or sent.
-    pub fn of(config: &Config) -> Option<Self> {
+    pub fn from_config(config: &Config) -> Option<Self> {
         let rerank = &config.rerank;
         let name = rerank.model.as_deref()?;
         let (id, origin) = match &config.models.get(name)?.provider {
@@ -151,7 +151,7 @@ mod tests {
         std::fs::write(&file, MODELS).expect("written");
         let flags = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned(), "test".to_owned()));
         let origins = Origins { user: Some(file), flags: flags.collect(), ..Origins::default() };
-        ConfiguredReranker::of(&Config::load(&origins, None).expect("valid"))
+        ConfiguredReranker::from_config(&Config::load(&origins, None).expect("valid"))
     }
 
     fn error(model: &ConfiguredReranker) -> String {

@@ -36,7 +36,7 @@ pub(super) struct Record {
 
 impl Record {
     /// Creates the record of a change from `before` to `after`. `before` is `None` if the file is new.
-    pub fn of(file: &Path, name: &str, before: Option<&str>, after: &str, made_directories: Vec<PathBuf>) -> Record {
+    pub fn new(file: &Path, name: &str, before: Option<&str>, after: &str, made_directories: Vec<PathBuf>) -> Record {
         let made_file = before.is_none();
         let before = before.unwrap_or_default();
         let same = |(one, other): &(char, char)| one == other;
@@ -168,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn record(before: &str, after: &str) -> Record {
-        Record::of(Path::new("/a"), "tamis", Some(before), after, Vec::new())
+        Record::new(Path::new("/a"), "tamis", Some(before), after, Vec::new())
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
         let records = Records::new(directory.path().join("user"));
         let file = Path::new("/p/.mcp.json");
         let made = vec![PathBuf::from("/p")];
-        records.keep(&Record::of(file, "one", None, "{1}", made.clone())).expect("kept");
-        records.keep(&Record::of(file, "two", Some("{1}"), "{1,2}", Vec::new())).expect("kept");
+        records.keep(&Record::new(file, "one", None, "{1}", made.clone())).expect("kept");
+        records.keep(&Record::new(file, "two", Some("{1}"), "{1,2}", Vec::new())).expect("kept");
         records.drop(file, "one", true).expect("dropped");
         let left = records.find(file, "two").expect("read").expect("there");
         assert!(left.made_file && left.made_directories == made);

@@ -232,7 +232,7 @@ rust = 0.5123
             "\u{feff}# top\r\n[search]\r\ntop_k=5\r\n\r\n[rank]\r\n# mixed\ntest = 0.5",
             "[search.thresholds]\n# by hand\nrust = 0.72",
             "search.top_k = 5\n[rank]\ntest = 0.5\n",
-            "telemetry = \"off\"\n\n\n# [search.calibrated]\n# rust = 0.5\n",
+            "telemetry.record = \"off\"\n\n\n# [search.calibrated]\n# rust = 0.5\n",
         ] {
             let written = edited(text, Some(&calibrated(&[("rust", 0.5123)]))).expect("written");
             let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };

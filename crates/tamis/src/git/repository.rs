@@ -32,11 +32,11 @@ impl Repository {
             metadata if metadata.is_dir() => mark,
             _ => top.join(small_file(&mark)?.strip_prefix("gitdir:")?.trim()),
         };
-        Some(Repository::of(top.to_owned(), directory))
+        Some(Repository::new(top.to_owned(), directory))
     }
 
     /// Creates the repository at `directory` with the work tree `top`.
-    fn of(top: PathBuf, directory: PathBuf) -> Repository {
+    fn new(top: PathBuf, directory: PathBuf) -> Repository {
         // A further work tree shares references, objects and hooks with the first one.
         let common = match small_file(&directory.join("commondir")) {
             Some(common) => directory.join(common.trim()),
@@ -48,7 +48,7 @@ impl Repository {
     /// Returns the repository whose own directory this is; `None` if it is not one.
     pub fn at(directory: &Path) -> Option<Repository> {
         let is_one = directory.join("HEAD").is_file();
-        is_one.then(|| Repository::of(directory.to_owned(), directory.to_owned()))
+        is_one.then(|| Repository::new(directory.to_owned(), directory.to_owned()))
     }
 
     /// Returns `true` if a further work tree of this repository begins at a directory.

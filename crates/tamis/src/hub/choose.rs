@@ -76,7 +76,7 @@ struct Chooser<'a> {
 /// # Errors
 /// The repository has no form of the model that can be used, or a file cannot be read.
 pub(super) fn choose(name: &ModelName, listing: &Listing, wish: &Wish, read: &mut Read<'_>) -> Result<Choice, Error> {
-    let family = families::of(name.short());
+    let family = families::find(name.short());
     Chooser { name, listing, wish, family, files: Vec::new() }.choose(read)
 }
 

@@ -55,7 +55,7 @@ struct Pointer {
 
 impl Listing {
     /// Reads the hub's answer. Names that are not paths within a repository are left out.
-    pub fn read(name: &ModelName, address: &str, body: &[u8]) -> Result<Self, HubError> {
+    pub fn parse(name: &ModelName, address: &str, body: &[u8]) -> Result<Self, HubError> {
         let wrong = |reason: String| HubError::Answer {
             address: address.split('?').next().unwrap_or_default().to_owned(),
             reason,
@@ -72,10 +72,10 @@ impl Listing {
         let files = answer.siblings.into_iter().filter(|file| is_path(&file.name));
         let listed = |file: Sibling| match file.lfs {
             Some(pointer) => {
-                let sum = pointer.sha256.as_deref().and_then(Sum::read);
+                let sum = pointer.sha256.as_deref().and_then(Sum::parse);
                 (file.name, Listed { bytes: pointer.size.or(file.size), sum })
             }
-            None => (file.name, Listed { bytes: file.size, sum: file.blob.as_deref().and_then(Sum::read) }),
+            None => (file.name, Listed { bytes: file.size, sum: file.blob.as_deref().and_then(Sum::parse) }),
         };
         Ok(Listing { commit, files: files.map(listed).collect(), license: license(&answer.card, &answer.tags) })
     }
@@ -138,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     fn read(answer: &Value) -> Result<Listing, HubError> {
-        Listing::read(&"a/b".parse().expect("a name"), "https://hub/api/x?blobs=true", answer.to_string().as_bytes())
+        Listing::parse(&"a/b".parse().expect("a name"), "https://hub/api/x?blobs=true", answer.to_string().as_bytes())
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Transport {
         if uri.query().is_some() || given.contains('#') {
             return Err(wrong("it has to end before `?` or `#`"));
         }
-        let host = Host::of(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
+        let host = Host::from_uri(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
         if host.scheme != "https" && !host.is_loopback() {
             return Err(wrong("it has to begin with https://"));
         }
@@ -148,7 +148,7 @@ impl Transport {
     pub fn get(&self, asked: &str, from: Option<u64>) -> Result<(Response<Body>, Said), Failure> {
         let (mut address, mut said) = (asked.to_owned(), Said::default());
         for _ in 0..=REDIRECTS {
-            let is_hub = address.parse().ok().as_ref().and_then(Host::of).is_some_and(|host| host == self.host);
+            let is_hub = address.parse().ok().as_ref().and_then(Host::from_uri).is_some_and(|host| host == self.host);
             let mut request = self.agent.get(&address).header("accept-encoding", "identity");
             if let (true, Some(token)) = (is_hub, &self.token) {
                 request = request.header("authorization", token.authorization());
@@ -178,12 +178,12 @@ impl Transport {
             named: format!("{:?}", without_secrets(named)),
             reason,
         };
-        let current = from.parse().ok().as_ref().and_then(Host::of).ok_or_else(|| refused("no address"))?;
+        let current = from.parse().ok().as_ref().and_then(Host::from_uri).ok_or_else(|| refused("no address"))?;
         if named.starts_with('/') && !named.starts_with("//") {
             return Ok(format!("{current}{named}"));
         }
         let uri: Uri = named.parse().map_err(|_| refused("it is no address"))?;
-        let host = Host::of(&uri).ok_or_else(|| refused("it does not begin with https:// and a host"))?;
+        let host = Host::from_uri(&uri).ok_or_else(|| refused("it does not begin with https:// and a host"))?;
         if has_user(&uri) {
             return Err(refused("it names a user"));
         }
@@ -284,7 +284,7 @@ impl Said {
         self.code = text(headers, "x-error-code").map(str::to_owned).or(self.code.take());
         // A large file's own tag names the pointer to it.
         let sum = text(headers, "x-linked-etag").or_else(|| text(headers, "etag"));
-        self.sum = sum.and_then(Sum::read).or(self.sum.take());
+        self.sum = sum.and_then(Sum::parse).or(self.sum.take());
     }
 }
 

@@ -15,7 +15,7 @@ impl FromStr for FileCollection {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = || format!("one of {}", FileCollection::NAMES.join(", "));
-        FileCollection::of(name).ok_or_else(|| Error::argument("collection", format!("{name:?}"), allowed()))
+        FileCollection::from_word(name).ok_or_else(|| Error::argument("collection", format!("{name:?}"), allowed()))
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Collections {
 impl Collections {
     /// # Errors
     /// A glob is invalid.
-    pub fn of(source: &Source, config: &Config) -> Result<Self, Error> {
+    pub fn new(source: &Source, config: &Config) -> Result<Self, Error> {
         let directory = Some(&config.notes.directory).filter(|directory| !directory.is_empty());
         let own = directory.map(|directory| format!("/{}/", escaped(directory)));
         let name = source.root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -85,7 +85,7 @@ mod tests {
         let flags = settings.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
         let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
         let source = Source { root: Path::new(root).into(), collection: whole, ..Source::default() };
-        Collections::of(&source, &config).expect("globs")
+        Collections::new(&source, &config).expect("globs")
     }
 
     fn names(collections: &Collections, paths: &[&str]) -> Vec<&'static str> {

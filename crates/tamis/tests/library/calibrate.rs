@@ -73,7 +73,7 @@ fn configure(root: &Path, text: &str) {
 /// The threshold in force under the model called `name`.
 fn held(index: &Index, name: &str, language: &str) -> (f64, Option<ThresholdSource>) {
     let thresholds = index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
-    (thresholds.of(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
+    (thresholds.threshold(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_calibration_is_what_later_searches_are_held_against() {
 fn trap_a_calibration_changes_the_default_answer() {
     let (directory, index) = indexed(&both());
     let ask = |settings: &[(&str, &str)], query: &str| {
-        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY", "off")], settings].concat();
+        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY_RECORD", "off")], settings].concat();
         let index = open(directory.path(), &settings);
         index.search(tamis::SearchRequest::new(query).explain()).expect("answered")
     };

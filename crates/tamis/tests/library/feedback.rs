@@ -74,7 +74,7 @@ fn an_answer_is_judged_by_rank_and_by_identifier_and_the_last_word_counts() {
 
 #[test]
 fn telemetry_settings_turn_records_off_and_keep_queries() {
-    let (tree, index) = indexed_notes(&[("telemetry", "off")]);
+    let (tree, index) = indexed_notes(&[("telemetry.record", "off")]);
     let answer = ask(&index, "oven");
     assert_eq!((answer.query_id.as_deref(), index.feedback().recording_problem()), (None, None));
     assert!(!tree.root().join(".tamis/usage.db").exists());

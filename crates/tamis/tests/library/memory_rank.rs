@@ -113,7 +113,7 @@ fn every_cut_keeps_a_perfect_hit_of_either_leg_and_no_nonsense() {
         }
     }
 
-    let (_tree, index) = noted_alone(&[("telemetry", "off")], MONTH);
+    let (_tree, index) = noted_alone(&[("telemetry.record", "off")], MONTH);
     let query = "boat dock captain sea";
     let pool = recall_with(&index, "fixed", query).pool.expect("explained");
     assert!(pool.iter().all(|entry| entry.bm25 == Some(0.0)), "no word in common");

@@ -204,7 +204,7 @@ fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
     let index = tree.indexed(&[("index.models", "minilm")]);
     // A fresh handle has not loaded the model: the first searches race for that, too.
     drop(index);
-    let index = tree.open(&[("index.models", "minilm"), ("telemetry", "off")]);
+    let index = tree.open(&[("index.models", "minilm"), ("telemetry.record", "off")]);
     let kept: Vec<usize> = (0..24).into_par_iter().map(|_| ask(&index, "what does the harbour do").cut.keep).collect();
     assert!(kept.iter().all(|&keep| keep == kept[0]), "{kept:?}");
 }

@@ -84,7 +84,7 @@ fn a_cut_says_its_threshold_method_and_keeps_the_hinted_language() {
 
 #[test]
 fn telemetry_off_takes_nothing_down() {
-    let (tree, index) = indexed_notes(&[("telemetry", "off")]);
+    let (tree, index) = indexed_notes(&[("telemetry.record", "off")]);
     assert_eq!(stats(&index).queries, 0);
     // An existing log is left as it is.
     let recording = tree.open(&[]);

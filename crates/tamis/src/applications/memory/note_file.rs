@@ -76,7 +76,7 @@ impl Notes<'_> {
         if whole.starts_with(&self.index.location().directory) {
             return Err(refused(&path, "outside of the directory of the index"));
         }
-        if Collections::of(source, self.index.config())?.of_file(&path) != Some(FileCollection::Notes) {
+        if Collections::new(source, self.index.config())?.of_file(&path) != Some(FileCollection::Notes) {
             let wanted = "a file of the collection notes; name it in index.notes to make it one, or index its directory with \
                           --collection notes";
             return Err(refused(&path, wanted));

@@ -87,7 +87,7 @@ impl Cursor {
     }
 
     /// Returns the next request; `None` at the end of the list.
-    pub(super) fn asked(&self) -> Option<NextRequest> {
+    pub(super) fn next_request(&self) -> Option<NextRequest> {
         match &self.step {
             Step::Again => Some(NextRequest::Since(None)),
             Step::Since(since) => Some(NextRequest::Since(Some(*since))),
@@ -257,7 +257,7 @@ mod tests {
     ) -> usize {
         place.begin(None);
         let mut requests = 0;
-        while let Some(asked) = place.asked() {
+        while let Some(asked) = place.next_request() {
             if requests == most {
                 break;
             }
@@ -318,16 +318,16 @@ mod tests {
     fn the_next_run_asks_a_second_before_the_last_update_or_from_the_date() {
         let mut place = Cursor::default();
         place.begin(None);
-        assert_eq!(place.asked(), Some(NextRequest::Since(None)));
+        assert_eq!(place.next_request(), Some(NextRequest::Since(None)));
         place.read("first", &[at(100), at(200)], None, etag("a"), at(300));
-        assert_eq!(place.asked(), None);
+        assert_eq!(place.next_request(), None);
         place.begin(None);
-        assert_eq!(place.asked(), Some(NextRequest::Since(Some(at(199)))));
+        assert_eq!(place.next_request(), Some(NextRequest::Since(Some(at(199)))));
         place.read("second", &[at(200)], None, etag("b"), at(400));
         place.begin(None);
         assert_eq!(place.validators("second"), etag("b").as_ref());
         place.unchanged("second");
-        assert_eq!((place.asked(), place.cursor), (None, Some(at(200))));
+        assert_eq!((place.next_request(), place.cursor), (None, Some(at(200))));
         // After a change the old pages are never requested again.
         place.begin(None);
         place.read("third", &[at(200), at(900)], None, etag("c"), at(950));
@@ -342,10 +342,10 @@ mod tests {
 
         let mut place = Cursor::default();
         place.begin(Some(at(50)));
-        assert_eq!(place.asked(), Some(NextRequest::Since(Some(at(50)))));
+        assert_eq!(place.next_request(), Some(NextRequest::Since(Some(at(50)))));
         place.cursor = Some(at(100));
         place.begin(Some(at(50)));
-        assert_eq!(place.asked(), Some(NextRequest::Since(Some(at(99)))));
+        assert_eq!(place.next_request(), Some(NextRequest::Since(Some(at(99)))));
     }
 
     proptest! {

@@ -192,7 +192,7 @@ fn a_request_ends_without_a_network_and_when_it_is_stopped() {
     let access = HubAccess { endpoint: user.hub.url.clone(), token: None };
     let error = add(&user.request(NAME), &access, &user.models(), &StopsAfter::new(0)).expect_err("stopped");
     assert!(matches!(error, tamis::Error::Cancelled), "{error}");
-    assert!(user.models().list().is_empty());
+    assert!(user.models().installed().is_empty());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn models_are_found_and_removed_by_name_and_revision() {
     user.hub.change(NAME, |repository| repository.commit.clone_from(&other));
     let second = user.added();
     let models = user.models();
-    assert_eq!(models.list().len(), 2);
+    assert_eq!(models.installed().len(), 2);
     assert_eq!(models.find(NAME, None).expect("the newest").record.revision, other);
     assert_eq!(models.find(NAME, Some(&COMMIT[..8])).expect("there").record.revision, COMMIT);
     assert_eq!(models.find(NAME, Some("aba")), None, "too short to be a commit");
@@ -212,7 +212,7 @@ fn models_are_found_and_removed_by_name_and_revision() {
     models.remove(&second.model).expect("removed");
     assert_eq!(models.find(NAME, None).expect("the other").record.revision, COMMIT);
     models.remove(&models.find(NAME, None).expect("there")).expect("removed");
-    assert_eq!((models.list().len(), user.files().len()), (0, 0));
+    assert_eq!((models.installed().len(), user.files().len()), (0, 0));
 
     let user = User::of(table());
     let hub: &Hub = &user.hub;
@@ -222,7 +222,7 @@ fn models_are_found_and_removed_by_name_and_revision() {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| add(&request, &access, &models, &()).is_ok())).collect();
         assert!(threads.into_iter().all(|thread| thread.join().expect("no panic")));
     });
-    assert_eq!(models.list().len(), 1);
+    assert_eq!(models.installed().len(), 1);
 }
 
 #[test]
