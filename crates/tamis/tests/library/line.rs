@@ -4,6 +4,7 @@ use crate::support::{ask, assert_says, indexed_notes, notes_tree, paths, search}
 use std::collections::HashSet;
 use tamis::search::Aim;
 use tamis::{Answer, SearchRequest};
+use tamis_cut::{Guarantee, Want, parse};
 
 const PRUNING: &str = "how are apple trees pruned";
 const FOREIGN: &str = "kubernetes ingress controller";

@@ -262,7 +262,7 @@ fn one_side_can_be_asked_for_shortened_and_stopped() {
     let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
     let request = RelatedRequest { by: Some(RelatedBy::Reference), ..RelatedRequest::new(wanted) };
     let places = stop_everywhere(|observer| index.related().find(&request, observer));
-    assert!(places > related(&index, &request.wanted).referenced_by.len(), "{places}");
+    assert!(places > related(&index, &request.id).referenced_by.len(), "{places}");
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Views through the store and its guard. What they count is tested beside them, on graphs counted by hand.
 
 use crate::evidence::graph::subjects;
-use std::time::Duration;
-use tamis::evidence::{Relation, SqlAnswer, SqlValue, ViewRequest};
+use tamis::evidence::{Relation, SqlAnswer, SqlLimits, SqlValue, ViewRequest};
 use tamis::{Error, Index};
 
 fn ask(index: &Index, view: &str, given: &[(&str, &str)]) -> SqlAnswer {

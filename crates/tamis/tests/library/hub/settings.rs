@@ -6,7 +6,6 @@ use crate::hub::{NAME, User, assert_near};
 use crate::support::assert_says;
 use tamis::hub::{AddRequest, ModelKind};
 use tamis_embed::{LocalReranker, Reranker};
-use tamis_embed::{LocalReranker, Reranker};
 
 const TEXT: &str = "heat the oven to bake bread";
 
