@@ -130,7 +130,7 @@ fn telemetry_off_records_nothing_and_feedback_says_why() {
     let tree = Tree::indexed();
     let off = |arguments: &[&str]| {
         let mut command = tree.tamis(arguments);
-        command.env("TAMIS_TELEMETRY", "off");
+        command.env("TAMIS_TELEMETRY_RECORD", "off");
         run(command)
     };
     let (code, out, err) = off(&["search", "--json", "how hot should the oven be"]);

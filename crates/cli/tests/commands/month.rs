@@ -17,7 +17,7 @@ fn month() -> Tree {
             }
         }
     }
-    tree.write(".tamis/config.toml", "telemetry = \"off\"\n");
+    tree.write(".tamis/config.toml", "telemetry.record = \"off\"\n");
     tree.tamis(&["index"]).assert().success();
     tree
 }

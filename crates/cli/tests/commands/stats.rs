@@ -26,7 +26,7 @@ fn nothing_recorded_is_said_and_is_exit_status_1() {
     }
     assert!(!tree.root().join(".tamis/usage.db-wal").exists() || tree.json(&["stats", "--json"])["queries"] == 0);
     let mut off = tree.tamis(&["stats"]);
-    off.env("TAMIS_TELEMETRY", "off");
+    off.env("TAMIS_TELEMETRY_RECORD", "off");
     let (code, _, err) = run(off);
     assert_eq!(code, 1);
     assert!(err.contains("telemetry is off"), "{err}");

@@ -32,7 +32,7 @@ fn bridges() -> Tree {
 /// An answer of an index that records nothing.
 fn answer(tree: &Tree, arguments: &[&str]) -> Value {
     let arguments = [&["search", "--json", "--no-refresh", QUESTION], arguments].concat();
-    let output = tree.tamis(&arguments).env("TAMIS_TELEMETRY", "off").output().expect("runs");
+    let output = tree.tamis(&arguments).env("TAMIS_TELEMETRY_RECORD", "off").output().expect("runs");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{arguments:?}: {error}\n{}", String::from_utf8_lossy(&output.stderr)))
 }
