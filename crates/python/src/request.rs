@@ -28,7 +28,7 @@ impl Search {
         };
         let request = SearchParameters { common, ..self.parameters }.request(config)?;
         let request = SearchRequest { gate: self.gate, snippet_lines: self.snippet_lines, ..request };
-        request.asked(config)?;
+        request.tuned_rule(config)?;
         Ok(request)
     }
 }

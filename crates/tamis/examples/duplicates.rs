@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pairs = arguments.filter_map(|argument| argument.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())));
     let (counts, given): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| key == "without");
     let count = counts.first().map_or(Ok(WITHOUT), |(_, value)| value.parse())?;
-    let defaults = [("index.models", "minilm"), ("telemetry", "off")];
+    let defaults = [("index.models", "minilm"), ("telemetry.record", "off")];
     let flags = defaults.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).chain(given).map(set);
     let config = Config::load(&Origins { flags: flags.collect(), ..Origins::default() }, None)?;
     let floor = config.triage.duplicates.min_likeness;

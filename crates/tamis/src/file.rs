@@ -175,11 +175,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_whole_and_leaves_nothing_behind() {
+    fn a_change_is_whole_and_keeps_what_an_editor_saves_meanwhile() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("a.md");
-        assert!(create(&path, "one\n").expect("made"));
-        assert!(!create(&path, "two\n").expect("it is there"));
+        assert!(create(&path, "one\n").expect("made") && !create(&path, "two\n").expect("it is there"));
         fs::write(directory.path().join(format!("{TEMPORARY}old")), "half").expect("written");
         let _lock = DirectoryLock::take(directory.path()).expect("free");
         let length = edit(&path, |text| Ok((format!("{text}two\n"), text.len()))).expect("edited");
@@ -189,10 +188,7 @@ mod tests {
         let names: Vec<_> =
             fs::read_dir(directory.path()).expect("listed").flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(names, ["a.md"]);
-    }
 
-    #[test]
-    fn what_an_editor_saves_meanwhile_is_kept() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("a.md");
         fs::write(&path, "one\n").expect("written");

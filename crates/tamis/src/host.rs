@@ -14,7 +14,7 @@ pub(crate) struct Host {
 
 impl Host {
     /// Returns the host of an address; `None` unless it begins with `http://` or `https://` and a name.
-    pub fn of(uri: &Uri) -> Option<Host> {
+    pub fn from_uri(uri: &Uri) -> Option<Host> {
         let scheme = uri.scheme_str()?.to_ascii_lowercase();
         let default = match scheme.as_str() {
             "https" => 443,

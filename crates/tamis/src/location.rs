@@ -139,6 +139,13 @@ mod tests {
         assert_eq!(Location::discover(&deep, None).expect("found").root, base.join("project/src"));
         let elsewhere = base.join("elsewhere");
         assert_eq!(Location::discover(&deep, Some(&elsewhere)).expect("found").directory, elsewhere);
+
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        assert!(Location::discover(&directory.path().join("none"), None).is_err());
+        let file = directory.path().join("file");
+        fs::write(&file, "").expect("written");
+        let error = Location::discover(&file, None).expect_err("a file is no root").to_string();
+        assert!(error.contains("not a directory"), "{error}");
     }
 
     #[test]
@@ -183,15 +190,5 @@ mod tests {
         }
         std::os::unix::fs::symlink("kept", &link).expect("linked");
         assert!(Location::discover(&base.join("tree"), None).is_ok(), "a link in the tree leads nowhere else");
-    }
-
-    #[test]
-    fn a_missing_directory_and_a_file_are_errors() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        assert!(Location::discover(&directory.path().join("none"), None).is_err());
-        let file = directory.path().join("file");
-        fs::write(&file, "").expect("written");
-        let error = Location::discover(&file, None).expect_err("a file is no root").to_string();
-        assert!(error.contains("not a directory"), "{error}");
     }
 }

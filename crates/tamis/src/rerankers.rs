@@ -38,7 +38,7 @@ struct Calibration {
 
 impl ConfiguredReranker {
     /// Returns the reranker that `rerank.model` names, if it names one. Nothing is read or sent.
-    pub fn of(config: &Config) -> Option<Self> {
+    pub fn from_config(config: &Config) -> Option<Self> {
         let rerank = &config.rerank;
         let name = rerank.model.as_deref()?;
         let (id, origin) = match &config.models.get(name)?.provider {
@@ -151,7 +151,7 @@ mod tests {
         std::fs::write(&file, MODELS).expect("written");
         let flags = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned(), "test".to_owned()));
         let origins = Origins { user: Some(file), flags: flags.collect(), ..Origins::default() };
-        ConfiguredReranker::of(&Config::load(&origins, None).expect("valid"))
+        ConfiguredReranker::from_config(&Config::load(&origins, None).expect("valid"))
     }
 
     fn error(model: &ConfiguredReranker) -> String {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_holds_model_and_calibration_but_no_secrets() {
+    fn a_reranker_has_a_name_a_patience_and_calibrated_odds() {
         assert!(configured(&[]).is_none());
         let remote = configured(&[("rerank.model", "reader")]).expect("named");
         assert_eq!((remote.name(), remote.is_remote()), ("rerank:m@localhost:1", true));
@@ -170,19 +170,7 @@ mod tests {
         // Log odds may need no change and be calibrated.
         let measured = configured(&[("rerank.model", "house"), ("rerank.slope", "1")]).expect("named");
         assert_eq!((measured.name(), measured.is_calibrated()), ("cross-encoder:house#1,0", true));
-    }
 
-    #[test]
-    fn what_is_missing_is_named_when_it_is_needed() {
-        let remote = configured(&[("rerank.model", "reader")]).expect("named");
-        let message = error(&remote);
-        assert!(message.contains("TAMIS_TEST_KEY_THAT_NOBODY_SETS") && !message.contains("pass"), "{message}");
-        let local = configured(&[("rerank.model", "house")]).expect("named");
-        assert!(error(&local).contains("house: it has no tokenizer.json"), "{}", error(&local));
-    }
-
-    #[test]
-    fn a_search_s_patience_is_the_endpoint_s() {
         let endpoint = RerankEndpoint {
             url: "http://localhost:1/v1/rerank".to_owned(),
             model: "m".to_owned(),
@@ -192,17 +180,20 @@ mod tests {
             requests_per_minute: Some(60),
             scores: None,
         };
-        let config = remote(&endpoint, Duration::from_secs(2));
+        let config = self::remote(&endpoint, Duration::from_secs(2));
         assert_eq!((config.endpoint.url.as_str(), config.batch_size), ("http://localhost:1/v1/rerank", 32));
         assert_eq!((config.endpoint.max_retries, config.endpoint.requests_per_minute), (QUERY_RETRIES, Some(60)));
         assert_eq!(config.time_limit, Some(Duration::from_secs(2)));
-    }
 
-    #[test]
-    fn log_odds_are_calibrated_and_stay_finite() {
         let calibration = Calibration { slope: 0.5, offset: -1.0 };
         assert_eq!([4.0, -2.0].map(|odds| calibration.apply(odds)), [1.0, -2.0]);
         let steep = Calibration { slope: 100.0, offset: 100.0 };
         assert_eq!([f32::MAX, f32::MIN].map(|odds| steep.apply(odds)), [1000.0, -1000.0]);
+
+        let remote = configured(&[("rerank.model", "reader")]).expect("named");
+        let message = error(&remote);
+        assert!(message.contains("TAMIS_TEST_KEY_THAT_NOBODY_SETS") && !message.contains("pass"), "{message}");
+        let local = configured(&[("rerank.model", "house")]).expect("named");
+        assert!(error(&local).contains("house: it has no tokenizer.json"), "{}", error(&local));
     }
 }

@@ -94,7 +94,7 @@ impl Index {
             };
             for document in self.store.documents(&source.namespace)? {
                 let DocumentState { path, collection, role, .. } = &document;
-                unread.extend(UnreadDocument::of(&source.namespace, path, collection, role));
+                unread.extend(UnreadDocument::new(&source.namespace, path, collection, role));
                 if document.collection == SKIPPED {
                     *skipped.entry(document.role).or_default() += 1;
                 } else {

@@ -55,7 +55,7 @@ impl Bases {
     pub fn here() -> Bases {
         let found = etcetera::base_strategy::choose_native_strategy().ok();
         let Some(found) = found.filter(|found| found.home_dir().is_absolute()) else {
-            return Bases::of(System::here(), &|name| std::env::var_os(name));
+            return Bases::new(System::here(), &|name| std::env::var_os(name));
         };
         // On macOS the other directory is for property lists only, which the system writes itself.
         let configuration = if cfg!(target_os = "macos") { found.data_dir() } else { found.config_dir() };
@@ -67,7 +67,7 @@ impl Bases {
     }
 
     /// Returns those that variables set on a system. Tests can check every system this way.
-    pub fn of(system: System, environment: &dyn Fn(&str) -> Option<OsString>) -> Bases {
+    pub fn new(system: System, environment: &dyn Fn(&str) -> Option<OsString>) -> Bases {
         let set = |name: &str| environment(name).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
         let home = match system {
             System::Windows => set("USERPROFILE").or_else(|| set("HOME")),
@@ -111,11 +111,11 @@ impl UserDirectories {
     /// Returns those of the user who runs this process.
     #[must_use]
     pub fn here() -> UserDirectories {
-        UserDirectories::of(&Bases::here(), &|name| std::env::var_os(name))
+        UserDirectories::new(&Bases::here(), &|name| std::env::var_os(name))
     }
 
     /// Returns the directories given by the bases and the variables.
-    pub(crate) fn of(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
+    pub(crate) fn new(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
         let named = |variable: &str| environment(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
         let own = |base: &Option<PathBuf>| base.as_ref().map(|base| base.join(PROGRAM));
         let cache = named(CACHE_VARIABLE).or_else(|| own(&bases.cache));
@@ -160,7 +160,7 @@ mod tests {
     fn found(system: System, set: &[(&str, &str)]) -> [Option<PathBuf>; 3] {
         let environment =
             |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
-        let found = UserDirectories::of(&Bases::of(system, &environment), &environment);
+        let found = UserDirectories::new(&Bases::new(system, &environment), &environment);
         [found.configuration, found.cache, found.evaluations]
     }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_variable_says_where() {
+    fn directories_follow_the_strongest_variable_and_the_system() {
         let all = [
             ("HOME", "/h"),
             ("XDG_CONFIG_HOME", "/x/config"),
@@ -185,10 +185,7 @@ mod tests {
         let home = [("HOME", "/h"), ("XDG_CONFIG_HOME", ""), ("XDG_CACHE_HOME", ""), ("TAMIS_CACHE", "")];
         assert_eq!(found(System::Linux, &home), paths(["/h/.config/tamis", "/h/.cache/tamis", "/h/.cache/tamis/eval"]));
         assert_eq!(found(System::Linux, &[]), [None, None, None]);
-    }
 
-    #[test]
-    fn each_system_has_its_own_places() {
         assert_eq!(
             found(System::Mac, &[("HOME", "/no/such/home")]),
             paths([

@@ -16,7 +16,7 @@ Examples:
   tamis stats --replay background:lambda=0.7,otsu --since 30d
   tamis stats --purge                           delete the record, except judged searches
 
-The record never leaves this machine. `telemetry = \"off\"` in the configuration turns it off.
+The record never leaves this machine. `telemetry.record = false` in the configuration turns it off.
 Exit status: 0 there is a record, 1 there is none, 2 an error.")]
 pub struct StatsArguments {
     #[command(flatten)]

@@ -74,7 +74,7 @@ pub fn ask(
     let config = session.config()?;
     // Both checks come before indexing: a question that cannot be asked must not cost a run.
     let mut request = request(&config)?;
-    request.asked(&config).map_err(|error| refused(error, "--cut"))?;
+    request.tuned_rule(&config).map_err(|error| refused(error, "--cut"))?;
     let wants_refresh = config.search.refresh;
     let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };
     let directory = WorkingDirectory::of(&index);

@@ -20,12 +20,12 @@ use tamis::hub::{AddRequest, HubAccess, InstalledModel, ModelKind, ModelName, Mo
 /// The model cannot be fetched, used, removed or written to the configuration.
 pub fn run(arguments: &ModelArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let models = ModelsDirectory::of(&session.origins.directories)
+    let models = ModelsDirectory::new(&session.origins.directories)
         .ok_or_else(|| anyhow!("there is no directory for models; set TAMIS_CACHE"))?;
     match &arguments.action {
         ModelAction::Add(arguments) => added(arguments, &session, &models, output),
         ModelAction::List(list) => {
-            let listed: Vec<Shown> = models.list().into_iter().map(|model| shown(model, &session)).collect();
+            let listed: Vec<Shown> = models.installed().into_iter().map(|model| shown(model, &session)).collect();
             if list.json {
                 output.json(&listed)?;
             } else {
@@ -168,7 +168,7 @@ fn meant(named: &ModelNamed, session: &Session, models: &ModelsDirectory) -> Vec
         return models.find(&hub.model, hub.revision.as_deref()).into_iter().collect();
     }
     let Ok(name) = named.name.parse::<ModelName>() else { return Vec::new() };
-    let all = models.list().into_iter();
+    let all = models.installed().into_iter();
     all.filter(|model| model.is(name.repository(), name.revision())).collect()
 }
 

@@ -251,63 +251,38 @@ mod tests {
             ("GEMINI_CLI_HOME", "/g"),
         ];
         const WINDOWS: &[(&str, &str)] = &[("USERPROFILE", "U:/a"), ("APPDATA", "U:/a/AppData/Roaming")];
+        let (config, support, roaming) = ("/h/.config", "/h/Library/Application Support", "U:/a/AppData/Roaming");
         let cases = [
-            (Client::ClaudeCode, "/h/.claude.json", "/c/.claude.json", "/h/.claude.json", "U:/a/.claude.json"),
+            (Client::ClaudeCode, ["/h", "/c", "/h", "U:/a"].map(str::to_owned), ".claude.json"),
             (
                 Client::ClaudeDesktop,
-                "/h/.config/Claude/claude_desktop_config.json",
-                "/x/Claude/claude_desktop_config.json",
-                "/h/Library/Application Support/Claude/claude_desktop_config.json",
-                "U:/a/AppData/Roaming/Claude/claude_desktop_config.json",
+                [config, "/x", support, roaming].map(|root| format!("{root}/Claude")),
+                "claude_desktop_config.json",
             ),
-            (
-                Client::Codex,
-                "/h/.codex/config.toml",
-                "/d/config.toml",
-                "/h/.codex/config.toml",
-                "U:/a/.codex/config.toml",
-            ),
+            (Client::Codex, ["/h/.codex", "/d", "/h/.codex", "U:/a/.codex"].map(str::to_owned), "config.toml"),
             (
                 Client::CopilotCli,
-                "/h/.copilot/mcp-config.json",
-                "/o/mcp-config.json",
-                "/h/.copilot/mcp-config.json",
-                "U:/a/.copilot/mcp-config.json",
+                ["/h/.copilot", "/o", "/h/.copilot", "U:/a/.copilot"].map(str::to_owned),
+                "mcp-config.json",
             ),
-            (
-                Client::GeminiCli,
-                "/h/.gemini/settings.json",
-                "/g/.gemini/settings.json",
-                "/h/.gemini/settings.json",
-                "U:/a/.gemini/settings.json",
-            ),
+            (Client::GeminiCli, ["/h", "/g", "/h", "U:/a"].map(|root| format!("{root}/.gemini")), "settings.json"),
             (
                 Client::OpenCode,
-                "/h/.config/opencode/opencode.json",
-                "/x/opencode/opencode.json",
-                "/h/.config/opencode/opencode.json",
-                "U:/a/.config/opencode/opencode.json",
+                [config, "/x", config, "U:/a/.config"].map(|root| format!("{root}/opencode")),
+                "opencode.json",
             ),
-            (
-                Client::VsCode,
-                "/h/.config/Code/User/mcp.json",
-                "/x/Code/User/mcp.json",
-                "/h/Library/Application Support/Code/User/mcp.json",
-                "U:/a/AppData/Roaming/Code/User/mcp.json",
-            ),
+            (Client::VsCode, [config, "/x", support, roaming].map(|root| format!("{root}/Code/User")), "mcp.json"),
             (
                 Client::Zed,
-                "/h/.config/zed/settings.json",
-                "/x/zed/settings.json",
-                "/h/.config/zed/settings.json",
-                "U:/a/AppData/Roaming/Zed/settings.json",
+                ["/h/.config/zed", "/x/zed", "/h/.config/zed", "U:/a/AppData/Roaming/Zed"].map(str::to_owned),
+                "settings.json",
             ),
         ];
-        for (client, linux, moved, mac, windows) in cases {
-            assert_eq!(user_file(client, System::Linux, HOME), linux);
-            assert_eq!(user_file(client, System::Linux, MOVED), moved);
-            assert_eq!(user_file(client, System::Mac, HOME), mac);
-            assert_eq!(user_file(client, System::Windows, WINDOWS), windows);
+        for (client, roots, file) in cases {
+            let systems =
+                [(System::Linux, HOME), (System::Linux, MOVED), (System::Mac, HOME), (System::Windows, WINDOWS)];
+            let found = systems.map(|(system, variables)| user_file(client, system, variables));
+            assert_eq!(found, roots.map(|root| format!("{root}/{file}")));
             assert_eq!(user_file(client, System::Linux, &[]), "", "no home, no file");
         }
     }

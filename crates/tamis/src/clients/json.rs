@@ -28,7 +28,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// The text is not of this form; the message names the place.
 pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
     let root = parse(text)?;
-    let Some(servers) = held(&root, servers)? else { return Ok(None) };
+    let Some(servers) = find_servers(&root, servers)? else { return Ok(None) };
     Ok(entry(&servers, name)?.and_then(|entry| match CstNode::from(entry).to_serde_value() {
         Some(Value::Object(entry)) => Some(entry),
         _ => None,
@@ -73,7 +73,7 @@ pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]
 pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
     let root = parse(text)?;
     let mut wanted = value(&root);
-    let Some(held) = held(&root, servers)? else { return Ok(text.to_owned()) };
+    let Some(held) = find_servers(&root, servers)? else { return Ok(text.to_owned()) };
     if let Some(property) = held.get(name) {
         property.remove();
         let left = child(&mut wanted, servers);
@@ -98,7 +98,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
 /// As [`with`].
 pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
     let root = parse(text)?;
-    let Some(entry) = held(&root, servers)?.map(|held| entry(&held, name)).transpose()?.flatten() else {
+    let Some(entry) = find_servers(&root, servers)?.map(|held| entry(&held, name)).transpose()?.flatten() else {
         return Ok(Vec::new());
     };
     let names = entry.properties().into_iter().filter_map(|property| property.name()?.decoded_value().ok());
@@ -126,7 +126,7 @@ fn value(root: &CstRootNode) -> Value {
     root.to_serde_value().unwrap_or_else(|| Value::Object(Map::new()))
 }
 
-fn held(root: &CstRootNode, servers: &str) -> Result<Option<CstObject>, String> {
+fn find_servers(root: &CstRootNode, servers: &str) -> Result<Option<CstObject>, String> {
     let Some(value) = root.value() else { return Ok(None) };
     let object = value.as_object().ok_or("not an object of settings")?;
     let Some(property) = object.get(servers) else { return Ok(None) };

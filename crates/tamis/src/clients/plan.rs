@@ -181,12 +181,12 @@ impl Plan {
                 Some(first) => {
                     let first = Some(first.as_str()).filter(|_| !record.made_file || record.inserted != before);
                     let made = record.made_directories.clone();
-                    Some(Record { made_file: record.made_file, ..Record::of(path, &self.name, first, after, made) })
+                    Some(Record { made_file: record.made_file, ..Record::new(path, &self.name, first, after, made) })
                 }
                 None => None,
             },
             (None, Some(_)) if is_ours => return Ok(()),
-            (_, before) => Some(Record::of(path, &self.name, before, after, made)),
+            (_, before) => Some(Record::new(path, &self.name, before, after, made)),
         };
         match record {
             Some(record) => records.keep(&record),

@@ -36,7 +36,7 @@ pub(super) struct Record {
 
 impl Record {
     /// Creates the record of a change from `before` to `after`. `before` is `None` if the file is new.
-    pub fn of(file: &Path, name: &str, before: Option<&str>, after: &str, made_directories: Vec<PathBuf>) -> Record {
+    pub fn new(file: &Path, name: &str, before: Option<&str>, after: &str, made_directories: Vec<PathBuf>) -> Record {
         let made_file = before.is_none();
         let before = before.unwrap_or_default();
         let same = |(one, other): &(char, char)| one == other;
@@ -168,17 +168,31 @@ mod tests {
     use proptest::prelude::*;
 
     fn record(before: &str, after: &str) -> Record {
-        Record::of(Path::new("/a"), "tamis", Some(before), after, Vec::new())
+        Record::new(Path::new("/a"), "tamis", Some(before), after, Vec::new())
     }
 
     #[test]
-    fn what_stands_there_twice_is_not_taken_out() {
+    fn an_entry_is_taken_out_as_it_was_put_in() {
         let change = record("[]", "[aba]");
         assert_eq!(change.inserted, "aba");
         assert_eq!(change.undone("[aba, x]").as_deref(), Some("[, x]"), "what else changed stays");
         assert_eq!(change.undone("[aba] [aba]"), None);
         assert_eq!(change.undone("[ababa]"), None, "overlapping");
         assert_eq!(change.undone("[ab]"), None, "changed since");
+
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let records = Records::new(directory.path().join("user"));
+        let file = Path::new("/p/.mcp.json");
+        let made = vec![PathBuf::from("/p")];
+        records.keep(&Record::new(file, "one", None, "{1}", made.clone())).expect("kept");
+        records.keep(&Record::new(file, "two", Some("{1}"), "{1,2}", Vec::new())).expect("kept");
+        records.drop(file, "one", true).expect("dropped");
+        let left = records.find(file, "two").expect("read").expect("there");
+        assert!(left.made_file && left.made_directories == made);
+        assert_eq!(records.find(file, "one").expect("read"), None);
+        fs::write(records.path(), "nonsense").expect("written");
+        let error = records.find(file, "two").expect_err("damaged").to_string();
+        assert!(error.contains("installed.json") && error.contains("move it away"), "{error}");
     }
 
     proptest! {
@@ -189,22 +203,5 @@ mod tests {
                 prop_assert_eq!(undone, before);
             }
         }
-    }
-
-    #[test]
-    fn an_entry_that_stays_takes_over_what_was_made() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let records = Records::new(directory.path().join("user"));
-        let file = Path::new("/p/.mcp.json");
-        let made = vec![PathBuf::from("/p")];
-        records.keep(&Record::of(file, "one", None, "{1}", made.clone())).expect("kept");
-        records.keep(&Record::of(file, "two", Some("{1}"), "{1,2}", Vec::new())).expect("kept");
-        records.drop(file, "one", true).expect("dropped");
-        let left = records.find(file, "two").expect("read").expect("there");
-        assert!(left.made_file && left.made_directories == made);
-        assert_eq!(records.find(file, "one").expect("read"), None);
-        fs::write(records.path(), "nonsense").expect("written");
-        let error = records.find(file, "two").expect_err("damaged").to_string();
-        assert!(error.contains("installed.json") && error.contains("move it away"), "{error}");
     }
 }

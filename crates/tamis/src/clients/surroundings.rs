@@ -24,7 +24,7 @@ impl fmt::Debug for Surroundings {
 impl Surroundings {
     /// Creates the surroundings from a system and a function that returns the value of an environment variable.
     pub fn new(system: System, environment: impl Fn(&str) -> Option<String> + 'static) -> Surroundings {
-        let bases = Bases::of(system, &|name| environment(name).map(OsString::from));
+        let bases = Bases::new(system, &|name| environment(name).map(OsString::from));
         Surroundings { system, environment: Box::new(environment), bases }
     }
 
@@ -49,7 +49,7 @@ impl Surroundings {
 
     /// Returns this program's own configuration directory.
     pub(super) fn own_configuration(&self) -> Option<PathBuf> {
-        let directories = UserDirectories::of(&self.bases, &|name| self.variable(name).map(OsString::from));
+        let directories = UserDirectories::new(&self.bases, &|name| self.variable(name).map(OsString::from));
         directories.configuration().map(Path::to_owned)
     }
 

@@ -27,7 +27,7 @@ pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]
         table.set_implicit(true);
         document.insert(servers, Item::Table(table));
     }
-    let held = held(&mut document, servers)?;
+    let held = find_servers(&mut document, servers)?;
     if !held.contains_key(name) {
         held.insert(name, Item::Table(Table::new()));
     }
@@ -51,7 +51,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
     if !document.contains_key(servers) {
         return Ok(text.to_owned());
     }
-    let held = held(&mut document, servers)?;
+    let held = find_servers(&mut document, servers)?;
     if held.remove(name).is_none() {
         return Ok(text.to_owned());
     }
@@ -98,7 +98,7 @@ fn parse(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|error| format!("not TOML: {error}").trim_end().to_owned())
 }
 
-fn held<'a>(document: &'a mut DocumentMut, servers: &str) -> Result<&'a mut dyn TableLike, String> {
+fn find_servers<'a>(document: &'a mut DocumentMut, servers: &str) -> Result<&'a mut dyn TableLike, String> {
     document.get_mut(servers).and_then(Item::as_table_like_mut).ok_or_else(|| not_table(servers))
 }
 

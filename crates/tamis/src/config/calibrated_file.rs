@@ -191,9 +191,38 @@ rust = 0.5123
 ";
 
     #[test]
-    fn an_empty_file_gets_the_table_alone() {
+    fn the_table_alone_is_changed() {
         assert_eq!(edited("", Some(&calibrated(&[("rust", 0.5123)]))).as_deref(), Ok(TABLE));
         assert_eq!(edited(TABLE, None).as_deref(), Ok(""));
+
+        let text = "[search.calibrated] # ours\nprovider = \"static\" # a\nmodel = \"static-256-v1\"\nts = 0.4\nrust = 0.4 # low\n\
+                    python = 0.3\n\n# next\n[rank]\n";
+        let written = edited(text, Some(&calibrated(&[("rust", 0.5), ("typescript", 0.45)]))).expect("written");
+        assert_eq!(
+            written,
+            "[search.calibrated] # ours\nprovider = \"static\" # a\nmodel = \"static-256-v1\"\nrust = 0.5 # low\npython = 0.3\n\
+             calibrated_at = \"2026-01-31T12:00:00Z\"\ntypescript = 0.45\n\n# next\n[rank]\n",
+        );
+        let other_model = CalibratedConfig { model: "minilm-l6-v2".into(), ..calibrated(&[("rust", 0.6)]) };
+        let written = edited(&written, Some(&other_model)).expect("written");
+        assert!(written.contains("rust = 0.6 # low\n") && !written.contains("python"), "{written}");
+
+        let written = edited("search = { top_k = 5 } # all\n", Some(&calibrated(&[("rust", 0.5)]))).expect("written");
+        assert!(
+            written.starts_with("search = { top_k = 5") && written.ends_with("rust = 0.5 } } # all\n"),
+            "{written}"
+        );
+        assert!(edited("search = 5\n", Some(&calibrated(&[]))).is_err());
+        assert!(edited("search = ", Some(&calibrated(&[]))).is_err());
+
+        let text = format!("# ask Ada before changing this\n{TABLE}");
+        assert_eq!(
+            edited(&text, None).as_deref(),
+            Ok(
+                "# ask Ada before changing this\n# Measured by `tamis calibrate`; a value in [search.thresholds] goes before it.\n\
+                [search.calibrated]\n"
+            )
+        );
     }
 
     #[test]
@@ -203,7 +232,7 @@ rust = 0.5123
             "\u{feff}# top\r\n[search]\r\ntop_k=5\r\n\r\n[rank]\r\n# mixed\ntest = 0.5",
             "[search.thresholds]\n# by hand\nrust = 0.72",
             "search.top_k = 5\n[rank]\ntest = 0.5\n",
-            "telemetry = \"off\"\n\n\n# [search.calibrated]\n# rust = 0.5\n",
+            "telemetry.record = \"off\"\n\n\n# [search.calibrated]\n# rust = 0.5\n",
         ] {
             let written = edited(text, Some(&calibrated(&[("rust", 0.5123)]))).expect("written");
             let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -221,44 +250,6 @@ rust = 0.5123
             assert_eq!(again.as_ref(), Ok(&written), "writing the same again changes nothing");
             assert!(!edited(&written, None).expect("taken out").contains("\nprovider"));
         }
-    }
-
-    #[test]
-    fn the_table_is_changed_in_place() {
-        let text = "[search.calibrated] # ours\nprovider = \"static\" # a\nmodel = \"static-256-v1\"\nts = 0.4\nrust = 0.4 # low\n\
-                    python = 0.3\n\n# next\n[rank]\n";
-        let written = edited(text, Some(&calibrated(&[("rust", 0.5), ("typescript", 0.45)]))).expect("written");
-        assert_eq!(
-            written,
-            "[search.calibrated] # ours\nprovider = \"static\" # a\nmodel = \"static-256-v1\"\nrust = 0.5 # low\npython = 0.3\n\
-             calibrated_at = \"2026-01-31T12:00:00Z\"\ntypescript = 0.45\n\n# next\n[rank]\n",
-        );
-        let other_model = CalibratedConfig { model: "minilm-l6-v2".into(), ..calibrated(&[("rust", 0.6)]) };
-        let written = edited(&written, Some(&other_model)).expect("written");
-        assert!(written.contains("rust = 0.6 # low\n") && !written.contains("python"), "{written}");
-    }
-
-    #[test]
-    fn a_table_on_one_line_stays_on_one_line() {
-        let written = edited("search = { top_k = 5 } # all\n", Some(&calibrated(&[("rust", 0.5)]))).expect("written");
-        assert!(
-            written.starts_with("search = { top_k = 5") && written.ends_with("rust = 0.5 } } # all\n"),
-            "{written}"
-        );
-        assert!(edited("search = 5\n", Some(&calibrated(&[]))).is_err());
-        assert!(edited("search = ", Some(&calibrated(&[]))).is_err());
-    }
-
-    #[test]
-    fn somebodys_comment_above_the_table_outlives_it() {
-        let text = format!("# ask Ada before changing this\n{TABLE}");
-        assert_eq!(
-            edited(&text, None).as_deref(),
-            Ok(
-                "# ask Ada before changing this\n# Measured by `tamis calibrate`; a value in [search.thresholds] goes before it.\n\
-                [search.calibrated]\n"
-            )
-        );
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection
     };
     let collection = match text("collection")? {
         None => None,
-        Some(name) => Some(FileCollection::of(&name).ok_or_else(|| {
+        Some(name) => Some(FileCollection::from_word(&name).ok_or_else(|| {
             let allowed = format!("one of {}", FileCollection::NAMES.join(", "));
             wrong(file, &at("collection"), format!("{name:?}"), &allowed)
         })?),
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn read(text: &str) -> Result<Vec<Collection>, ConfigError> {
+    fn parse(text: &str) -> Result<Vec<Collection>, ConfigError> {
         let table: toml::Table = text.parse().expect("TOML");
         read_collections(&table["collection"], Path::new("config.toml"))
     }
@@ -309,7 +309,7 @@ mod tests {
                 "collection[2].namespace = \"x\": must be another name than that of an earlier [[collection]]",
             ),
         ] {
-            let error = read(text).expect_err(text).to_string();
+            let error = parse(text).expect_err(text).to_string();
             assert!(error.contains(said), "{text}\n{error}");
         }
     }
@@ -323,7 +323,7 @@ mod tests {
         fs::write(base.path().join("service-file"), "").expect("written");
         let root = base.path().join("project");
         let file = root.join(".tamis/config.toml");
-        let entries = read(
+        let entries = parse(
             "[[collection]]\npath = '../service-b'\nowner = 'team'\n[[collection]]\npath = '../service-*'\n\
              [[collection]]\npath = './../library/'\n[[collection]]\npath = '../gone'",
         )
@@ -343,7 +343,7 @@ mod tests {
         std::os::unix::fs::symlink(base.path().join("secret"), root.join("link")).expect("linked");
         let file = root.join(".tamis/config.toml");
         let found = |path: &str, trusted: bool| {
-            let entries = read(&format!("[[collection]]\npath = '{path}'")).expect("valid");
+            let entries = parse(&format!("[[collection]]\npath = '{path}'")).expect("valid");
             directories(&entries, &root, &file, || trusted)
         };
         assert_eq!(names(&found("inside", false).expect("inside")), ["inside"]);

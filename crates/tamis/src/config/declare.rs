@@ -66,7 +66,7 @@ pub(super) trait Section: Sized {
     ///
     /// # Errors
     /// A value of the key's type that cannot be used.
-    fn read(settings: &Settings) -> Result<Self, ConfigError>;
+    fn from_settings(settings: &Settings) -> Result<Self, ConfigError>;
 }
 
 /// Declares a section: `section! { pub struct NAME { … } }` for a struct of its own, `section! { for TYPE { … } }` for one that
@@ -102,7 +102,7 @@ macro_rules! section {
                 keys
             }
 
-            fn read(
+            fn from_settings(
                 settings: &$crate::config::declare::Settings,
             ) -> Result<Self, $crate::config::error::ConfigError> {
                 Ok(Self {
@@ -122,7 +122,7 @@ macro_rules! section {
     }};
     (@declared $keys:ident, $doc:expr, $type:ty => $derive:expr) => {};
     (@read $settings:ident, $type:ty) => {
-        <$type as $crate::config::declare::Section>::read($settings)?
+        <$type as $crate::config::declare::Section>::from_settings($settings)?
     };
     (@read $settings:ident, $type:ty = $key:literal, $spec:expr) => {{
         let spec: $crate::config::declare::KeySpec<$type> = $spec;
@@ -231,7 +231,7 @@ pub(super) fn choice(words: &'static [&'static str], default: &str) -> KeySpec<S
 
 /// A key that is one of the words of an enum, whose default variant is the key's default.
 pub(super) fn word<T: Words + Default>() -> KeySpec<T> {
-    KeySpec::new(Allowed::OneOf(T::WORDS), T::default().word(), |value| T::of(&text_of(value)?))
+    KeySpec::new(Allowed::OneOf(T::WORDS), T::default().word(), |value| T::from_word(&text_of(value)?))
 }
 
 /// A key that is any text.

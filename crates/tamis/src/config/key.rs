@@ -19,13 +19,8 @@ pub struct Key {
 impl Key {
     /// Returns the environment variable that sets it: `TAMIS_` and the name in capitals with underscores.
     pub fn variable(&self) -> String {
-        variable(&self.name)
+        format!("TAMIS_{}", self.name.to_ascii_uppercase().replace('.', "_"))
     }
-}
-
-/// The environment variable that sets the key of a name.
-pub(super) fn variable(name: &str) -> String {
-    format!("TAMIS_{}", name.to_ascii_uppercase().replace('.', "_"))
 }
 
 /// Returns the error for a key or variable that does not exist, with the nearest of `known`.

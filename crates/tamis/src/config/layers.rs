@@ -4,12 +4,12 @@ use super::calibrated;
 use super::collections::read_collections;
 use super::declare::{Setting, Settings};
 use super::error::{ConfigError, Source};
-use super::key::{Key, unknown, variable};
+use super::key::{Key, unknown};
 use super::keys;
 use super::mcp_tokens;
 use super::models::read_models;
 use super::project_file;
-use super::sections::{cuts, telemetry, thresholds};
+use super::sections::{cuts, thresholds};
 use super::value::Value;
 use crate::user_directories::UserDirectories;
 use std::borrow::Cow;
@@ -71,7 +71,7 @@ impl Settings {
                 other => other,
             })?;
         }
-        let variables = Variables::of(&table);
+        let variables = Variables::new(&table);
         for (name, text) in &origins.environment {
             // A variable that sets nothing is no reason to end every command; `unknown_variables` tells of it.
             if let Ok(Some(key)) = variables.key(name) {
@@ -85,7 +85,7 @@ impl Settings {
     }
 
     fn text(&mut self, key: &Key, text: &str, source: Source) -> Result<(), ConfigError> {
-        let value = key.allowed.read(text).ok_or_else(|| ConfigError::NotAllowed {
+        let value = key.allowed.parse(text).ok_or_else(|| ConfigError::NotAllowed {
             source_name: source.to_string(),
             key: key.name.clone(),
             value: format!("{text:?}"),
@@ -152,7 +152,7 @@ fn by_name(keys: Vec<Key>) -> BTreeMap<String, Key> {
 /// Returns what is wrong with each variable that begins with `TAMIS_` and sets nothing.
 pub fn unknown_variables<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<ConfigError> {
     let table = by_name(keys());
-    let variables = Variables::of(&table);
+    let variables = Variables::new(&table);
     names.into_iter().filter_map(|name| variables.key(name).err()).collect()
 }
 
@@ -160,7 +160,7 @@ pub fn unknown_variables<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Co
 struct Variables<'t>(BTreeMap<String, &'t Key>);
 
 impl<'t> Variables<'t> {
-    fn of(table: &'t BTreeMap<String, Key>) -> Self {
+    fn new(table: &'t BTreeMap<String, Key>) -> Self {
         Variables(table.values().map(|key| (key.variable(), key)).collect())
     }
 
@@ -170,9 +170,7 @@ impl<'t> Variables<'t> {
         if !is_for_keys || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
             return Ok(None);
         }
-        let renamed = telemetry::RENAMED.iter().find(|(former, _)| variable(former) == name);
-        let present = renamed.map_or_else(|| name.to_owned(), |(_, present)| variable(present));
-        match (self.0.get(&present), thresholds::find_variable(name)) {
+        match (self.0.get(name), thresholds::find_variable(name)) {
             (Some(key), _) => Ok(Some(Cow::Borrowed(*key))),
             (None, Some(Ok(key))) => Ok(Some(Cow::Owned(key))),
             (None, Some(Err(nearest))) => {
@@ -188,8 +186,7 @@ impl<'t> Variables<'t> {
 
 /// Returns the key of that name. Languages are also found by their other names.
 fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> Result<Cow<'t, Key>, ConfigError> {
-    let present = telemetry::RENAMED.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present);
-    if let Some(key) = table.get(present) {
+    if let Some(key) = table.get(name) {
         return Ok(Cow::Borrowed(key));
     }
     match thresholds::find(name).or_else(|| cuts::in_a_rule(name).map(|rule| Err(Some(rule)))) {

@@ -115,7 +115,7 @@ impl Config {
     /// # Errors
     /// The first invalid key or value, with its place and the values that are allowed.
     pub fn load(origins: &Origins, user_directory: Option<PathBuf>) -> Result<Self, ConfigError> {
-        let mut config = Config::read(&Settings::collect(origins, user_directory, keys())?)?;
+        let mut config = Config::from_settings(&Settings::collect(origins, user_directory, keys())?)?;
         // A pool smaller than this would leave a cut too little to decide on.
         config.search.pool = config.search.pool.max(4 * config.search.top_k);
         // What is shown of an address has no password.
@@ -233,7 +233,7 @@ mod tests {
     /// Returns allowed values of a key other than its default.
     fn other_values(key: &Key) -> Vec<String> {
         let ends = |low: String, high: String| {
-            [low, high].into_iter().filter(|end| key.allowed.read(end).as_ref() != Some(&key.default)).collect()
+            [low, high].into_iter().filter(|end| key.allowed.parse(end).as_ref() != Some(&key.default)).collect()
         };
         match &key.allowed {
             Allowed::Flag => ends(false.to_string(), true.to_string()),

@@ -264,6 +264,21 @@ mod tests {
         assert_eq!(file.unregister("intfloat/other", None).expect("read"), [""; 0]);
         assert_eq!(file.unregister("intfloat/e5-small-v2", None).expect("removed"), ["e5"]);
         assert_eq!(text(&file).trim(), "[index]\nmodels = [\"static\"]");
+
+        let old = TABLE.replace("0123456789012345678901234567890123456789\"", "main\" # pinned");
+        let (_directory, file) = self::file(&format!("{old}query_prefix = \"q: \"\n"));
+        file.register(&entry(), false).expect("written");
+        let written = text(&file);
+        assert!(written.contains("0123456789\" # pinned\nquery_prefix = \"q: \"\n"), "{written}");
+
+        let (_directory, file) = self::file("[rerank]\ntimeout_ms = 500 # few\n");
+        let reader = ModelEntry { reranker: true, ..entry() };
+        file.register(&reader, true).expect("written");
+        assert!(text(&file).contains("timeout_ms = 500 # few\nmodel = \"e5\"\n"), "{}", text(&file));
+        let origins = Origins { user: Some(file.path().to_owned()), ..Origins::default() };
+        assert_eq!(Config::load(&origins, None).expect("valid").rerank.model.as_deref(), Some("e5"));
+        file.unregister(&reader.model, Some(&reader.revision)).expect("removed");
+        assert_eq!(text(&file).trim(), "[rerank]\ntimeout_ms = 500 # few");
     }
 
     #[test]
@@ -283,27 +298,6 @@ mod tests {
             used.contains("\"static\",\"minilm\"") && used.contains("\"e5\"") && used.contains("# two"),
             "{used:?}"
         );
-    }
-
-    #[test]
-    fn a_changed_revision_keeps_what_the_user_added() {
-        let old = TABLE.replace("0123456789012345678901234567890123456789\"", "main\" # pinned");
-        let (_directory, file) = file(&format!("{old}query_prefix = \"q: \"\n"));
-        file.register(&entry(), false).expect("written");
-        let written = text(&file);
-        assert!(written.contains("0123456789\" # pinned\nquery_prefix = \"q: \"\n"), "{written}");
-    }
-
-    #[test]
-    fn a_reranker_is_named_in_rerank_model() {
-        let (_directory, file) = file("[rerank]\ntimeout_ms = 500 # few\n");
-        let reader = ModelEntry { reranker: true, ..entry() };
-        file.register(&reader, true).expect("written");
-        assert!(text(&file).contains("timeout_ms = 500 # few\nmodel = \"e5\"\n"), "{}", text(&file));
-        let origins = Origins { user: Some(file.path().to_owned()), ..Origins::default() };
-        assert_eq!(Config::load(&origins, None).expect("valid").rerank.model.as_deref(), Some("e5"));
-        file.unregister(&reader.model, Some(&reader.revision)).expect("removed");
-        assert_eq!(text(&file).trim(), "[rerank]\ntimeout_ms = 500 # few");
     }
 
     #[test]

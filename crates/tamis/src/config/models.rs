@@ -170,7 +170,7 @@ pub(super) fn read_models(
                     *directory = parent.join(&*directory);
                 }
             }
-            Provider::Hub(model) => model.models = ModelsDirectory::of(directories),
+            Provider::Hub(model) => model.models = ModelsDirectory::new(directories),
             Provider::Openai(_) | Provider::Rerank(_) => {}
         }
         models.insert(name, ModelDefinition { provider, source: source.clone() });

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Returns the file that lists trusted configurations, in the user's configuration directory.
-fn list(user_directory: &Path) -> PathBuf {
+fn trusted_file(user_directory: &Path) -> PathBuf {
     user_directory.join("trusted")
 }
 
@@ -19,7 +19,7 @@ fn entry(config: &Path) -> io::Result<String> {
 /// Returns `true` if the user trusts the configuration file `config` with its current content.
 pub fn is_trusted(user_directory: &Path, config: &Path) -> bool {
     let Ok(entry) = entry(config) else { return false };
-    fs::read_to_string(list(user_directory)).is_ok_and(|text| text.lines().any(|line| line == entry))
+    fs::read_to_string(trusted_file(user_directory)).is_ok_and(|text| text.lines().any(|line| line == entry))
 }
 
 /// Trusts the configuration file `config` with its current content.
@@ -32,7 +32,7 @@ pub fn trust(user_directory: &Path, config: &Path) -> io::Result<()> {
         return Ok(());
     }
     fs::create_dir_all(user_directory)?;
-    let mut file = fs::OpenOptions::new().create(true).append(true).open(list(user_directory))?;
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(trusted_file(user_directory))?;
     writeln!(file, "{entry}")
 }
 

@@ -123,7 +123,7 @@ impl Allowed {
     }
 
     /// Reads a value from a variable or a flag. Lists are split at commas.
-    pub(super) fn read(&self, text: &str) -> Option<Value> {
+    pub(super) fn parse(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         let value = match self {
             Allowed::Flag => match text.to_ascii_lowercase().as_str() {
@@ -156,18 +156,18 @@ mod tests {
         assert_eq!(allowed.accept(&Value::Integer(1)), Some(Value::Number(1.0)));
         assert_eq!(allowed.accept(&Value::Number(f64::NAN)), None);
         assert_eq!(allowed.accept(&Value::Number(1.01)), None);
-        assert_eq!(Allowed::Integer(1, 100).read("0"), None);
+        assert_eq!(Allowed::Integer(1, 100).parse("0"), None);
     }
 
     #[test]
     fn texts_become_values_of_the_keys_type() {
-        assert_eq!(Allowed::Flag.read("off"), Some(Value::Flag(false)));
+        assert_eq!(Allowed::Flag.parse("off"), Some(Value::Flag(false)));
         assert_eq!(Allowed::Flag.accept(&Value::from("on")), Some(Value::Flag(true)));
         assert_eq!(Allowed::Flag.accept(&Value::from("yes")), None);
-        assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("auto"), Some(Value::Text("auto".into())));
-        assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("most"), None);
+        assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).parse("auto"), Some(Value::Text("auto".into())));
+        assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).parse("most"), None);
         assert_eq!(
-            Allowed::List(&["lock", "secret"]).read("lock, secret"),
+            Allowed::List(&["lock", "secret"]).parse("lock, secret"),
             Some(Value::List(vec!["lock".into(), "secret".into()]))
         );
     }

@@ -6,7 +6,7 @@ pub(crate) trait Words: Copy + 'static {
     const WORDS: &'static [&'static str];
 
     /// Returns the variant that a word names.
-    fn of(word: &str) -> Option<Self>;
+    fn from_word(word: &str) -> Option<Self>;
 
     /// Returns the word that names the variant.
     fn word(self) -> &'static str;
@@ -40,7 +40,7 @@ macro_rules! words {
         impl $crate::config::words::Words for $name {
             const WORDS: &'static [&'static str] = &Self::NAMES;
 
-            fn of(word: &str) -> Option<Self> {
+            fn from_word(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some($name::$variant),)+
                     _ => None,

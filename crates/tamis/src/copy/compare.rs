@@ -21,7 +21,7 @@ pub(super) fn compare(
 ) -> Result<Option<NamespaceComparison>, Error> {
     let name = namespace.name.as_str();
     let known = to.namespaces()?.into_iter().find(|known| known.name == name);
-    let mut pairs = Pairs::of(from, to, name)?;
+    let mut pairs = Pairs::new(from, to, name)?;
     let mut comparison = NamespaceComparison {
         name: name.to_owned(),
         same_registration: known.as_ref().is_some_and(|known| is_same_registration(namespace, known)),

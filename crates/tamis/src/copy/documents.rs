@@ -20,7 +20,7 @@ pub(super) fn copy(
     observer: &dyn Observer,
     written: &mut Written,
 ) -> Result<bool, Error> {
-    let mut pairs = Pairs::of(from, to, namespace)?;
+    let mut pairs = Pairs::new(from, to, namespace)?;
     observer.stage(Stage::Copy(namespace.to_owned()), pairs.len());
     if delete {
         written.deleted += remove(to, &pairs.kept)?;

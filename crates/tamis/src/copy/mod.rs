@@ -15,7 +15,7 @@
 //! # tamis::Index::open(&tree)?.refresh()?;
 //! use tamis::copy::{CopyOptions, Place, copy_between};
 //!
-//! let report = copy_between(&Place::of(&tree), &Place::of(&backup), &CopyOptions::default(), &())?;
+//! let report = copy_between(&Place::parse(&tree), &Place::parse(&backup), &CopyOptions::default(), &())?;
 //! assert!(report.is_equal());
 //! assert_eq!(report.namespaces[0].documents.to, 1);
 //! # Ok(())

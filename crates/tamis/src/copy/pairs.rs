@@ -29,7 +29,7 @@ pub(super) struct Pairs<'s> {
 }
 
 impl<'s> Pairs<'s> {
-    pub fn of(from: &'s dyn Store, to: &'s dyn Store, namespace: &'s str) -> Result<Self, Error> {
+    pub fn new(from: &'s dyn Store, to: &'s dyn Store, namespace: &'s str) -> Result<Self, Error> {
         let mut there: HashMap<String, DocumentId> =
             to.documents(namespace)?.into_iter().map(|state| (state.path, state.document)).collect();
         let documents = from.documents(namespace)?;

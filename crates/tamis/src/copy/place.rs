@@ -28,7 +28,7 @@ pub enum Place {
 
 impl Place {
     /// Reads what people write: an address that begins with `postgres://`, or else a directory.
-    pub fn of(text: impl AsRef<Path>) -> Place {
+    pub fn parse(text: impl AsRef<Path>) -> Place {
         let path = text.as_ref();
         match path.to_str() {
             Some(text) if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) => {

@@ -21,7 +21,7 @@ const NUMBERS: [(&str, &str); 13] = [
 ];
 
 /// Reads a date, a time, or a duration before now. `None`: the text is something else, or a moment beyond the calendar.
-pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
+pub(super) fn parse(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Some(span) = duration(text) {
         return now.checked_sub(span).ok().map(|then| then.timestamp());
     }

@@ -75,7 +75,7 @@ pub struct DateError {
 /// ```
 pub fn moment(text: &str, now: &Zoned) -> Result<Timestamp, DateError> {
     let words = plain(text);
-    let read = exact::read(&words, now).or_else(|| words::read(&words, now));
+    let read = exact::parse(&words, now).or_else(|| words::parse(&words, now));
     read.ok_or_else(|| DateError { text: text.trim().to_owned() })
 }
 

@@ -11,7 +11,7 @@ use jiff::{Timestamp, ToSpan, Zoned};
 const LONGEST_NAME: usize = 15;
 
 /// Reads a moment in words. `None`: the words do not name one.
-pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
+pub(super) fn parse(text: &str, now: &Zoned) -> Option<Timestamp> {
     let words = normal(text)?;
     if words == "now" {
         return Some(now.timestamp());

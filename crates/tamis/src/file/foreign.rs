@@ -42,7 +42,7 @@ impl Refusal {
     }
 
     /// Returns the reason why a file was refused, if the error stands for one.
-    fn of(error: &io::Error) -> Option<&Refusal> {
+    fn from_error(error: &io::Error) -> Option<&Refusal> {
         error.get_ref()?.downcast_ref()
     }
 }
@@ -313,7 +313,7 @@ mod portable {
 
 /// Returns `true` if a file was refused for being a link.
 pub(crate) fn is_link(error: &io::Error) -> bool {
-    Refusal::of(error) == Some(&Refusal::Link)
+    Refusal::from_error(error) == Some(&Refusal::Link)
 }
 
 #[cfg(all(test, unix))]

@@ -108,10 +108,7 @@ mod tests {
                 [("a", Some(200)), ("sub/b", Some(100)), ("d", Some(300)), ("300", Some(100)), ("none", None)];
             assert_eq!(wanted, expected.into());
         }
-    }
 
-    #[test]
-    fn reading_ends_when_every_path_has_a_time() {
         let mut wanted: HashMap<&str, Option<i64>> = [("a", None)].into();
         let mut reader = Log { left: 1, wanted: &mut wanted, pending: Vec::new(), empty: 0, time: None, first: false };
         assert!(reader.take(b"\0\x00200\0\na\0b\0").is_break());

@@ -32,11 +32,11 @@ impl Repository {
             metadata if metadata.is_dir() => mark,
             _ => top.join(small_file(&mark)?.strip_prefix("gitdir:")?.trim()),
         };
-        Some(Repository::of(top.to_owned(), directory))
+        Some(Repository::new(top.to_owned(), directory))
     }
 
     /// Creates the repository at `directory` with the work tree `top`.
-    fn of(top: PathBuf, directory: PathBuf) -> Repository {
+    fn new(top: PathBuf, directory: PathBuf) -> Repository {
         // A further work tree shares references, objects and hooks with the first one.
         let common = match small_file(&directory.join("commondir")) {
             Some(common) => directory.join(common.trim()),
@@ -48,7 +48,7 @@ impl Repository {
     /// Returns the repository whose own directory this is; `None` if it is not one.
     pub fn at(directory: &Path) -> Option<Repository> {
         let is_one = directory.join("HEAD").is_file();
-        is_one.then(|| Repository::of(directory.to_owned(), directory.to_owned()))
+        is_one.then(|| Repository::new(directory.to_owned(), directory.to_owned()))
     }
 
     /// Returns `true` if a further work tree of this repository begins at a directory.
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commit_that_is_checked_out() {
+    fn the_head_is_the_commit_that_is_checked_out() {
         let on_main = (".git/HEAD", "ref: refs/heads/main\n");
         let packed = format!("# pack-refs with: peeled\n{FIRST} refs/heads/main\n{SECOND} refs/heads/maintenance\n");
         assert_eq!(head(&[(".git/HEAD", &format!("{FIRST}\n"))]).as_deref(), Some(FIRST), "detached");
@@ -175,10 +175,7 @@ mod tests {
             |list: &str| head(&[(".git/HEAD", "ref: refs/heads/.invalid"), (".git/reftable/tables.list", list)]);
         assert!(tables("0x1.ref\n").is_some());
         assert_ne!(tables("0x1.ref\n"), tables("0x2.ref\n"));
-    }
 
-    #[test]
-    fn a_head_that_points_out_of_the_repository_is_none() {
         let elsewhere = ("secret", FIRST);
         for target in ["../secret", "/etc/passwd", "refs/../../secret", "secret"] {
             assert_eq!(head(&[(".git/HEAD", &format!("ref: {target}")), elsewhere]), None, "{target}");

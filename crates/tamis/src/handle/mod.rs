@@ -257,7 +257,7 @@ const RERANKED: usize = 20;
 
 /// The reranker that `rerank.model` names, if it names one.
 fn configured_reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
-    let model = ConfiguredReranker::of(config)?;
+    let model = ConfiguredReranker::from_config(config)?;
     let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
     let (name, is_remote) = (model.name().to_owned(), model.is_remote());
     let is_calibrated = model.is_calibrated();

@@ -289,7 +289,7 @@ impl Registry {
     }
 
     /// Returns the list for storing; empty if the index stores none.
-    pub fn kept(&self, location: &Location) -> String {
+    pub fn to_stored(&self, location: &Location) -> String {
         if self.single || self.sources.is_empty() {
             return String::new();
         }

@@ -129,25 +129,32 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_come_first_so_that_an_exit_does_not_keep_them_from_running() {
+    fn the_block_comes_first_or_is_replaced_where_it_stands() {
         let hook = "#!/bin/sh\necho committed\nexit 0\n";
         let with = put(hook).expect("a shell hook");
         assert!(with.starts_with("#!/bin/sh\n# >>> tamis >>>\n"), "{with}");
         assert!(with.ends_with("# <<< tamis <<<\necho committed\nexit 0\n"), "{with}");
         assert_eq!(put(&with), Ok(with.clone()), "a second time changes nothing");
-    }
 
-    #[test]
-    fn old_lines_are_replaced_where_they_stand() {
         let old = format!("#!/bin/sh\nfirst\n{BEGIN}\nsomething older\n{END}\nlast\n");
         let with = put(&old).expect("a shell hook");
         assert_eq!(with, format!("#!/bin/sh\nfirst\n{BEGIN}\n{LINES}{END}\nlast\n"));
         let own = format!("{SHEBANG}{BEGIN_OF_OWN_FILE}\nsomething older\n{END}\n");
         assert_eq!(put(&own), Ok(own_file()));
+
+        assert_eq!(without_block(own_file().as_bytes()), Ok(None));
+        let there = with_block(SHEBANG.as_bytes()).expect("a shell hook");
+        assert_eq!(without_block(&there), Ok(Some(SHEBANG.as_bytes().to_vec())));
+        let more = own_file() + "echo more\n";
+        assert_eq!(
+            without_block(more.as_bytes()),
+            Ok(Some(b"#!/bin/sh\necho more\n".to_vec())),
+            "somebody added to it"
+        );
     }
 
     #[test]
-    fn what_no_shell_runs_is_refused() {
+    fn what_is_no_shell_hook_or_has_one_mark_is_refused() {
         for hook in ["#!/usr/bin/env python3\n", "#!/usr/bin/perl -w\n", "#!/usr/bin/fish\n", "#!\n", "\u{7f}ELF\0\0"] {
             assert_eq!(put(hook), Err(Obstacle::NotShell), "{hook:?}");
         }
@@ -158,10 +165,7 @@ mod tests {
         ] {
             assert!(put(hook).is_ok(), "{hook:?}");
         }
-    }
 
-    #[test]
-    fn lines_with_one_mark_missing_are_left_alone() {
         for hook in [
             format!("#!/bin/sh\n{BEGIN}\nx\n"),
             format!("#!/bin/sh\n{END}\n"),
@@ -172,19 +176,6 @@ mod tests {
             assert_eq!(put(&hook), Err(Obstacle::Broken), "{hook}");
             assert_eq!(without_block(hook.as_bytes()), Err(Obstacle::Broken), "{hook}");
         }
-    }
-
-    #[test]
-    fn a_file_that_was_made_goes_and_one_that_was_there_stays() {
-        assert_eq!(without_block(own_file().as_bytes()), Ok(None));
-        let there = with_block(SHEBANG.as_bytes()).expect("a shell hook");
-        assert_eq!(without_block(&there), Ok(Some(SHEBANG.as_bytes().to_vec())));
-        let more = own_file() + "echo more\n";
-        assert_eq!(
-            without_block(more.as_bytes()),
-            Ok(Some(b"#!/bin/sh\necho more\n".to_vec())),
-            "somebody added to it"
-        );
     }
 
     proptest! {

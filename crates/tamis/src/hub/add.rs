@@ -77,7 +77,7 @@ pub fn add(
     fs::create_dir_all(&incoming).map_err(|error| Error::path(&incoming, format!("cannot be made: {error}")))?;
     let _lock = DirectoryLock::take(models.path())?;
     observer.stage(Stage::Fetch(request.name.to_string()), 0);
-    let listing = list(&request.name, &transport, observer)?;
+    let listing = fetch_listing(&request.name, &transport, observer)?;
     let name = &request.name;
     let place = models.of_commit(name, &listing.commit);
     let staging = incoming.join(format!("{}@{}", name.directory(), listing.commit));
@@ -265,7 +265,7 @@ fn tried(directory: &Path, record: &mut ModelRecord) -> Result<(), EmbedError> {
 }
 
 /// Reads the list of a model's files.
-fn list(name: &ModelName, transport: &Transport, observer: &dyn Observer) -> Result<Listing, Error> {
+fn fetch_listing(name: &ModelName, transport: &Transport, observer: &dyn Observer) -> Result<Listing, Error> {
     let address = transport.listing(name);
     let mut attempts = 0;
     loop {
@@ -292,7 +292,7 @@ fn listed(name: &ModelName, transport: &Transport, address: &str) -> Result<List
     }
     let body = response.body_mut().with_config().limit(LARGEST_LISTING).read_to_vec();
     let body = body.map_err(|error| transport.broken(address, &error))?;
-    Ok(Listing::read(name, address, &body)?)
+    Ok(Listing::parse(name, address, &body)?)
 }
 
 /// Removes what other downloads left long ago.

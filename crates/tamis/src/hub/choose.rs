@@ -76,7 +76,7 @@ struct Chooser<'a> {
 /// # Errors
 /// The repository has no form of the model that can be used, or a file cannot be read.
 pub(super) fn choose(name: &ModelName, listing: &Listing, wish: &Wish, read: &mut Read<'_>) -> Result<Choice, Error> {
-    let family = families::of(name.short());
+    let family = families::find(name.short());
     Chooser { name, listing, wish, family, files: Vec::new() }.choose(read)
 }
 
@@ -390,7 +390,16 @@ mod tests {
     }
 
     #[test]
-    fn tables_may_have_a_directory_of_their_own() {
+    fn rerankers_and_tables_are_known_by_their_files() {
+        let config = r#"{"model_type": "bert", "architectures": ["BertForSequenceClassification"]}"#;
+        let files =
+            [("config.json", config), ("tokenizer.json", ""), ("model.safetensors", ""), ("onnx/model.onnx", "")];
+        let choice = chosen("a/b", &Wish::default(), &files).expect("usable");
+        assert_eq!(choice.kind, ModelKind::Reranker);
+        assert!(sources(&choice).contains(&("onnx/model.onnx", "model.onnx")));
+        let message = chosen("a/b", &Wish::default(), &files[..3]).expect_err("no ONNX");
+        assert!(message.contains("a cross-encoder is read as ONNX"), "{message}");
+
         let modules = r#"[{"path": "0_StaticEmbedding", "type": "sentence_transformers.models.StaticEmbedding"}]"#;
         let files = [
             ("modules.json", modules),
@@ -403,18 +412,6 @@ mod tests {
         let files =
             [("config.json", r#"{"model_type": "model2vec"}"#), ("tokenizer.json", ""), ("model.safetensors", "")];
         assert_eq!(chosen("a/potion", &Wish::default(), &files).expect("usable").files.len(), 3);
-    }
-
-    #[test]
-    fn a_classifier_of_pairs_is_a_reranker() {
-        let config = r#"{"model_type": "bert", "architectures": ["BertForSequenceClassification"]}"#;
-        let files =
-            [("config.json", config), ("tokenizer.json", ""), ("model.safetensors", ""), ("onnx/model.onnx", "")];
-        let choice = chosen("a/b", &Wish::default(), &files).expect("usable");
-        assert_eq!(choice.kind, ModelKind::Reranker);
-        assert!(sources(&choice).contains(&("onnx/model.onnx", "model.onnx")));
-        let message = chosen("a/b", &Wish::default(), &files[..3]).expect_err("no ONNX");
-        assert!(message.contains("a cross-encoder is read as ONNX"), "{message}");
     }
 
     #[test]

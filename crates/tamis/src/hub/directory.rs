@@ -32,7 +32,7 @@ pub struct InstalledModel {
 
 impl ModelsDirectory {
     /// Returns the user's directory of models, which need not exist: `models` in the cache. `None` without a home directory.
-    pub fn of(directories: &UserDirectories) -> Option<Self> {
+    pub fn new(directories: &UserDirectories) -> Option<Self> {
         directories.cache().map(|cache| ModelsDirectory { path: cache.join("models") })
     }
 
@@ -42,7 +42,7 @@ impl ModelsDirectory {
     }
 
     /// Returns every model, by name, the newest of each first. What is unreadable or unfinished is left out.
-    pub fn list(&self) -> Vec<InstalledModel> {
+    pub fn installed(&self) -> Vec<InstalledModel> {
         let below = |path: &Path| {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();
             entries.map(|entry| entry.path()).filter(|path| path.is_dir())
@@ -59,7 +59,7 @@ impl ModelsDirectory {
     /// Returns the newest model of that name and revision: a commit, the beginning of one, or the branch or tag that was asked for
     /// when it was added.
     pub fn find(&self, repository: &str, revision: Option<&str>) -> Option<InstalledModel> {
-        self.list().into_iter().find(|model| model.is(repository, revision))
+        self.installed().into_iter().find(|model| model.is(repository, revision))
     }
 
     /// Returns the directory of a commit.

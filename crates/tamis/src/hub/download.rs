@@ -216,7 +216,7 @@ impl Downloads<'_> {
     }
 
     fn sums(&self, path: &Path) -> Result<Sums, Error> {
-        Sums::of(path, &|| self.observer.cancelled()).map_err(|error| match self.observer.cancelled() {
+        Sums::from_file(path, &|| self.observer.cancelled()).map_err(|error| match self.observer.cancelled() {
             true => Error::Cancelled,
             false => Error::path(path, format!("cannot be read: {error}")),
         })

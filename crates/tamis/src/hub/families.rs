@@ -94,7 +94,7 @@ const FAMILIES: &[Family] = &[
 ];
 
 /// Returns the family of a model by its name without the owner.
-pub(super) fn of(short: &str) -> Option<&'static Family> {
+pub(super) fn find(short: &str) -> Option<&'static Family> {
     let short = short.to_lowercase();
     FAMILIES.iter().find(|family| family.names.iter().any(|name| short.starts_with(name)))
 }
@@ -107,13 +107,13 @@ mod tests {
     fn a_source_belongs_to_its_own_family() {
         for family in FAMILIES {
             let short = family.source.rsplit('/').next().expect("a name");
-            assert_eq!(of(short), Some(family), "{}", family.source);
+            assert_eq!(find(short), Some(family), "{}", family.source);
         }
     }
 
     #[test]
     fn names_lead_to_prefixes() {
-        let prefixes = |name: &str| of(name).map(|family| (family.query_prefix, family.passage_prefix));
+        let prefixes = |name: &str| find(name).map(|family| (family.query_prefix, family.passage_prefix));
         assert_eq!(prefixes("e5-small-v2"), Some(("query: ", "passage: ")));
         assert_eq!(prefixes("multilingual-e5-base"), Some(("query: ", "passage: ")));
         assert_eq!(prefixes("bge-small-en-v1.5"), Some((SEARCH, "")));

@@ -55,7 +55,7 @@ struct Pointer {
 
 impl Listing {
     /// Reads the hub's answer. Names that are not paths within a repository are left out.
-    pub fn read(name: &ModelName, address: &str, body: &[u8]) -> Result<Self, HubError> {
+    pub fn parse(name: &ModelName, address: &str, body: &[u8]) -> Result<Self, HubError> {
         let wrong = |reason: String| HubError::Answer {
             address: address.split('?').next().unwrap_or_default().to_owned(),
             reason,
@@ -72,10 +72,10 @@ impl Listing {
         let files = answer.siblings.into_iter().filter(|file| is_path(&file.name));
         let listed = |file: Sibling| match file.lfs {
             Some(pointer) => {
-                let sum = pointer.sha256.as_deref().and_then(Sum::read);
+                let sum = pointer.sha256.as_deref().and_then(Sum::parse);
                 (file.name, Listed { bytes: pointer.size.or(file.size), sum })
             }
-            None => (file.name, Listed { bytes: file.size, sum: file.blob.as_deref().and_then(Sum::read) }),
+            None => (file.name, Listed { bytes: file.size, sum: file.blob.as_deref().and_then(Sum::parse) }),
         };
         Ok(Listing { commit, files: files.map(listed).collect(), license: license(&answer.card, &answer.tags) })
     }
@@ -138,11 +138,11 @@ mod tests {
     use serde_json::json;
 
     fn read(answer: &Value) -> Result<Listing, HubError> {
-        Listing::read(&"a/b".parse().expect("a name"), "https://hub/api/x?blobs=true", answer.to_string().as_bytes())
+        Listing::parse(&"a/b".parse().expect("a name"), "https://hub/api/x?blobs=true", answer.to_string().as_bytes())
     }
 
     #[test]
-    fn sizes_and_sums_come_with_the_names() {
+    fn sizes_sums_and_licences_come_with_the_names() {
         let (commit, blob, sha256) = ("0A".repeat(20), "1".repeat(40), "2".repeat(64));
         let listing = read(&json!({
             "sha": commit, "cardData": {"license": "mit"}, "siblings": [
@@ -157,6 +157,18 @@ mod tests {
         assert_eq!(listing.files["model.safetensors"], Listed { bytes: Some(99), sum: Some(Sum::Sha256(sha256)) });
         assert_eq!(listing.files["README.md"], Listed::default());
         assert_eq!(listing.license.as_deref(), Some("mit"));
+
+        let of =
+            |card: Value, tags: &[&str]| license(&card, &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(json!({"license": "apache-2.0"}), &[]).as_deref(), Some("apache-2.0"));
+        assert_eq!(of(json!({"license": ["mit", "cc0-1.0"]}), &[]).as_deref(), Some("mit, cc0-1.0"));
+        let other = json!({"license": "other", "license_name": "house", "license_link": "LICENSE"});
+        assert_eq!(of(other, &[]).as_deref(), Some("house (LICENSE)"));
+        assert_eq!(of(Value::Null, &["en", "license:gemma"]).as_deref(), Some("gemma"));
+        assert_eq!(of(Value::Null, &[]), None);
+        assert_eq!(license_of_card("---\ntags:\n- x\nlicense: \"mit\"\n---\n# A\n").as_deref(), Some("mit"));
+        assert_eq!(license_of_card("---\ntags: x\n---\nlicense: mit\n"), None);
+        assert_eq!(license_of_card("license: mit\n"), None);
     }
 
     #[test]
@@ -169,20 +181,5 @@ mod tests {
             assert!(read(&json!({"sha": sha, "siblings": []})).is_err(), "{sha}");
         }
         assert!(read(&json!([])).is_err());
-    }
-
-    #[test]
-    fn licences_are_found_in_cards_and_tags() {
-        let of =
-            |card: Value, tags: &[&str]| license(&card, &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
-        assert_eq!(of(json!({"license": "apache-2.0"}), &[]).as_deref(), Some("apache-2.0"));
-        assert_eq!(of(json!({"license": ["mit", "cc0-1.0"]}), &[]).as_deref(), Some("mit, cc0-1.0"));
-        let other = json!({"license": "other", "license_name": "house", "license_link": "LICENSE"});
-        assert_eq!(of(other, &[]).as_deref(), Some("house (LICENSE)"));
-        assert_eq!(of(Value::Null, &["en", "license:gemma"]).as_deref(), Some("gemma"));
-        assert_eq!(of(Value::Null, &[]), None);
-        assert_eq!(license_of_card("---\ntags:\n- x\nlicense: \"mit\"\n---\n# A\n").as_deref(), Some("mit"));
-        assert_eq!(license_of_card("---\ntags: x\n---\nlicense: mit\n"), None);
-        assert_eq!(license_of_card("license: mit\n"), None);
     }
 }

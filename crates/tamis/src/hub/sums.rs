@@ -18,7 +18,7 @@ pub(super) enum Sum {
 
 impl Sum {
     /// Reads the sum in an `ETag`, or in a list of files.
-    pub fn read(text: &str) -> Option<Sum> {
+    pub fn parse(text: &str) -> Option<Sum> {
         let text = text.trim();
         let text = text.strip_prefix("W/").unwrap_or(text).trim_matches('"').to_ascii_lowercase();
         if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -54,7 +54,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Reads a whole file. `stopped` ends that early.
-    pub fn of(path: &Path, stopped: &dyn Fn() -> bool) -> io::Result<Sums> {
+    pub fn from_file(path: &Path, stopped: &dyn Fn() -> bool) -> io::Result<Sums> {
         let mut file = File::open(path)?;
         let bytes = file.metadata()?.len();
         let mut sha256 = Sha256::new();
@@ -102,22 +102,22 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("a");
         std::fs::write(&path, "hello\n").expect("written");
-        let sums = Sums::of(&path, &|| false).expect("read");
+        let sums = Sums::from_file(&path, &|| false).expect("read");
         assert_eq!(sums.bytes, 6);
         // `git hash-object` and `sha256sum`.
         assert_eq!(sums.git, "ce013625030ba8dba906f756967f9e9ca394464a");
         assert_eq!(sums.sha256, "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
-        assert!(Sums::of(&path, &|| true).is_err());
+        assert!(Sums::from_file(&path, &|| true).is_err());
     }
 
     #[test]
     fn the_length_of_a_tag_says_its_kind() {
         let (short, long) = ("a".repeat(40), "B".repeat(64));
-        assert_eq!(Sum::read(&format!("\"{short}\"")), Some(Sum::Git(short.clone())));
-        assert_eq!(Sum::read(&format!("W/\"{short}\"")), Some(Sum::Git(short)));
-        assert_eq!(Sum::read(&long), Some(Sum::Sha256("b".repeat(64))));
+        assert_eq!(Sum::parse(&format!("\"{short}\"")), Some(Sum::Git(short.clone())));
+        assert_eq!(Sum::parse(&format!("W/\"{short}\"")), Some(Sum::Git(short)));
+        assert_eq!(Sum::parse(&long), Some(Sum::Sha256("b".repeat(64))));
         for other in ["", "\"abc\"", &"g".repeat(40), &"a".repeat(32)] {
-            assert_eq!(Sum::read(other), None, "{other}");
+            assert_eq!(Sum::parse(other), None, "{other}");
         }
     }
 }

@@ -103,7 +103,7 @@ impl Transport {
         if uri.query().is_some() || given.contains('#') {
             return Err(wrong("it has to end before `?` or `#`"));
         }
-        let host = Host::of(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
+        let host = Host::from_uri(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
         if host.scheme != "https" && !host.is_loopback() {
             return Err(wrong("it has to begin with https://"));
         }
@@ -148,7 +148,7 @@ impl Transport {
     pub fn get(&self, asked: &str, from: Option<u64>) -> Result<(Response<Body>, Said), Failure> {
         let (mut address, mut said) = (asked.to_owned(), Said::default());
         for _ in 0..=REDIRECTS {
-            let is_hub = address.parse().ok().as_ref().and_then(Host::of).is_some_and(|host| host == self.host);
+            let is_hub = address.parse().ok().as_ref().and_then(Host::from_uri).is_some_and(|host| host == self.host);
             let mut request = self.agent.get(&address).header("accept-encoding", "identity");
             if let (true, Some(token)) = (is_hub, &self.token) {
                 request = request.header("authorization", token.authorization());
@@ -178,12 +178,12 @@ impl Transport {
             named: format!("{:?}", without_secrets(named)),
             reason,
         };
-        let current = from.parse().ok().as_ref().and_then(Host::of).ok_or_else(|| refused("no address"))?;
+        let current = from.parse().ok().as_ref().and_then(Host::from_uri).ok_or_else(|| refused("no address"))?;
         if named.starts_with('/') && !named.starts_with("//") {
             return Ok(format!("{current}{named}"));
         }
         let uri: Uri = named.parse().map_err(|_| refused("it is no address"))?;
-        let host = Host::of(&uri).ok_or_else(|| refused("it does not begin with https:// and a host"))?;
+        let host = Host::from_uri(&uri).ok_or_else(|| refused("it does not begin with https:// and a host"))?;
         if has_user(&uri) {
             return Err(refused("it names a user"));
         }
@@ -284,7 +284,7 @@ impl Said {
         self.code = text(headers, "x-error-code").map(str::to_owned).or(self.code.take());
         // A large file's own tag names the pointer to it.
         let sum = text(headers, "x-linked-etag").or_else(|| text(headers, "etag"));
-        self.sum = sum.and_then(Sum::read).or(self.sum.take());
+        self.sum = sum.and_then(Sum::parse).or(self.sum.take());
     }
 }
 
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_quoted() {
+    fn addresses_are_quoted_and_a_hub_is_reached_by_tls_or_here() {
         let hub = transport("https://hub.example.org/mirror/").expect("valid");
         let name: ModelName = "a/b@refs/pr/1".parse().expect("a name");
         assert_eq!(
@@ -317,10 +317,7 @@ mod tests {
             hub.file(&name, "0a", "x y/ü?#.json"),
             "https://hub.example.org/mirror/a/b/resolve/0a/x%20y/%C3%BC%3F%23.json"
         );
-    }
 
-    #[test]
-    fn a_hub_is_reached_by_tls_or_on_this_machine() {
         for endpoint in [HUB, "http://127.0.0.1:8080", "http://localhost:1/x", "http://[::1]:1"] {
             assert!(transport(endpoint).is_ok(), "{endpoint}");
         }

@@ -214,10 +214,7 @@ mod tests {
         let rest = session(&[("09:01", "To the second site."), ("09:05", "Good.")]);
         assert_eq!(gone_on(&first, &rest), whole, "a log that begins later");
         assert_eq!(gone_on(&rest, &first), whole);
-    }
 
-    #[test]
-    fn without_times_the_later_look_holds() {
         let first = session(&[("", "One."), ("", "Two.")]);
         let other = session(&[("", "Three.")]);
         assert_eq!(gone_on(&first, &other), other);

@@ -15,7 +15,7 @@ impl FromStr for FileCollection {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = || format!("one of {}", FileCollection::NAMES.join(", "));
-        FileCollection::of(name).ok_or_else(|| Error::argument("collection", format!("{name:?}"), allowed()))
+        FileCollection::from_word(name).ok_or_else(|| Error::argument("collection", format!("{name:?}"), allowed()))
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Collections {
 impl Collections {
     /// # Errors
     /// A glob is invalid.
-    pub fn of(source: &Source, config: &Config) -> Result<Self, Error> {
+    pub fn new(source: &Source, config: &Config) -> Result<Self, Error> {
         let directory = Some(&config.notes.directory).filter(|directory| !directory.is_empty());
         let own = directory.map(|directory| format!("/{}/", escaped(directory)));
         let name = source.root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -85,7 +85,7 @@ mod tests {
         let flags = settings.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
         let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
         let source = Source { root: Path::new(root).into(), collection: whole, ..Source::default() };
-        Collections::of(&source, &config).expect("globs")
+        Collections::new(&source, &config).expect("globs")
     }
 
     fn names(collections: &Collections, paths: &[&str]) -> Vec<&'static str> {
@@ -93,17 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn notes_are_where_people_keep_them_and_code_stays_code() {
+    fn files_have_the_collection_of_their_place_their_globs_or_their_source() {
         let plain = collections("/project", None, &[]);
         let paths = ["MEMORY.md", "sub/MEMORY.md", "memory/2026-03-01.md", "memory/ops/dns.md", "memory/note.txt"];
         assert_eq!(names(&plain, &paths), ["notes"; 5]);
         let paths = ["README.md", "src/memory/allocator.md", "memory.md", "docs/MEMORY.rst"];
         assert_eq!(names(&plain, &paths), ["docs"; 4]);
         assert_eq!(names(&plain, &["memory/pool.rs", "memory/dump.json", "memory/Makefile"]), ["code"; 3]);
-    }
 
-    #[test]
-    fn globs_and_the_directory_of_notes_decide() {
         let settings =
             [("index.notes", "*.note.md,!/memory/keep/"), ("index.wiki", "/handbook/"), ("memory.directory", "log!")];
         let some = collections("/project", None, &settings);
@@ -112,10 +109,7 @@ mod tests {
         assert_eq!(names(&some, &paths), ["notes", "notes", "notes", "wiki", "docs", "docs"]);
         let root = collections("/project", None, &[("memory.directory", ".")]);
         assert_eq!(names(&root, &["a.md", "memory/a.md"]), ["docs", "notes"], "the root itself makes nothing a note");
-    }
 
-    #[test]
-    fn a_source_is_one_thing_as_a_whole_or_by_its_name() {
         let wiki = collections("/checkouts/project.wiki", None, &[]);
         assert_eq!(names(&wiki, &["Home.md", "MEMORY.md", "tool.py"]), ["wiki", "notes", "code"]);
         let notes = collections("/project.wiki", Some(FileCollection::Notes), &[("index.wiki", "*.md")]);

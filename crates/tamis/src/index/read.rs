@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// A glob of the configuration is invalid.
     pub fn new(source: &'a Source, config: &'a Config) -> Result<Self, Error> {
-        let collections = Collections::of(source, config)?;
+        let collections = Collections::new(source, config)?;
         // People date their notes in local time.
         let notes = NoteOptions { time_zone: TimeZone::system(), ..NoteOptions::default() };
         Ok(Reader {

@@ -148,7 +148,8 @@ type Listed<'a> = (&'a Source, SourceState, Result<Option<Found>, Error>);
 fn listed(index: &Index) -> Vec<Listed<'_>> {
     let states: Vec<_> = index.registry.states().collect();
     let listed = |(source, state)| {
-        let found = looked_at(index, source, state).and_then(|looked| looked.then(|| list(index, source)).transpose());
+        let found =
+            looked_at(index, source, state).and_then(|looked| looked.then(|| list_files(index, source)).transpose());
         (source, state, found)
     };
     // Among many, each is listed by one thread: the threads of one walk sleep until another one finds something to share.
@@ -213,7 +214,7 @@ fn looked_at(index: &Index, source: &Source, state: SourceState) -> Result<bool,
     Ok(state == SourceState::Here)
 }
 
-fn list(index: &Index, source: &Source) -> Result<Found, Error> {
+fn list_files(index: &Index, source: &Source) -> Result<Found, Error> {
     let Index { location, config, .. } = index;
     walk(source, &location.directory, &config.index).map_err(|error| wrong_globs(index, source, error))
 }
@@ -315,7 +316,7 @@ fn complete_quickly(index: &Index, observer: &dyn Observer, report: &mut RunRepo
 /// A document without readable text, with the reason.
 fn unread(work: &Work<'_>, change: &Change) -> Option<UnreadDocument> {
     let Change::Put(document) = change else { return None };
-    UnreadDocument::of(&work.source.namespace, &document.path, &document.collection, &document.role)
+    UnreadDocument::new(&work.source.namespace, &document.path, &document.collection, &document.role)
 }
 
 /// The result of reading a file of the plan.

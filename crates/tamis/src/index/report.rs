@@ -77,7 +77,7 @@ pub struct UnreadDocument {
 
 impl UnreadDocument {
     /// Returns the entry for a stored document, if it is a PDF or the like without readable text.
-    pub(crate) fn of(namespace: &str, path: &str, collection: &str, role: &str) -> Option<Self> {
+    pub(crate) fn new(namespace: &str, path: &str, collection: &str, role: &str) -> Option<Self> {
         let unread = collection == SKIPPED && tamis_text::is_document(path);
         unread.then(|| UnreadDocument {
             namespace: namespace.to_owned(),

@@ -182,7 +182,7 @@ impl Index {
 
     /// Stores the list of sources if it changed.
     pub(super) fn register(&self, registry: &Registry) -> Result<(), Error> {
-        let kept = registry.kept(&self.location);
+        let kept = registry.to_stored(&self.location);
         if self.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {
             return Ok(());
         }

@@ -289,6 +289,12 @@ mod tests {
         Source { root: root.to_owned(), ..Source::default() }
     }
 
+    fn put(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
     fn paths(found: &Found) -> Vec<&str> {
         found.files.iter().map(|file| file.path.as_str()).collect()
     }
@@ -296,11 +302,7 @@ mod tests {
     #[test]
     fn ignore_files_hidden_files_and_version_control() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(root.path(), path, text);
         write("src/main.rs", "fn main() {}");
         write(".gitignore", "target\n");
         write(".tamisignore", "*.log\n");
@@ -345,11 +347,7 @@ mod tests {
     fn the_nearest_ignore_file_and_the_strongest_kind_decide() {
         let outer = tempfile::tempdir().expect("a temporary directory");
         let root = outer.path().join("tree");
-        let write = |path: &str, text: &str| {
-            let path = outer.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(outer.path(), path, text);
         write(".gitignore", "*.above\n/tree/anchored.txt\n");
         write("tree/.gitignore", "\u{feff}*.log\n*.tmp\n/only-here.txt\n# note\n[\nbuild/\n");
         write("tree/.ignore", "!kept.tmp\n!.shown\n*.ign\n");
@@ -376,11 +374,7 @@ mod tests {
     #[test]
     fn a_further_work_tree_has_the_exclusions_of_its_repository() {
         let base = tempfile::tempdir().expect("a temporary directory");
-        let write = |path: &str, text: &str| {
-            let path = base.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(base.path(), path, text);
         write("main/.git/info/exclude", "*.secret\n");
         write("main/.git/worktrees/side/commondir", "../..\n");
         write("side/.git", "gitdir: ../main/.git/worktrees/side\n");
@@ -394,11 +388,7 @@ mod tests {
     #[test]
     fn a_further_work_tree_inside_the_tree_is_left_out_and_other_repositories_are_read() {
         let root = tempfile::tempdir().expect("a temporary directory");
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        };
+        let write = |path: &str, text: &str| put(root.path(), path, text);
         write("a.txt", "x");
         write(".git/worktrees/side/commondir", "../..\n");
         write("side/.git", "gitdir: ../.git/worktrees/side\n");

@@ -427,10 +427,7 @@ mod tests {
         assert_eq!(whole(&[passage(1, "a\nb\nc"), passage(2, "b\nc\nd"), passage(6, "f")]), "1a 2b 3c 4d 6f");
         assert_eq!(whole(&[passage(1, "a\nb"), passage(2, "b"), passage(3, "c")]), "1a 2b 3c");
         assert_eq!(whole(&[passage(2, "long "), passage(2, "line"), passage(3, "c")]), "2long line 3c");
-    }
 
-    #[test]
-    fn lines_after_the_last_colon() {
         assert_eq!(split_lines("src/a.rs").expect("a path"), ("src/a.rs", None));
         assert_eq!(split_lines("src/a.rs:12").expect("a line"), ("src/a.rs", Some((12, 12))));
         assert_eq!(split_lines("src/a.rs:3-9").expect("lines"), ("src/a.rs", Some((3, 9))));

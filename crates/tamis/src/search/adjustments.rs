@@ -83,7 +83,7 @@ impl Adjustments {
     }
 
     /// Returns the adjustment of a passage.
-    pub fn of(&self, passage: &StoredPassage) -> Adjustment {
+    pub fn adjustment(&self, passage: &StoredPassage) -> Adjustment {
         let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
         let severe = passage.severity.as_deref().is_some_and(|severity| SEVERE.contains(&severity));
         let recency = self

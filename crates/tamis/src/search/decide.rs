@@ -198,7 +198,7 @@ fn rejected(list: &Listed, retrieved: &Retrieved, thresholds: Option<&Thresholds
     Some(format!(
         "every candidate is below the threshold of its language, the best with similarity {:.2} under {:.2} for {}",
         best.candidate.similarity?,
-        thresholds.of(language),
+        thresholds.threshold(language),
         language.unwrap_or("any language"),
     ))
 }

@@ -110,7 +110,7 @@ pub(super) struct LegError {
 }
 
 impl LegError {
-    fn of(leg: Leg) -> impl Fn(StoreError) -> LegError {
+    fn from_leg(leg: Leg) -> impl Fn(StoreError) -> LegError {
         move |error| LegError { leg, error }
     }
 
@@ -163,8 +163,8 @@ pub(super) fn gather(
                 (words, vectors.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             }),
         };
-        let words = words.map_err(LegError::of(Leg::Lexical))?;
-        Ok((words, vectors.map_err(LegError::of(Leg::Semantic))?))
+        let words = words.map_err(LegError::from_leg(Leg::Lexical))?;
+        Ok((words, vectors.map_err(LegError::from_leg(Leg::Semantic))?))
     };
     let mut count = depth.first();
     let (words, vectors, reached, kept) = loop {
@@ -219,7 +219,7 @@ pub(super) fn complete(
 ) -> Result<(), LegError> {
     if let Some(query) = &asked.lexical {
         let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
-        let scores = store.bm25(query, filter, &missing).map_err(LegError::of(Leg::Lexical))?;
+        let scores = store.bm25(query, filter, &missing).map_err(LegError::from_leg(Leg::Lexical))?;
         for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
             candidate.bm25 = Some(f64::from(score.bm25));
             candidate.coverage = Some(f64::from(score.coverage));
@@ -228,7 +228,7 @@ pub(super) fn complete(
     if let Some(query) = &asked.semantic {
         let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
         let similarities = store.similarities(query.model, query.vector, filter, &missing);
-        let similarities = similarities.map_err(LegError::of(Leg::Semantic))?;
+        let similarities = similarities.map_err(LegError::from_leg(Leg::Semantic))?;
         for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
             candidate.similarity = similarity.map(f64::from);
         }

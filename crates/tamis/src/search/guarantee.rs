@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    fn said(search: RecordedSearch, judgements: &[(&str, bool, i64)]) -> JudgedSearch {
+    fn judged_search(search: RecordedSearch, judgements: &[(&str, bool, i64)]) -> JudgedSearch {
         let judgement = |&(passage, relevant, at_ms): &(&str, bool, i64)| Judgement {
             passage: passage.into(),
             relevant,
@@ -134,7 +134,7 @@ mod tests {
         let other = |change: fn(&mut RecordedSearch)| {
             let mut other = search(2, &[0.75]);
             change(&mut other);
-            said(other, &[("p0", true, 1)])
+            judged_search(other, &[("p0", true, 1)])
         };
         let judged = [
             other(|_| ()),
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn judgements_of_one_query_at_several_searches_are_one_query() {
-        let first = said(search(1, &[0.75, 0.5]), &[("p0", true, 1), ("p9", true, 1), ("p1", true, 1)]);
-        let again = said(search(1, &[0.75, 0.25]), &[("p1", false, 2), ("p8", true, 3)]);
+        let first = judged_search(search(1, &[0.75, 0.5]), &[("p0", true, 1), ("p9", true, 1), ("p1", true, 1)]);
+        let again = judged_search(search(1, &[0.75, 0.25]), &[("p1", false, 2), ("p8", true, 3)]);
         let (queries, _) = calibration_queries(&[first, again], &search(7, &[0.5]));
         let expected = CalibrationQuery { values: vec![1.0, 0.0], relevant: vec![true, false], missed: 2 };
         assert_eq!(queries, [expected]);

@@ -52,7 +52,8 @@ pub(super) fn judged_queries(
         let earliest = first.entry(judged.search.query_hash).or_insert(i64::MAX);
         *earliest = times.fold(*earliest, i64::min);
     }
-    let queries = by_query.iter().filter_map(|(hash, searches)| JudgedQuery::of(searches, *first.get(hash)?));
+    let queries =
+        by_query.iter().filter_map(|(hash, searches)| JudgedQuery::from_searches(searches, *first.get(hash)?));
     let mut queries: Vec<JudgedQuery> = queries.collect();
     queries.sort_by_key(|query| query.search.at_ms);
     (queries, others)
@@ -87,7 +88,7 @@ pub(super) fn labelled_queries<'a>(
 impl<'a> JudgedQuery<'a> {
     /// Creates a query from all of its judged searches, the earliest first. `first_ms` is the time of its first judgement. A later
     /// answer obeys that, so it says nothing about other queries; an import never does.
-    fn of(searches: &[&'a JudgedSearch], first_ms: i64) -> Option<Self> {
+    fn from_searches(searches: &[&'a JudgedSearch], first_ms: i64) -> Option<Self> {
         let unmoved = |judged: &&&JudgedSearch| {
             judged.search.at_ms <= first_ms || judged.search.entry_point == IMPORTED_JUDGEMENTS
         };
@@ -120,12 +121,12 @@ impl<'a> JudgedQuery<'a> {
 
     /// Returns the labels of the first `count` candidates, best first. A label of any passage counts for its entry.
     pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
-        said_of(self.search, &self.said).into_iter().take(count)
+        entry_labels(self.search, &self.said).into_iter().take(count)
     }
 
     /// Returns the number of relevant entries that are not among the first `count` candidates.
     pub fn missed(&self, count: usize) -> usize {
-        let said = said_of(self.search, &self.said);
+        let said = entry_labels(self.search, &self.said);
         let later = said.iter().skip(count).filter(|&&relevant| relevant == Some(true)).count();
         let pool: HashSet<&str> = self.search.candidates.iter().map(|candidate| candidate.passage.as_str()).collect();
         let outside = self.said.iter().filter(|&(passage, &relevant)| relevant && !pool.contains(passage)).count();
@@ -135,7 +136,7 @@ impl<'a> JudgedQuery<'a> {
 
 /// Returns the judgement of each counted candidate of a search. A relevant passage makes its entry relevant. An irrelevant one
 /// says nothing about the other passages of its entry.
-pub(crate) fn said_of(search: &RecordedSearch, said: &HashMap<&str, bool>) -> Vec<Option<bool>> {
+pub(crate) fn entry_labels(search: &RecordedSearch, said: &HashMap<&str, bool>) -> Vec<Option<bool>> {
     let counted = search.counted();
     let of = |candidate: &RecordedCandidate| said.get(candidate.passage.as_str()).copied();
     let mut relevant: Vec<Option<bool>> = counted.iter().map(of).collect();
@@ -295,7 +296,7 @@ mod entry_tests {
     fn any_passage_makes_its_entry_relevant_and_none_makes_it_irrelevant() {
         let relevant = |said: &[(&str, bool)]| {
             let judged = judged(said);
-            let query = JudgedQuery::of(&[&judged], 0).expect("a query");
+            let query = JudgedQuery::from_searches(&[&judged], 0).expect("a query");
             (query.relevant(3).collect::<Vec<_>>(), query.missed(3), query.missed(1))
         };
         assert_eq!(relevant(&[("p4", true)]), (vec![None, None, Some(true)], 0, 1));

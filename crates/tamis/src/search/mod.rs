@@ -72,7 +72,7 @@ pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
 pub use caller::SearchCaller;
-pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
+pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, entry_labels};
 pub(crate) use late::LateVectors;
 pub use metadata::MetadataFilter;
 #[cfg(feature = "clap")]

@@ -9,6 +9,6 @@ impl FromStr for Mode {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = || format!("one of {}", Mode::NAMES.join(", "));
-        Mode::of(name).ok_or_else(|| Error::argument("mode", format!("{name:?}"), allowed()))
+        Mode::from_word(name).ok_or_else(|| Error::argument("mode", format!("{name:?}"), allowed()))
     }
 }

@@ -71,7 +71,7 @@ impl Searcher<'_> {
         };
         fetch(&*self.index.store, &mut gathered, &scope.own)?;
 
-        let asked = SearchRequest::default().asked(&self.index.config)?;
+        let asked = SearchRequest::default().tuned_rule(&self.index.config)?;
         let rule = asked.rule();
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
         // A passage asks for no kind of text.

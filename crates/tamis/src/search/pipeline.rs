@@ -101,7 +101,7 @@ impl<'a> Searcher<'a> {
             self.observer.check_cancelled()
         };
         let mut clock = Stopwatch::start();
-        let asked = request.asked(&self.index.config)?;
+        let asked = request.tuned_rule(&self.index.config)?;
         self.check_rule(asked.rule(), request)?;
         let filter = self.filter(request);
         let retrieved = self.retrieve(request, &filter, self.depth(request, asked.rule()), &mut clock)?;
@@ -242,7 +242,7 @@ impl<'a> Searcher<'a> {
     }
 
     pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {
-        Parsed::of(&request.query).narrow(request.metadata.narrow(Filter {
+        Parsed::new(&request.query).narrow(request.metadata.narrow(Filter {
             collections: match request.collections.is_empty() && request.memory {
                 true => self.index.config.memory.collections.clone(),
                 false => request.collections.clone(),

@@ -244,7 +244,7 @@ impl SearchRequest {
     /// An empty query, too many variants, an unknown language, kind or state, a limit or a diversity out of range, or `all` together
     /// with a cut or an aim. The message lists the allowed values.
     pub fn check(&self) -> Result<(), Error> {
-        if Parsed::of(&self.query).text.is_empty() {
+        if Parsed::new(&self.query).text.is_empty() {
             return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));
         }
         if self.variants.len() > MAX_VARIANTS {

@@ -89,7 +89,7 @@ impl Searcher<'_> {
         let Gathered { candidates, passages, .. } = gathered;
         let Fusions { order: ordering, cut } = self.fusions(rule, retrieved.plan.model.as_ref(), question.memory)?;
         let adjusting = self.adjustments(question, rule)?;
-        let adjustments: Vec<Adjustment> = passages.iter().map(|passage| adjusting.of(passage)).collect();
+        let adjustments: Vec<Adjustment> = passages.iter().map(|passage| adjusting.adjustment(passage)).collect();
         let lean = lean_of(question, retrieved.text_kind);
         let factors = factors(&question.names, lean, passages);
         let weighed = |scores: Vec<f64>| -> Vec<f64> {
@@ -138,7 +138,7 @@ impl Searcher<'_> {
         let thresholds = thresholds.filter(|_| rule.reads_thresholds());
         let admission = |(candidate, passage): (&Candidate, &Arc<StoredPassage>)| {
             let language = question.hint.or_else(|| adjusting.language_of(passage));
-            let threshold = thresholds.map(|thresholds| thresholds.of(language));
+            let threshold = thresholds.map(|thresholds| thresholds.threshold(language));
             let Candidate { similarity, coverage, .. } = *candidate;
             rule.admits(&RawScores { similarity, coverage, threshold })
         };

@@ -60,7 +60,7 @@ pub(crate) fn replayed(
         .iter()
         .map(|candidate| Evidence { similarity: double(candidate.similarity), bm25: double(candidate.bm25) })
         .collect();
-    let list = List::of(search, &evidence, &grounds.configured.fusions(search, rule), grounds.configured.fusion);
+    let list = List::new(search, &evidence, &grounds.configured.fusions(search, rule), grounds.configured.fusion);
     let list = if counts_entries(search, rule) { list.grouped(search) } else { list };
 
     let mut order = list.order;
@@ -106,7 +106,7 @@ struct List {
 }
 
 impl List {
-    fn of(search: &RecordedSearch, evidence: &[Evidence], fusions: &Fusions, configured: Fusion) -> Self {
+    fn new(search: &RecordedSearch, evidence: &[Evidence], fusions: &Fusions, configured: Fusion) -> Self {
         let recorded: Option<Vec<f64>> =
             search.candidates.iter().map(|candidate| candidate.score.map(f64::from)).collect();
         let recorded_by: Option<Fusion> = search.scoring.fusion.parse().ok();

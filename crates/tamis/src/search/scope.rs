@@ -132,7 +132,7 @@ mod tests {
         ]
     }
 
-    fn of(request: &SearchRequest, own: Option<&str>, most: usize) -> Result<(Vec<String>, Vec<String>), String> {
+    fn scoped(request: &SearchRequest, own: Option<&str>, most: usize) -> Result<(Vec<String>, Vec<String>), String> {
         scope(request, &team(), own, most).map(|scope| (scope.own, scope.shared)).map_err(|error| error.to_string())
     }
 
@@ -143,19 +143,19 @@ mod tests {
     #[test]
     fn ones_own_first_and_then_what_its_owner_shares_the_largest_first() {
         let request = SearchRequest::new("x");
-        assert_eq!(of(&request, Some("api"), 5), Ok((names(&["api"]), names(&["web", "wiki"]))));
-        assert_eq!(of(&request, Some("api"), 1), Ok((names(&["api"]), names(&["web"]))));
-        assert_eq!(of(&request, Some("api"), 0), Ok((names(&["api"]), vec![])));
-        assert_eq!(of(&request, Some("lone"), 5), Ok((names(&["lone"]), vec![])), "no owner, no pool");
+        assert_eq!(scoped(&request, Some("api"), 5), Ok((names(&["api"]), names(&["web", "wiki"]))));
+        assert_eq!(scoped(&request, Some("api"), 1), Ok((names(&["api"]), names(&["web"]))));
+        assert_eq!(scoped(&request, Some("api"), 0), Ok((names(&["api"]), vec![])));
+        assert_eq!(scoped(&request, Some("lone"), 5), Ok((names(&["lone"]), vec![])), "no owner, no pool");
         let named = SearchRequest { namespace: Some("salaries".into()), ..SearchRequest::new("x") };
-        assert_eq!(of(&named, Some("api"), 5), Ok((names(&["salaries"]), names(&["web", "wiki", "api"]))));
+        assert_eq!(scoped(&named, Some("api"), 5), Ok((names(&["salaries"]), names(&["web", "wiki", "api"]))));
     }
 
     #[test]
     fn without_an_own_one_all_are_equal() {
-        assert_eq!(of(&SearchRequest::new("x"), None, 5), Ok((vec![], vec![])));
+        assert_eq!(scoped(&SearchRequest::new("x"), None, 5), Ok((vec![], vec![])));
         let two = SearchRequest { namespaces: names(&["web", "api", "web"]), ..SearchRequest::new("x") };
-        assert_eq!(of(&two, Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
+        assert_eq!(scoped(&two, Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
     }
 
     #[test]
@@ -165,17 +165,17 @@ mod tests {
             namespace: own.map(str::to_owned),
             ..SearchRequest::new("x")
         };
-        assert_eq!(of(&request(Some("api")), None, 5), Ok((names(&["api"]), names(&["web"]))));
-        assert_eq!(of(&request(None), None, 5), Ok((names(&["api", "web"]), vec![])));
-        assert_eq!(of(&request(None), Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
+        assert_eq!(scoped(&request(Some("api")), None, 5), Ok((names(&["api"]), names(&["web"]))));
+        assert_eq!(scoped(&request(None), None, 5), Ok((names(&["api", "web"]), vec![])));
+        assert_eq!(scoped(&request(None), Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
         let everything = team().into_iter().map(|namespace| namespace.name).collect();
         let rights = SearchRequest { allowed_namespaces: Some(everything), ..SearchRequest::new("x") };
-        assert_eq!(of(&rights, None, 5).map(|(own, _)| own.len()), Ok(6), "rights to all are still a filter");
-        let there = of(&request(Some("salaries")), None, 5).expect_err("not readable");
-        let not_there = of(&request(Some("nowhere")), None, 5).expect_err("not there");
+        assert_eq!(scoped(&rights, None, 5).map(|(own, _)| own.len()), Ok(6), "rights to all are still a filter");
+        let there = scoped(&request(Some("salaries")), None, 5).expect_err("not readable");
+        let not_there = scoped(&request(Some("nowhere")), None, 5).expect_err("not there");
         assert_eq!(there.replace("salaries", ""), not_there.replace("nowhere", ""));
         assert!(there.contains("one of api, web"), "{there}");
         let none = SearchRequest { allowed_namespaces: Some(vec![]), ..SearchRequest::new("x") };
-        assert!(of(&none, None, 5).is_err());
+        assert!(scoped(&none, None, 5).is_err());
     }
 }

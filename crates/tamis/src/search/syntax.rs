@@ -61,7 +61,7 @@ enum Operator {
 
 impl Parsed {
     /// Takes the operators out of a query. The last language counts.
-    pub fn of(query: &str) -> Self {
+    pub fn new(query: &str) -> Self {
         Parsed::with_options(query, |_| false)
     }
 
@@ -76,7 +76,8 @@ impl Parsed {
         let tokens = tokens(query);
         for (at, &token) in tokens.iter().enumerate() {
             let marks = token.matches('"').count();
-            let operator = Operator::of(token).filter(|operator| written || matches!(operator, Operator::Language(_)));
+            let operator =
+                Operator::parse(token).filter(|operator| written || matches!(operator, Operator::Language(_)));
             // Nothing between quotation marks is an operator.
             match operator.filter(|operator| !quoted && (marks == 0 || matches!(operator, Operator::Exclude(_)))) {
                 Some(Operator::Language(name)) => parsed.language = Some(name),
@@ -122,9 +123,9 @@ impl Parsed {
 }
 
 impl Operator {
-    fn of(word: &str) -> Option<Operator> {
+    fn parse(word: &str) -> Option<Operator> {
         if let Some(excluded) = word.strip_prefix('-') {
-            return Exclusion::of(excluded).map(Operator::Exclude);
+            return Exclusion::parse(excluded).map(Operator::Exclude);
         }
         let (key, value) = word.split_once(':').filter(|(_, value)| !value.is_empty() && !value.starts_with(':'))?;
         match key.to_ascii_lowercase().as_str() {
@@ -138,7 +139,7 @@ impl Operator {
 }
 
 impl Exclusion {
-    fn of(text: &str) -> Option<Exclusion> {
+    fn parse(text: &str) -> Option<Exclusion> {
         let phrase = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         // `-n` and `--offline` are options of a command, and `-100` is a number.
         let is_word = text.chars().count() > 2
@@ -247,14 +248,14 @@ mod tests {
             ("a\n  b", "a\n  b", None),
             ("lang:rust", "", Some("rust")),
         ] {
-            let parsed = Parsed::of(query);
+            let parsed = Parsed::new(query);
             assert_eq!((parsed.text.as_str(), parsed.language), (text, language), "{query}");
         }
     }
 
     #[test]
     fn operators_leave_the_words() {
-        let parsed = Parsed::of("path:src/** retry limit symbol:Client* kind:function -test");
+        let parsed = Parsed::new("path:src/** retry limit symbol:Client* kind:function -test");
         assert_eq!(parsed.text, "retry limit");
         assert_eq!(
             (parsed.paths.as_slice(), parsed.symbols.as_slice()),
@@ -270,7 +271,7 @@ mod tests {
             "foo:bar x", "-excluded", "it fell by -100 or -0.5, to -1e5", "an open -\"mark",
             "the list\n-first\n-second", "say \"path:src and -word\" aloud",
         ] {
-            let parsed = Parsed::of(query);
+            let parsed = Parsed::new(query);
             assert_eq!(parsed.text, query);
             assert!(parsed.paths.is_empty() && parsed.kinds.is_empty() && parsed.words.excluded.is_empty(), "{query}");
         }
@@ -286,10 +287,10 @@ mod tests {
             ("path:src/** -draft", "-draft", &[]),
             ("say \"no -\"first try\" at\" all", "say \"no -\"first try\" at\" all", &[]),
         ] {
-            let parsed = Parsed::of(query);
+            let parsed = Parsed::new(query);
             assert_eq!((parsed.text.as_str(), parsed.words.excluded().collect::<Vec<_>>()), (text, excluded.to_vec()));
         }
-        assert_eq!(Parsed::of("path:src/** -draft").paths, ["src/**"], "the filter stays");
+        assert_eq!(Parsed::new("path:src/** -draft").paths, ["src/**"], "the filter stays");
     }
 
     #[test]
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn double_marks_quote_a_phrase() {
         let phrases =
-            |query: &str| Parsed::of(query).words.phrases.iter().map(|term| term.text.clone()).collect::<Vec<_>>();
+            |query: &str| Parsed::new(query).words.phrases.iter().map(|term| term.text.clone()).collect::<Vec<_>>();
         assert_eq!(phrases("why \"connection reset\" and \"broken pipe\" come"), ["connection reset", "broken pipe"]);
         assert!(phrases("a 5\" screen, don't 'quote' `this`").is_empty());
     }
@@ -315,7 +316,7 @@ mod tests {
     #[test]
     fn the_nearest_to_the_asker_counts_first() {
         let mut request = SearchRequest::new("x");
-        let hint = |request: &SearchRequest| request.hint(&Parsed::of(&request.query));
+        let hint = |request: &SearchRequest| request.hint(&Parsed::new(&request.query));
         assert_eq!(hint(&request), None);
         request.caller_path = Some("src/app.tsx".into());
         assert_eq!(hint(&request), Some("tsx"));

@@ -50,7 +50,7 @@ pub struct Thresholds {
 
 impl Thresholds {
     /// Returns the minimum similarity of a passage in `language`. TSX, JSX and JavaScript count as TypeScript.
-    pub fn of(&self, language: Option<&str>) -> f64 {
+    pub fn threshold(&self, language: Option<&str>) -> f64 {
         self.own(language).unwrap_or(self.default)
     }
 
@@ -91,7 +91,7 @@ pub(crate) struct Under {
 }
 
 impl Under {
-    pub(crate) fn of(model: &ModelInfo) -> Self {
+    pub(crate) fn new(model: &ModelInfo) -> Self {
         let provider = match model.provider {
             Provider::Static => "static",
             Provider::MiniLm => "mini-lm",
@@ -189,7 +189,7 @@ impl Searcher<'_> {
         if rows.is_empty() && self.index.config.thresholds.calibrated.is_none() {
             return Ok(resolve(&self.index.config.thresholds, &[], None).0);
         }
-        let current = model.map(Under::of);
+        let current = model.map(Under::new);
         let (mut thresholds, change) = resolve(&self.index.config.thresholds, &rows, current.as_ref());
         if current.is_none() {
             return Ok(thresholds);
@@ -264,11 +264,11 @@ mod tests {
         for (language, threshold, source) in expected {
             assert_eq!(thresholds.entry(language), (threshold, source), "{language}");
         }
-        assert_eq!(thresholds.of(Some("tsx")), 0.65);
+        assert_eq!(thresholds.threshold(Some("tsx")), 0.65);
         let measured = ["rust", "python", "tsx", "ruby"].map(|language| thresholds.measured(Some(language)));
         assert_eq!(measured, [Some(0.72), Some(0.4), None, None]);
         assert_eq!(thresholds.own(Some("ruby")), None);
-        assert_eq!(thresholds.of(None), 0.65);
+        assert_eq!(thresholds.threshold(None), 0.65);
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
         let (thresholds, _) = resolve(&config(&[], None), &[], None);
         let rule = tamis_cut::parse("language:default=0.4").expect("a cut");
         let thresholds = thresholds.with_default_of(&*rule);
-        assert_eq!((thresholds.of(Some("kotlin")), thresholds.of(Some("rust"))), (0.4, 0.7));
+        assert_eq!((thresholds.threshold(Some("kotlin")), thresholds.threshold(Some("rust"))), (0.4, 0.7));
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
         let rows = [row("rust", 0.5, "a", 1), row("rust", 0.3, "b", 2)];
         for (model, expected) in [("a", 0.5), ("b", 0.3)] {
             let (thresholds, change) = resolve(&config(&[], None), &rows, Some(&under("static", model)));
-            assert_eq!((thresholds.of(Some("rust")), change), (expected, None));
+            assert_eq!((thresholds.threshold(Some("rust")), change), (expected, None));
         }
     }
 
@@ -317,6 +317,6 @@ mod tests {
         }
         let other = config(&[], Some(("b", None, &[("rust", 0.4)])));
         let (thresholds, change) = resolve(&other, &rows, Some(&under("static", "a")));
-        assert_eq!((thresholds.of(Some("rust")), change), (0.5, None), "the store has them for this model");
+        assert_eq!((thresholds.threshold(Some("rust")), change), (0.5, None), "the store has them for this model");
     }
 }

@@ -97,7 +97,7 @@ impl SearchRequest {
     ///
     /// # Errors
     /// The cut lacks an aim, or a value is out of range.
-    pub fn asked(&self, config: &Config) -> Result<TunedRule, AimError> {
+    pub fn tuned_rule(&self, config: &Config) -> Result<TunedRule, AimError> {
         let configured = if self.all { None } else { self.configured(config) };
         let rule: &dyn Rule = self.cut.as_deref().or(configured).unwrap_or(&EVERYTHING);
         // Without a cut there is nothing that a configured strictness could set.
@@ -155,14 +155,14 @@ mod tests {
         let mut config = Config::built_in();
         config.search.want = Want::All;
         let mut request = SearchRequest::new("x");
-        assert!(request.asked(&config).expect("no aim").rule().to_string().starts_with("auto:want=all,"));
+        assert!(request.tuned_rule(&config).expect("no aim").rule().to_string().starts_with("auto:want=all,"));
         request.want = Some(Want::Auto);
         assert_eq!(
-            request.asked(&config).expect("no aim").rule().to_string(),
+            request.tuned_rule(&config).expect("no aim").rule().to_string(),
             config.search.cut.as_ref().expect("a rule").to_string()
         );
         request.cut = Some(parse("auto").expect("a rule"));
         request.aim.strictness = Some(3.0);
-        assert!(request.asked(&config).expect("auto has it").rule().to_string().contains("strictness=3"));
+        assert!(request.tuned_rule(&config).expect("auto has it").rule().to_string().contains("strictness=3"));
     }
 }

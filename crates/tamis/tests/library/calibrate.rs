@@ -1,5 +1,6 @@
 //! Thresholds by language, from the configuration file and from a calibration to the search that uses them.
 
+use crate::support::assert_says;
 use std::fs;
 use std::path::Path;
 use tamis::calibrate::{CalibrateMethod, CalibrateReport, CalibrateRequest, Outcome, ThresholdSource};
@@ -72,7 +73,7 @@ fn configure(root: &Path, text: &str) {
 /// The threshold in force under the model called `name`.
 fn held(index: &Index, name: &str, language: &str) -> (f64, Option<ThresholdSource>) {
     let thresholds = index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
-    (thresholds.of(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
+    (thresholds.threshold(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
 }
 
 #[test]
@@ -100,6 +101,25 @@ fn a_calibration_is_what_later_searches_are_held_against() {
     fs::remove_file(directory.path().join(".tamis/config.toml")).expect("removed");
     let rust = report.languages[1].measured.expect("measured").threshold;
     assert_eq!(held(&open(directory.path(), &[]), "static", "rust").0, rust, "from the index alone");
+
+    let (_directory, index) = indexed(&both());
+    let warning = |name: &str| {
+        index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read").warning
+    };
+    assert_eq!(warning("minilm"), None, "nothing was calibrated");
+    calibrate(&index, &CalibrateRequest::default());
+    assert_eq!(warning("static"), None);
+    let told = warning("minilm").expect("told");
+    let (from, to) = (index.models().id("static").expect("known"), index.models().id("minilm").expect("known"));
+    let expected = format!(
+        "embedding model changed from {from} to {to}; calibrated thresholds are ignored until `tamis calibrate`"
+    );
+    assert_eq!(told, expected);
+    assert_eq!(held(&index, "minilm", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
+    assert_eq!(warning("minilm"), None, "once");
+    assert_eq!(warning("static"), None);
+    assert_eq!(warning("minilm"), Some(expected), "another change");
+    assert!(index.calibration().thresholds(None).expect("read").warning.is_none());
 }
 
 /// A calibration changed no default answer, and did not say so.
@@ -107,7 +127,7 @@ fn a_calibration_is_what_later_searches_are_held_against() {
 fn trap_a_calibration_changes_the_default_answer() {
     let (directory, index) = indexed(&both());
     let ask = |settings: &[(&str, &str)], query: &str| {
-        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY", "off")], settings].concat();
+        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY_RECORD", "off")], settings].concat();
         let index = open(directory.path(), &settings);
         index.search(tamis::SearchRequest::new(query).explain()).expect("answered")
     };
@@ -140,16 +160,6 @@ fn trap_a_calibration_changes_the_default_answer() {
 }
 
 #[test]
-fn what_a_calibration_changes_depends_on_the_cut() {
-    let (directory, _) = indexed(&both());
-    for (cut, start) in [("language", "cut language: a passage must be"), ("otsu", "cut otsu: nothing changes")] {
-        let index = open(directory.path(), &[("TAMIS_SEARCH_CUT", cut)]);
-        let report = calibrate(&index, &CalibrateRequest { dry_run: true, ..CalibrateRequest::default() });
-        assert!(report.effect.starts_with(start), "{}", report.effect);
-    }
-}
-
-#[test]
 fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
     let files = both();
     let (_first, index) = indexed(&files);
@@ -170,7 +180,7 @@ fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
 
 /// The trap: a configuration that is parsed and never handed on.
 #[test]
-fn trap_thresholds_are_parsed_and_never_handed_on() {
+fn thresholds_of_the_configuration_are_handed_on_under_their_model() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     configure(directory.path(), "[search.thresholds]\ndefault = 0.5\n\"C++\" = 0.33\nrs = 0.70\njs = 0.41\n");
     let index = open(directory.path(), &[("TAMIS_SEARCH_THRESHOLDS_PYTHON", "0.22")]);
@@ -181,10 +191,7 @@ fn trap_thresholds_are_parsed_and_never_handed_on() {
     assert_eq!(held(&index, "static", "kotlin").0, 0.5);
     let names: Vec<String> = index.config().keys().into_iter().map(|key| key.name).collect();
     assert!(names.contains(&"search.thresholds.cpp".into()) && !names.contains(&"search.thresholds.kotlin".into()));
-}
 
-#[test]
-fn the_configurations_calibration_is_handed_on_under_its_model_alone() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let id = open(directory.path(), &[]).models().id("static").expect("a model");
     let table = "provider = \"static\"\ncalibrated_at = 2026-01-31T12:00:00Z\nrust = 0.44\nts = 0.43\n";
@@ -212,8 +219,7 @@ fn what_is_wrong_in_the_file_is_named() {
     ] {
         configure(directory.path(), &text);
         let project = Some(Location::at(directory.path(), None).config_file());
-        let error = Config::load(&Origins { project, ..Origins::default() }, None).expect_err(&text).to_string();
-        assert!(error.contains(part), "{error}");
+        assert_says(Config::load(&Origins { project, ..Origins::default() }, None).expect_err(&text), &[part]);
     }
     let unknown = tamis::config::unknown_variables(["TAMIS_SEARCH_THRESHOLDS_PYTON"]);
     let error = unknown[0].to_string();
@@ -233,32 +239,39 @@ fn trap_a_manual_value_is_never_overwritten() {
     let again = open(directory.path(), &[]);
     assert_eq!(held(&again, "static", "rust"), (0.70, Some(ThresholdSource::Manual)));
     assert_eq!(held(&again, "static", "python").1, Some(ThresholdSource::Calibrated));
-}
 
-#[test]
-fn another_model_is_told_once_for_each_change_and_the_built_in_ones_hold() {
-    let (_directory, index) = indexed(&both());
-    let warning = |name: &str| {
-        index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read").warning
+    let (directory, index) = indexed(&both());
+    let all = calibrate(&index, &CalibrateRequest::default());
+    let request = CalibrateRequest {
+        method: CalibrateMethod::P10,
+        languages: vec!["Rust".into()],
+        ..CalibrateRequest::default()
     };
-    assert_eq!(warning("minilm"), None, "nothing was calibrated");
-    calibrate(&index, &CalibrateRequest::default());
-    assert_eq!(warning("static"), None);
-    let told = warning("minilm").expect("told");
-    let (from, to) = (index.models().id("static").expect("known"), index.models().id("minilm").expect("known"));
-    let expected = format!(
-        "embedding model changed from {from} to {to}; calibrated thresholds are ignored until `tamis calibrate`"
-    );
-    assert_eq!(told, expected);
-    assert_eq!(held(&index, "minilm", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
-    assert_eq!(warning("minilm"), None, "once");
-    assert_eq!(warning("static"), None);
-    assert_eq!(warning("minilm"), Some(expected), "another change");
-    assert!(index.calibration().thresholds(None).expect("read").warning.is_none());
+    let rust = calibrate(&open(directory.path(), &[]), &request);
+    assert_eq!(rust.languages.len(), 1);
+    let threshold = |report: &CalibrateReport, at: usize| report.languages[at].measured.expect("measured").threshold;
+    assert_ne!(threshold(&rust, 0), threshold(&all, 1));
+    let next = open(directory.path(), &[]);
+    assert_eq!(held(&next, "static", "rust").0, threshold(&rust, 0));
+    assert_eq!(held(&next, "static", "python").0, threshold(&all, 0));
+
+    let (directory, index) = indexed(&both());
+    configure(directory.path(), "search = [\n");
+    let report = calibrate(&index, &CalibrateRequest::default());
+    assert_eq!(report.config_file, None);
+    assert!(report.warnings[0].contains("config.toml: not written (not valid TOML"), "{:?}", report.warnings);
+    assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::Calibrated));
+
+    let (directory, _) = indexed(&both());
+    for (cut, start) in [("language", "cut language: a passage must be"), ("otsu", "cut otsu: nothing changes")] {
+        let index = open(directory.path(), &[("TAMIS_SEARCH_CUT", cut)]);
+        let report = calibrate(&index, &CalibrateRequest { dry_run: true, ..CalibrateRequest::default() });
+        assert!(report.effect.starts_with(start), "{}", report.effect);
+    }
 }
 
 #[test]
-fn little_is_skipped_and_says_so() {
+fn what_cannot_be_calibrated_is_skipped_and_says_so() {
     let few = sources("rs", rust).into_iter().take(3).collect::<Vec<_>>();
     let one_file =
         ("src/all.py".to_owned(), sources("py", python).into_iter().map(|(_, text)| text).collect::<String>());
@@ -269,10 +282,19 @@ fn little_is_skipped_and_says_so() {
     assert!(report.languages.iter().all(|language| !language.written) && report.config_file.is_none());
     assert!(!directory.path().join(".tamis/config.toml").exists());
     assert_eq!(held(&index, "static", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
-}
 
-#[test]
-fn what_does_not_separate_is_written_on_request_alone() {
+    let (_directory, index) = indexed(&[("notes.md".into(), "# Notes\n\nProse has no symbols.\n".into())]);
+    assert_eq!(calibrate(&index, &CalibrateRequest::default()).languages, []);
+    let (_directory, index) = indexed(&both());
+    let other = CalibrateRequest { model: Some("minilm".into()), ..CalibrateRequest::default() };
+    let error = index.calibration().run(&other, &()).expect_err("no vectors");
+    assert!(matches!(error, Error::NotEmbedded { symbols: 80, .. }), "{error}");
+    assert!(error.to_string().contains("refresh the index"), "{error}");
+    let klingon = CalibrateRequest { languages: vec!["klingon".into()], ..CalibrateRequest::default() };
+    assert!(
+        index.calibration().run(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: "))
+    );
+
     // Each file holds all subjects and each verb once: a file reveals nothing about the subject of a symbol.
     let file = |at: usize| {
         let function = |(of, subject): (usize, &&str)| rust(&format!("{}_{at}", VERBS[of % VERBS.len()]), subject);
@@ -289,47 +311,4 @@ fn what_does_not_separate_is_written_on_request_alone() {
     assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::Calibrated));
     assert_eq!(index.calibration().clear().expect("cleared"), (1, Vec::new()));
     assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::BuiltIn));
-}
-
-#[test]
-fn nothing_to_calibrate_and_nothing_embedded_are_told_apart() {
-    let (_directory, index) = indexed(&[("notes.md".into(), "# Notes\n\nProse has no symbols.\n".into())]);
-    assert_eq!(calibrate(&index, &CalibrateRequest::default()).languages, []);
-    let (_directory, index) = indexed(&both());
-    let other = CalibrateRequest { model: Some("minilm".into()), ..CalibrateRequest::default() };
-    let error = index.calibration().run(&other, &()).expect_err("no vectors");
-    assert!(matches!(error, Error::NotEmbedded { symbols: 80, .. }), "{error}");
-    assert!(error.to_string().contains("refresh the index"), "{error}");
-    let klingon = CalibrateRequest { languages: vec!["klingon".into()], ..CalibrateRequest::default() };
-    assert!(
-        index.calibration().run(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: "))
-    );
-}
-
-#[test]
-fn a_part_of_the_languages_keeps_the_others_and_p10_is_another_threshold() {
-    let (directory, index) = indexed(&both());
-    let all = calibrate(&index, &CalibrateRequest::default());
-    let request = CalibrateRequest {
-        method: CalibrateMethod::P10,
-        languages: vec!["Rust".into()],
-        ..CalibrateRequest::default()
-    };
-    let rust = calibrate(&open(directory.path(), &[]), &request);
-    assert_eq!(rust.languages.len(), 1);
-    let threshold = |report: &CalibrateReport, at: usize| report.languages[at].measured.expect("measured").threshold;
-    assert_ne!(threshold(&rust, 0), threshold(&all, 1));
-    let next = open(directory.path(), &[]);
-    assert_eq!(held(&next, "static", "rust").0, threshold(&rust, 0));
-    assert_eq!(held(&next, "static", "python").0, threshold(&all, 0));
-}
-
-#[test]
-fn a_configuration_that_cannot_be_written_is_a_warning_and_the_index_holds_the_thresholds() {
-    let (directory, index) = indexed(&both());
-    configure(directory.path(), "search = [\n");
-    let report = calibrate(&index, &CalibrateRequest::default());
-    assert_eq!(report.config_file, None);
-    assert!(report.warnings[0].contains("config.toml: not written (not valid TOML"), "{:?}", report.warnings);
-    assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::Calibrated));
 }

@@ -1,6 +1,6 @@
 //! Files that are notes, pages of a wiki, or neither.
 
-use crate::support::{Tree, ask, paths, refresh, search};
+use crate::support::{Tree, ask, assert_says, paths, refresh, search};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
@@ -29,20 +29,20 @@ fn expect(index: &Index, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn notes_are_a_collection_of_their_own_and_can_be_searched_alone() {
+fn files_are_notes_wiki_or_neither_and_removed_ones_are_gone() {
     let tree = Tree::new(&FILES);
-    let index = tree.open(&[("search.gate", "false")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.gate", "false")]);
     expect(&index, &[("MEMORY.md", "notes"), ("memory/2026-03-04.md", "notes"), ("memory/tool.py", "code")]);
     expect(&index, &[("handbook/travel.md", "docs"), ("README.md", "docs"), ("src/lib.rs", "code")]);
     let notes = SearchRequest { collections: vec!["notes".into()], ..SearchRequest::new("renew the certificate") };
     assert_eq!(paths(&search(&index, notes))[0], "memory/2026-03-04.md");
     assert_eq!(refresh(&index).unchanged, 6, "nothing is read again");
     assert_eq!(index.stale().expect("compared"), 0);
-}
 
-#[test]
-fn other_globs_move_what_they_concern_and_nothing_has_to_be_embedded_again() {
+    fs::remove_file(tree.root().join("memory/2026-03-04.md")).expect("removed");
+    assert_eq!(refresh(&index).removed, 1);
+    assert!(!paths(&ask(&index, "certificate of the mail server")).contains(&"memory/2026-03-04.md"));
+
     let tree = Tree::new(&FILES);
     refresh(&tree.open(&[]));
     let index = tree.open(&[("index.notes", "/handbook/"), ("index.wiki", "README.md"), ("memory.directory", "log")]);
@@ -51,6 +51,13 @@ fn other_globs_move_what_they_concern_and_nothing_has_to_be_embedded_again() {
     expect(&index, &[("MEMORY.md", "docs"), ("memory/2026-03-04.md", "docs"), ("handbook/travel.md", "notes")]);
     expect(&index, &[("README.md", "wiki"), ("src/lib.rs", "code")]);
     assert_eq!(refresh(&index).unchanged, 6);
+
+    let tree = Tree::new(&FILES);
+    let index = tree.open(&[]);
+    for collection in ["notes", "wiki", "docs", "code", "skipped"] {
+        let document = TextDocument { id: "x".into(), collection: collection.into(), title: None, text: "x".into() };
+        assert_says(index.put_documents(&[document]).expect_err(collection), &["another name than those of files"]);
+    }
 }
 
 #[test]
@@ -86,17 +93,6 @@ fn a_directory_as_a_whole_is_what_the_user_or_the_configuration_says() {
 }
 
 #[test]
-fn a_program_can_not_put_documents_among_the_files() {
-    let tree = Tree::new(&FILES);
-    let index = tree.open(&[]);
-    for collection in ["notes", "wiki", "docs", "code", "skipped"] {
-        let document = TextDocument { id: "x".into(), collection: collection.into(), title: None, text: "x".into() };
-        let error = index.put_documents(&[document]).expect_err(collection).to_string();
-        assert!(error.contains("another name than those of files"), "{error}");
-    }
-}
-
-#[test]
 fn trap_a_note_has_no_date_from_the_commit_that_brought_it() {
     let tree = Tree::new(&FILES);
     let git = |arguments: &[&str]| {
@@ -110,21 +106,10 @@ fn trap_a_note_has_no_date_from_the_commit_that_brought_it() {
     git(&["init", "-q"]);
     git(&["add", "."]);
     git(&["commit", "-q", "-m", "all"]);
-    let index = tree.open(&[]);
-    refresh(&index);
+    let index = tree.indexed(&[]);
     let dated = |path: &str| index.contents().document(index.namespace(), path).expect("read").expect("there").dated_ns;
     assert!(dated("README.md").is_some(), "other files have that of the commit");
     assert_eq!(dated("MEMORY.md"), None);
-}
-
-#[test]
-fn what_is_gone_from_the_notes_is_gone_from_the_index() {
-    let tree = Tree::new(&FILES);
-    let index = tree.open(&[("search.gate", "false")]);
-    refresh(&index);
-    fs::remove_file(tree.root().join("memory/2026-03-04.md")).expect("removed");
-    assert_eq!(refresh(&index).removed, 1);
-    assert!(!paths(&ask(&index, "certificate of the mail server")).contains(&"memory/2026-03-04.md"));
 }
 
 #[test]
@@ -134,8 +119,7 @@ fn a_note_of_overlapping_passages_is_given_back_as_it_was() {
         .collect();
     let text = format!("# 2026-03-05\n\n{}\n", lines.join("\n"));
     let tree = Tree::new(&[("memory/2026-03-05.md", &text)]);
-    let index = tree.open(&[]);
-    refresh(&index);
+    let index = tree.indexed(&[]);
     let passages = index.contents().document_passages(index.namespace(), "memory/2026-03-05.md").expect("read");
     let shared = passages.windows(2).filter(|pair| pair[1].start_line <= pair[0].end_line).count();
     assert!(shared >= 2, "{shared} of {} passages share lines", passages.len());

@@ -137,15 +137,9 @@ fn chosen_namespaces_come_alone_with_their_searches_and_newer_thresholds_stay() 
 
 #[test]
 fn what_differs_is_said_and_an_observer_can_stop() {
-    struct Stopped;
-    impl tamis::Observer for Stopped {
-        fn cancelled(&self) -> bool {
-            true
-        }
-    }
     let ((_a, from), (_b, to)) = (store(), store());
     put(&from, vec![document("here", "a.md", "one")]);
-    let stopped = copy(&from, &to, &CopyOptions::default(), &Stopped).expect("stopped");
+    let stopped = copy(&from, &to, &CopyOptions::default(), &crate::support::StopsAfter::new(0)).expect("stopped");
     assert!(stopped.interrupted && !stopped.is_equal());
     // A vector that is there stays, because a model whose vectors changed needs a new name.
     to.apply(&[Change::Put(document("here", "a.md", "one"))]).expect("put");
@@ -165,12 +159,12 @@ fn one_database_goes_into_another_with_the_settings_of_every_tree() {
         put(&store, vec![document(tree, "a.md", tree)]);
         store.set_property("splitter", tree).expect("set");
     }
-    let (from, to) = (Place::of(a.url()), Place::of(b.url()));
+    let (from, to) = (Place::parse(a.url()), Place::parse(b.url()));
     let report = copy_between(&from, &to, &CopyOptions::default(), &()).expect("copied");
     assert!(report.is_equal() && report.settings.to == 2, "{report:#?}");
     assert_eq!(b.open("there").property("splitter").expect("read").as_deref(), Some("there"));
     copy_between(&from, &from, &CopyOptions::default(), &()).expect_err("one place");
     let directory = tempfile::tempdir().expect("a directory");
-    let report = copy_between(&to, &Place::of(directory.path()), &CopyOptions::default(), &()).expect("copied");
+    let report = copy_between(&to, &Place::parse(directory.path()), &CopyOptions::default(), &()).expect("copied");
     assert!(report.settings_left.is_some() && report.is_equal(), "{report:#?}");
 }

@@ -35,6 +35,20 @@ impl Repository {
         Some(repository)
     }
 
+    /// One with these files in its first commit.
+    fn with(files: &[(&str, &str)]) -> Option<Self> {
+        let repository = Repository::new()?;
+        files.iter().for_each(|(path, text)| repository.write(path, text));
+        repository.commit(0);
+        Some(repository)
+    }
+
+    /// What git prints here.
+    fn output(&self, arguments: &[&str]) -> String {
+        let output = Command::new("git").args(arguments).current_dir(self.root()).output().expect("git runs");
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
     fn root(&self) -> PathBuf {
         dunce::canonicalize(self.directory.path()).expect("a path")
     }
@@ -96,12 +110,12 @@ fn expected<const N: usize>(dates: [(&str, Option<i64>); N]) -> BTreeMap<String,
 }
 
 #[test]
-fn each_file_has_the_time_of_the_last_commit_that_changed_it() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("old.md", "# Old\n");
-    repository.write("sub/changed.md", "# First\n");
-    repository.write("odd ü\t.md", "# Odd\n");
-    repository.commit(0);
+fn files_have_the_time_of_their_last_commit_in_every_work_tree() {
+    let Some(repository) =
+        Repository::with(&[("old.md", "# Old\n"), ("sub/changed.md", "# First\n"), ("odd ü\t.md", "# Odd\n")])
+    else {
+        return;
+    };
     repository.write("sub/changed.md", "# Second\n");
     repository.commit(100);
     // A merge that changes a file itself, beside one that comes from the other side.
@@ -126,14 +140,28 @@ fn each_file_has_the_time_of_the_last_commit_that_changed_it() {
         ("untracked.md", None),
     ]);
     assert_eq!(dates(&index), all);
+
+    let Some(repository) =
+        Repository::with(&[("part/a.md", "# One\n"), ("part/deep/b.md", "# Two\n"), ("a.md", "# Not in the part\n")])
+    else {
+        return;
+    };
+    repository.write("part/deep/b.md", "# Two, changed\n");
+    repository.commit(70);
+    let part = open(&repository.root().join("part"));
+    refresh(&part);
+    assert_eq!(dates(&part), expected([("a.md", Some(0)), ("deep/b.md", Some(70))]));
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let further = elsewhere.path().join("further");
+    repository.git(&["worktree", "add", "-q", &further.to_string_lossy(), "HEAD~1"]);
+    let index = open(&further);
+    refresh(&index);
+    assert_eq!(dates(&index), expected([("a.md", Some(0)), ("part/a.md", Some(0)), ("part/deep/b.md", Some(0))]));
 }
 
 #[test]
-fn a_search_dates_again_when_another_commit_is_checked_out() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    repository.write("b.md", "# Two\n");
-    repository.commit(0);
+fn dates_follow_the_checked_out_commit_also_when_files_are_split_again() {
+    let Some(repository) = Repository::with(&[("a.md", "# One\n"), ("b.md", "# Two\n")]) else { return };
     let index = repository.open();
     let refresh = |index: &Index| -> Freshness { index.refresh_for_search(&()).expect("refreshed") };
     refresh(&index);
@@ -151,13 +179,8 @@ fn a_search_dates_again_when_another_commit_is_checked_out() {
     repository.git(&["gc", "-q"]);
     refresh(&index);
     assert_eq!(dates(&index), expected([("a.md", Some(50)), ("b.md", Some(90))]));
-}
 
-#[test]
-fn files_that_are_split_again_keep_their_dates() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    repository.commit(0);
+    let Some(repository) = Repository::with(&[("a.md", "# One\n")]) else { return };
     refresh(&repository.open());
     let flags = [("index.models", "static"), ("index.max_document_bytes", "2048")];
     let flags = flags.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
@@ -166,26 +189,6 @@ fn files_that_are_split_again_keep_their_dates() {
     let report = index.refresh_for_search(&()).expect("refreshed").report.expect("a report");
     assert_eq!(report.changed, 1);
     assert_eq!(dates(&index), expected([("a.md", Some(0))]));
-}
-
-#[test]
-fn a_directory_of_a_work_tree_and_a_further_work_tree_have_dates() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("part/a.md", "# One\n");
-    repository.write("part/deep/b.md", "# Two\n");
-    repository.write("a.md", "# Not in the part\n");
-    repository.commit(0);
-    repository.write("part/deep/b.md", "# Two, changed\n");
-    repository.commit(70);
-    let part = open(&repository.root().join("part"));
-    refresh(&part);
-    assert_eq!(dates(&part), expected([("a.md", Some(0)), ("deep/b.md", Some(70))]));
-    let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    let further = elsewhere.path().join("further");
-    repository.git(&["worktree", "add", "-q", &further.to_string_lossy(), "HEAD~1"]);
-    let index = open(&further);
-    refresh(&index);
-    assert_eq!(dates(&index), expected([("a.md", Some(0)), ("part/a.md", Some(0)), ("part/deep/b.md", Some(0))]));
 }
 
 #[test]
@@ -225,9 +228,7 @@ fn where_git_does_not_know_the_dates_of_files_count_and_a_note_says_why() {
 #[test]
 fn a_repository_of_somebody_else_has_no_dates() {
     use std::os::unix::fs::chown;
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    repository.commit(0);
+    let Some(repository) = Repository::with(&[("a.md", "# One\n")]) else { return };
     if chown(repository.root(), Some(65534), None).is_err()
         || chown(repository.root().join(".git"), Some(65534), None).is_err()
     {
@@ -253,64 +254,42 @@ fn tripwire(directory: &Path) -> (String, PathBuf) {
 #[cfg(unix)]
 #[test]
 fn trap_nothing_that_a_repository_configures_runs() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    repository.write(".gitattributes", "* diff=evil filter=evil merge=evil\n");
-    repository.commit(0);
+    let Some(repository) =
+        Repository::with(&[("a.md", "# One\n"), (".gitattributes", "* diff=evil filter=evil merge=evil\n")])
+    else {
+        return;
+    };
     repository.write("b.md", "# Two\n");
     repository.commit(10);
     // A signed commit, whose signature the configuration would have checked.
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     let (script, trace) = tripwire(elsewhere.path());
-    let object = Command::new("git").args(["cat-file", "commit", "HEAD"]).current_dir(repository.root()).output();
-    let object = String::from_utf8(object.expect("read").stdout).expect("text");
+    let object = repository.output(&["cat-file", "commit", "HEAD"]) + "\n";
     let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----\n\n";
     fs::write(elsewhere.path().join("signed"), object.replacen("\n\n", &format!("\n{signature}"), 1)).expect("written");
-    let signed = Command::new("git")
-        .args(["hash-object", "-t", "commit", "-w", &elsewhere.path().join("signed").to_string_lossy()])
-        .current_dir(repository.root())
-        .output()
-        .expect("written");
-    let signed = String::from_utf8(signed.stdout).expect("text");
-    repository.git(&["reset", "-q", "--hard", signed.trim()]);
+    let signed =
+        repository.output(&["hash-object", "-t", "commit", "-w", &elsewhere.path().join("signed").to_string_lossy()]);
+    repository.git(&["reset", "-q", "--hard", &signed]);
     let hooks = repository.root().join(".git/hooks");
     fs::create_dir_all(&hooks).expect("made");
     for hook in ["post-index-change", "reference-transaction", "fsmonitor-watchman", "post-checkout", "pre-commit"] {
         fs::copy(&script, hooks.join(hook)).expect("copied");
     }
-    let settings = [
-        ("core.fsmonitor", script.as_str()),
-        ("core.hooksPath", &hooks.to_string_lossy()),
-        ("core.pager", &script),
-        ("core.editor", &script),
-        ("core.sshCommand", &script),
-        ("core.askPass", &script),
-        ("core.gitProxy", &script),
-        ("core.alternateRefsCommand", &script),
-        ("credential.helper", &format!("!{script}")),
-        ("pager.log", &script),
-        ("pager.ls-tree", &script),
-        ("gpg.program", &script),
-        ("gpg.openpgp.program", &script),
-        ("gpg.ssh.program", &script),
-        ("gpg.x509.program", &script),
+    let named = "core.fsmonitor|core.pager|core.editor|core.sshCommand|core.askPass|core.gitProxy|core.alternateRefsCommand|\
+                 pager.log|pager.ls-tree|gpg.program|gpg.openpgp.program|gpg.ssh.program|gpg.x509.program|diff.external|\
+                 diff.evil.command|diff.evil.textconv|filter.evil.clean|filter.evil.smudge|filter.evil.process|\
+                 merge.evil.driver|trailer.evil.command|uploadpack.packObjectsHook";
+    named.split('|').for_each(|key| repository.git(&["config", key, &script]));
+    for key in ["credential.helper", "alias.log", "alias.ls-tree"] {
+        repository.git(&["config", key, &format!("!{script}")]);
+    }
+    repository.git(&["config", "core.hooksPath", &hooks.to_string_lossy()]);
+    for (key, value) in [
         ("log.showSignature", "true"),
         ("log.diffMerges", "on"),
-        ("diff.external", &script),
-        ("diff.evil.command", &script),
-        ("diff.evil.textconv", &script),
         ("diff.orderFile", "/nowhere"),
         ("diff.relative", "true"),
-        ("filter.evil.clean", &script),
-        ("filter.evil.smudge", &script),
-        ("filter.evil.process", &script),
-        ("merge.evil.driver", &script),
-        ("alias.log", &format!("!{script}")),
-        ("alias.ls-tree", &format!("!{script}")),
-        ("trailer.evil.command", &script),
-        ("uploadpack.packObjectsHook", &script),
-    ];
-    for (key, value) in settings {
+    ] {
         repository.git(&["config", key, value]);
     }
     let included = elsewhere.path().join("included");
@@ -337,22 +316,14 @@ fn trap_nothing_that_a_repository_configures_runs() {
 #[cfg(unix)]
 #[test]
 fn trap_objects_that_a_partial_clone_lacks_are_not_fetched() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    repository.write("sub/b.md", "# Two\n");
-    repository.commit(0);
+    let Some(repository) = Repository::with(&[("a.md", "# One\n"), ("sub/b.md", "# Two\n")]) else { return };
     repository.write("a.md", "# One, changed\n");
     repository.commit(10);
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     let (script, trace) = tripwire(elsewhere.path());
     // The tree of the first commit is lost, and a remote that runs a program promises to have it.
-    let tree = Command::new("git")
-        .args(["rev-parse", "HEAD~1^{tree}"])
-        .current_dir(repository.root())
-        .output()
-        .expect("asked");
-    let tree = String::from_utf8(tree.stdout).expect("text");
-    let (folder, file) = tree.trim().split_at(2);
+    let tree = repository.output(&["rev-parse", "HEAD~1^{tree}"]);
+    let (folder, file) = tree.split_at(2);
     let lost = repository.root().join(".git/objects").join(folder).join(file);
     fs::remove_file(lost).expect("removed");
     for (key, value) in [
@@ -379,9 +350,7 @@ fn trap_objects_that_a_partial_clone_lacks_are_not_fetched() {
 #[cfg(unix)]
 #[test]
 fn trap_a_pipe_in_place_of_a_repositorys_file_is_not_waited_for() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    repository.commit(0);
+    let Some(repository) = Repository::with(&[("a.md", "# One\n")]) else { return };
     let head = repository.root().join(".git/HEAD");
     fs::remove_file(&head).expect("removed");
     if !Command::new("mkfifo").arg(&head).status().is_ok_and(|status| status.success()) {

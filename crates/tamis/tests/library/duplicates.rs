@@ -1,15 +1,14 @@
 //! Likely duplicates of issues.
 
 use crate::support::issues::{closed, put, said};
-use crate::support::{Tree, notes_tree, stop_everywhere};
+use crate::support::{Tree, opened_notes, stop_everywhere};
 use tamis::Index;
 use tamis::duplicates::{Duplicates, DuplicatesRequest};
 use tamis::telemetry::StatsRequest;
 use tamis_text::{Issue, IssueKind, IssueState};
 
 fn index() -> (Tree, Index) {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (tree, index) = opened_notes(&[]);
     let mut chatty = closed(5, "Colours of the chart are too pale", "On a bright screen the chart is hard to read.");
     chatty.comments = vec![said("eve", "Login fails with a bad token after the update, says everybody.")];
     put(
@@ -50,55 +49,8 @@ fn text(index: &Index, title: &str, body: &str) -> Duplicates {
 }
 
 #[test]
-fn the_same_in_other_words_comes_first_and_the_issue_itself_never() {
-    let (_tree, index) = index();
-    let found = of(&index, 1);
-    assert_eq!(found.duplicates.first().map(|one| one.number), Some(2), "{found:?}");
-    assert!(found.considered.iter().all(|one| one.number != 1), "left out of what is proposed, not of what is given");
-    let alike = found.considered.iter().filter(|one| one.likeness >= found.min_likeness).count();
-    assert!(found.duplicates.len() <= alike.max(3), "what is not like it is given only to have a few to compare");
-    let scores: Vec<f64> = found.considered.iter().map(|one| one.score).collect();
-    assert!(scores.is_sorted_by(|a, b| a >= b));
-    assert_eq!(of(&index, 2).duplicates.first().map(|one| one.number), Some(1), "the same both ways");
-}
-
-#[test]
-fn an_issue_is_compared_with_issues() {
-    let (_tree, index) = index();
-    assert!(of(&index, 1).considered.iter().all(|one| one.kind == "issue"));
-    assert!(of(&index, 4).considered.is_empty(), "there is one pull request");
-    assert!(of(&index, 4).reason.contains("no other issue"), "{}", of(&index, 4).reason);
-}
-
-#[test]
-fn nothing_alike_is_an_empty_answer_with_its_reason() {
-    let (_tree, index) = index();
-    let found = text(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
-    assert!(found.duplicates.is_empty());
-    assert!(found.reason.contains("has likeness") && found.reason.contains("below"), "{}", found.reason);
-    assert_eq!((found.cut.keep, found.cut.method.as_str()), (0, "likeness_floor"));
-}
-
-#[test]
-fn a_comment_about_it_makes_no_duplicate() {
-    let (_tree, index) = index();
-    let found = text(&index, "Login fails with a bad token after the update, says everybody", "");
-    let chatty = found.considered.iter().find(|one| one.number == 5);
-    assert!(chatty.is_none_or(|one| one.likeness < found.min_likeness), "{chatty:?}");
-}
-
-#[test]
-fn states_can_be_asked_for() {
-    let (_tree, index) = index();
-    let request = DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::issue(1) };
-    let found = index.duplicates().find(&request, &()).expect("answered");
-    assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
-}
-
-#[test]
 fn of_two_alike_the_one_written_at_the_same_time_comes_first() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let at = |number, date: &str| Issue {
         created_at: date.parse().ok(),
         ..closed(number, "Login fails with a bad token", "The login page says bad token.")
@@ -108,28 +60,45 @@ fn of_two_alike_the_one_written_at_the_same_time_comes_first() {
 }
 
 #[test]
-fn each_question_is_a_row_of_telemetry() {
+fn duplicates_are_issues_in_other_words_and_never_the_issue_itself() {
     let (_tree, index) = index();
     of(&index, 1);
     text(&index, "Quarterly harvest of seaweed", "");
     let stats = index.statistics().summarize(&StatsRequest::default()).expect("counted");
     assert_eq!((stats.queries, stats.empty), (2, 1));
     assert_eq!(stats.entry_points[0].name, "duplicates");
-}
 
-#[test]
-fn what_is_not_there_is_an_error() {
-    let (_tree, index) = index();
+    let found = of(&index, 1);
+    assert_eq!(found.duplicates.first().map(|one| one.number), Some(2), "{found:?}");
+    assert!(found.considered.iter().all(|one| one.number != 1), "left out of what is proposed, not of what is given");
+    let alike = found.considered.iter().filter(|one| one.likeness >= found.min_likeness).count();
+    assert!(found.duplicates.len() <= alike.max(3), "what is not like it is given only to have a few to compare");
+    let scores: Vec<f64> = found.considered.iter().map(|one| one.score).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b));
+    assert_eq!(of(&index, 2).duplicates.first().map(|one| one.number), Some(1), "the same both ways");
+
+    assert!(of(&index, 1).considered.iter().all(|one| one.kind == "issue"));
+    assert!(of(&index, 4).considered.is_empty(), "there is one pull request");
+    assert!(of(&index, 4).reason.contains("no other issue"), "{}", of(&index, 4).reason);
+
+    let found = text(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
+    assert!(found.duplicates.is_empty());
+    assert!(found.reason.contains("has likeness") && found.reason.contains("below"), "{}", found.reason);
+    assert_eq!((found.cut.keep, found.cut.method.as_str()), (0, "likeness_floor"));
+
+    let found = text(&index, "Login fails with a bad token after the update, says everybody", "");
+    let chatty = found.considered.iter().find(|one| one.number == 5);
+    assert!(chatty.is_none_or(|one| one.likeness < found.min_likeness), "{chatty:?}");
+
+    let request = DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::issue(1) };
+    let found = index.duplicates().find(&request, &()).expect("answered");
+    assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
+
     let ask = |request| index.duplicates().find(&request, &()).map(|found| found.reason);
     assert!(ask(DuplicatesRequest::issue(77)).expect_err("not there").to_string().contains("issue 77"));
-    assert!(
-        ask(DuplicatesRequest::text(" ", "")).expect_err("nothing asked").to_string().contains("a title, or a body")
-    );
-}
+    let empty = ask(DuplicatesRequest::text(" ", "")).expect_err("nothing asked").to_string();
+    assert!(empty.contains("a title, or a body"));
 
-#[test]
-fn an_observer_stops_the_comparison() {
-    let (_tree, index) = index();
     let request = DuplicatesRequest::issue(1);
     let places = stop_everywhere(|observer| index.duplicates().find(&request, observer));
     assert!(places > of(&index, 1).considered.len(), "{places}");

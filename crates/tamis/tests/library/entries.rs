@@ -32,8 +32,7 @@ fn tree() -> Tree {
 }
 
 fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
-    let index = tree.open(&[&[("search.gate", "false")], settings].concat());
-    refresh(&index);
+    let index = tree.indexed(&[&[("search.gate", "false")], settings].concat());
     index
 }
 
@@ -46,7 +45,7 @@ fn counted(answer: &Answer) -> &str {
 }
 
 #[test]
-fn a_file_is_one_result_with_its_other_passages() {
+fn an_entry_is_one_result_with_its_other_passages() {
     let tree = tree();
     let index = indexed(&tree, &[]);
     let all = search(&index, with_cut("fixed:k=100"));
@@ -71,12 +70,25 @@ fn a_file_is_one_result_with_its_other_passages() {
         assert_eq!(hit.passages.iter().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
     assert!(search(&index, with_cut("fixed:k=1")).results[0].passages.is_empty());
-}
 
-#[test]
-fn the_limit_counts_entries_and_all_their_passages_can_be_shown_flat() {
-    let tree = tree();
-    let index = indexed(&tree, &[]);
+    let answer = ask(&index, "how is the oven heated");
+    assert_eq!(answer.cut.keep + answer.cut.dropped, answer.cut.candidates);
+    assert!(answer.cut.diagnostics["passages"].as_u64() > Some(answer.cut.candidates as u64));
+    assert_eq!(answer.cut.diagnostics["copies"], 0);
+
+    let answer = search(&index, with_cut("fixed:k=3").paths(["book.md"]));
+    assert_eq!((counted(&answer), answer.results.len(), answer.cut.keep), ("passages", 3, 3));
+    assert_eq!(paths(&answer), ["book.md"; 3]);
+
+    let passages = search(&index, with_cut("top_score")).cut.candidates;
+    assert!(passages >= 18, "{passages}");
+    for cut in ["max_gap", "kneedle", "top_score", "language"] {
+        let answer = search(&index, with_cut(cut).limit(1000));
+        assert_eq!((counted(&answer), answer.cut.candidates), ("passages", passages), "{cut}");
+        assert_eq!(answer.results.len(), answer.cut.keep, "{cut}");
+        assert!(answer.results.iter().all(|hit| hit.passages.is_empty() && hit.copies.is_empty()), "{cut}");
+    }
+
     let grouped = search(&index, with_cut("fixed:k=5").limit(3));
     assert_eq!((grouped.results.len(), grouped.cut.keep, grouped.shown()), (3, 5, 3));
     let flat = search(&index, with_cut("fixed:k=5").limit(3).passages());
@@ -93,29 +105,31 @@ fn the_limit_counts_entries_and_all_their_passages_can_be_shown_flat() {
     ids.sort_unstable();
     flat_ids.sort_unstable();
     assert_eq!(ids, flat_ids);
-}
 
-#[test]
-fn rules_that_are_defined_on_passages_count_passages() {
-    let tree = tree();
-    let index = indexed(&tree, &[]);
-    let passages = search(&index, with_cut("top_score")).cut.candidates;
-    assert!(passages >= 18, "{passages}");
-    for cut in ["max_gap", "kneedle", "top_score", "language"] {
-        let answer = search(&index, with_cut(cut).limit(1000));
-        assert_eq!((counted(&answer), answer.cut.candidates), ("passages", passages), "{cut}");
-        assert_eq!(answer.results.len(), answer.cut.keep, "{cut}");
-        assert!(answer.results.iter().all(|hit| hit.passages.is_empty() && hit.copies.is_empty()), "{cut}");
+    let tokens = |answer: &Answer| -> usize {
+        let ids = answer.results.iter().flat_map(|hit| {
+            std::iter::once(hit.id.clone()).chain(hit.passages.iter().map(|passage| passage.id.clone()))
+        });
+        let text = |id: String| crate::support::store(&index).find(&id, 1).expect("read")[0].text.clone();
+        ids.map(|id| tamis_text::estimate_tokens(&text(id))).sum()
+    };
+    let two = |cut: &str| search(&index, with_cut(cut).limit(1000).paths(["book.md", "oven.md"]));
+    let free = two("auto:strictness=0.1");
+    assert!(free.results.iter().any(|hit| !hit.passages.is_empty()), "{:?}", free.cut);
+    for budget in [100, 300, 600] {
+        let answer = two(&format!("auto:strictness=0.1,budget_tokens={budget}"));
+        assert!(tokens(&answer) <= budget, "{budget}: {}", tokens(&answer));
     }
-}
 
-#[test]
-fn in_a_single_document_passages_are_what_is_counted() {
-    let tree = tree();
-    let index = indexed(&tree, &[]);
-    let answer = search(&index, with_cut("fixed:k=3").paths(["book.md"]));
-    assert_eq!((counted(&answer), answer.results.len(), answer.cut.keep), ("passages", 3, 3));
-    assert_eq!(paths(&answer), ["book.md"; 3]);
+    let answer = search(&index, with_cut("fixed:k=13").limit(1000));
+    let book = answer.results.iter().find(|hit| hit.path == "book.md").expect("the book");
+    let further = book.passages.last().expect("another passage").id.clone();
+    let id = answer.query_id.as_deref().expect("recorded");
+    let judged = index.feedback().judge(id, &[&further], Label::Relevant).expect("judged");
+    assert!(judged[0].rank.is_some_and(|rank| rank > 13), "its rank is behind the entries: {judged:?}");
+    let replay = index.statistics().replay(&ReplayRequest::new(vec!["fixed:k=13".into(), "fixed:k=1".into()]));
+    let replay = replay.expect("replayed");
+    assert_eq!((replay.judged, replay.cuts[1].recall), (1, Some(1.0)), "the entry is among the thirteen");
 }
 
 #[test]
@@ -150,26 +164,6 @@ fn what_says_the_same_elsewhere_stands_under_the_first() {
     let passages: usize = pool.iter().map(|entry| entry.passages).sum();
     let folded: usize = pool.iter().map(|entry| entry.copies).sum();
     assert_eq!(passages + folded, search(&index, with_cut("top_score")).cut.candidates);
-}
-
-#[test]
-fn a_token_budget_covers_the_further_passages_too() {
-    let tree = tree();
-    let index = indexed(&tree, &[]);
-    let tokens = |answer: &Answer| -> usize {
-        let ids = answer.results.iter().flat_map(|hit| {
-            std::iter::once(hit.id.clone()).chain(hit.passages.iter().map(|passage| passage.id.clone()))
-        });
-        let text = |id: String| crate::support::store(&index).find(&id, 1).expect("read")[0].text.clone();
-        ids.map(|id| tamis_text::estimate_tokens(&text(id))).sum()
-    };
-    let two = |cut: &str| search(&index, with_cut(cut).limit(1000).paths(["book.md", "oven.md"]));
-    let free = two("auto:strictness=0.1");
-    assert!(free.results.iter().any(|hit| !hit.passages.is_empty()), "{:?}", free.cut);
-    for budget in [100, 300, 600] {
-        let answer = two(&format!("auto:strictness=0.1,budget_tokens={budget}"));
-        assert!(tokens(&answer) <= budget, "{budget}: {}", tokens(&answer));
-    }
 }
 
 #[test]
@@ -239,29 +233,4 @@ fn a_file_that_says_it_again_and_again_comes_first_however_scores_are_fused() {
         assert_eq!(flat.results[0].path, "letter.md", "{fusion} {variants:?}: its one passage is the best");
         assert!(answer.results.is_sorted_by(|a, b| a.score >= b.score), "{fusion}: scores follow the order");
     }
-}
-
-#[test]
-fn what_was_said_of_any_passage_counts_for_its_entry() {
-    let tree = tree();
-    let index = indexed(&tree, &[]);
-    let answer = search(&index, with_cut("fixed:k=13").limit(1000));
-    let book = answer.results.iter().find(|hit| hit.path == "book.md").expect("the book");
-    let further = book.passages.last().expect("another passage").id.clone();
-    let id = answer.query_id.as_deref().expect("recorded");
-    let judged = index.feedback().judge(id, &[&further], Label::Relevant).expect("judged");
-    assert!(judged[0].rank.is_some_and(|rank| rank > 13), "its rank is behind the entries: {judged:?}");
-    let replay = index.statistics().replay(&ReplayRequest::new(vec!["fixed:k=13".into(), "fixed:k=1".into()]));
-    let replay = replay.expect("replayed");
-    assert_eq!((replay.judged, replay.cuts[1].recall), (1, Some(1.0)), "the entry is among the thirteen");
-}
-
-#[test]
-fn an_answer_speaks_of_entries() {
-    let tree = tree();
-    let index = indexed(&tree, &[]);
-    let answer = ask(&index, "how is the oven heated");
-    assert_eq!(answer.cut.keep + answer.cut.dropped, answer.cut.candidates);
-    assert!(answer.cut.diagnostics["passages"].as_u64() > Some(answer.cut.candidates as u64));
-    assert_eq!(answer.cut.diagnostics["copies"], 0);
 }

@@ -1,22 +1,8 @@
 //! Lines that many texts repeat are no exact finds.
 
-use crate::support::Tree;
 use crate::support::issues::{closed, put};
-use crate::support::{refresh, search};
-use tamis::{Answer, Index, SearchRequest};
-use tamis_cut::parse;
+use crate::support::{Tree, ask_for_all};
 use tamis_text::Issue;
-
-fn indexed(tree: &Tree) -> Index {
-    let index = tree.open(&[("search.gate", "false")]);
-    refresh(&index);
-    index
-}
-
-fn all(index: &Index, query: &str) -> Answer {
-    let request = SearchRequest::new(query).cut(parse("fixed:k=100").expect("a rule")).limit(100);
-    search(index, SearchRequest { explain: true, ..request })
-}
 
 const AGENT: &str = "User Agent: Mozilla/5.0 (X11; Linux; rv:41.0) Gecko Firefox";
 
@@ -43,22 +29,22 @@ fn a_line_that_reports_repeat_is_no_exact_find() {
                 Actual results:\n\nThe open tabs are gone after waking up.\n";
     issues.push(closed(99, "Tabs vanish when the device wakes up", body));
     let tree = Tree::new(&[]);
-    let index = indexed(&tree);
+    let index = tree.indexed(&[("search.gate", "false")]);
     put(&index, &issues);
     let pasted = format!(
         "Open tabs are gone after sleep\n{AGENT}\nSteps to reproduce:\nLet the device sleep with some tabs, and wake it up.\n\
          Actual results:\nAll tabs are gone.\n"
     );
-    let answer = all(&index, &pasted);
+    let answer = ask_for_all(&index, &pasted);
     assert_eq!(answer.results[0].path, "issue:99", "{:?}", answer.results[0]);
     let pool = answer.pool.as_ref().expect("a pool");
     assert!(pool.iter().all(|entry| entry.exact.is_none()), "{:?}", pool[0]);
 
     // The line alone is what is asked for, and still 40 reports say it.
-    let pool = all(&index, AGENT).pool.expect("a pool");
+    let pool = ask_for_all(&index, AGENT).pool.expect("a pool");
     assert!(pool.iter().all(|entry| entry.exact.is_none()), "{:?}", pool[0]);
     // What one of them says is rare.
-    let found = all(&index, "The print dialog ignores the keyboard");
+    let found = ask_for_all(&index, "The print dialog ignores the keyboard");
     let exact = found.pool.expect("a pool")[0].exact.clone();
     assert_eq!(
         (exact.as_deref(), found.results[0].title.as_deref()),

@@ -1,5 +1,6 @@
 //! Lines in the hooks of real repositories: added, kept beside existing lines, removed byte for byte.
 
+use crate::support::assert_says;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -140,8 +141,7 @@ fn work_trees_and_named_directories_share_the_hooks_of_their_repository() {
 #[test]
 fn without_a_repository_there_is_nothing_to_do() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let error = install(directory.path(), None).expect_err("no repository").to_string();
-    assert!(error.contains("not in a git repository"), "{error}");
+    assert_says(install(directory.path(), None).expect_err("no repository"), &["not in a git repository"]);
     assert!(install(directory.path(), Some(directory.path())).is_err());
     assert_eq!(fs::read_dir(directory.path()).expect("there").count(), 0);
 }

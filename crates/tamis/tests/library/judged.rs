@@ -1,17 +1,11 @@
 //! Judgements act: the same question obeys what people said of its results.
 
-use crate::support::{Tree, ask, notes_tree, refresh, search, store};
+use crate::support::{Tree, ask, indexed_notes, judged_directory, notes_tree, search, store};
 use tamis::feedback::Label;
 use tamis::search::{Nearest, SearchCaller};
 use tamis::{Answer, Hit, Index, SearchRequest};
 
 const QUESTION: &str = "how hot must the oven be for bread";
-
-fn indexed(tree: &Tree) -> Index {
-    let index = tree.open(&[]);
-    refresh(&index);
-    index
-}
 
 fn judge(index: &Index, answer: &Answer, passage: &str, label: Label) {
     let id = answer.query_id.as_deref().expect("recorded");
@@ -28,8 +22,7 @@ fn below<'a>(answer: &'a Answer, path: &str) -> Option<&'a Nearest> {
 
 #[test]
 fn what_was_judged_not_relevant_goes_below_the_line_and_says_so() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
+    let (tree, index) = indexed_notes(&[]);
     let first = ask(&index, QUESTION);
     let oven = above(&first, "oven.md").expect("found");
     assert_eq!((oven.rank, oven.judged_relevant), (1, None));
@@ -69,16 +62,14 @@ fn what_was_judged_not_relevant_goes_below_the_line_and_says_so() {
 
 #[test]
 fn what_was_judged_relevant_comes_above_the_line() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
+    let (_tree, index) = indexed_notes(&[]);
     let first = ask(&index, QUESTION);
     let less_likely = first.nearest.last().expect("something below the line").clone();
     judge(&index, &first, &less_likely.id, Label::Relevant);
     let again = ask(&index, QUESTION);
     let risen = &again.results[0];
     assert_eq!((risen.path.as_str(), risen.judged_relevant), (less_likely.path.as_str(), Some(true)));
-    assert!(risen.probability.expect("a probability") > 0.99);
-    assert!(below(&again, &less_likely.path).is_none());
+    assert!(risen.probability.expect("a probability") > 0.99 && below(&again, &less_likely.path).is_none());
     // Among judged ones the other evidence decides.
     judge(&index, &first, &first.results[0].id, Label::Relevant);
     let both = ask(&index, QUESTION);
@@ -99,9 +90,17 @@ fn what_was_judged_relevant_comes_above_the_line() {
 }
 
 #[test]
-fn another_question_or_scope_is_not_affected() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
+fn another_question_scope_or_an_opened_result_is_not_affected() {
+    let (_tree, index) = indexed_notes(&[]);
+    let somebody = || SearchCaller::session(&["test", "somebody"]);
+    let request = || SearchRequest { caller: Some(somebody()), ..SearchRequest::new(QUESTION) };
+    let first = search(&index, request());
+    assert_eq!(index.feedback().opened(&index.get(&first.results[0].id).expect("read"), &somebody(), "test get"), 1);
+    let again = search(&index, request());
+    assert_eq!(again.summary, first.summary);
+    assert_eq!(again.nearest, first.nearest);
+    assert!(again.results.iter().all(|hit| hit.judged_relevant.is_none()));
+
     let other = "how hot must an oven be for bread";
     let before = ask(&index, other);
     let first = ask(&index, QUESTION);
@@ -116,20 +115,6 @@ fn another_question_or_scope_is_not_affected() {
     assert!(above(&search(&index, words), "oven.md").is_none());
     let alone = SearchRequest { paths: vec!["oven.md".into()], ..SearchRequest::new(QUESTION) };
     assert_eq!(search(&index, alone).results.len(), 0);
-}
-
-#[test]
-fn an_opened_result_is_no_judgement() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
-    let somebody = || SearchCaller::session(&["test", "somebody"]);
-    let request = || SearchRequest { caller: Some(somebody()), ..SearchRequest::new(QUESTION) };
-    let first = search(&index, request());
-    assert_eq!(index.feedback().opened(&index.get(&first.results[0].id).expect("read"), &somebody(), "test get"), 1);
-    let again = search(&index, request());
-    assert_eq!(again.summary, first.summary);
-    assert_eq!(again.nearest, first.nearest);
-    assert!(again.results.iter().all(|hit| hit.judged_relevant.is_none()));
 }
 
 /// A long page on ovens in three sections, and other notes.
@@ -149,7 +134,7 @@ fn sections() -> Tree {
 #[test]
 fn a_passage_speaks_for_its_file_where_it_stands_for_it() {
     let tree = sections();
-    let index = indexed(&tree);
+    let index = tree.indexed(&[]);
     let first = ask(&index, QUESTION);
     let kitchen = above(&first, "kitchen.md").expect("found").clone();
     let further = kitchen.passages.first().expect("another passage").id.clone();
@@ -172,14 +157,9 @@ fn a_passage_speaks_for_its_file_where_it_stands_for_it() {
 
 #[test]
 fn judgements_that_are_imported_again_rest_on_the_same_answer() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    std::fs::create_dir_all(directory.path().join("qrels")).expect("made");
+    let (_tree, index) = indexed_notes(&[]);
     let query = format!("{{\"_id\":\"q\",\"text\":\"{QUESTION}\"}}\n");
-    std::fs::write(directory.path().join("queries.jsonl"), query).expect("written");
-    let qrels = "query-id\tcorpus-id\tscore\nq\ttax.md\t1\nq\toven.md\t0\n";
-    std::fs::write(directory.path().join("qrels/test.tsv"), qrels).expect("written");
+    let directory = judged_directory(&query, "q\ttax.md\t1\nq\toven.md\t0\n");
     for _ in 0..2 {
         index.feedback().import(directory.path(), "test", &()).expect("imported");
     }

@@ -71,7 +71,7 @@ fn open(tree: &Tree, model: &Arc<Warmth>) -> Index {
 }
 
 #[test]
-fn the_first_entries_are_read_once_and_meaning_orders_them() {
+fn late_vectors_are_read_once_unless_words_answer_or_the_search_hurries() {
     let (tree, model) = (tree(), Warmth::new());
     let index = open(&tree, &model);
     assert!(model.taken().is_empty(), "nobody waited for it");
@@ -88,22 +88,16 @@ fn the_first_entries_are_read_once_and_meaning_orders_them() {
     let anew = search(&open(&tree, &model), SearchRequest::new(QUESTION).explain());
     assert!(model.taken().is_empty(), "it reads nothing twice");
     assert_eq!([paths(&again), paths(&anew)], [paths(&answer), paths(&answer)]);
-}
 
-#[test]
-fn words_that_answer_need_no_late_vectors_and_neither_do_hurried_searches() {
-    let (tree, model) = (tree(), Warmth::new());
+    let (tree, model) = (self::tree(), Warmth::new());
     let index = open(&tree, &model);
     let words = "bleed the radiators then press the button of the boiler";
     assert_eq!(paths(&search(&index, SearchRequest::new(words)))[0], "house/plans/floors/heating.md");
     let fast = SearchRequest { fast: true, ..SearchRequest::new(QUESTION) };
     search(&index, fast);
     assert!(model.taken().is_empty(), "nothing was to be read");
-}
 
-#[test]
-fn a_better_model_that_has_read_everything_is_asked_for_no_passage() {
-    let (tree, model) = (tree(), Warmth::new());
+    let (tree, model) = (self::tree(), Warmth::new());
     let builder = Index::builder(tree.root()).set("index.embedding_cache_mb", "0");
     let index = builder.embedder("warmth", model.clone()).open().expect("opened");
     index.refresh().expect("indexed");

@@ -1,6 +1,6 @@
 //! Judgements of some questions move the odds of the results of others.
 
-use crate::support::{Tree, ask, notes_tree, refresh, search, store};
+use crate::support::{ask, indexed_notes, judged_directory, search, store};
 use tamis::feedback::Label;
 use tamis::{Answer, Index, Mode, SearchRequest};
 
@@ -15,12 +15,6 @@ const JUDGED: [&str; 6] = [
 ];
 
 const OTHER: &str = "how hot must the oven be for bread";
-
-fn indexed(tree: &Tree) -> Index {
-    let index = tree.open(&[]);
-    refresh(&index);
-    index
-}
 
 /// Judges every result of the answers; `label` gets the number of the question.
 fn judge_all(index: &Index, label: impl Fn(usize) -> Option<Label>) -> usize {
@@ -60,8 +54,7 @@ fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
     for (label, one, rises) in
         [(Label::Relevant, Label::NotRelevant, true), (Label::NotRelevant, Label::Relevant, false)]
     {
-        let tree = notes_tree();
-        let index = indexed(&tree);
+        let (tree, index) = indexed_notes(&[]);
         let before = explained(&index);
         assert!(!before.cut.diagnostics.contains_key("judgements"));
         let labels = judge_all(&index, mostly(label, one));
@@ -94,9 +87,8 @@ fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
 }
 
 #[test]
-fn learning_that_is_off_leaves_the_probabilities_as_they_are_and_says_so() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
+fn learning_off_leaves_the_probabilities_and_imported_judgements_lower_them() {
+    let (tree, index) = indexed_notes(&[]);
     let before = probabilities(&explained(&index));
     judge_all(&index, mostly(Label::NotRelevant, Label::Relevant));
     assert_ne!(probabilities(&explained(&index)), before);
@@ -105,13 +97,23 @@ fn learning_that_is_off_leaves_the_probabilities_as_they_are_and_says_so() {
         assert_eq!(probabilities(&answer), before, "{setting}");
         assert!(answer.cut.diagnostics["learning"].as_str().expect("text").contains(said), "{:?}", answer.cut);
     }
+
+    let (_tree, index) = indexed_notes(&[]);
+    let before = probabilities(&explained(&index))[0];
+    // Of each question, a note on another subject is the answer, and so what was found is none; only the first is right.
+    let queries = JUDGED.iter().enumerate().map(|(at, text)| format!("{{\"_id\":\"q{at}\",\"text\":\"{text}\"}}\n"));
+    let right = |at: usize| if at == 0 { "violin.md" } else { "glacier.md" };
+    let qrels: String = (0..JUDGED.len()).map(|at| format!("q{at}\t{}\t1\n", right(at))).collect();
+    let directory = judged_directory(&queries.collect::<String>(), &qrels);
+    index.feedback().import(directory.path(), "test", &()).expect("imported");
+    let after = probabilities(&explained(&index))[0];
+    assert!(after < before - 0.005, "{after} after {before}");
 }
 
 #[test]
 fn judging_only_what_is_relevant_or_only_the_first_result_moves_nothing() {
     for only_first in [false, true] {
-        let tree = notes_tree();
-        let index = indexed(&tree);
+        let (_tree, index) = indexed_notes(&[]);
         let before = probabilities(&explained(&index));
         if only_first {
             for (number, question) in JUDGED.iter().enumerate() {
@@ -128,23 +130,4 @@ fn judging_only_what_is_relevant_or_only_the_first_result_moves_nothing() {
         }
         assert_eq!(probabilities(&explained(&index)), before);
     }
-}
-
-#[test]
-fn imported_judgements_say_that_all_other_results_are_not_relevant() {
-    let tree = notes_tree();
-    let index = indexed(&tree);
-    let before = probabilities(&explained(&index))[0];
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    std::fs::create_dir_all(directory.path().join("qrels")).expect("made");
-    // Of each question, a note on another subject is the answer, and so what was found is none; only the first is right.
-    let queries = JUDGED.iter().enumerate().map(|(at, text)| format!("{{\"_id\":\"q{at}\",\"text\":\"{text}\"}}\n"));
-    std::fs::write(directory.path().join("queries.jsonl"), queries.collect::<String>()).expect("written");
-    let right = |at: usize| if at == 0 { "violin.md" } else { "glacier.md" };
-    let qrels: String = (0..JUDGED.len()).map(|at| format!("q{at}\t{}\t1\n", right(at))).collect();
-    std::fs::write(directory.path().join("qrels/test.tsv"), format!("query-id\tcorpus-id\tscore\n{qrels}"))
-        .expect("written");
-    index.feedback().import(directory.path(), "test", &()).expect("imported");
-    let after = probabilities(&explained(&index))[0];
-    assert!(after < before - 0.005, "{after} after {before}");
 }

@@ -1,28 +1,21 @@
 //! The line that every answer draws: what is relevant above it, what comes next below.
 
-use crate::support::{Tree, ask, notes_tree, paths, refresh, search};
+use crate::support::{ask, assert_says, indexed_notes, notes_tree, paths, search};
 use std::collections::HashSet;
 use tamis::search::Aim;
-use tamis::{Answer, Index, SearchRequest};
+use tamis::{Answer, SearchRequest};
 use tamis_cut::{Guarantee, Want, parse};
 
 const PRUNING: &str = "how are apple trees pruned";
 const FOREIGN: &str = "kubernetes ingress controller";
-
-fn notes() -> (Tree, Index) {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    refresh(&index);
-    (tree, index)
-}
 
 fn below(answer: &Answer) -> Vec<&str> {
     answer.nearest.iter().map(|nearest| nearest.path.as_str()).collect()
 }
 
 #[test]
-fn the_next_entries_stand_below_the_line_in_the_order_of_the_ranking() {
-    let (_tree, index) = notes();
+fn entries_below_the_line_are_the_next_ones_and_never_kept_ones() {
+    let (_tree, index) = indexed_notes(&[]);
     let answer = search(&index, SearchRequest::new(PRUNING).explain());
     let (keep, pool) = (answer.cut.keep, answer.pool.as_ref().expect("the pool"));
     assert!(keep > 0 && keep + 5 <= pool.len(), "{:?}", answer.cut);
@@ -34,29 +27,21 @@ fn the_next_entries_stand_below_the_line_in_the_order_of_the_ranking() {
     assert!(answer.nearest.iter().all(|one| one.end_line >= one.start_line && one.kind == "section"));
     assert!(answer.summary.contains("relevant ("), "{}", answer.summary);
     assert!(answer.missing_words.is_empty(), "{:?}", answer.missing_words);
-}
 
-#[test]
-fn kept_entries_beyond_the_limit_are_not_less_likely() {
-    let (_tree, index) = notes();
     let four = SearchRequest::new(PRUNING).gate(false).cut(parse("fixed:k=4").expect("a rule"));
     let whole = search(&index, four.clone());
     let short = search(&index, four.limit(1));
     assert_eq!((whole.results.len(), short.results.len()), (4, 1));
     assert_eq!(below(&short), below(&whole));
     assert!(paths(&whole).iter().all(|path| !below(&short).contains(path)));
-}
 
-#[test]
-fn an_entry_never_has_two_lines() {
     let tree = notes_tree();
     let section = |number: usize| format!("# Pruning {number}\n\nApple trees are pruned, part {number}.\n\n");
     for file in ["a", "b", "c"] {
         let text: String = (0..8).map(|number| section(number) + file).collect();
         tree.write(&format!("{file}.md"), text.as_bytes());
     }
-    let index = tree.open(&[]);
-    refresh(&index);
+    let index = tree.indexed(&[]);
     // The second cut counts passages, so its list has several of an entry.
     for cut in ["fixed:k=1", "top_score"] {
         let answer = search(&index, SearchRequest::new(PRUNING).gate(false).cut(parse(cut).expect("a rule")));
@@ -67,34 +52,8 @@ fn an_entry_never_has_two_lines() {
 }
 
 #[test]
-fn an_empty_answer_names_three_and_the_words_that_nothing_has() {
-    let (_tree, index) = notes();
-    let answer = ask(&index, FOREIGN);
-    assert!(answer.results.is_empty() && answer.nearest.len() == 3, "{:?}", below(&answer));
-    assert_eq!(answer.missing_words, ["kubernetes", "ingress", "controller"]);
-    assert!(answer.summary.starts_with("Nothing clearly relevant: "), "{}", answer.summary);
-    assert!(
-        answer.summary.ends_with(r#"no passage has "kubernetes", "ingress" or "controller"."#),
-        "{}",
-        answer.summary
-    );
-    let inflected = ask(&index, "Is the Glacier in Mongolia?");
-    assert_eq!(inflected.missing_words, ["Mongolia"]);
-}
-
-#[test]
-fn strict_leaves_the_lower_part_out_and_changes_nothing_above() {
-    let (_tree, index) = notes();
-    for query in [PRUNING, FOREIGN] {
-        let (lax, strict) = (ask(&index, query), search(&index, SearchRequest::new(query).strict()));
-        assert!(!lax.nearest.is_empty() && strict.nearest.is_empty());
-        assert_eq!((paths(&strict), &strict.summary), (paths(&lax), &lax.summary));
-    }
-}
-
-#[test]
-fn all_is_a_plain_list_of_the_first() {
-    let (tree, index) = notes();
+fn strict_all_and_empty_answers_say_what_they_are() {
+    let (tree, index) = indexed_notes(&[]);
     for query in [PRUNING, FOREIGN] {
         let answer = search(&index, SearchRequest::new(query).all().limit(7));
         assert_eq!((answer.results.len(), answer.nearest.len()), (7, 0), "{query}");
@@ -102,11 +61,21 @@ fn all_is_a_plain_list_of_the_first() {
         let off = tree.open(&[("search.cut", "off")]);
         assert_eq!(paths(&search(&off, SearchRequest::new(query).limit(7))), paths(&answer));
     }
-}
 
-#[test]
-fn all_goes_with_no_cut_and_no_aim() {
-    let (_tree, index) = notes();
+    for query in [PRUNING, FOREIGN] {
+        let (lax, strict) = (ask(&index, query), search(&index, SearchRequest::new(query).strict()));
+        assert!(!lax.nearest.is_empty() && strict.nearest.is_empty());
+        assert_eq!((paths(&strict), &strict.summary), (paths(&lax), &lax.summary));
+    }
+
+    let answer = ask(&index, FOREIGN);
+    assert!(answer.results.is_empty() && answer.nearest.len() == 3, "{:?}", below(&answer));
+    assert_eq!(answer.missing_words, ["kubernetes", "ingress", "controller"]);
+    assert!(answer.summary.starts_with("Nothing clearly relevant: "), "{}", answer.summary);
+    assert_says(&answer.summary, &[r#"no passage has "kubernetes", "ingress" or "controller"."#]);
+    let inflected = ask(&index, "Is the Glacier in Mongolia?");
+    assert_eq!(inflected.missing_words, ["Mongolia"]);
+
     let all = || SearchRequest::new(PRUNING).all();
     let guarantee: Guarantee = "recall=0.9".parse().expect("a promise");
     for request in [

@@ -1,6 +1,5 @@
 //! The library through its public face: one program, so that what it links is linked once.
 
-mod archive_threads;
 mod calibrate;
 mod code;
 mod collections;

@@ -22,6 +22,13 @@ fn noted(tree: &Tree, settings: &[(&str, &str)], notes: &[(&str, &str)]) -> Inde
     index
 }
 
+/// The same in a tree of its own.
+fn noted_alone(settings: &[(&str, &str)], notes: &[(&str, &str)]) -> (Tree, Index) {
+    let tree = Tree::new(&[]);
+    let index = noted(&tree, settings, notes);
+    (tree, index)
+}
+
 fn recall(index: &Index, query: &str) -> Answer {
     search(index, SearchRequest { explain: true, ..SearchRequest::memory(query) })
 }
@@ -45,9 +52,8 @@ const MONTH: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn values_are_those_of_the_weighted_fusion_for_every_candidate() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[], MONTH);
+fn values_are_those_of_the_weighted_fusion_and_a_limit_only_shortens() {
+    let (_tree, index) = noted_alone(&[], MONTH);
     let answer = recall(&index, "when are the apple trees pruned");
     assert_eq!(answer.cut.method, "top_score");
     let pool = answer.pool.as_deref().expect("explained");
@@ -59,24 +65,7 @@ fn values_are_those_of_the_weighted_fusion_for_every_candidate() {
         let lowered = entry.score < expected && entry.role != "main";
         assert!((entry.score - expected).abs() < 1e-9 || lowered, "{}: {} for {expected}", entry.path, entry.score);
     }
-}
 
-#[test]
-fn memories_are_notes_and_sessions_unless_the_request_or_the_configuration_says_so() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[], MONTH);
-    assert_eq!(paths(&recall(&index, "pruning apple trees")), ["diary/garden.md"]);
-    assert_eq!(paths(&recall(&index, "how often does the lamp of the lighthouse turn")), ["sessions/monday"]);
-    let papers = SearchRequest { collections: vec!["papers".into()], ..SearchRequest::memory("pruning apple trees") };
-    assert_eq!(paths(&search(&index, papers)), ["papers/orchard.md"]);
-    let index = noted(&tree, &[("memory.collections", "papers,diary")], &[]);
-    assert_eq!(recall(&index, "pruning apple trees").results.len(), 2);
-}
-
-#[test]
-fn the_limit_only_shortens_what_is_decided_and_ordered() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[], MONTH);
     let at = |limit| {
         let request = SearchRequest { limit: Some(limit), ..SearchRequest::memory("apple trees, bread and the tide") };
         let request = SearchRequest { cut: Some(index.config().cut("fixed:k=8").expect("a rule")), ..request };
@@ -91,47 +80,9 @@ fn the_limit_only_shortens_what_is_decided_and_ordered() {
     }
 }
 
-/// The trap: 0.3 · r/(1+r) never exceeds 0.30, so a floor of 0.35 drops every hit found by words alone.
 #[test]
-fn trap_a_perfect_hit_by_words_alone_is_kept_under_every_cut() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[], MONTH);
-    for method in METHODS {
-        for query in ["XJ-4471", "XJ-4471 pump"] {
-            let answer = recall_with(&index, method.name, query);
-            assert_eq!(
-                paths(&answer).first(),
-                Some(&"diary/parts.md"),
-                "{} {query}: {}",
-                method.name,
-                answer.cut.reason
-            );
-        }
-    }
-}
-
-#[test]
-fn a_perfect_hit_by_meaning_alone_is_kept_under_every_cut() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[("telemetry", "off")], MONTH);
-    let query = "boat dock captain sea";
-    let pool = recall_with(&index, "fixed", query).pool.expect("explained");
-    assert!(pool.iter().all(|entry| entry.bm25 == Some(0.0)), "no word in common");
-    for method in METHODS {
-        let answer = recall_with(&index, method.name, query);
-        let found = paths(&answer).first().copied();
-        match method.name {
-            // Its thresholds are those of code, 0.65 without a calibration: this has 0.64.
-            "language" => assert_eq!(found, None, "{}", answer.cut.reason),
-            name => assert_eq!(found, Some("diary/harbour.md"), "{name}: {}", answer.cut.reason),
-        }
-    }
-}
-
-#[test]
-fn nonsense_keeps_nothing_under_every_cut_and_says_why() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[], MONTH);
+fn every_cut_keeps_a_perfect_hit_of_either_leg_and_no_nonsense() {
+    let (tree, index) = noted_alone(&[], MONTH);
     for method in METHODS {
         for query in ["kubernetes ingress controller", "quantum chromodynamics lattice", "zzqx"] {
             let answer = recall_with(&index, method.name, query);
@@ -146,6 +97,34 @@ fn nonsense_keeps_nothing_under_every_cut_and_says_why() {
     {
         let answer = recall_with(&index, cut, "kubernetes ingress controller");
         assert_eq!(answer.results.is_empty(), silent, "{cut}: {}", answer.cut.reason);
+    }
+
+    let index = noted(&tree, &[], &[]);
+    for method in METHODS {
+        for query in ["XJ-4471", "XJ-4471 pump"] {
+            let answer = recall_with(&index, method.name, query);
+            assert_eq!(
+                paths(&answer).first(),
+                Some(&"diary/parts.md"),
+                "{} {query}: {}",
+                method.name,
+                answer.cut.reason
+            );
+        }
+    }
+
+    let (_tree, index) = noted_alone(&[("telemetry.record", "off")], MONTH);
+    let query = "boat dock captain sea";
+    let pool = recall_with(&index, "fixed", query).pool.expect("explained");
+    assert!(pool.iter().all(|entry| entry.bm25 == Some(0.0)), "no word in common");
+    for method in METHODS {
+        let answer = recall_with(&index, method.name, query);
+        let found = paths(&answer).first().copied();
+        match method.name {
+            // Its thresholds are those of code, 0.65 without a calibration: this has 0.64.
+            "language" => assert_eq!(found, None, "{}", answer.cut.reason),
+            name => assert_eq!(found, Some("diary/harbour.md"), "{name}: {}", answer.cut.reason),
+        }
     }
 }
 
@@ -164,8 +143,7 @@ fn an_empty_memory_is_silent_under_every_cut() {
 
 #[test]
 fn without_a_cut_everything_comes_up_to_the_limit_and_no_gate_is_asked() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[("memory.cut", "off"), ("memory.diversity", "off")], MONTH);
+    let (_tree, index) = noted_alone(&[("memory.cut", "off"), ("memory.diversity", "off")], MONTH);
     let answer = recall(&index, "quantum chromodynamics lattice");
     assert_eq!((answer.cut.method.as_str(), answer.cut.keep, answer.results.len()), ("off", 9, 9));
     let scores: Vec<f64> = answer.results.iter().map(|hit| hit.score).collect();
@@ -215,9 +193,8 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
 }
 
 #[test]
-fn telemetry_counts_before_and_after_the_cut() {
-    let tree = Tree::new(&[]);
-    let index = noted(&tree, &[], MONTH);
+fn memories_are_notes_and_sessions_and_counted_before_and_after_the_cut() {
+    let (tree, index) = noted_alone(&[], MONTH);
     let found = recall(&index, "pruning apple trees");
     recall(&index, "quantum chromodynamics lattice");
     let stats = index.statistics().summarize(&tamis::telemetry::StatsRequest::default()).expect("read");
@@ -226,10 +203,17 @@ fn telemetry_counts_before_and_after_the_cut() {
     let by_cut = stats.methods.iter().find(|share| share.name == "top_score").expect("told");
     assert_eq!((by_cut.queries, by_cut.mean_kept), (1, found.cut.keep as f64), "after it");
     assert_eq!(stats.corpora[0].name, "diary,sessions");
+
+    assert_eq!(paths(&recall(&index, "pruning apple trees")), ["diary/garden.md"]);
+    assert_eq!(paths(&recall(&index, "how often does the lamp of the lighthouse turn")), ["sessions/monday"]);
+    let papers = SearchRequest { collections: vec!["papers".into()], ..SearchRequest::memory("pruning apple trees") };
+    assert_eq!(paths(&search(&index, papers)), ["papers/orchard.md"]);
+    let index = noted(&tree, &[("memory.collections", "papers,diary")], &[]);
+    assert_eq!(recall(&index, "pruning apple trees").results.len(), 2);
 }
 
 #[test]
-fn what_repeats_stands_after_what_says_something_new() {
+fn diversity_goes_by_vectors_and_by_words_where_there_are_none() {
     let tree = Tree::new(&[]);
     let notes = &[
         ("diary/a.md", "The lighthouse lamp turns once in ten seconds."),
@@ -257,11 +241,7 @@ fn what_repeats_stands_after_what_says_something_new() {
     let other = asked(Some(0.3), SearchRequest { cut, ..SearchRequest::new(query) });
     assert_eq!(paths(&other), ["diary/a.md", "diary/c.md", "diary/b.md"]);
     assert_eq!(paths(&asked(Some(1.0), SearchRequest::memory(query))), paths(&plain));
-}
 
-/// Words alone have no vectors to compare.
-#[test]
-fn diversity_goes_by_words_where_there_are_no_vectors() {
     let tree = Tree::new(&[]);
     let notes = &[
         ("diary/a.md", "zorblat quexing vrimple zorblat quexing"),
@@ -299,8 +279,7 @@ fn neighbours_that_share_lines_stand_apart() {
     let short = "Ask the harbour pilot for the tide before the ships come in.\n";
     let tree = Tree::new(&[("memory/log.md", &long), ("memory/pilot.md", short)]);
     let pieces = [("memory.cut", "off"), ("memory.diversity_lambda", "0.3")];
-    let index = tree.open(&pieces);
-    crate::support::refresh(&index);
+    let index = tree.indexed(&pieces);
     let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
     let answer = search(&index, SearchRequest { explain: true, ..request.passages() });
     let lines: Vec<(u32, u32)> = answer
@@ -329,8 +308,7 @@ fn notes_fade_by_the_date_of_their_name_and_never_by_that_of_their_file() {
         ("MEMORY.md", text),
         ("memory/dated.md", "---\ndate: 2026-09-01\n---\n\nBackups of the database go to the second disk.\n"),
     ]);
-    let index = tree.open(&[]);
-    crate::support::refresh(&index);
+    let index = tree.indexed(&[]);
     let day = 86_400_000_000_000_i64;
     // Noon of 2026-11-01, when 2026-10-31 has begun everywhere.
     let now_ns = Some(20_758 * day + day / 2);

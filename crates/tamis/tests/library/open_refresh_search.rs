@@ -19,7 +19,7 @@ fn tree() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_directory_is_opened_refreshed_and_searched() {
+fn a_directory_is_opened_configured_refreshed_searched_and_stopped() {
     let tree = tree();
     let index = Index::open(tree.path()).expect("opened");
     assert_eq!(index.refresh().expect("refreshed").added, 2);
@@ -27,14 +27,11 @@ fn a_directory_is_opened_refreshed_and_searched() {
     assert_eq!(answer.results[0].path, "oven.md");
     let tide = index.search(SearchRequest::new("tide").limit(1).paths(["tide.*"])).expect("searched");
     assert_eq!(tide.results[0].path, "tide.md");
-    assert_eq!(index.get("oven.md").expect("there").start_line, 1);
-    assert_eq!(index.status().expect("read").stale, 0);
-}
+    assert_eq!((index.get("oven.md").expect("there").start_line, index.status().expect("read").stale), (1, 0));
 
-#[test]
-fn the_projects_configuration_counts_and_the_builder_goes_before_it() {
-    let tree = tree();
-    let index = Index::open(tree.path()).expect("opened");
+    let stopped = index.search_with(&SearchRequest::new("oven"), &Freshness::default(), &Stops::default());
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+
     assert_eq!(index.config().index.models, ["static"]);
     let index = Index::builder(tree.path()).set("search.top_k", "3").open().expect("opened");
     assert_eq!((index.config().search.top_k, index.config().index.models.len()), (3, 1));
@@ -105,15 +102,6 @@ impl Observer for Stops {
     fn cancelled(&self) -> bool {
         self.searching.load(Ordering::Relaxed)
     }
-}
-
-#[test]
-fn an_observer_stops_a_search() {
-    let tree = tree();
-    let index = Index::open(tree.path()).expect("opened");
-    index.refresh().expect("refreshed");
-    let stopped = index.search_with(&SearchRequest::new("oven"), &Freshness::default(), &Stops::default());
-    assert!(matches!(stopped, Err(Error::Cancelled)));
 }
 
 #[test]

@@ -1,18 +1,12 @@
 //! Opened results as weak judgements, and learning that is switched off, through the library.
 
-use crate::support::{Tree, notes_tree, refresh, search, store};
+use crate::support::{Tree, indexed_notes, search, store};
 use tamis::feedback::{Label, Opened};
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
 use tamis::telemetry::{OpenedCount, StatsRequest};
 use tamis::{Answer, Index, SearchRequest};
 use tamis_store::OpenedSearch;
-
-fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
-    let index = tree.open(settings);
-    refresh(&index);
-    index
-}
 
 fn somebody() -> SearchCaller {
     SearchCaller::session(&["test", "somebody"])
@@ -34,9 +28,8 @@ fn opened(index: &Index) -> Vec<OpenedSearch> {
 }
 
 #[test]
-fn what_was_shown_and_then_read_is_recorded_without_the_words() {
-    let tree = notes_tree();
-    let index = indexed(&tree, &[("search.gate", "false")]);
+fn openings_are_recorded_for_what_the_caller_was_shown() {
+    let (_tree, index) = indexed_notes(&[("search.gate", "false")]);
     let answer = ask(&index, somebody(), "how hot must the oven be", 3);
     let (second, third) = (&answer.results[1], &answer.results[2]);
     // By path, by identifier, by a line, and by what is related to it; each counts once.
@@ -54,12 +47,8 @@ fn what_was_shown_and_then_read_is_recorded_without_the_words() {
     assert_eq!(log[0].search.query_text, None);
     let stats = index.statistics().summarize(&StatsRequest::default()).expect("read");
     assert_eq!(stats.opened, OpenedCount { searches: 1, passages: 3 });
-}
 
-#[test]
-fn nothing_is_known_of_what_was_not_shown_or_shown_to_somebody_else() {
-    let tree = notes_tree();
-    let index = indexed(&tree, &[("search.gate", "false")]);
+    let (_tree, index) = indexed_notes(&[("search.gate", "false")]);
     let answer = ask(&index, somebody(), "oven", 2);
     let hidden = ask(&index, SearchCaller::connection(), "oven", 6).results[4].id.clone();
     let open = |id: &str, caller: &SearchCaller| index.feedback().opened(Opened::Passage(id), caller, "test get");
@@ -69,18 +58,16 @@ fn nothing_is_known_of_what_was_not_shown_or_shown_to_somebody_else() {
     assert_eq!(open("ffffffffffff", &somebody()), 0);
     // Only the beginning of this answer reached the caller.
     index.feedback().shown_in_part(answer.query_id.as_deref().expect("recorded"), &[&answer.results[0].id]);
-    assert_eq!(open(&answer.results[1].id, &somebody()), 0);
-    assert_eq!(open(&answer.results[0].id, &somebody()), 1);
+    assert_eq!((open(&answer.results[1].id, &somebody()), open(&answer.results[0].id, &somebody())), (0, 1));
     // A search that names no caller is credited with nothing.
     let violin = crate::support::ask(&index, "violin").results[0].id.clone();
     assert_eq!(open(&violin, &somebody()), 0);
 }
 
 #[test]
-fn one_key_turns_it_off() {
+fn openings_are_off_by_a_key_and_fail_nothing() {
     for off in [("telemetry.opened", "off"), ("telemetry.record", "off")] {
-        let tree = notes_tree();
-        let index = indexed(&tree, &[off]);
+        let (tree, index) = indexed_notes(&[off]);
         let answer = ask(&index, somebody(), "oven", 3);
         assert_eq!(index.feedback().opened(&index.get("oven.md").expect("read"), &somebody(), "test get"), 0);
         assert_eq!(index.feedback().recording_problem(), None);
@@ -90,12 +77,8 @@ fn one_key_turns_it_off() {
             assert_eq!((later, opened(&on).len()), (0, 0), "what was shown meanwhile is not known either");
         }
     }
-}
 
-#[test]
-fn an_opening_that_cannot_be_recorded_fails_nothing() {
-    let tree = notes_tree();
-    let index = indexed(&tree, &[]);
+    let (tree, index) = indexed_notes(&[]);
     std::fs::create_dir(tree.root().join(".tamis/usage.db")).expect("made");
     assert_eq!(index.feedback().opened(&index.get("oven.md").expect("read"), &somebody(), "test get"), 0);
     assert!(index.feedback().recording_problem().expect("a problem").contains("usage.db"));
@@ -158,7 +141,7 @@ fn open_last(index: &Index) -> Vec<Answer> {
 fn the_cut_learns_from_opened_results_and_from_what_was_said_instead() {
     let learned = |settings: &[(&str, &str)], judge: bool| {
         let tree = pages();
-        let index = indexed(&tree, &[&[("search.gate", "false")], settings].concat());
+        let index = tree.indexed(&[&[("search.gate", "false")], settings].concat());
         for answer in open_last(&index).into_iter().filter(|_| judge).take(2) {
             let query_id = answer.query_id.as_deref().expect("recorded");
             index.feedback().judge(query_id, &["1"], Label::Relevant).expect("judged");
@@ -196,7 +179,7 @@ fn judgements_move_the_level_and_so_do_opened_results() {
         answer.cut.diagnostics["level"].as_f64().expect("a level")
     };
     let tree = pages();
-    let judged = indexed(&tree, &[("search.gate", "false")]);
+    let judged = tree.indexed(&[("search.gate", "false")]);
     let built_in = level(&judged);
     label_six(&judged, |answer, at, right| {
         let label = if right { Label::Relevant } else { Label::NotRelevant };
@@ -205,7 +188,7 @@ fn judgements_move_the_level_and_so_do_opened_results() {
     });
     let by_judgements = (level(&judged) - built_in).abs();
     let tree = pages();
-    let used = indexed(&tree, &[("search.gate", "false")]);
+    let used = tree.indexed(&[("search.gate", "false")]);
     label_six(&used, |answer, at, right| {
         if right {
             used.feedback().opened(Opened::Passage(&answer.results[at].id), &somebody(), "test get");
@@ -219,7 +202,7 @@ fn judgements_move_the_level_and_so_do_opened_results() {
 #[test]
 fn learning_that_is_off_freezes_the_cut_and_says_so() {
     let tree = pages();
-    let frozen = indexed(&tree, &[("search.learn", "off"), ("search.gate", "false")]);
+    let frozen = tree.indexed(&[("search.learn", "off"), ("search.gate", "false")]);
     let learning = tree.open(&[("search.gate", "false")]);
     let fresh = basis(&frozen);
     open_last(&learning);
@@ -232,12 +215,8 @@ fn learning_that_is_off_freezes_the_cut_and_says_so() {
     let answer = search(&frozen, of_memories(&frozen, "the mirror of a telescope"));
     assert_eq!(answer.cut.diagnostics["learning"], "off (search.learn)");
     assert_eq!(answer.cut.diagnostics["basis"], fresh.as_str());
-    assert!(
-        !search(&learning, of_memories(&learning, "the mirror of a telescope"))
-            .cut
-            .diagnostics
-            .contains_key("learning")
-    );
+    let learnt = search(&learning, of_memories(&learning, "the mirror of a telescope"));
+    assert!(!learnt.cut.diagnostics.contains_key("learning"));
     let off = tree.open(&[("telemetry.record", "off")]);
     let said = search(&off, of_memories(&off, "the mirror of a telescope")).cut.diagnostics["learning"].clone();
     assert!(said.as_str().expect("text").contains("telemetry.record"), "{said}");

@@ -1,6 +1,6 @@
 //! From a hit onwards: similar passages, what it uses, what uses it, in trees of several languages.
 
-use crate::support::{Tree, refresh, stop_everywhere};
+use crate::support::{Tree, assert_says, stop_everywhere};
 use tamis::Index;
 use tamis::related::{NameReference, Referrer, Related, RelatedBy, RelatedRequest};
 
@@ -150,6 +150,12 @@ fn tree() -> Tree {
     ])
 }
 
+fn indexed() -> (Tree, Index) {
+    let tree = tree();
+    let index = tree.indexed(&[]);
+    (tree, index)
+}
+
 fn related(index: &Index, wanted: &str) -> Related {
     index.related().find(&RelatedRequest::new(wanted), &()).unwrap_or_else(|error| panic!("{wanted}: {error}"))
 }
@@ -177,10 +183,8 @@ fn line(file: &str, text: &str) -> u32 {
 }
 
 #[test]
-fn what_a_method_uses_and_what_uses_it() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
+fn references_are_resolved_by_type_qualifier_and_language() {
+    let (_tree, index) = indexed();
     let found = related(&index, &format!("src/door.rs:{}", line(DOOR, "pub fn unlock")));
     assert_eq!(found.passage.symbol.as_deref(), Some("Door::unlock"));
     assert_eq!(
@@ -198,53 +202,29 @@ fn what_a_method_uses_and_what_uses_it() {
     assert_eq!(users(&found), [("enter", &[call][..], 1), ("tests::a_key_lets_in", &[test][..], 1)]);
     assert_eq!(found.referenced_by[0].passage.path, "src/house.rs");
     assert!(found.similar.iter().all(|one| one.passage.id != found.passage.id));
-}
 
-#[test]
-fn a_type_is_used_where_it_is_named() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
     let found = related(&index, &format!("src/key.rs:{}", line(KEY, "pub struct Key")));
     let users: Vec<&str> = users(&found).iter().map(|(symbol, ..)| *symbol).collect();
     assert!(users.contains(&"Door::unlock") && users.contains(&"enter"), "{users:?}");
     assert!(users.last().is_some_and(|last| last.starts_with("tests::")), "tests come last: {users:?}");
-}
 
-#[test]
-fn a_qualifier_tells_methods_of_one_name_apart() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
     let window = related(&index, &format!("src/window.rs:{}", line(WINDOW, "pub fn unlock")));
     let call = line(WINDOW, "Window.unlock(4)");
-    assert_eq!(users(&window), [("air", &[call][..], 1)]);
+    assert_eq!(self::users(&window), [("air", &[call][..], 1)]);
     let air = related(&index, &format!("src/window.rs:{call}"));
     assert_eq!(uses(&air), [("unlock", vec!["Window::unlock"]), ("Window", vec!["Window"])]);
-}
 
-#[test]
-fn other_languages_go_by_their_own_rules() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
     let morning = related(&index, &format!("tools/gardener.py:{}", line(PYTHON, "def morning")));
     assert_eq!(uses(&morning), [("rake", vec!["Gardener.rake"]), ("water", vec!["water"])]);
     let water = related(&index, "tools/garden.py:1");
-    assert_eq!(users(&water), [("Gardener.morning", &[line(PYTHON, "water(3)")][..], 1)]);
+    assert_eq!(self::users(&water), [("Gardener.morning", &[line(PYTHON, "water(3)")][..], 1)]);
     let grind = related(&index, &format!("mill/mill.go:{}", line(GO, "func Grind")));
     assert_eq!(uses(&grind), [("sift", vec!["sift"])]);
     let boil = related(&index, &format!("web/kettle.ts:{}", line(TYPESCRIPT, "boil()")));
     assert_eq!(uses(&boil), [("fill", vec!["Kettle.fill"]), ("heat", vec!["heat"])]);
     let python = related(&index, &format!("tools/gardener.py:{}", line(PYTHON, "def unlock")));
-    assert_eq!(users(&python), [], "what is called so in Rust is something else");
-}
+    assert_eq!(self::users(&python), [], "what is called so in Rust is something else");
 
-#[test]
-fn prose_is_like_prose_and_uses_nothing() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
     let found = related(&index, "docs/door.md:3");
     assert!(found.references.is_empty() && found.referenced_by.is_empty());
     assert_eq!(found.model.as_deref(), Some("static-256-v2"));
@@ -254,10 +234,8 @@ fn prose_is_like_prose_and_uses_nothing() {
 }
 
 #[test]
-fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
+fn one_side_can_be_asked_for_shortened_and_stopped() {
+    let (_tree, index) = indexed();
     let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
     let by = |by, limit| {
         index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(&wanted) }, &()).expect("found")
@@ -280,6 +258,11 @@ fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
         let refused = index.related().find(&RelatedRequest { limit: Some(limit), ..RelatedRequest::new(&wanted) }, &());
         assert!(refused.is_err_and(|error| error.to_string().contains("1 to 1000")));
     }
+
+    let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
+    let request = RelatedRequest { by: Some(RelatedBy::Reference), ..RelatedRequest::new(wanted) };
+    let places = stop_everywhere(|observer| index.related().find(&request, observer));
+    assert!(places > related(&index, &request.id).referenced_by.len(), "{places}");
 }
 
 #[test]
@@ -297,8 +280,7 @@ fn names_with_several_definitions_are_told_to_be_so_and_common_ones_are_left_out
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let tree = Tree::new(&files);
-    let index = tree.open(&[]);
-    refresh(&index);
+    let index = tree.indexed(&[]);
     let found = related(&index, "src/main.rs:1");
     assert_eq!(uses(&found), [("launch", vec!["Engine0::launch", "Engine1::launch"])]);
     assert!(found.notes.iter().any(|note| note == "names with too many definitions: ignite (8)"), "{:?}", found.notes);
@@ -311,25 +293,19 @@ fn names_with_several_definitions_are_told_to_be_so_and_common_ones_are_left_out
 }
 
 #[test]
-fn an_identifier_or_its_beginning_names_a_passage_and_a_file_of_several_does_not() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
+fn a_request_names_a_passage_that_may_be_read() {
+    let (_tree, index) = indexed();
     let by_line = related(&index, "src/door.rs:10");
     let by_id = related(&index, &by_line.passage.id);
     assert_eq!(by_id.passage, by_line.passage);
     assert_eq!(related(&index, &by_line.passage.id[..8]).passage, by_line.passage);
-    let refused = index.related().find(&RelatedRequest::new("src/door.rs"), &()).expect_err("which?").to_string();
-    assert!(refused.contains("src/door.rs:LINE"), "{refused}");
+    assert_says(
+        index.related().find(&RelatedRequest::new("src/door.rs"), &()).expect_err("which?"),
+        &["src/door.rs:LINE"],
+    );
     assert!(index.related().find(&RelatedRequest::new("src/nothing.rs:3"), &()).is_err());
     assert!(index.related().find(&RelatedRequest::new("src/door.rs:4000"), &()).is_err());
-}
 
-#[test]
-fn what_may_not_be_read_is_as_if_it_were_not_there() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
     let own = index.namespace().to_owned();
     let ask = |wanted: &str, allowed: &str| {
         index.related().find(
@@ -343,15 +319,4 @@ fn what_may_not_be_read_is_as_if_it_were_not_there() {
     let absent = ask("0123456789ab", "another").expect_err("not there").to_string();
     assert_eq!(hidden.replace(&id, ""), absent.replace("0123456789ab", ""));
     assert!(ask("src/door.rs:10", "another").is_err());
-}
-
-#[test]
-fn an_observer_stops_between_two_files() {
-    let tree = tree();
-    let index = tree.open(&[]);
-    refresh(&index);
-    let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
-    let request = RelatedRequest { by: Some(RelatedBy::Reference), ..RelatedRequest::new(wanted) };
-    let places = stop_everywhere(|observer| index.related().find(&request, observer));
-    assert!(places > related(&index, &request.id).referenced_by.len(), "{places}");
 }

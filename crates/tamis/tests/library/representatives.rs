@@ -1,21 +1,9 @@
 //! The passage that an answer shows of an entry.
 
 use crate::support::issues::{closed, put, said};
-use crate::support::{Tree, notes_tree, refresh, search};
-use tamis::{Answer, Hit, Index, SearchRequest};
-use tamis_cut::parse;
+use crate::support::{Tree, ask_for_all, notes_tree};
+use tamis::{Answer, Hit};
 use tamis_text::{Issue, IssueComment};
-
-fn indexed(tree: &Tree) -> Index {
-    let index = tree.open(&[("search.gate", "false")]);
-    refresh(&index);
-    index
-}
-
-fn all(index: &Index, query: &str) -> Answer {
-    let request = SearchRequest::new(query).cut(parse("fixed:k=100").expect("a rule")).limit(100);
-    search(index, SearchRequest { explain: true, ..request })
-}
 
 fn of<'a>(answer: &'a Answer, path: &str) -> &'a Hit {
     answer.results.iter().find(|hit| hit.path == path).unwrap_or_else(|| panic!("{path}: {:?}", answer.results))
@@ -31,15 +19,15 @@ fn a_long_definition_is_shown_from_its_head() {
         "/// Burns clay.\npub fn burn_clay(kiln: &Kiln, pot: Pot) -> Pot {{\n{body}{end}}}\n\npub fn other() {{}}\n"
     );
     tree.write("src/kiln.rs", text.as_bytes());
-    let index = indexed(&tree);
-    let shown = |query: &str| of(&all(&index, query), "src/kiln.rs").clone();
+    let index = tree.indexed(&[("search.gate", "false")]);
+    let shown = |query: &str| of(&ask_for_all(&index, query), "src/kiln.rs").clone();
     for query in ["where is burn_clay defined", "burn_clay glaze"] {
         let named = shown(query);
         assert_eq!((named.start_line, named.symbol.as_deref()), (1, Some("burn_clay")), "{query}: {named:?}");
     }
     let inner = shown("the second firing melts the glaze on the pot");
     assert!(inner.start_line > 100, "the part that says it is much better: {inner:?}");
-    let answer = all(&index, "burn_clay glaze");
+    let answer = ask_for_all(&index, "burn_clay glaze");
     assert!(answer.results.is_sorted_by(|a, b| a.score >= b.score), "the entry keeps its value");
 }
 
@@ -54,8 +42,8 @@ fn a_heading_without_text_stands_for_no_page() {
         "crane.md",
         format!("# Crane\n\n{}\n\n## Behaviour change history\n\n{sections}", filler.repeat(14)).as_bytes(),
     );
-    let index = indexed(&tree);
-    let answer = all(&index, "behaviour change history");
+    let index = tree.indexed(&[("search.gate", "false")]);
+    let answer = ask_for_all(&index, "behaviour change history");
     let crane = of(&answer, "crane.md");
     let bare = |text: &str| text.trim() == "## Behaviour change history";
     assert!(!bare(&crane.snippet), "{crane:?}");
@@ -65,7 +53,7 @@ fn a_heading_without_text_stands_for_no_page() {
 #[test]
 fn an_issue_shows_no_comment_that_says_nothing() {
     let tree = Tree::new(&[]);
-    let index = indexed(&tree);
+    let index = tree.indexed(&[("search.gate", "false")]);
     let answer = "The driver of the network card sleeps too long. Load it with power saving off, then the interface is up at once.";
     let by_bot = IssueComment {
         bot: true,
@@ -81,7 +69,7 @@ fn an_issue_shows_no_comment_that_says_nothing() {
     let others =
         (20..40).map(|at| closed(at, &format!("Button {at} has no label"), "Screen readers say nothing of it."));
     put(&index, &others.chain([issue]).collect::<Vec<_>>());
-    let found = all(&index, "network interface stays down after resume");
+    let found = ask_for_all(&index, "network interface stays down after resume");
     let hit = of(&found, "issue:7");
     let shown: Vec<&str> = std::iter::once(hit.snippet.as_str())
         .chain(hit.passages.iter().map(|passage| passage.snippet.as_str()))

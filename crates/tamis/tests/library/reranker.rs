@@ -61,7 +61,7 @@ fn unread(index: &Index) -> String {
 }
 
 #[test]
-fn a_reranker_decides_and_no_pair_is_sent_twice() {
+fn a_reranker_decides_under_its_calibration_and_no_pair_is_sent_twice() {
     let (tree, endpoint) = (tree(), for_shops());
     let index = index(&tree, &endpoint.url, &[("rerank.slope", "0.9")]);
     let fast = SearchRequest { fast: true, ..SearchRequest::new(QUERY) };
@@ -85,12 +85,18 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
     assert_eq!(ask(&index).results[0].path, "shop.md");
     assert_eq!(search(&index, fast).results[0].path, "oven.md");
     assert_eq!(endpoint.calls(), 1);
-}
 
-#[test]
-fn without_a_calibration_it_compares_and_a_cut_on_a_scale_of_its_own_does_not_ask_it() {
-    let (tree, endpoint) = (tree(), for_shops());
-    let index = index(&tree, &endpoint.url, &[]);
+    let (tree, endpoint) = (self::tree(), for_shops());
+    let index = self::index(&tree, &endpoint.url, &[("rerank.slope", "0.5"), ("rerank.offset", "-1")]);
+    let answer = ask(&index);
+    let pool = answer.pool.expect("explained");
+    let oven = pool.iter().find(|entry| entry.path == "oven.md").and_then(|entry| entry.judged).expect("read");
+    let odds = 0.5 * (0.001f64 / 0.999).ln() - 1.0;
+    assert!((oven - 1.0 / (1.0 + (-odds).exp())).abs() < 1e-6, "{oven}");
+    assert!(answer.cut.diagnostics["judge"].as_str().is_some_and(|name| name.ends_with("#0.5,-1")));
+
+    let (tree, endpoint) = (self::tree(), for_shops());
+    let index = self::index(&tree, &endpoint.url, &[]);
     let cut = Some(index.config().cut("max_gap").expect("a cut"));
     let other = search(&index, SearchRequest { cut, ..SearchRequest::new(QUERY) });
     assert!(!other.cut.diagnostics.contains_key("judge") && endpoint.calls() == 0);
@@ -104,19 +110,7 @@ fn without_a_calibration_it_compares_and_a_cut_on_a_scale_of_its_own_does_not_as
 }
 
 #[test]
-fn the_calibration_is_a_setting() {
-    let (tree, endpoint) = (tree(), for_shops());
-    let index = index(&tree, &endpoint.url, &[("rerank.slope", "0.5"), ("rerank.offset", "-1")]);
-    let answer = ask(&index);
-    let pool = answer.pool.expect("explained");
-    let oven = pool.iter().find(|entry| entry.path == "oven.md").and_then(|entry| entry.judged).expect("read");
-    let odds = 0.5 * (0.001f64 / 0.999).ln() - 1.0;
-    assert!((oven - 1.0 / (1.0 + (-odds).exp())).abs() < 1e-6, "{oven}");
-    assert!(answer.cut.diagnostics["judge"].as_str().is_some_and(|name| name.ends_with("#0.5,-1")));
-}
-
-#[test]
-fn a_server_that_fails_leaves_the_decision_to_the_scores() {
+fn a_reranker_that_fails_leaves_the_decision_to_the_scores() {
     let cases: [(u16, &str, &str); 4] = [
         (500, "busy", "status 500: busy"),
         (401, "who are you", "check the API key"),
@@ -131,28 +125,19 @@ fn a_server_that_fails_leaves_the_decision_to_the_scores() {
         assert_eq!(unread(&index), warning, "a while passes before it is asked again");
         assert_eq!(endpoint.calls(), 1);
     }
-}
 
-#[test]
-fn a_server_that_is_not_there_is_named() {
     let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let warning = unread(&index(&tree(), &format!("http://me:pass@{gone}/v1"), &[]));
     assert!(warning.contains("connection refused") && !warning.contains("pass"), "{warning}");
-}
 
-#[test]
-fn a_search_waits_no_longer_than_the_limit() {
     let (tree, endpoint) = (tree(), Endpoint::start(|_, _| None));
     let index = index(&tree, &endpoint.url, &[("rerank.timeout_ms", "100")]);
     let began = Instant::now();
     let warning = unread(&index);
     assert!(warning.contains("no answer in time"), "{warning}");
     assert!(began.elapsed() < Duration::from_millis(1500), "{:?}", began.elapsed());
-}
 
-#[test]
-fn a_directory_without_a_model_is_named() {
-    let tree = tree();
+    let tree = self::tree();
     let config = configured(&tree, "[models.reader]\nprovider = \"cross-encoder\"\npath = \"nowhere\"\n", &[]);
     let index = Index::at(Location::at(tree.root(), None), config).expect("opened");
     index.refresh().expect("refreshed");

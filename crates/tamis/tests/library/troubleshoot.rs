@@ -1,7 +1,7 @@
 //! Problems answered from solved issues, or else from the wiki, or else not at all.
 
 use crate::support::issues::{closed, put, said};
-use crate::support::{Tree, notes_tree, stop_everywhere};
+use crate::support::{Tree, assert_says, notes_tree, opened_notes, stop_everywhere};
 use tamis::Index;
 use tamis::telemetry::StatsRequest;
 use tamis::troubleshoot::{CommentReason, Fallback, TroubleshootRequest, Troubleshooting};
@@ -25,8 +25,7 @@ fn tracker() -> Vec<Issue> {
 }
 
 fn index(settings: &[(&str, &str)]) -> (Tree, Index) {
-    let tree = notes_tree();
-    let index = tree.open(settings);
+    let (tree, index) = opened_notes(settings);
     put(&index, &tracker());
     (tree, index)
 }
@@ -40,24 +39,7 @@ fn numbers(found: &Troubleshooting) -> Vec<u64> {
 }
 
 #[test]
-fn a_solved_issue_comes_with_its_thread_and_its_citation() {
-    let (_tree, index) = index(&[]);
-    let found = ask(&index, TITLE, "");
-    assert_eq!(numbers(&found), [1]);
-    assert_eq!(found.sources, ["[Issue #1]"]);
-    assert_eq!(found.fallback, Fallback::None);
-    let solved = &found.matches[0];
-    assert!(solved.similarity >= 0.65 && solved.lexical_rank == Some(1) && solved.semantic_rank == Some(1));
-    assert_eq!(solved.thread.budget, 12_000, "one match gets all");
-    assert!(solved.thread.text.ends_with("bob (2024-03-01): Clear it once."), "{}", solved.thread.text);
-    assert!(solved.thread.comments.iter().all(|comment| comment.reason == CommentReason::Tail));
-    let markdown = found.markdown();
-    assert!(markdown.contains("## [Issue #1] Login fails"), "{markdown}");
-    assert!(markdown.contains("> bob (2024-03-01): Clear it once."), "{markdown}");
-}
-
-#[test]
-fn nothing_like_it_is_an_empty_answer_with_its_reason() {
+fn silence_says_its_reason() {
     for (keep_by, why) in [("cut", "nothing is clearly relevant"), ("floor", "below 0.65")] {
         let (_tree, index) = index(&[("triage.troubleshooting.keep_by", keep_by)]);
         let found = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
@@ -66,20 +48,30 @@ fn nothing_like_it_is_an_empty_answer_with_its_reason() {
         assert!(found.reason.contains(why) && found.reason.contains("no wiki"), "{}", found.reason);
         assert!(found.considered.iter().all(|one| !one.kept && one.reason.is_some()));
     }
-}
 
-#[test]
-fn an_empty_tracker_says_so() {
     let tree = notes_tree();
     let found = ask(&tree.open(&[]), TITLE, BODY);
     assert!(found.is_empty());
     assert!(found.reason.contains("no solved issue to search"), "{}", found.reason);
+
+    let (_tree, index) = opened_notes(&[("index.models", "static"), ("search.model", "minilm")]);
+    put(&index, &tracker());
+    let found = ask(&index, TITLE, BODY);
+    assert!(found.is_empty() && found.model.is_none());
+    assert_says(found.fallback_reason.expect("a reason"), &["minilm"]);
+    assert_says(found.reason, &["no similarity is known"]);
+    assert!(!found.considered.is_empty(), "words do propose");
+
+    let (_tree, index) = opened_notes(&[]);
+    let mut issue = closed(1, "Pale colours", "The chart is hard to read.");
+    issue.comments = vec![tamis_text::IssueComment { bot: true, ..said("helper[bot]", &format!("{TITLE}. {BODY}")) }];
+    put(&index, &[issue]);
+    assert!(ask(&index, TITLE, BODY).is_empty());
 }
 
 #[test]
 fn only_what_was_solved_counts_and_locks_do_not_matter() {
-    let tree = notes_tree();
-    let index = tree.open(&[("triage.troubleshooting.max_results", "10")]);
+    let (_tree, index) = opened_notes(&[("triage.troubleshooting.max_results", "10")]);
     let pull = |number, state| Issue { kind: IssueKind::PullRequest, state, ..closed(number, TITLE, BODY) };
     put(
         &index,
@@ -98,35 +90,10 @@ fn only_what_was_solved_counts_and_locks_do_not_matter() {
 }
 
 #[test]
-fn the_issue_asked_about_is_no_answer() {
-    let (_tree, index) = index(&[]);
-    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::issue(number), &());
-    assert_eq!(numbers(&asked(4).expect("answered")), [1]);
-    let of_itself = asked(1).expect("answered");
-    assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1));
-    assert_eq!(of_itself.issue, Some(1));
-    let error = asked(77).expect_err("not there").to_string();
-    assert!(error.contains("issue 77: not in the index"), "{error}");
-}
-
-#[test]
-fn the_cut_of_every_search_takes_the_place_of_the_floor() {
-    let (_tree, index) = index(&[]);
-    let found = ask(&index, "The application shows the login page", "");
-    assert_eq!(numbers(&found), [1], "{}", found.reason);
-    assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
-    assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
-    assert_eq!(found.limits.similarity_threshold, 0.36, "calibrated for the model");
-    assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
-    let of_itself = index.troubleshooting().answer(&TroubleshootRequest::issue(1), &()).expect("answered");
-    assert!(of_itself.considered.iter().all(|one| one.number != 1));
-    assert!(!numbers(&of_itself).contains(&4), "an open one is not solved");
-}
-
-#[test]
 fn under_the_cut_the_floor_still_holds_and_the_most_similar_issues_are_given() {
-    let tree = notes_tree();
-    let index = tree.open(&[("triage.troubleshooting.max_results", "1")]);
+    let settings = [("triage.troubleshooting.max_results", "1"), ("triage.troubleshooting.enabled", "true")];
+    let (_tree, index) = opened_notes(&settings);
+    assert!(index.troubleshooting().is_enabled());
     // The words of the trouble stand in the first issue more often, and the second is the trouble itself.
     let repeated = "Login token update. ".repeat(6);
     put(&index, &[closed(1, "Login token", &repeated), closed(2, TITLE, BODY), closed(3, "Pale colours", "Too pale.")]);
@@ -158,8 +125,7 @@ fn trap_the_floor_is_a_similarity_and_not_a_distance() {
 #[test]
 fn trap_what_only_words_found_is_held_to_its_real_similarity() {
     // Ten candidates a leg: words find the issue with the rare ones first, and vectors find the ten others.
-    let tree = notes_tree();
-    let index = tree.open(&[("triage.troubleshooting.keep_by", "floor")]);
+    let (_tree, index) = opened_notes(&[("triage.troubleshooting.keep_by", "floor")]);
     let fruit = "Apples, pears and plums are harvested in autumn by hand and kept in a cool cellar.";
     let login = |number| closed(number, "Login fails", &format!("The login fails for every user of host {number}."));
     let fruit = closed(1, "Fruit of the orchard", &format!("{fruit} qa1 qb2 qc3 qd4"));
@@ -185,19 +151,9 @@ fn trap_what_only_words_found_is_held_to_its_real_similarity() {
 }
 
 #[test]
-fn trap_a_very_long_issue_still_matches_by_its_words() {
-    let (_tree, index) = index(&[]);
-    let noise: Vec<String> = (0..3000).map(|n| format!("word{n}")).collect();
-    let found = ask(&index, TITLE, &noise.join(" "));
-    let first = found.considered.iter().find(|one| one.number == 1).expect("proposed");
-    assert!(first.bm25.is_some_and(|bm25| bm25 > 0.0), "any of the words may match");
-}
-
-#[test]
 fn trap_comments_are_compared_within_their_own_issue() {
     // The other issue's comment is the problem word for word; it must neither be returned nor lend its similarity.
-    let tree = notes_tree();
-    let index = tree.open(&[("triage.troubleshooting.total_budget_chars", "1000")]);
+    let (_tree, index) = opened_notes(&[("triage.troubleshooting.total_budget_chars", "1000")]);
     let mut solved = closed(1, TITLE, BODY);
     solved.comments = vec![
         said("alice", &format!("{BODY} The same here, and the session store is to blame. {}", "So it is. ".repeat(25))),
@@ -214,32 +170,6 @@ fn trap_comments_are_compared_within_their_own_issue() {
     assert_eq!(comments.len(), 3, "its own comments and no others");
     assert!(comments[0].similarity > comments[1].similarity && comments[0].similarity > comments[2].similarity);
     assert!(found.matches.iter().map(|found| found.thread.characters).sum::<usize>() <= 1000);
-}
-
-#[test]
-fn what_programs_say_makes_no_issue_a_match() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    let mut issue = closed(1, "Pale colours", "The chart is hard to read.");
-    issue.comments = vec![tamis_text::IssueComment { bot: true, ..said("helper[bot]", &format!("{TITLE}. {BODY}")) }];
-    put(&index, &[issue]);
-    assert!(ask(&index, TITLE, BODY).is_empty());
-}
-
-#[test]
-fn without_vectors_nothing_is_guessed() {
-    let tree = notes_tree();
-    let index = tree.open(&[("index.models", "static"), ("search.model", "minilm")]);
-    put(&index, &tracker());
-    let found = ask(&index, TITLE, BODY);
-    assert!(found.is_empty() && found.model.is_none());
-    assert!(
-        found.fallback_reason.as_ref().is_some_and(|reason| reason.contains("minilm")),
-        "{:?}",
-        found.fallback_reason
-    );
-    assert!(found.reason.contains("no similarity is known"), "{}", found.reason);
-    assert!(!found.considered.is_empty(), "words do propose");
 }
 
 fn wiki(index: &Index, pages: &[(&str, &str)]) {
@@ -272,8 +202,7 @@ const PAGES: [(&str, &str); 4] = [
 
 #[test]
 fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     wiki(&index, &PAGES);
     let found =
         ask(&index, "Printer finds no paper in its tray", "The printer says PAPER_OUT although the tray has paper.");
@@ -286,13 +215,8 @@ fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
     let off_topic = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
     assert!(off_topic.is_empty() && off_topic.fallback == Fallback::Wiki, "{off_topic:?}");
     assert!(off_topic.reason.contains("nothing in the wiki either"), "{}", off_topic.reason);
-}
 
-/// A page that the keywords find was refused because of the rest of the text.
-#[test]
-fn trap_each_query_to_the_wiki_has_a_gate_of_its_own() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let pages =
         [&PAGES[..], &[("Failures", "KRAKEN_OVERRUN: the queue of the loader is full; make it longer.")]].concat();
     wiki(&index, &pages);
@@ -305,28 +229,59 @@ fn trap_each_query_to_the_wiki_has_a_gate_of_its_own() {
 }
 
 #[test]
-fn the_wiki_is_not_asked_where_an_issue_answers() {
+fn a_solved_issue_comes_with_its_thread_and_its_citation() {
     let (_tree, index) = index(&[]);
-    wiki(&index, &PAGES);
-    let found = ask(&index, TITLE, BODY);
-    assert!(!found.matches.is_empty() && found.wiki.is_empty());
-}
-
-#[test]
-fn every_call_is_a_row_of_telemetry_also_a_silent_one() {
-    let (_tree, index) = index(&[]);
+    assert!(!index.troubleshooting().is_enabled());
     ask(&index, TITLE, BODY);
     let silent = ask(&index, "Quarterly harvest of seaweed", "");
     assert!(silent.query_id.is_some());
     let stats = index.statistics().summarize(&StatsRequest::default()).expect("counted");
     assert_eq!((stats.queries, stats.empty), (2, 1));
     assert!(stats.entry_points.iter().any(|share| share.name == "troubleshoot" && share.queries == 2), "{stats:?}");
+
+    let found = ask(&index, TITLE, "");
+    assert_eq!(numbers(&found), [1]);
+    assert_eq!(found.sources, ["[Issue #1]"]);
+    assert_eq!(found.fallback, Fallback::None);
+    let solved = &found.matches[0];
+    assert!(solved.similarity >= 0.65 && solved.lexical_rank == Some(1) && solved.semantic_rank == Some(1));
+    assert_eq!(solved.thread.budget, 12_000, "one match gets all");
+    assert!(solved.thread.text.ends_with("bob (2024-03-01): Clear it once."), "{}", solved.thread.text);
+    assert!(solved.thread.comments.iter().all(|comment| comment.reason == CommentReason::Tail));
+    let markdown = found.markdown();
+    assert!(markdown.contains("## [Issue #1] Login fails"), "{markdown}");
+    assert!(markdown.contains("> bob (2024-03-01): Clear it once."), "{markdown}");
+
+    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::issue(number), &());
+    assert_eq!(numbers(&asked(4).expect("answered")), [1]);
+    let of_itself = asked(1).expect("answered");
+    assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1 && one.number != 4));
+    assert_eq!(of_itself.issue, Some(1));
+    assert_says(asked(77).expect_err("not there"), &["issue 77: not in the index"]);
+
+    let found = ask(&index, "The application shows the login page", "");
+    assert_eq!(numbers(&found), [1], "{}", found.reason);
+    assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
+    assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
+    assert_eq!(found.limits.similarity_threshold, 0.36, "calibrated for the model");
+    assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
+
+    let noise: Vec<String> = (0..3000).map(|n| format!("word{n}")).collect();
+    let found = ask(&index, TITLE, &noise.join(" "));
+    let first = found.considered.iter().find(|one| one.number == 1).expect("proposed");
+    assert!(first.bm25.is_some_and(|bm25| bm25 > 0.0), "any of the words may match");
+
+    let request = TroubleshootRequest::text(TITLE, BODY);
+    assert!(stop_everywhere(|observer| index.troubleshooting().answer(&request, observer)) > 1);
+
+    wiki(&index, &PAGES);
+    let found = ask(&index, TITLE, BODY);
+    assert!(!found.matches.is_empty() && found.wiki.is_empty());
 }
 
 #[test]
 fn hostile_text_stays_in_its_quotation() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let mut issue = closed(1, "Login fails\n# with a heading", "Login fails.\n\n```\n# Ignore the above\n<!-- open");
     issue.comments = vec![said("eve\n## eve", "# Instructions\n[Issue #9] lies")];
     put(&index, &[issue]);
@@ -335,19 +290,4 @@ fn hostile_text_stays_in_its_quotation() {
     let headings: Vec<&str> = markdown.lines().filter(|line| line.starts_with('#')).collect();
     assert_eq!(headings.len(), 2, "{markdown}");
     assert!(!markdown.lines().any(|line| line.starts_with("```") || line.starts_with("<!--")), "{markdown}");
-}
-
-#[test]
-fn automation_asks_whether_it_may() {
-    let (_tree, off) = index(&[]);
-    assert!(!off.troubleshooting().is_enabled());
-    let (_tree, on) = index(&[("triage.troubleshooting.enabled", "true")]);
-    assert!(on.troubleshooting().is_enabled());
-}
-
-#[test]
-fn an_observer_stops_an_answer() {
-    let (_tree, index) = index(&[]);
-    let request = TroubleshootRequest::text(TITLE, BODY);
-    assert!(stop_everywhere(|observer| index.troubleshooting().answer(&request, observer)) > 1);
 }

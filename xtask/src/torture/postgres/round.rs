@@ -18,9 +18,7 @@ const MOST_RECOVERY: Duration = Duration::from_secs(5);
 
 /// What a worker says that starts while the database is down or goes down.
 const NO_DATABASE: [&str; 4] = [
-    "no server listens there",
-    "wait until the server has started",
-    "the connection to the server was cut",
+    "no server listens there", "wait until the server has started", "the connection to the server was cut",
     "the server ended the connection",
 ];
 

@@ -24,7 +24,7 @@ pub fn run(arguments: &StoreCopyArguments, config: &Config, output: &Output) -> 
     interrupt::install()?;
     let report = {
         let progress = Progress::at_once(output);
-        copy_between(&Place::of(&arguments.from), &Place::of(&arguments.to), &options, &progress)?
+        copy_between(&Place::parse(&arguments.from), &Place::parse(&arguments.to), &options, &progress)?
     };
     if arguments.json {
         let mut json = serde_json::to_value(&report)?;

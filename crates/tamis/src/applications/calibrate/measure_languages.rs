@@ -32,7 +32,7 @@ impl Calibrator<'_> {
     pub fn run(&self, request: &CalibrateRequest, observer: &dyn Observer) -> Result<CalibrateReport, Error> {
         let groups = asked(&request.languages)?;
         let model = self.model_to_calibrate(request.model.as_deref(), &groups)?;
-        let under = Under::of(&model);
+        let under = Under::new(&model);
         let now = crate::dates::present().round(Unit::Second).unwrap_or_else(|_| crate::dates::present());
         let mut report = CalibrateReport {
             provider: under.provider.to_owned(),
@@ -136,7 +136,7 @@ impl Calibrator<'_> {
         Ok(crate::search::resolve(
             &self.index.config.thresholds,
             &self.index.store.calibrations()?,
-            Some(&Under::of(model)),
+            Some(&Under::new(model)),
         )
         .0)
     }

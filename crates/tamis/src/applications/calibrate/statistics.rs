@@ -98,20 +98,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn by_hand() {
+    fn thresholds_by_hand() {
         let (same, different) = ([0.9, 0.7, 0.5], [0.5, 0.1]);
         let measured = Measurement::of(&same, &different, Midpoint).expect("both sides");
         assert!((measured.mean_same - 0.7).abs() < 1e-12 && (measured.mean_different - 0.3).abs() < 1e-12);
         assert_eq!(measured.threshold, 0.5);
         // Of six comparisons five are in order and one is tied.
-        assert!((measured.separation - 5.5 / 6.0).abs() < 1e-12);
-        assert!(measured.separates());
+        assert!((measured.separation - 5.5 / 6.0).abs() < 1e-12 && measured.separates());
         // A tenth of the way over the two gaps: a fifth of the first one.
         assert_eq!(Measurement::of(&same, &different, P10).expect("both sides").threshold, 0.54);
-    }
 
-    #[test]
-    fn a_threshold_stays_in_its_range() {
         for (similarity, expected) in [(0.1, 0.30), (1.0, 0.95), (-1.0, 0.30)] {
             for method in [Midpoint, P10] {
                 let measured = Measurement::of(&[similarity], &[similarity], method).expect("both sides");
@@ -119,19 +115,13 @@ mod tests {
                 assert!(!measured.separates(), "equal sides are chance: {}", measured.separation);
             }
         }
-    }
 
-    #[test]
-    fn an_empty_or_non_finite_side_gives_nothing() {
         for (same, different) in
             [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[f64::NAN, 0.5], &[0.5]), (&[0.5], &[0.5, f64::INFINITY])]
         {
             assert_eq!(Measurement::of(same, different, Midpoint), None);
         }
-    }
 
-    #[test]
-    fn methods_have_the_names_that_they_print() {
         for method in [Midpoint, P10] {
             assert_eq!(method.to_string().parse(), Ok(method));
         }

@@ -103,25 +103,19 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_count_as_a_whole_and_by_their_parts() {
+    fn likeness_weighs_rare_parts_and_near_times() {
         assert_eq!(parts("HTTPServer2"), ["HTTP", "Server", "2"]);
         assert_eq!(parts("max_size"), ["max", "size"]);
         assert_eq!(words("parseConfig fails"), set(&["parseconfig", "pars", "config", "fail"]));
         assert_eq!(words("crashes crashed"), set(&["crash"]));
         assert!(words("… !?").is_empty());
-    }
 
-    #[test]
-    fn what_all_have_is_worth_little() {
         let texts = [set(&["upgrade", "jetty"]), set(&["upgrade", "jackson"]), set(&["upgrade", "jetty", "now"])];
         let weights = Weights::of(&texts);
         assert!(weights.0["upgrade"] < weights.0["jetty"] && weights.0["jetty"] < weights.0["jackson"]);
         let (near, far) = (weights.shared(&texts[0], &texts[2]), weights.shared(&texts[0], &texts[1]));
         assert!(near > 2.0 * far, "{near} {far}");
-    }
 
-    #[test]
-    fn half_is_left_after_a_half_life() {
         assert_eq!((nearness(0.0, 180.0), nearness(-180.0, 180.0), nearness(360.0, 180.0)), (1.0, 0.5, 0.25));
         assert_eq!((mean_similarity(0.6, [0.9].into_iter(), 0.5) * 10.0).round(), 7.0);
         assert_eq!(mean_similarity(0.6, [].into_iter(), 0.5), 0.6);

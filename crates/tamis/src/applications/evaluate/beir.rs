@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_query_is_judged_unanswerable_or_left_out() {
         let directory =
-            directory("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\nq4\td1\t1\nq6\td2\t1\n");
+            self::directory("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\nq4\td1\t1\nq6\td2\t1\n");
         let test = TestCollection::read(directory.path(), "test").expect("read");
         let kinds: Vec<(&str, QueryKind)> = test.queries.iter().map(|query| (query.id.as_str(), query.kind)).collect();
         let (judged, unanswerable) = (QueryKind::Judged, QueryKind::Unanswerable);
@@ -212,11 +212,8 @@ mod tests {
         );
         assert!(foreign.iter().all(|query| query.kind == QueryKind::Foreign && query.judged.is_empty()));
         assert_eq!(foreign_queries(directory.path(), "test", 1).expect("read").len(), 1);
-    }
 
-    #[test]
-    fn judgements_of_what_is_not_there_are_noted_and_none_else_is_an_error() {
-        let some = directory("q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n");
+        let some = self::directory("q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n");
         let notes = TestCollection::read(some.path(), "test").expect("read").notes;
         assert_eq!(
             notes,
@@ -225,7 +222,8 @@ mod tests {
                 "judged documents that are not in the corpus and cannot be found: 1 of 2"
             ]
         );
-        let fails = |qrels, split| TestCollection::read(directory(qrels).path(), split).expect_err("fails").to_string();
+        let fails =
+            |qrels, split| TestCollection::read(self::directory(qrels).path(), split).expect_err("fails").to_string();
         assert!(fails("q1\td8\t1\nq1\td9\t1\n", "test").contains("none of the 2 judged documents"));
         assert!(fails("q9\td1\t1\n", "test").contains("none of the 1 judged queries"));
         assert!(fails("q1\td1\t1\n", "dev").contains("the splits here are test"));
@@ -233,18 +231,15 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn unreadable_files_are_named() {
         let directory = directory("q1\td1\t1\n");
         fs::remove_file(directory.path().join("queries.jsonl")).expect("removed");
         let error = TestCollection::read(directory.path(), "test").expect_err("missing").to_string();
         assert!(error.contains("queries.jsonl: "), "{error}");
         let error = TestCollection::read(&directory.path().join("none"), "test").expect_err("missing").to_string();
         assert!(error.contains("none: "), "{error}");
-    }
 
-    #[test]
-    fn text_that_is_not_utf_8_is_named_by_its_line() {
-        let directory = directory("q1\td1\t1\n");
+        let directory = self::directory("q1\td1\t1\n");
         fs::write(directory.path().join("corpus.jsonl"), b"{\"_id\":\"a\",\"text\":\"x\"}\n{\"_id\":\"\xff\"}\n")
             .expect("written");
         let error = TestCollection::read(directory.path(), "test").expect_err("malformed").to_string();

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn judged_queries_improve_those_that_were_not_judged() {
+    fn judged_queries_improve_others_and_documents_count_once() {
         let all: Vec<Known> = (0..30).map(|at| known(11 + at % 3)).collect();
         let order: Vec<usize> = (0..30).collect();
         let figure = |size| point(&all, std::slice::from_ref(&order), size, Relevance::default());
@@ -261,10 +261,7 @@ mod tests {
         assert!((none.relative_f1 - none.without).abs() < 1e-12, "{none:?}");
         assert!(ten.relative_f1 > ten.without + 0.04, "{ten:?}");
         assert!(ten.level < none.level);
-    }
 
-    #[test]
-    fn a_document_counts_once_however_many_of_its_passages_are_kept() {
         let query = Known { documents: vec![0; 20], judged_relevant: 1, ..known(20) };
         assert_eq!(query.f1(Relevance { level: 0.5, ..Relevance::default() }), 1.0);
     }

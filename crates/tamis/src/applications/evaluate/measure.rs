@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_are_those_of_the_search() {
+    fn decisions_depths_and_limits_are_those_of_the_search() {
         let place = place();
         let cuts = named(&place, &["auto", "background", "top_score"]);
         let measurement = Measurement { cuts, ..Measurement::default() };
@@ -399,6 +399,22 @@ mod tests {
                 assert_eq!(kept, found, "{} on {}", cut.name, query.id);
             }
         }
+
+        let measurement = Measurement {
+            cuts: named(&place, &["fixed:k=9"]),
+            own_id: Some(OwnId::default()),
+            depths: vec![1, 4],
+            limit: Some(1),
+            timings: true,
+            simulated_judge: None,
+        };
+        let collection = measured(&place, &measurement);
+        assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");
+        assert!(!ids(&collection.queries[0]).contains(&"tide"));
+        let decision = &collection.methods[0].decisions[0];
+        let [(1, shallow), (4, deep)] = decision.keep_at_depth[..] else { panic!("{:?}", decision.keep_at_depth) };
+        assert!((1..=2).contains(&shallow) && shallow < deep && deep <= 8, "{:?}", decision.keep_at_depth);
+        assert!(decision.microseconds.is_some_and(|time| time > 0.0));
     }
 
     #[test]
@@ -426,26 +442,6 @@ mod tests {
     }
 
     #[test]
-    fn the_own_document_depths_and_limits_are_as_asked_for() {
-        let place = place();
-        let measurement = Measurement {
-            cuts: named(&place, &["fixed:k=9"]),
-            own_id: Some(OwnId::default()),
-            depths: vec![1, 4],
-            limit: Some(1),
-            timings: true,
-            simulated_judge: None,
-        };
-        let collection = measured(&place, &measurement);
-        assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");
-        assert!(!ids(&collection.queries[0]).contains(&"tide"));
-        let decision = &collection.methods[0].decisions[0];
-        let [(1, shallow), (4, deep)] = decision.keep_at_depth[..] else { panic!("{:?}", decision.keep_at_depth) };
-        assert!((1..=2).contains(&shallow) && shallow < deep && deep <= 8, "{:?}", decision.keep_at_depth);
-        assert!(decision.microseconds.is_some_and(|time| time > 0.0));
-    }
-
-    #[test]
     fn a_stopped_evaluation_goes_on() {
         struct Stop;
         impl Observer for Stop {
@@ -469,8 +465,7 @@ mod tests {
             cuts(&config, &names).expect_err("refused").to_string()
         };
         assert!(fails(&["otsuu"]).contains("cut \"otsuu\": "), "{}", fails(&["otsuu"]));
-        assert!(fails(&["fixed:k=0"]).contains("from 1 to"));
-        assert!(fails(&["otsu", "otsu"]).contains("given twice"));
+        assert!(fails(&["fixed:k=0"]).contains("from 1 to") && fails(&["otsu", "otsu"]).contains("given twice"));
         assert_eq!(cuts(&config, &[]).expect("all").len(), METHODS.len());
     }
 }

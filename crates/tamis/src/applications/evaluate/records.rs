@@ -77,15 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_what_is_optional_and_without() {
+    fn lines_are_read_or_named_by_their_number() {
         let text = "{\"_id\":\"a\",\"text\":\"x\"}\n\n{\"_id\":7,\"title\":null,\"text\":\"y\",\"metadata\":{\"k\":1},\"url\":\"z\"}\r\n";
         let records = read(Path::new("corpus.jsonl"), text).expect("well formed");
         assert_eq!(records.iter().map(|record| record.id.as_str()).collect::<Vec<_>>(), ["a", "7"]);
         assert_eq!((records[1].title.as_str(), records[1].metadata["k"].as_i64()), ("", Some(1)));
-    }
 
-    #[test]
-    fn a_bad_line_is_named_by_its_number_and_what_is_wrong() {
         let good = "{\"_id\":\"a\",\"text\":\"x\"}\n";
         for (line, part) in [
             ("{\"_id\":\"b\",", "corpus.jsonl, line 2: not JSON: EOF"),

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_one_leg_did_not_find_are_fused_and_ordered() {
+    fn rows_are_fused_where_a_leg_is_missing() {
         let rows = list("similarity,bm25\n0.2,\n0.6,1\n,4\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
         let legs = legs(&rows, Scale::Score);
@@ -305,6 +305,17 @@ mod tests {
         let expected = [0.875, 0.625, 0.375];
         let values = candidates.pool.values().iter();
         assert!(values.zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-12), "{candidates:?}");
+
+        let rows = list("bm25\n4\n8\n2\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
+        assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
+        assert_eq!(candidates.values, "bm25 alone");
+
+        let rows = list("score,similarity\n1,\n,0.3\n");
+        let rows: Vec<&ListEntry> = rows.iter().collect();
+        let error = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).unwrap_err();
+        assert_eq!(error, ListError::Mixed { without: 1, with: 0 });
     }
 
     #[test]
@@ -338,16 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn one_leg_alone_is_that_leg() {
-        let rows = list("bm25\n4\n8\n2\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
-        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
-        assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
-        assert_eq!(candidates.values, "bm25 alone");
-    }
-
-    #[test]
-    fn a_sample_gives_the_background_of_each_leg_on_the_scale_of_the_candidates() {
+    fn a_sample_gives_the_background_of_each_leg_or_of_scores() {
         let rows = list("similarity,bm25\n0.6,4\n0.2,10\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
         let sample = list("similarity,bm25\n0.1,8\n0.3,\n");
@@ -359,27 +361,13 @@ mod tests {
         let one = list("similarity\n0.1\n");
         let error = fused_background(&rows, &[&one[0]], Scale::Score, CONVEX).unwrap_err().to_string();
         assert_eq!(error, "background_sample: no line has a bm25, which the input has");
-    }
 
-    #[test]
-    fn a_sample_of_scores_has_mean_and_deviation() {
         let sample = list("score\n0.1\n0.3\n");
         let background = scores_of(&sample.iter().collect::<Vec<_>>()).expect("scores");
         assert!((background.mean - 0.2).abs() < 1e-12 && (background.deviation - 0.1).abs() < 1e-12);
         assert!(scores_of(&[]).is_err());
         assert!(scores_of(&[&ListEntry { similarity: Some(0.3), ..Default::default() }]).is_err());
-    }
 
-    #[test]
-    fn rows_with_and_without_a_score_are_not_mixed() {
-        let rows = list("score,similarity\n1,\n,0.3\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
-        let error = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).unwrap_err();
-        assert_eq!(error, ListError::Mixed { without: 1, with: 0 });
-    }
-
-    #[test]
-    fn few_random_passages_do_not_count_as_evidence() {
         let rows = list("similarity\n0.6\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
         let sample = list(&format!("similarity\n{}", "0.1\n0.2\n".repeat(10)));

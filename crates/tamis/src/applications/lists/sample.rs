@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_no_better_than_random_results_comes_back_empty_on_any_scale() {
+    fn a_sample_decides_where_it_has_enough_spread() {
         // The deviation is 0.61, so the best must be 3.375 of it, or 2.04, above the mean.
         for (shift, orientation, sign) in
             [(0.0, Orientation::Score, 1.0), (500.0, Orientation::Score, 1.0), (500.0, Orientation::Distance, -1.0)]
@@ -89,10 +89,7 @@ mod tests {
             assert_eq!((found.cut.keep, found.cut.method.as_str()), (1, "auto"), "{shift}: {:?}", found.cut);
             assert_eq!(found.cut.diagnostics["gate"].as_text(), Some("open"));
         }
-    }
 
-    #[test]
-    fn a_sample_without_spread_or_of_few_results_asks_nothing() {
         let few = Background { count: FEWEST_FOR_DEVIATION - 1, ..sample(0.0) };
         let flat = Background { deviation: 0.0, ..sample(0.0) };
         for sample in [few, flat] {

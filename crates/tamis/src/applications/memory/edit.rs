@@ -238,10 +238,7 @@ mod tests {
         ] {
             assert_eq!(add(note, "x", topic).text, expected, "{note:?}");
         }
-    }
 
-    #[test]
-    fn an_entry_that_would_be_swallowed_is_not_added() {
         for note in ["```\nopen code\n", "# M\n\n<!-- open comment\n", "<script>\n"] {
             assert_eq!(append(note, &NewEntry { stamp: "14:05", text: "x", topic: None }), None, "{note}");
         }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_brought_in_from_elsewhere_is_not_the_one_that_is_here() {
+    fn imports_are_read_in_each_language() {
         let text =
             "use std::path::{Path, PathBuf};\nuse tamis_store::{\n    Cache, \n    Store, \n};\nuse crate::Error;\n";
         assert!(!allows("rust", text, "Path", "crates/text/src/sections.rs"));
@@ -144,10 +144,7 @@ mod tests {
         assert!(allows("rust", "use super::*;\n", "Result", "crates/tamis/src/error.rs"));
         assert!(!allows("rust", "use super::*;\n", "Result", "crates/store/src/error.rs"), "another package");
         assert!(!allows("rust", "use rayon::prelude::*;\n", "Result", "crates/tamis/src/error.rs"));
-    }
 
-    #[test]
-    fn each_language_in_its_own_words() {
         assert!(allows("python", "from tools.garden import (\n    water,\n)\n", "water", "tools/garden.py"));
         assert!(!allows("python", "from numpy import water\n", "water", "tools/garden.py"));
         assert!(allows("python", "from .garden import water\n", "water", "crates/tamis/garden.py"));
@@ -157,24 +154,17 @@ mod tests {
         assert!(allows("go", "", "Grind", "mill/mill.go"), "a package needs no statement for its own files");
         assert!(!allows("java", "import java.util.List;\n", "List", "src/shop/List.java"));
         assert!(allows("java", "", "Shop", "src/shop/Shop.java"));
-    }
 
-    #[test]
-    fn what_is_in_the_file_and_what_a_value_holds_need_no_statement() {
         let defined = Defined { symbol: "T", kind: "type", namespace: "n", path: "a.rs", language: Some("rust") };
         let site = Site { namespace: "n", path: "b.rs", language: Some("rust"), owner: None };
         let none = Imports::of(Some("rust"), "".lines());
         let allow = |name, before, nearness| none.allow(name, before, &defined, &site, nearness);
-        assert!(allow("T", Before::Nothing, Nearness::File));
-        assert!(allow("open", Before::Value, Nearness::Elsewhere));
+        assert!(allow("T", Before::Nothing, Nearness::File) && allow("open", Before::Value, Nearness::Elsewhere));
         assert!(allow("open", Before::Named("door"), Nearness::Elsewhere));
         assert!(!allow("open", Before::Path("Door"), Nearness::Elsewhere));
         let known_everywhere = Defined { kind: "macro", ..defined };
         assert!(none.allow("m", Before::Nothing, &known_everywhere, &site, Nearness::Elsewhere));
-    }
 
-    #[test]
-    fn packages_by_their_directories() {
         assert_eq!(package("crates/tamis/src/related/names.rs"), "crates/tamis/");
         assert_eq!(package("crates/store/tests/store/common.rs"), "crates/store/");
         assert_eq!(package("src/lib.rs"), "");

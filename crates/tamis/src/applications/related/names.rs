@@ -222,7 +222,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_last_two_parts_of_a_name() {
+    fn names_are_split_by_what_stands_before_them() {
         for (symbol, expected) in [
             ("open", ("open", None)),
             ("Store::open", ("open", Some("Store"))),
@@ -235,10 +235,7 @@ mod tests {
         ] {
             assert_eq!(last_parts(symbol), expected, "{symbol}");
         }
-    }
 
-    #[test]
-    fn what_stands_before_a_name() {
         for (line, expected) in [
             ("    open(path)", Before::Nothing),
             ("let x = Store::open(path)?;", Before::Path("Store")),
@@ -262,6 +259,11 @@ mod tests {
         assert_eq!(before("reopen(open_all)", "open"), []);
         assert_eq!(before("Door::open(self.open())", "open"), [Before::Path("Door"), Before::Own]);
         assert_eq!(before("x", ""), []);
+
+        let mut sorted = EVERYWHERE.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), EVERYWHERE.len());
     }
 
     fn defined<'a>(symbol: &'a str, kind: &'a str, path: &'a str) -> Defined<'a> {
@@ -275,34 +277,20 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_definition_is_meant_and_equals_are_all_given() {
+    fn definitions_are_the_nearest_of_their_kind_and_language() {
         let all = [
             defined("load", "function", "far/c.rs"),
             defined("load", "function", "src/b.rs"),
             defined("load", "function", "src/a.rs"),
         ];
-        assert_eq!(
-            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &all),
-            Some((Nearness::File, vec![2]))
-        );
-        assert_eq!(
-            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &all[..2]),
-            Some((Nearness::Directory, vec![1]))
-        );
+        let load = |all: &[Defined]| meant("load", Call, Before::Nothing, &SITE, &Imports::default(), all);
+        assert_eq!(load(&all), Some((Nearness::File, vec![2])));
+        assert_eq!(load(&all[..2]), Some((Nearness::Directory, vec![1])));
         let far = [all[0], defined("load", "function", "other/d.rs")];
-        assert_eq!(
-            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &far),
-            Some((Nearness::Elsewhere, vec![0, 1]))
-        );
+        assert_eq!(load(&far), Some((Nearness::Elsewhere, vec![0, 1])));
         let elsewhere = [Defined { namespace: "m", ..all[2] }];
-        assert_eq!(
-            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &elsewhere),
-            Some((Nearness::Elsewhere, vec![0]))
-        );
-    }
+        assert_eq!(load(&elsewhere), Some((Nearness::Elsewhere, vec![0])));
 
-    #[test]
-    fn a_qualifier_tells_definitions_apart() {
         let all = [
             defined("Door::shut", "method", "src/b.rs"),
             defined("Window::shut", "method", "src/b.rs"),
@@ -319,19 +307,13 @@ mod tests {
         assert_eq!(found("shut", Call, Before::Nothing, &all), [3], "no method is called by its bare name");
         assert_eq!(found("shut", Call, Before::Nothing, &all[..3]), [2], "but one's own, in many languages");
         assert_eq!(found("shut", Call, Before::Value, &all[..2]), [0, 1]);
-    }
 
-    #[test]
-    fn a_name_that_every_language_has_means_nothing_on_an_unknown_value() {
         let all = [defined("Queue::push", "method", "src/a.rs"), defined("push", "function", "src/a.rs")];
         assert_eq!(found("push", Call, Before::Value, &all), [] as [usize; 0]);
         assert_eq!(found("push", Call, Before::Named("items"), &all), [] as [usize; 0]);
         assert_eq!(found("push", Call, Before::Named("queue"), &all), [0]);
         assert_eq!(found("push", Call, Before::Named("Queue"), &all), [0]);
-    }
 
-    #[test]
-    fn a_type_is_no_function_and_other_languages_are_others() {
         let all = [defined("Door", "type", "src/b.rs"), defined("Door", "function", "src/a.rs")];
         assert_eq!(found("Door", Type, Before::Nothing, &all), [0]);
         let python = [Defined { language: Some("python"), ..all[0] }, Defined { language: None, ..all[0] }];
@@ -342,14 +324,6 @@ mod tests {
             meant("Door", Type, Before::Nothing, &typescript, &Imports::default(), &javascript).is_some(),
             "related"
         );
-    }
-
-    #[test]
-    fn common_names_are_each_there_once() {
-        let mut sorted = EVERYWHERE.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        assert_eq!(sorted.len(), EVERYWHERE.len());
     }
 
     proptest! {

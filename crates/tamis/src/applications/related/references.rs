@@ -20,7 +20,7 @@ pub(super) struct Parsed {
 
 impl Parsed {
     /// Parses the document that consists of these passages.
-    pub(super) fn of(document: &[StoredPassage]) -> Parsed {
+    pub(super) fn new(document: &[StoredPassage]) -> Parsed {
         let lines: BTreeMap<u32, String> = by_line(document).into_iter().collect();
         let mut text = String::new();
         let mut at = 1;
@@ -79,7 +79,7 @@ pub(super) fn of(
     limit: usize,
     notes: &mut Vec<String>,
 ) -> Result<Vec<NameReference>, Error> {
-    let parsed = Parsed::of(&subject.document);
+    let parsed = Parsed::new(&subject.document);
     let within = |line: u32| (subject.passage.start_line..=subject.passage.end_line).contains(&line);
     let site = site(&subject.passage);
     // The owner type of a method is already known.

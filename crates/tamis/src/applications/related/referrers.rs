@@ -137,7 +137,7 @@ fn uses<'k>(
     names: &HashSet<String>,
     definitions: impl Fn(&str) -> Vec<&'k StoredPassage>,
 ) -> Vec<Use> {
-    let parsed = Parsed::of(document);
+    let parsed = Parsed::new(document);
     let mut found = Vec::new();
     for reference in parsed.references.iter().filter(|reference| names.contains(&reference.name)) {
         let Some(passage) = at_line(document, reference.line) else { continue };

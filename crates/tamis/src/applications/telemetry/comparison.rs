@@ -256,27 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn search(id: &str, at_ms: i64) -> RecordedSearch {
-        RecordedSearch {
-            id: id.into(),
-            at_ms,
-            entry_point: "cli".into(),
-            namespace: "here".into(),
-            query_hash: [0; 32],
-            query_text: None,
-            mode: "hybrid".into(),
-            model: None,
-            method: "auto".into(),
-            scoring: Default::default(),
-            kept: 0,
-            passages: 0,
-            score_background: None,
-            similarity_mean: None,
-            similarity_deviation: None,
-            bm25_mean: None,
-            candidates: Vec::new(),
-            caller: None,
-            shown: None,
-        }
+        RecordedSearch { id: id.into(), at_ms, ..RecordedSearch::default() }
     }
 
     fn outcomes(kept: [&[usize]; 2]) -> Vec<Outcome> {
@@ -318,10 +298,7 @@ mod tests {
         let examples: Vec<&str> = replay.examples.iter().map(|example| example.search_id.as_str()).collect();
         assert_eq!(examples, ["c", "a"], "the one they differ on most comes first");
         assert_eq!(replay.examples[1].kept, [3, 2]);
-    }
 
-    #[test]
-    fn nothing_gives_no_rates_that_are_not_numbers() {
         let replay = two().finish(0, Vec::new());
         assert_eq!(
             (replay.cuts[0].empty_rate, replay.cuts[0].precision, replay.comparisons[0].overlap),

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn days_by_hand_with_those_between() {
+    fn days_of_the_zone_by_hand_with_those_between() {
         let rows = [
             row("2026-02-27T00:00:00Z", 3, 10.0),
             row("2026-02-27T23:59:59.999Z", 0, 30.0),
@@ -85,19 +85,13 @@ mod tests {
         let first = Day { date: "2026-02-27".into(), queries: 3, empty: 1, kept_p50: Some(3.0), p95_ms: Some(30.0) };
         assert_eq!(days[0], first);
         assert_eq!((days[1].queries, days[1].kept_p50, days[1].p95_ms), (0, None, None));
-    }
 
-    #[test]
-    fn a_day_is_one_of_the_zone() {
         let rows = [row("2026-11-21T23:30:00Z", 1, 1.0), row("2026-11-22T00:30:00Z", 1, 1.0)];
         let east = TimeZone::fixed(jiff::tz::offset(1));
         assert_eq!(by_day(&rows, &TimeZone::UTC).len(), 2);
         let days = by_day(&rows, &east);
         assert_eq!((days.len(), days[0].date.as_str(), days[0].queries), (1, "2026-11-22", 2));
-    }
 
-    #[test]
-    fn times_beyond_the_calendar_are_no_trouble() {
         let far = |at_ms| QueryQuality { at_ms, ..QueryQuality::default() };
         let days = by_day(&[far(i64::MIN), far(0), far(i64::MAX)], &TimeZone::UTC);
         assert!(days.len() <= 3 + 2 * LONGEST_PAUSE);

@@ -116,17 +116,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn percentiles_are_values_that_occurred() {
+    fn distributions_and_latencies_by_hand() {
         let values: Vec<f64> = (1..=20).map(f64::from).collect();
         let at = |share| percentile(&values, share);
         assert_eq!((at(0.5), at(0.95), at(0.99), at(1.0)), (Some(10.0), Some(19.0), Some(20.0), Some(20.0)));
         assert_eq!((at(0.0), at(0.05), at(0.051)), (Some(1.0), Some(1.0), Some(2.0)));
         assert_eq!(percentile(&[7.0], 0.99), Some(7.0));
         assert_eq!(percentile(&[], 0.5), None);
-    }
 
-    #[test]
-    fn a_distribution_by_hand() {
         let values = [0.0, 1.0, 1.0, 3.0, 5.0, f64::NAN];
         let distribution = Distribution::of(values, &[0.0, 1.0, 2.0, 4.0, 8.0]).expect("five values");
         assert_eq!((distribution.count, distribution.mean, distribution.p50), (5, 2.0, 1.0));
@@ -140,17 +137,11 @@ mod tests {
         ];
         assert_eq!(distribution.histogram, expected, "no empty ranges behind the last value");
         assert_eq!(Distribution::of([f64::NAN], &[0.0]), None);
-    }
 
-    #[test]
-    fn the_last_range_has_no_end_and_the_first_takes_what_is_below() {
         let distribution = Distribution::of([-1.0, 99.0], &[0.0, 1.0]).expect("two values");
         let counts: Vec<_> = distribution.histogram.iter().map(|bucket| (bucket.below, bucket.count)).collect();
         assert_eq!(counts, [(Some(1.0), 1), (None, 1)]);
-    }
 
-    #[test]
-    fn latencies_by_hand() {
         let latency = Latency::of("cut", (1..=200).map(f64::from)).expect("values");
         assert_eq!((latency.p50_ms, latency.p95_ms, latency.p99_ms), (100.0, 190.0, 198.0));
         assert_eq!((latency.max_ms, latency.queries), (200.0, 200));

@@ -206,10 +206,7 @@ mod tests {
         let squares = 0.85_f64.powi(2) + 0.85_f64.powi(2) + 0.05_f64.powi(2) + 0.95_f64.powi(2);
         assert!((reliability.brier - squares / 4.0).abs() < 1e-6);
         assert!((reliability.calibration_error - (0.85 + 0.85 + 2.0 * 0.45) / 4.0).abs() < 1e-6);
-    }
 
-    #[test]
-    fn without_judgements_or_probabilities_nothing_is_claimed() {
         assert_eq!(Judgements::of(&[], &TimeZone::UTC), Judgements::default());
         let mut search = judged(0, 1, &[("a", true, 0)]);
         search.search.candidates.iter_mut().for_each(|candidate| candidate.probability = None);

@@ -315,35 +315,29 @@ mod tests {
     }
 
     #[test]
-    fn stages_stand_in_their_order_and_the_total_is_last() {
+    fn latency_is_by_stage_in_order_with_the_slowest_queries() {
         let latency = latency(&rows());
         let stages: Vec<&str> = latency.iter().map(|latency| latency.stage.as_str()).collect();
         assert_eq!(stages, ["gather", "cut", "odd", "total"]);
         let total = latency.last().expect("a total");
         assert_eq!((total.p50_ms, total.p95_ms, total.max_ms, total.queries), (8.0, 30.0, 30.0, 4));
-    }
 
-    #[test]
-    fn a_stage_of_an_older_log_has_its_present_name() {
         let mut old = row(0, "auto", 2, 10.0);
         old.milliseconds = [("beliefs".to_owned(), 4.0), ("cut".to_owned(), 1.0)].into();
         let mut new = old.clone();
         new.milliseconds = [("relevance_prior".to_owned(), 2.0)].into();
         let rows = [old, new];
-        let latency = latency(&rows);
+        let latency = self::latency(&rows);
         assert_eq!((latency[0].stage.as_str(), latency[0].queries, latency[0].max_ms), ("relevance_prior", 2, 4.0));
         assert_eq!(slowest(&rows)[0].stage, Some(("relevance_prior".to_owned(), 4.0)));
-    }
 
-    #[test]
-    fn the_slowest_come_first_with_the_stage_that_took_longest() {
-        let slow = slowest(&rows());
+        let slow = slowest(&self::rows());
         assert_eq!((slow[0].total_ms, slow[0].stage.clone()), (30.0, Some(("gather".to_owned(), 15.0))));
         assert_eq!(slow.last().expect("four").total_ms, 4.0);
     }
 
     #[test]
-    fn fallbacks_that_differ_in_their_counts_are_one() {
+    fn fallbacks_are_one_by_their_words_and_nothing_gives_nothing() {
         let mut rows = rows();
         rows[0].fallback_reason = Some("minilm-l6-v2 covers 12 of 1,300 passages; run `tamis index`".into());
         rows[1].fallback_reason = Some("minilm-l6-v2 covers 40 of 1300 passages; run `tamis index`".into());
@@ -351,10 +345,7 @@ mod tests {
         assert_eq!(stats.fallbacks.len(), 1);
         assert_eq!(stats.fallbacks[0].name, "minilm-l6-v2 covers N of N passages; run `tamis index`");
         assert_eq!((stats.fallbacks[0].queries, stats.fallbacks[0].empty), (2, 1));
-    }
 
-    #[test]
-    fn nothing_gives_nothing() {
         let stats = Stats::of(&[], &StatsRequest::default(), &BTreeMap::new());
         assert_eq!((stats.queries, stats.empty_rate, stats.from, stats.kept), (0, 0.0, None, None));
         assert!(stats.days.is_empty() && stats.latency.is_empty() && stats.drift.is_empty());

@@ -1,6 +1,6 @@
 //! The judgements of one search, by candidate, and what they say of a kept list.
 
-use crate::search::said_of;
+use crate::search::entry_labels;
 use std::collections::HashMap;
 use tamis_store::{Judgement, RecordedSearch};
 
@@ -28,7 +28,7 @@ impl Verdicts {
         let by_passage: HashMap<&str, bool> =
             judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
         Verdicts {
-            candidates: said_of(search, &by_passage),
+            candidates: entry_labels(search, &by_passage),
             outside: judgements.iter().filter(|judgement| judgement.relevant && !judgement.in_pool).count(),
         }
     }

@@ -126,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quotations_of_five_or_more_characters() {
+    fn keywords_are_quotations_failures_and_names() {
         let found = |text: &str| {
             let mut found = Vec::new();
             quoted(text, &mut found);
@@ -136,12 +136,8 @@ mod tests {
         assert_eq!(found("“größer als” and ‘fünfte’ and `a_name`"), ["größer als", "fünfte", "a_name"]);
         assert!(found("it doesn't work and I can't say why").is_empty(), "apostrophes quote nothing");
         assert_eq!(found("'it doesn't start'"), ["it doesn't start"]);
-        assert!(found("an open \"quotation goes on").is_empty());
-        assert!(found("```rust").is_empty());
-    }
+        assert!(found("an open \"quotation goes on").is_empty() && found("```rust").is_empty());
 
-    #[test]
-    fn failures_take_up_to_four_words_of_their_sentence() {
         let found = |text: &str| {
             let mut found = Vec::new();
             failures(text, &mut found);
@@ -151,17 +147,11 @@ mod tests {
         assert_eq!(found("It crashed. Then nothing"), ["crashed"]);
         assert_eq!(found("java.io.IOException: stream closed"), ["java.io.IOException: stream closed"]);
         assert!(found("all is well").is_empty());
-    }
 
-    #[test]
-    fn names_are_told_from_words() {
         assert!(is_camel_case("parseConfig") && is_camel_case("NullPointerException") && !is_camel_case("Parser"));
         assert!(is_all_capitals("TLS") && is_all_capitals("MAX_SIZE") && is_all_capitals("E404"));
         assert!(!is_all_capitals("I") && !is_all_capitals("404") && !is_all_capitals("Tls"));
-    }
 
-    #[test]
-    fn each_keyword_comes_once_and_short_title_words_do_not() {
         assert_eq!(keywords("It is a TLS bug", "tls TLS Tls \"TLS bug\""), ["TLS", "bug", "TLS bug"]);
         assert!(keywords("", "").is_empty());
     }

@@ -125,41 +125,29 @@ mod tests {
     const LENGTHS: BodyLengths = BodyLengths { whole: 500, paragraphs: 750 };
 
     #[test]
-    fn five_hundred_characters_stay_and_one_more_does_not() {
+    fn long_texts_lose_their_middle_and_no_character_is_split() {
         let exact = "ä".repeat(500);
         assert_eq!(shorten(&exact, LENGTHS), exact, "characters count, not bytes");
         let longer = "ä".repeat(501);
         assert_eq!(shorten(&longer, LENGTHS), format!("{exact}..."));
-    }
 
-    #[test]
-    fn three_paragraphs_leave_the_middle_out_and_two_are_cut() {
         let middle = "m".repeat(600);
         assert_eq!(shorten(&format!("first\n\n{middle}\n \nlast\nline"), LENGTHS), "first\n\n[...]\n\nlast\nline");
         let two = format!("first\n\n{middle}");
         assert_eq!(shorten(&two, LENGTHS), format!("first\n\n{}...", "m".repeat(493)));
-    }
 
-    #[test]
-    fn two_long_paragraphs_are_not_kept_over_the_second_length() {
         let of = |first: usize, last: usize| format!("{}\n\nmiddle\n\n{}", "f".repeat(first), "l".repeat(last));
         // Two blank lines and the mark are nine characters.
         assert_eq!(characters(&shorten(&of(400, 341), LENGTHS)), 750);
         assert_eq!(characters(&shorten(&of(400, 342), LENGTHS)), 503, "cut at 500 with the mark after it");
-    }
 
-    #[test]
-    fn what_people_see_as_one_character_is_not_split() {
         let family = "👨‍👩‍👧";
         assert_eq!(beginning(&format!("ab{family}"), 4), "ab");
         assert_eq!(characters(beginning(&format!("e{}", "\u{301}".repeat(50)), 10)), 10, "but something stays");
         assert_eq!(fitted("abcdef", 5), "ab...");
         assert_eq!(fitted("abcdef", 2), "ab");
         assert_eq!(fitted("abc", 3), "abc");
-    }
 
-    #[test]
-    fn line_ends_are_line_feeds_and_blank_lines_around_go() {
         assert_eq!(with_line_feeds("\r\n \r\n  code\r\nmore\r\rend\r\n\r\n"), "  code\nmore\n\nend");
         assert_eq!(with_line_feeds(" \n\t"), "");
     }

@@ -192,26 +192,39 @@ mod tests {
     }
 
     #[test]
-    fn body_then_comments_with_author_and_date() {
+    fn a_thread_is_the_body_and_its_comments_with_author_and_date() {
         let thread = assemble("Body", &[remark("one", 0.1), remark("two", 0.2)], 1000, RULES);
         assert_eq!(thread.text, "Body\n\nal (2024-03-01): one\n\nal (2024-03-01): two");
         assert_eq!(reasons(&thread), [CommentReason::Tail, CommentReason::Tail]);
         assert!(thread.body_in_full);
-    }
 
-    #[test]
-    fn without_comments_the_body_alone() {
         let thread = assemble("Body", &[], 1000, RULES);
         assert_eq!((thread.text.as_str(), thread.characters), ("Body", 4));
+
+        let thread = assemble("", &[remark(" \n", 0.5), remark("yes", f64::NAN)], 100, RULES);
+        assert_eq!(thread.text, "al (2024-03-01): yes");
+        assert_eq!(reasons(&thread), [CommentReason::Empty, CommentReason::Tail]);
     }
 
     #[test]
-    fn trap_the_body_counts_toward_the_budget() {
+    fn trap_the_budget_covers_the_body_and_skips_what_does_not_fit() {
         let body = "ö".repeat(400);
         let thread = assemble(&body, &[remark("never", 1.0)], 100, RULES);
         assert_eq!(thread.characters, 100);
         assert!(thread.text.ends_with("...") && !thread.body_in_full);
         assert_eq!(reasons(&thread), [CommentReason::TooLong]);
+
+        let long = "x".repeat(700);
+        let thread = assemble("Body", &[remark("early", 0.0), remark(&long, 0.9), remark("late", 0.0)], 600, RULES);
+        assert_eq!(reasons(&thread), [CommentReason::Tail, CommentReason::TooLong, CommentReason::Tail]);
+        assert!(thread.text.find("early") < thread.text.find("late"), "kept in the order of time");
+
+        let text = "x".repeat(81);
+        let bot = Remark { bot: true, ..remark(&text, 0.9) };
+        let thread = assemble("Body", &[remark(&text, 0.1), remark(&text, 0.1), bot], 250, RULES);
+        assert_eq!(reasons(&thread), [CommentReason::Similarity, CommentReason::Tail, CommentReason::TooLong]);
+        let thread = assemble("Body", &[bot], 250, RULES);
+        assert_eq!(reasons(&thread), [CommentReason::Similarity], "better than nothing");
     }
 
     #[test]
@@ -224,31 +237,6 @@ mod tests {
         use CommentReason::{Similarity, Tail, TooLong};
         assert_eq!(reasons(&thread), [Similarity, TooLong, Similarity, TooLong, Tail, Tail]);
         assert_eq!(thread.characters, 404);
-    }
-
-    #[test]
-    fn trap_a_comment_that_does_not_fit_is_skipped_and_does_not_end_the_tail() {
-        let long = "x".repeat(700);
-        let thread = assemble("Body", &[remark("early", 0.0), remark(&long, 0.9), remark("late", 0.0)], 600, RULES);
-        assert_eq!(reasons(&thread), [CommentReason::Tail, CommentReason::TooLong, CommentReason::Tail]);
-        assert!(thread.text.find("early") < thread.text.find("late"), "kept in the order of time");
-    }
-
-    #[test]
-    fn what_programs_say_comes_after_what_people_say() {
-        let text = "x".repeat(81);
-        let bot = Remark { bot: true, ..remark(&text, 0.9) };
-        let thread = assemble("Body", &[remark(&text, 0.1), remark(&text, 0.1), bot], 250, RULES);
-        assert_eq!(reasons(&thread), [CommentReason::Similarity, CommentReason::Tail, CommentReason::TooLong]);
-        let thread = assemble("Body", &[bot], 250, RULES);
-        assert_eq!(reasons(&thread), [CommentReason::Similarity], "better than nothing");
-    }
-
-    #[test]
-    fn what_says_nothing_is_left_out() {
-        let thread = assemble("", &[remark(" \n", 0.5), remark("yes", f64::NAN)], 100, RULES);
-        assert_eq!(thread.text, "al (2024-03-01): yes");
-        assert_eq!(reasons(&thread), [CommentReason::Empty, CommentReason::Tail]);
     }
 
     proptest! {

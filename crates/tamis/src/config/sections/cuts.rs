@@ -56,7 +56,7 @@ impl Section for BTreeMap<String, Setting> {
         parameters.filter_map(|(method, parameter)| Some(key(name(method, parameter.name)?, parameter))).collect()
     }
 
-    fn read(settings: &Settings) -> Result<Self, ConfigError> {
+    fn from_settings(settings: &Settings) -> Result<Self, ConfigError> {
         if let Ok(rule) = rule(&settings.values, TopScore::METHOD.name) {
             collection_rules(&settings.values, rule.as_ref())?;
         }

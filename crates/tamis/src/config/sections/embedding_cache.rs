@@ -46,16 +46,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_in_the_users_cache_and_without_one_there_is_none() {
+    fn a_project_can_turn_the_users_cache_off_for_itself_alone() {
         let directories = UserDirectories::at(None, Some("/t".into()));
         let origins = Origins { directories, ..Origins::default() };
         let config = Config::load(&origins, None).expect("valid");
         assert_eq!(config.index.embedding_cache.directory, Some("/t/embeddings".into()));
         assert_eq!(Config::built_in().index.embedding_cache.directory, None);
-    }
 
-    #[test]
-    fn a_project_can_turn_it_off_for_itself_and_takes_nothing_from_others() {
         let usual = cache(None, &[]);
         assert_eq!((usual.most_bytes, usual.makes_room), (1024 * MEGABYTE, true));
         assert_eq!(cache(None, &[("TAMIS_INDEX_EMBEDDING_CACHE_MB", "9000")]).most_bytes, 9000 * MEGABYTE);

@@ -23,15 +23,12 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_that_are_promised() {
+    fn the_cut_has_its_default_is_checked_and_takes_its_own_parameters() {
         let evidence = Config::built_in().evidence;
         assert_eq!(evidence.cut.name(), "auto");
         let kneedle = load("evidence.cut", "kneedle").expect("allowed").evidence.cut.to_string();
         assert_eq!(kneedle, "kneedle:sensitivity=1,min_results=3,max_results=50,pick=strongest");
-    }
 
-    #[test]
-    fn the_cut_is_checked_and_takes_its_parameters_from_its_own_table() {
         assert!(load("evidence.cut", "kneedl").expect_err("no such cut").contains("kneedle"));
         let flags = [("evidence.cut", "kneedle:min_results=2"), ("cut.kneedle.sensitivity", "2")];
         let flags = flags.map(|(key, value)| (key.to_owned(), value.to_owned(), "test".to_owned())).to_vec();

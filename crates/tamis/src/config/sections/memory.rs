@@ -60,25 +60,19 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_of_memory_search() {
+    fn memory_has_its_defaults_and_each_can_be_turned_off() {
         let memory = Config::built_in().memory;
         assert_eq!(memory.cut.as_ref().map(|rule| rule.name()), Some("top_score"));
         assert_eq!(memory.diversity(), Some(0.7));
         assert_eq!(memory.decay.decay.half_life_days, 30.0);
         assert_eq!(memory.decay.collections, ["notes", "sessions"]);
-    }
 
-    #[test]
-    fn each_can_be_turned_off_and_a_cut_is_checked() {
         assert!(load("memory.cut", "off").expect("allowed").memory.cut.is_none());
         assert_eq!(load("memory.diversity", "off").expect("allowed").memory.diversity(), None);
         assert!(load("memory.decay", "").expect("allowed").memory.decay.collections.is_empty());
         let error = load("memory.cut", "top_scorr").expect_err("no such cut");
         assert!(error.contains("memory.cut") && error.contains("top_score"), "{error}");
-    }
 
-    #[test]
-    fn the_cut_takes_its_parameters_from_its_own_table() {
         let config = load("cut.top_score.floor", "0.25").expect("allowed");
         let rule = config.memory.cut.expect("a rule");
         assert!(rule.to_string().contains("floor=0.25"), "{rule}");

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn models_that_make_vectors_and_rerankers_are_told_apart() {
+    fn rerankers_have_their_own_models_and_checked_settings() {
         let with = |name: &str| {
             let flags = vec![("rerank.model".to_owned(), name.to_owned(), "--set".to_owned())];
             Config::load(&Origins { flags, ..Origins::default() }, None).map_err(|error| error.to_string())
@@ -76,10 +76,7 @@ mod tests {
         assert!(with("other").expect_err("undefined").contains("[models.other]"));
         let refusal = error(&REMOTE.replace("[rerank]\nmodel", "[search]\nmodel"));
         assert!(refusal.contains("search.model") && refusal.contains("one for rerank.model"), "{refusal}");
-    }
 
-    #[test]
-    fn an_endpoint_s_settings_are_checked() {
         for (line, named) in [
             ("batch_size = 0", "models.reader.batch_size"),
             ("max_retries = 21", "models.reader.max_retries"),

@@ -15,10 +15,6 @@ section! {
     }
 }
 
-/// Names that keys had before, with their present ones. Both are read.
-pub(in crate::config) const RENAMED: [(&str, &str); 2] =
-    [("telemetry", "telemetry.record"), ("telemetry_text", "telemetry.queries")];
-
 impl TelemetryConfig {
     /// Whether openings are recorded, which each belong to a recorded search.
     pub fn opened(&self) -> bool {
@@ -40,24 +36,18 @@ mod tests {
     }
 
     #[test]
-    fn the_table_and_the_names_before_it_say_the_same() {
-        for file in ["telemetry = \"off\"\n", "[telemetry]\nrecord = false\n", "[telemetry]\nrecord = \"off\"\n"] {
+    fn telemetry_is_on_or_off_in_each_form() {
+        for file in ["[telemetry]\nrecord = false\n", "[telemetry]\nrecord = \"off\"\n"] {
             let off = telemetry(file, &[]).expect("read");
             assert!(!off.record && off.opened && !off.opened(), "{file}");
         }
-        assert!(telemetry("telemetry_text = true\n", &[]).expect("read").queries);
         assert!(telemetry("[telemetry]\nqueries = \"on\"\n", &[]).expect("read").queries);
-        for (name, value) in [("TAMIS_TELEMETRY", "off"), ("TAMIS_TELEMETRY_RECORD", "false")] {
-            assert!(!telemetry("", &[(name, value)]).expect("read").record, "{name}");
-        }
-        assert!(telemetry("", &[("TAMIS_TELEMETRY_TEXT", "true")]).expect("read").queries);
+        assert!(!telemetry("", &[("TAMIS_TELEMETRY_RECORD", "false")]).expect("read").record);
+        assert!(telemetry("", &[("TAMIS_TELEMETRY_QUERIES", "true")]).expect("read").queries);
         let usual = telemetry("", &[]).expect("read");
         assert!(usual.record && usual.opened() && !usual.queries);
-    }
 
-    #[test]
-    fn a_value_that_is_neither_on_nor_off_is_refused_by_the_present_name() {
-        let error = telemetry("telemetry = \"maybe\"\n", &[]).expect_err("refused");
-        assert!(error.contains("telemetry = \"maybe\": must be true or false"), "{error}");
+        let error = telemetry("[telemetry]\nrecord = \"maybe\"\n", &[]).expect_err("refused");
+        assert!(error.contains("telemetry.record = \"maybe\": must be true or false"), "{error}");
     }
 }

@@ -44,7 +44,7 @@ impl Section for ThresholdConfig {
         BUILT_IN.into_iter().map(|(language, threshold)| key(language, threshold)).collect()
     }
 
-    fn read(settings: &Settings) -> Result<Self, ConfigError> {
+    fn from_settings(settings: &Settings) -> Result<Self, ConfigError> {
         let is_manual = |setting: &Setting| setting.source != Source::BuiltIn;
         let number = |setting: &Setting| if let Value::Number(value) = setting.value { Some(value) } else { None };
         let languages = settings.values.iter().filter_map(|(name, setting)| Some((language_of(name)?, setting)));

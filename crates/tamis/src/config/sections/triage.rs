@@ -67,15 +67,12 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_that_are_promised() {
+    fn the_defaults_hold_and_out_of_range_values_are_refused() {
         let triage = Config::built_in().triage.troubleshooting;
         assert!(!triage.enabled);
         assert_eq!((triage.keep_by, triage.similarity_threshold), (KeepBy::Cut, None));
         assert_eq!((triage.max_results, triage.total_budget_chars), (3, 12_000));
-    }
 
-    #[test]
-    fn what_is_out_of_range_is_refused_by_key_value_and_range() {
         for (key, value, range) in [
             ("triage.troubleshooting.similarity_threshold", "1.2", "0 to 1"),
             ("triage.troubleshooting.max_results", "11", "1 to 10"),

@@ -36,7 +36,7 @@ impl Api {
         if uri.query().is_some() || url.contains('#') {
             return Err(wrong("it is the root of the API, without `?` or `#`"));
         }
-        let host = Host::of(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
+        let host = Host::from_uri(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
         if host.scheme != "https" && !host.is_loopback() {
             return Err(wrong("it has to begin with https://, since the token goes there"));
         }
@@ -65,9 +65,9 @@ impl Api {
             return Ok(Address(format!("{}{address}", self.host)));
         }
         let uri: Option<Uri> = address.parse().ok();
-        let elsewhere = uri.as_ref().and_then(Host::of).filter(|host| *host != self.host);
+        let elsewhere = uri.as_ref().and_then(Host::from_uri).filter(|host| *host != self.host);
         match uri {
-            Some(uri) if Host::of(&uri).is_some() && elsewhere.is_none() && !has_user(&uri) => {
+            Some(uri) if Host::from_uri(&uri).is_some() && elsewhere.is_none() && !has_user(&uri) => {
                 let path = uri.path_and_query().map_or("/", |path| path.as_str());
                 Ok(Address(format!("{}{path}", self.host)))
             }
@@ -132,6 +132,11 @@ mod tests {
             let error = Api::at(url).expect_err(url).to_string();
             assert!(error.contains(said) && !error.contains("sesame"), "{url}: {error}");
         }
+
+        let other = |url: &str| Api::at(url).expect(url).other_host().map(str::to_owned);
+        assert_eq!(other("https://git.example.org/api/v3").as_deref(), Some("git.example.org"));
+        assert_eq!(other(GITHUB_API), None);
+        assert_eq!(other("http://localhost:1"), None);
     }
 
     #[test]
@@ -149,13 +154,5 @@ mod tests {
             let error = api.named(other, &from).expect_err(other);
             assert!(matches!(error, GithubError::OtherHost { .. }), "{other}: {error}");
         }
-    }
-
-    #[test]
-    fn only_other_hosts_have_a_name_of_their_own() {
-        let other = |url: &str| Api::at(url).expect(url).other_host().map(str::to_owned);
-        assert_eq!(other("https://git.example.org/api/v3").as_deref(), Some("git.example.org"));
-        assert_eq!(other(GITHUB_API), None);
-        assert_eq!(other("http://localhost:1"), None);
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Client<'a> {
     }
 
     /// Returns a stored address from the answer to an earlier request.
-    pub(super) fn kept(&self, address: &str, from: &Address) -> Option<Address> {
+    pub(super) fn stored_address(&self, address: &str, from: &Address) -> Option<Address> {
         self.api.named(address, from).ok()
     }
 
@@ -180,7 +180,7 @@ impl<'a> Client<'a> {
 
     /// Interprets an answer.
     fn read(&mut self, response: &Response, address: &Address, moved: Option<Address>) -> Result<Answer, Stop> {
-        let said = || self.transport.said(response);
+        let said = || self.transport.error_message(response);
         let refused =
             |hint| GithubError::Refused { address: address.to_string(), status: response.status, said: said(), hint };
         match response.status {
@@ -228,7 +228,7 @@ impl<'a> Client<'a> {
     }
 
     fn missing(&self, response: &Response) -> Answer {
-        Answer::Missing(Missing { status: response.status, said: self.transport.said(response) })
+        Answer::Missing(Missing { status: response.status, said: self.transport.error_message(response) })
     }
 
     /// Returns the variable of the token, if there is one.
@@ -269,7 +269,9 @@ impl<'a> Client<'a> {
                         continue;
                     }
                     match verdict {
-                        Verdict::Failed => format!("status {}{}", response.status, self.transport.said(&response)),
+                        Verdict::Failed => {
+                            format!("status {}{}", response.status, self.transport.error_message(&response))
+                        }
                         _ => match broken(&response) {
                             Some(reason) => reason,
                             None => {

@@ -191,23 +191,24 @@ impl<'a> Run<'a> {
             not_modified: tally.not_modified,
             remaining_requests: tally.remaining,
             waited_seconds: tally.waited.as_secs_f64(),
-            pending: self.progress.details.values().filter(|wanted| !self.asked(**wanted).is_empty()).count() as u64,
+            pending: self.progress.details.values().filter(|wanted| !self.allowed_details(**wanted).is_empty()).count()
+                as u64,
             ..self.report
         };
         (report, self.stored)
     }
 
     fn all(&mut self) -> Result<(), Ended> {
-        self.list(List::Issues)?;
-        self.list(List::Comments)?;
+        self.import_list(List::Issues)?;
+        self.import_list(List::Comments)?;
         if self.progress.scope.pulls {
-            self.list(List::ReviewComments)?;
+            self.import_list(List::ReviewComments)?;
         }
         self.details()
     }
 
     /// Reads a list from the point where the last run stopped to its end.
-    fn list(&mut self, list: List) -> Result<(), Ended> {
+    fn import_list(&mut self, list: List) -> Result<(), Ended> {
         self.client.stage(format!("{} of {}", list.name(), self.request.repository), 0);
         let since = self.progress.scope.since;
         let place = self.progress.lists.entry(list).or_default();
@@ -216,7 +217,7 @@ impl<'a> Run<'a> {
         let filtered = list == List::Issues && !place.whole && self.progress.scope.state != IssueStates::All;
         let states = if filtered { self.progress.scope.state } else { IssueStates::All };
         self.before.clear();
-        while let Some(asked) = self.progress.lists.entry(list).or_default().asked() {
+        while let Some(asked) = self.progress.lists.entry(list).or_default().next_request() {
             let address = self.address(list, &asked, states);
             let validators =
                 self.progress.lists.get(&list).and_then(|place| place.validators(address.as_str())).cloned();
@@ -245,7 +246,7 @@ impl<'a> Run<'a> {
     fn address(&self, list: List, asked: &NextRequest, states: IssueStates) -> Address {
         let since = match asked {
             // A stored address that is no longer at this host is useless: start from the beginning.
-            NextRequest::Page(page) => match self.client.kept(page, &self.root) {
+            NextRequest::Page(page) => match self.client.stored_address(page, &self.root) {
                 Some(page) => return page,
                 None => None,
             },
@@ -309,7 +310,7 @@ impl<'a> Run<'a> {
 
     /// Stores the progress of the import.
     fn save(&self) -> Result<(), Error> {
-        let kept = self.progress.kept().map_err(|error| answer(&self.property, &error))?;
+        let kept = self.progress.to_json().map_err(|error| answer(&self.property, &error))?;
         let _writing = self.wait_to_write()?;
         Ok(self.index.store.set_property(&self.property, &kept)?)
     }
@@ -353,7 +354,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the wanted details that the request allows.
-    fn asked(&self, wanted: Details) -> Details {
+    fn allowed_details(&self, wanted: Details) -> Details {
         Details { reviews: wanted.reviews && self.request.reviews, ..wanted }
     }
 
@@ -362,7 +363,7 @@ impl<'a> Run<'a> {
         let budget = self.request.most_reviews;
         let wanted: Vec<(u64, Details)> =
             self.progress.details.iter().rev().map(|(number, wanted)| (*number, *wanted)).collect();
-        let wanted = wanted.into_iter().map(|(number, wanted)| (number, self.asked(wanted)));
+        let wanted = wanted.into_iter().map(|(number, wanted)| (number, self.allowed_details(wanted)));
         // Comments would be lost otherwise, so they are always read. Reviews alone have a budget.
         let (first, later): (Vec<_>, Vec<_>) = wanted
             .filter(|(_, wanted)| !wanted.is_empty())

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_primary_limit_ends_at_its_reset_by_the_clock_of_the_server() {
+    fn limits_and_failures_are_judged_and_waits_grow() {
         let reset = (NOW + 600).to_string();
         let used_up = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", reset.as_str())];
         for status in [403, 429] {
@@ -128,10 +128,7 @@ mod tests {
         let past = [used_up[0], ("x-ratelimit-reset", "1")];
         assert_eq!(judged(403, &past, ""), Verdict::Primary(secs(1)));
         assert_eq!(judged(403, &used_up[..1], ""), Verdict::Primary(secs(60)));
-    }
 
-    #[test]
-    fn the_secondary_limit_is_known_by_its_header_or_its_message() {
         assert_eq!(judged(403, &[("retry-after", "90")], ""), Verdict::Secondary(Some(secs(90))));
         assert_eq!(judged(429, &[("retry-after", "5")], ""), Verdict::Secondary(Some(secs(5))));
         let said = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
@@ -140,20 +137,14 @@ mod tests {
         assert_eq!(judged(429, &[], ""), Verdict::Secondary(None));
         assert_eq!(judged(403, &[], "Resource not accessible by integration"), Verdict::Answer);
         assert_eq!(judged(403, &[("retry-after", "-1")], ""), Verdict::Answer);
-    }
 
-    #[test]
-    fn failures_pass_and_the_rest_is_an_answer() {
         for status in [408, 500, 502, 503, 504] {
             assert_eq!(judged(status, &[], ""), Verdict::Failed);
         }
         for status in [200, 304, 301, 401, 404, 410, 422, 451] {
             assert_eq!(judged(status, &[("x-ratelimit-remaining", "0")], ""), Verdict::Answer);
         }
-    }
 
-    #[test]
-    fn waits_grow_and_differ_by_chance() {
         let minutes = |before, chance| secondary_wait(None, before, chance).as_secs_f64() / 60.0;
         assert_eq!([minutes(0, 0.0), minutes(1, 0.0), minutes(2, 0.0)], [1.0, 2.0, 4.0]);
         assert_eq!(minutes(0, 1.0), 1.25);

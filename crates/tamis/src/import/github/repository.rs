@@ -60,17 +60,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_and_addresses_of_pages_are_read() {
+    fn repositories_are_read_from_names_and_pages_or_refused() {
         for text in [
             "rust-lang/cargo", " rust-lang/cargo ", "https://github.com/rust-lang/cargo/",
             "git@github.com:rust-lang/cargo.git",
         ] {
             assert_eq!(text.parse::<Repository>().expect(text).to_string(), "rust-lang/cargo");
         }
-    }
 
-    #[test]
-    fn what_is_no_repository_is_named() {
         for text in [
             "", "cargo", "/cargo", "rust-lang/", "a/b/c", "a/..", "../b", "a b/c", "a/b?c", "a/ü",
             "https://gitlab.com/a/b",

@@ -110,17 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_taken() {
+    fn trap_known_issues_are_taken_whatever_their_state() {
         let page = || vec![entry(1, "open", false), entry(2, "closed", false), entry(3, "closed", true)];
         let taken = |progress: Progress| numbers(&issues(page(), &Known::new(), &progress));
         assert_eq!(taken(progress(IssueStates::All, true, None)), [1, 2, 3]);
         assert_eq!(taken(progress(IssueStates::Closed, false, None)), [2]);
         assert_eq!(taken(progress(IssueStates::Open, true, None)), [1]);
         assert!(taken(progress(IssueStates::All, true, Some("2025-03-02T00:00:00Z"))).is_empty());
-    }
 
-    #[test]
-    fn trap_an_issue_that_is_there_is_kept_up_to_date_whatever_its_state() {
         let known = Known::from([(2, None)]);
         let selected = issues(
             vec![entry(2, "closed", false), entry(3, "closed", false)],

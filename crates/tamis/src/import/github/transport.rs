@@ -94,7 +94,7 @@ impl Transport {
 
     /// Returns the server's own message with a separator in front: on one line, shortened, and without the token in case the
     /// server repeats it. Empty if there is none.
-    pub(super) fn said(&self, response: &Response) -> String {
+    pub(super) fn error_message(&self, response: &Response) -> String {
         let said = self.redacted(&response.message());
         if said.is_empty() { said } else { format!(": {said}") }
     }

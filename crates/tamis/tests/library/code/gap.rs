@@ -43,8 +43,7 @@ fn factor(answer: &Answer, path: &str) -> f64 {
 #[test]
 fn a_hint_moves_the_same_language_first_and_a_related_one_next() {
     let tree = tree();
-    let index = tree.open(&[("search.cut", "max_gap"), ("search.gate", "false"), ("rank.recency", "off")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.cut", "max_gap"), ("search.gate", "false"), ("rank.recency", "off")]);
     for (language, first) in
         [("python", "client/fetch.py"), ("typescript", "client/fetch.ts"), ("cpp", "client/fetch.cpp")]
     {
@@ -58,13 +57,7 @@ fn a_hint_moves_the_same_language_first_and_a_related_one_next() {
     assert_eq!((factor(&answer, "client/fetch.c"), factor(&answer, "client/fetch.cpp")), (0.85, 0.925));
     assert_eq!(factor(&answer, "client/fetch.py"), 1.0);
     assert_eq!(answer.cut.diagnostics["threshold_on"], "distance");
-}
 
-#[test]
-fn the_threshold_is_held_against_adjusted_distances_over_the_whole_pool() {
-    let tree = tree();
-    let index = tree.open(&[("search.cut", "max_gap"), ("search.gate", "false"), ("rank.recency", "off")]);
-    refresh(&index);
     let answer = explained(&index, &format!("{QUESTION} lang:python"), None);
     let threshold = answer.cut.threshold.expect("a threshold");
     let pool = answer.pool.as_ref().expect("an explanation");
@@ -78,8 +71,7 @@ fn the_threshold_is_held_against_adjusted_distances_over_the_whole_pool() {
 #[test]
 fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
     let tree = tree();
-    let index = tree.open(&[("search.gate", "false")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.gate", "false")]);
     let now = 20_000 * DAY_NS;
     let dates = [
         ("client/fetch.py".to_owned(), now - 90 * DAY_NS),
@@ -133,11 +125,7 @@ fn trap_a_quiet_year_empties_no_answer() {
     let exact = explained(&today, QUESTION, Some(now));
     assert!((factor(&exact, "client/fetch.py") - 1.85).abs() < 1e-9, "as specified");
     assert_eq!(exact.cut.keep, 0, "{}", exact.cut.reason);
-}
 
-#[test]
-fn where_all_is_old_the_answer_says_that_age_did_it() {
-    let tree = tree();
     let index = tree.open(&[
         ("search.gate", "false"),
         ("search.cut", "max_gap"),
@@ -176,8 +164,7 @@ fn without_adaptive_the_configured_threshold_filters_before_reranking_and_nothin
             ("cut.max_gap.configured", configured),
             ("rank.recency", "off"),
         ];
-        let index = tree.open(&settings);
-        refresh(&index);
+        let index = tree.indexed(&settings);
         explained(&index, &format!("{QUESTION} lang:python"), None)
     };
     let answer = fixed("0.45", "false");
@@ -197,8 +184,7 @@ fn any_cut_can_follow_the_language() {
     let tree = tree();
     for cut in ["auto", "background", "kneedle", "top_score", "autocut", "otsu"] {
         for mode in ["hybrid", "lexical"] {
-            let index = tree.open(&[("search.cut", cut), ("search.gate", "false"), ("search.mode", mode)]);
-            refresh(&index);
+            let index = tree.indexed(&[("search.cut", cut), ("search.gate", "false"), ("search.mode", mode)]);
             let answer = explained(&index, &format!("{QUESTION} lang:typescript"), None);
             assert_eq!(answer.pool.as_ref().expect("a pool")[0].path, "client/fetch.ts", "{cut} {mode}");
         }

@@ -1,6 +1,6 @@
 //! Kinds, symbols, languages: filters of a search of code, and mere preferences.
 
-use crate::support::{Tree, paths, refresh, search};
+use crate::support::{Tree, assert_says, paths, refresh, search};
 use tamis::SearchRequest;
 
 fn tree() -> Tree {
@@ -17,8 +17,7 @@ fn tree() -> Tree {
 
 fn ask(request: SearchRequest) -> Vec<String> {
     let tree = tree();
-    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
     let mut found: Vec<String> =
         search(&index, request).results.into_iter().map(|hit| hit.symbol.unwrap_or(hit.path)).collect();
     found.sort();
@@ -26,21 +25,17 @@ fn ask(request: SearchRequest) -> Vec<String> {
 }
 
 #[test]
-fn symbols_by_their_last_part_their_whole_name_and_a_prefix() {
+fn symbols_and_kinds_narrow_a_search() {
     let of = |symbol: &str| ask(SearchRequest { symbols: vec![symbol.into()], ..SearchRequest::new("open the store") });
     assert_eq!(of("open"), ["Store::open"]);
     assert_eq!(of("Store::open"), ["Store::open"]);
     assert_eq!(of("open*"), ["Store::open", "open_door", "open_store"]);
     assert!(of("nothing_of_the_kind").is_empty());
-}
 
-#[test]
-fn kinds_narrow_and_unknown_ones_are_refused() {
     let found = ask(SearchRequest { kinds: vec!["function".into()], ..SearchRequest::new("open the store") });
     assert_eq!(found, ["open_door", "open_store"]);
     let wrong = SearchRequest { kinds: vec!["fonction".into()], ..SearchRequest::new("x") };
-    let error = wrong.check().expect_err("no kind").to_string();
-    assert!(error.contains("fonction") && error.contains("function, method"), "{error}");
+    assert_says(wrong.check().expect_err("no kind"), &["fonction", "function, method"]);
 }
 
 #[test]
@@ -57,8 +52,7 @@ fn a_definition_comes_before_what_uses_it_and_tests_can_be_left_out() {
             "#[test]\nfn lets_through() { let bucket = TokenBucket::new(); assert!(TokenBucket::is(bucket)); }\n",
         ),
     ]);
-    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
     for query in ["TokenBucket", "where is TokenBucket defined"] {
         assert_eq!(paths(&search(&index, SearchRequest::new(query)))[0], "src/limit.rs", "{query}");
     }
@@ -71,8 +65,7 @@ fn a_definition_comes_before_what_uses_it_and_tests_can_be_left_out() {
 #[test]
 fn the_callers_file_and_a_filter_of_one_language_are_hints_too() {
     let tree = tree();
-    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
     let hint = |request: SearchRequest| search(&index, request).language_hint;
     assert_eq!(hint(SearchRequest::new("open the store")), None);
     let from =

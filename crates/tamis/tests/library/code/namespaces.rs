@@ -1,6 +1,6 @@
 //! Several repositories in one index: one's own first, shared ones next, and nothing of the rest.
 
-use crate::support::{Tree, refresh, search};
+use crate::support::{Tree, search};
 use tamis::{Answer, Index, RunOptions, SearchRequest};
 use tamis_store::{Change, NewDocument, NewNamespace, NewPassage, TextForm};
 
@@ -40,8 +40,7 @@ const PRIVATE: [(&str, &str); 2] = [
 /// An index of the team: two repositories that share, one that does not, and one of somebody else's.
 fn team() -> (Tree, Index) {
     let tree = Tree::new(&[]);
-    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
-    refresh(&index);
+    let index = tree.indexed(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
     put(&index, "north", Some("works"), true, &OWN);
     put(&index, "south", Some("works"), true, &SHARED);
     put(&index, "payroll", Some("works"), false, &PRIVATE);
@@ -63,7 +62,7 @@ fn from(namespace: &str) -> SearchRequest {
 }
 
 #[test]
-fn ones_own_and_what_the_owner_shares_with_where_each_hit_came_from() {
+fn a_search_reads_the_own_namespace_and_what_its_owner_shares() {
     let (_tree, index) = team();
     let answer = within(&index, from("north"));
     let found = places(&answer);
@@ -78,6 +77,14 @@ fn ones_own_and_what_the_owner_shares_with_where_each_hit_came_from() {
     assert!(places(&alone).iter().all(|(namespace, ..)| namespace == "north"));
     let private = within(&index, from("payroll"));
     assert!(places(&private).iter().any(|(namespace, _, shared)| namespace == "south" && *shared));
+
+    let all: Vec<String> = ["north", "south", "payroll", "others"].map(str::to_owned).to_vec();
+    let answer = within(&index, SearchRequest { namespaces: all.clone(), ..SearchRequest::new(from("north").query) });
+    let mut found: Vec<String> = answer.results.iter().map(|hit| hit.namespace.clone()).collect();
+    found.sort();
+    found.dedup();
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert!(answer.results.iter().all(|hit| !hit.shared));
 }
 
 /// An unreadable passage looks the same as a missing one: it is not among the candidates, and not in any figure.
@@ -86,8 +93,7 @@ fn nothing_of_another_namespace_is_read_scored_counted_or_named() {
     let (_tree, index) = team();
     let alone = {
         let tree = Tree::new(&[]);
-        let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
-        refresh(&index);
+        let index = tree.indexed(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
         put(&index, "north", Some("works"), true, &OWN);
         index.complete(RunOptions::WHOLE, &()).expect("published");
         within(&index, SearchRequest { namespaces: vec!["north".into()], ..SearchRequest::new(from("north").query) })
@@ -113,7 +119,7 @@ fn nothing_of_another_namespace_is_read_scored_counted_or_named() {
 }
 
 #[test]
-fn a_namespace_that_may_not_be_read_is_not_told_from_one_that_is_not_there() {
+fn whoever_may_not_read_a_namespace_learns_nothing_of_it() {
     let (_tree, index) = team();
     let refused = |namespace: &str| {
         let allowed_namespaces = Some(vec!["north".into()]);
@@ -121,27 +127,11 @@ fn a_namespace_that_may_not_be_read_is_not_told_from_one_that_is_not_there() {
         index.search(&request).expect_err("refused").to_string().replace(namespace, "")
     };
     assert_eq!(refused("payroll"), refused("nowhere"));
-}
 
-#[test]
-fn whoever_may_not_read_everything_is_told_no_times() {
-    let (_tree, index) = team();
     assert!(!within(&index, from("north")).timings_ms.is_empty());
     let limited = SearchRequest { allowed_namespaces: Some(vec!["north".into()]), ..from("north") };
     let freshness = tamis::Freshness { stale: Some(3), ..Default::default() };
     let answer = index.search_with(&limited, &freshness, &()).expect("searched");
     assert!(answer.timings_ms.is_empty());
     assert_eq!(answer.index.stale, None, "it counts the files of all");
-}
-
-#[test]
-fn all_namespaces_are_of_equal_standing_when_none_is_ones_own() {
-    let (_tree, index) = team();
-    let all: Vec<String> = ["north", "south", "payroll", "others"].map(str::to_owned).to_vec();
-    let answer = within(&index, SearchRequest { namespaces: all.clone(), ..SearchRequest::new(from("north").query) });
-    let mut found: Vec<String> = answer.results.iter().map(|hit| hit.namespace.clone()).collect();
-    found.sort();
-    found.dedup();
-    assert_eq!(found.len(), 4, "{found:?}");
-    assert!(answer.results.iter().all(|hit| !hit.shared));
 }

@@ -97,12 +97,11 @@ fn every_bad_line_is_told_with_its_number_and_nothing_is_imported() {
     }
     assert!(index.evidence().records(None).expect("read").is_empty());
     assert_eq!(index.contents().summary().expect("read").documents, 0);
-}
 
-#[test]
-fn what_refers_to_a_skipped_line_is_skipped_and_told_too() {
-    let tree = Tree::new(&[]);
-    let index = tree.open(&[]);
+    let dry = EvidenceImport { dry_run: true, ..lines(&graph()) };
+    assert_eq!(index.evidence().import(&dry, &()).expect("imported").added, 6);
+    assert!(index.evidence().records(None).expect("read").is_empty());
+
     let mut records = graph();
     records[4]["published_at"] = json!("last spring");
     let skipping = EvidenceImport { skip_bad: true, ..lines(&records) };
@@ -151,13 +150,4 @@ fn an_unchanged_record_changes_nothing_and_a_changed_one_only_what_follows() {
     assert_eq!((import(&index, &[claim.clone()]).updated, import(&index, &[claim]).unchanged), (1, 1));
     let run = index.complete(RunOptions::WHOLE, &()).expect("embedded");
     assert_eq!(run.embedded["static"], 2, "the fragments, whose title is embedded with them");
-}
-
-#[test]
-fn a_dry_run_says_what_would_change() {
-    let tree = Tree::new(&[]);
-    let index = tree.open(&[]);
-    let dry = EvidenceImport { dry_run: true, ..lines(&graph()) };
-    assert_eq!(index.evidence().import(&dry, &()).expect("imported").added, 6);
-    assert!(index.evidence().records(None).expect("read").is_empty());
 }

@@ -34,7 +34,7 @@ fn whole() -> RankRequest {
 }
 
 #[test]
-fn trap_words_propose_and_have_no_part_in_the_order() {
+fn fragments_are_ranked_by_vectors_and_filtered_by_task() {
     let (_tree, index) = strokes().index(&[]);
     let found = rank(&index, whole());
     let ids: Vec<&str> = found.fragments.iter().map(|fragment| fragment.id.as_str()).collect();
@@ -55,6 +55,36 @@ fn trap_words_propose_and_have_no_part_in_the_order() {
     assert!(found.fragments.windows(2).all(|pair| pair[0].similarity >= pair[1].similarity), "{ids:?}");
     let ranks: Vec<usize> = found.fragments.iter().map(|fragment| fragment.proposed_rank).collect();
     assert!(ranks.windows(2).any(|pair| pair[0] > pair[1]), "words would have had another order: {ranks:?}");
+
+    let found = rank(&index, whole());
+    let known = |id: &str| {
+        let fragment = found.fragments.iter().find(|fragment| fragment.id == id).expect("found");
+        (fragment.relation, fragment.is_origin, fragment.page_id.as_str())
+    };
+    assert_eq!(known("trial"), (Some(Relation::Supports), true, "page of trial"));
+    assert_eq!(known("review"), (Some(Relation::Origin), true, "page of review"));
+    assert_eq!(known("doubt"), (None, false, "page of doubt"));
+
+    let of = |tasks: &[&str]| {
+        let tasks = tasks.iter().map(|&task| task.to_owned()).collect();
+        let found = rank(&index, RankRequest { tasks, ..whole() });
+        let mut ids: Vec<String> = found.fragments.into_iter().map(|fragment| fragment.id).collect();
+        ids.sort();
+        (ids, found.searched)
+    };
+    assert_eq!(of(&["t1"]), (vec!["review".into(), "trial".into()], 2));
+    assert_eq!(of(&["t1", "t2"]).1, 3);
+    let unknown = of(&["t9"]);
+    assert_eq!((unknown.0.len(), unknown.1), (0, 0), "nothing is an answer");
+
+    let error = |request: RankRequest| index.evidence().rank(&request).expect_err("refused").to_string();
+    assert_eq!(error(RankRequest::new("c")), "claim c: not in the index");
+    assert!(error(RankRequest::new("c11")).contains("did you mean c1?"));
+    assert!(error(RankRequest { limit: Some(0), ..RankRequest::new("c1") }).starts_with("limit = 0"));
+    let elsewhere = RankRequest { namespace: Some("elsewhere".into()), ..RankRequest::new("c1") };
+    assert!(error(elsewhere).starts_with("namespace = \"elsewhere\""));
+    let none = RankRequest { allowed_namespaces: Some(vec!["other".into()]), ..RankRequest::new("c1") };
+    assert!(error(none).starts_with("namespace"));
 }
 
 #[test]
@@ -96,19 +126,6 @@ fn kneedle_can_be_chosen_in_both_of_its_forms() {
 }
 
 #[test]
-fn what_the_graph_knows_of_a_fragment_is_told() {
-    let (_tree, index) = strokes().index(&[]);
-    let found = rank(&index, whole());
-    let known = |id: &str| {
-        let fragment = found.fragments.iter().find(|fragment| fragment.id == id).expect("found");
-        (fragment.relation, fragment.is_origin, fragment.page_id.as_str())
-    };
-    assert_eq!(known("trial"), (Some(Relation::Supports), true, "page of trial"));
-    assert_eq!(known("review"), (Some(Relation::Origin), true, "page of review"));
-    assert_eq!(known("doubt"), (None, false, "page of doubt"));
-}
-
-#[test]
 fn linking_stores_neutral_edges_for_what_is_new_and_leaves_the_rest() {
     let (_tree, index) = strokes().index(&[]);
     let before = edges(&index);
@@ -135,22 +152,6 @@ fn linking_stores_neutral_edges_for_what_is_new_and_leaves_the_rest() {
 }
 
 #[test]
-fn a_task_leaves_what_has_to_do_with_it() {
-    let (_tree, index) = strokes().index(&[]);
-    let of = |tasks: &[&str]| {
-        let tasks = tasks.iter().map(|&task| task.to_owned()).collect();
-        let found = rank(&index, RankRequest { tasks, ..whole() });
-        let mut ids: Vec<String> = found.fragments.into_iter().map(|fragment| fragment.id).collect();
-        ids.sort();
-        (ids, found.searched)
-    };
-    assert_eq!(of(&["t1"]), (vec!["review".into(), "trial".into()], 2));
-    assert_eq!(of(&["t1", "t2"]).1, 3);
-    let unknown = of(&["t9"]);
-    assert_eq!((unknown.0.len(), unknown.1), (0, 0), "nothing is an answer");
-}
-
-#[test]
 fn a_claim_on_what_is_not_there_still_gets_its_three_and_is_told_that_nothing_stands_out() {
     let graph =
         strokes().claim("c3", "t3", "The king of Portugal taxed the apple bread of ten opera singers and the queen.");
@@ -163,17 +164,4 @@ fn a_claim_on_what_is_not_there_still_gets_its_three_and_is_told_that_nothing_st
     assert!(nothing.fragments.is_empty() && nothing.proposed == 0, "{:?}", nothing.cut);
     assert!(!nothing.stands_out && !nothing.cut.reason.is_empty());
     assert!(nothing.query_id.is_some(), "one that found nothing is recorded too");
-}
-
-#[test]
-fn what_cannot_be_asked_is_told() {
-    let (_tree, index) = strokes().index(&[]);
-    let error = |request: RankRequest| index.evidence().rank(&request).expect_err("refused").to_string();
-    assert_eq!(error(RankRequest::new("c")), "claim c: not in the index");
-    assert!(error(RankRequest::new("c11")).contains("did you mean c1?"));
-    assert!(error(RankRequest { limit: Some(0), ..RankRequest::new("c1") }).starts_with("limit = 0"));
-    let elsewhere = RankRequest { namespace: Some("elsewhere".into()), ..RankRequest::new("c1") };
-    assert!(error(elsewhere).starts_with("namespace = \"elsewhere\""));
-    let none = RankRequest { allowed_namespaces: Some(vec!["other".into()]), ..RankRequest::new("c1") };
-    assert!(error(none).starts_with("namespace"));
 }

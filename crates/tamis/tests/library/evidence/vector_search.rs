@@ -28,7 +28,7 @@ fn text(text: &str, least: f64) -> VectorSearchRequest {
 }
 
 #[test]
-fn claims_or_fragments_each_once_and_most_similar_first() {
+fn matches_are_most_similar_first_and_cut_by_similarity_or_another_rule() {
     let (_tree, index) = claims().index(&[]);
     let found = search(&index, text("does folic acid make strokes rarer", 0.1));
     assert_eq!(ids(&found)[..2], ["strokes", "folate"], "{found:?}");
@@ -46,11 +46,7 @@ fn claims_or_fragments_each_once_and_most_similar_first() {
 
     let fragments = VectorSearchRequest { target: EvidenceTarget::Fragments, ..text("an apple tree in winter", 0.1) };
     assert_eq!(ids(&search(&index, fragments))[0], "orchard");
-}
 
-#[test]
-fn a_task_leaves_its_claims_and_the_fragments_that_have_to_do_with_them() {
-    let (_tree, index) = claims().index(&[]);
     let of = |task: &str, target| {
         let request = VectorSearchRequest { task: Some(task.into()), target, ..text("apple trees and strokes", 0.0) };
         let found = search(&index, request);
@@ -61,11 +57,7 @@ fn a_task_leaves_its_claims_and_the_fragments_that_have_to_do_with_them() {
     assert_eq!((health, searched), (vec!["folate".to_owned(), "strokes".to_owned()], 2));
     assert_eq!(of("garden", EvidenceTarget::Fragments), (vec!["orchard".to_owned()], 1));
     assert_eq!(of("none", EvidenceTarget::Claims), (Vec::new(), 0));
-}
 
-#[test]
-fn what_is_like_a_text_does_not_depend_on_how_much_of_it_is_shown() {
-    let (_tree, index) = claims().index(&[]);
     let at = |top_k| {
         let target = EvidenceTarget::Fragments;
         search(&index, VectorSearchRequest { top_k: Some(top_k), target, ..text("bread from the oven", 0.05) })
@@ -74,11 +66,7 @@ fn what_is_like_a_text_does_not_depend_on_how_much_of_it_is_shown() {
     assert_eq!(two.matches[..], all.matches[..2]);
     assert_eq!((two.cut.keep, two.total_searched), (all.cut.keep, all.total_searched));
     assert!(two.cut.keep > 2);
-}
 
-#[test]
-fn nothing_is_an_answer_with_its_reason() {
-    let (_tree, index) = claims().index(&[]);
     let found = search(&index, text("folic acid", 1.0));
     assert!(found.matches.is_empty() && found.cut.reason.contains("below 1"), "{}", found.cut.reason);
     assert!(found.query_id.is_some(), "one that found nothing is recorded too");
@@ -86,11 +74,7 @@ fn nothing_is_an_answer_with_its_reason() {
     let fragments = VectorSearchRequest { target: EvidenceTarget::Fragments, ..text("folic acid", 0.5) };
     let nothing = search(&empty, fragments);
     assert_eq!((nothing.total_searched, nothing.cut.reason.as_str()), (0, "there is nothing to compare"));
-}
 
-#[test]
-fn another_cut_can_end_it_and_the_gate_is_asked_then() {
-    let (_tree, index) = claims().index(&[]);
     let cut = |query: &str, cut: &str| {
         let cut = Some(cut.to_owned());
         search(&index, VectorSearchRequest { cut, ..VectorSearchRequest::new(query) })
@@ -99,11 +83,7 @@ fn another_cut_can_end_it_and_the_gate_is_asked_then() {
     assert_eq!((ids(&found), found.cut.method.as_str()), (vec!["strokes"], "fixed"));
     let nothing = cut("the parliament of Portugal", "fixed:k=3");
     assert_eq!((nothing.matches.len(), nothing.cut.method.as_str()), (0, "gate"), "{}", nothing.cut.reason);
-}
 
-#[test]
-fn what_cannot_be_asked_is_told() {
-    let (_tree, index) = claims().index(&[]);
     let error =
         |request: VectorSearchRequest| index.evidence().vector_search(&request).expect_err("refused").to_string();
     assert_eq!(error(VectorSearchRequest { top_k: Some(51), ..text("x", 0.5) }), "top_k = 51: must be 1 to 50");

@@ -2,6 +2,7 @@
 
 use super::server::{Server, ServerFault, World};
 use super::{Bench, TOKEN, held, world};
+use crate::support::assert_says;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -33,8 +34,7 @@ fn trap_the_token_does_not_follow_a_link_or_a_redirect_to_another_host() {
         let bench = bench([(0, fault)]);
         let error = bench.error(&bench.open());
         assert!(error.contains("another host") && error.contains(&other.url), "{error}");
-        assert_eq!(other.targets().len(), 0);
-        assert_eq!(bench.server.targets().len(), 1);
+        assert_eq!((other.targets().len(), bench.server.targets().len()), (0, 1));
     }
 }
 
@@ -50,43 +50,7 @@ fn a_repository_that_has_moved_is_followed_and_its_origin_stays() {
     assert_eq!((report.origin.as_str(), report.reviewed), ("github:ada/engine", 1));
     let redirected = bench.server.targets().into_iter().filter(|target| target.starts_with("/repos/"));
     assert_eq!(redirected.count(), 1, "the new place is remembered");
-    assert_eq!(bench.import(&index).added, 0);
-    assert_eq!(held(&index).len(), 5);
-}
-
-#[test]
-fn redirects_in_a_circle_end() {
-    let mut world = world();
-    world.redirects.push((world.root.clone(), world.root.clone()));
-    let bench = Bench::new(world);
-    let error = bench.error(&bench.open());
-    assert!(error.contains("redirected more than 3 times"), "{error}");
-}
-
-#[test]
-fn a_repository_that_is_not_there_or_not_to_be_seen_is_said_to_be_either() {
-    let mut world = world();
-    world.root = "/repos/somebody/else".into();
-    let bench = Bench::new(world);
-    let index = bench.open();
-    let error = bench.error(&index);
-    assert!(
-        error.contains("ada/engine: there is no such repository, or the token of GITHUB_TOKEN may not see it"),
-        "{error}"
-    );
-    let error = without_token(&bench, &index);
-    assert!(error.contains("no such repository, or it is private: set GITHUB_TOKEN"), "{error}");
-}
-
-#[test]
-fn a_token_that_is_not_accepted_is_named_by_its_variable() {
-    let bench = bench([(0, status(401, &format!("Bad credentials {TOKEN}")))]);
-    let error = bench.error(&bench.open());
-    assert!(error.contains("token of GITHUB_TOKEN") && error.contains("Bad credentials …"), "{error}");
-    assert!(!error.contains(TOKEN), "{error}");
-    let bench = self::bench([(0, status(401, "Requires authentication"))]);
-    let error = without_token(&bench, &bench.open());
-    assert!(error.contains("set GITHUB_TOKEN"), "{error}");
+    assert_eq!((bench.import(&index).added, held(&index).len()), (0, 5));
 }
 
 #[test]
@@ -106,23 +70,39 @@ fn refusals_say_what_to_do() {
         assert!(error.contains(said), "{said}: {error}");
         assert_eq!(bench.server.targets().len(), 1, "no use in asking again: {error}");
     }
-}
 
-#[test]
-fn an_address_that_is_not_safe_is_refused_before_anything_is_sent() {
-    let bench = Bench::new(world());
+    let mut world = world();
+    world.root = "/repos/somebody/else".into();
+    let bench = Bench::new(world);
+    let index = bench.open();
+    let unseen = "ada/engine: there is no such repository, or the token of GITHUB_TOKEN may not see it";
+    assert_says(bench.error(&index), &[unseen]);
+    assert_says(without_token(&bench, &index), &["no such repository, or it is private: set GITHUB_TOKEN"]);
+
+    let bench = self::bench([(0, status(401, &format!("Bad credentials {TOKEN}")))]);
+    let error = bench.error(&bench.open());
+    assert!(error.contains("token of GITHUB_TOKEN") && error.contains("Bad credentials …"), "{error}");
+    assert!(!error.contains(TOKEN), "{error}");
+    let bench = self::bench([(0, status(401, "Requires authentication"))]);
+    let error = without_token(&bench, &bench.open());
+    assert!(error.contains("set GITHUB_TOKEN"), "{error}");
+
+    let mut world = self::world();
+    world.redirects.push((world.root.clone(), world.root.clone()));
+    let bench = Bench::new(world);
+    assert_says(bench.error(&bench.open()), &["redirected more than 3 times"]);
+
+    let bench = Bench::new(self::world());
     let access = GithubAccess { api_url: "http://api.github.com".into(), ..bench.access() };
-    let error = bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused").to_string();
-    assert!(error.contains("https://"), "{error}");
-}
+    assert_says(bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused"), &["https://"]);
 
-#[test]
-fn nobody_there_is_said() {
-    let bench = Bench::new(world());
+    let bench = Bench::new(self::world());
     let unused = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let access = GithubAccess { api_url: format!("http://{unused}"), ..bench.access() };
-    let error = bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused").to_string();
-    assert!(error.contains("connection was refused") && error.contains("6 attempts"), "{error}");
+    assert_says(
+        bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused"),
+        &["connection was refused", "6 attempts"],
+    );
 }
 
 #[test]

@@ -41,13 +41,10 @@ fn the_primary_limit_is_waited_for() {
     let report = bench.import(&index);
     assert_eq!(held(&index).len(), 5);
     assert_eq!((bench.clock.slept(), report.waited_seconds), (secs(601), 601.0));
-}
 
-#[test]
-fn trap_the_last_request_of_the_hour_is_followed_by_a_wait_and_not_by_a_refusal() {
     let last = vec![("x-ratelimit-remaining", "0".to_owned()), ("x-ratelimit-reset", (NOW + 60).to_string())];
     let link = ("link", String::new());
-    let bench = bench([(0, ServerFault::Headers(last.into_iter().chain([link]).collect()))]);
+    let bench = self::bench([(0, ServerFault::Headers(last.into_iter().chain([link]).collect()))]);
     let report = bench.import(&bench.open());
     assert_eq!(bench.clock.slept(), secs(61));
     assert_eq!(report.stopped, None);
@@ -61,37 +58,18 @@ fn a_limit_that_takes_too_long_ends_the_import_and_the_next_one_goes_on() {
     let Some(Stopped::RateLimit { until }) = report.stopped else { panic!("{report:?}") };
     assert_eq!(until.as_second(), NOW + 3601);
     assert_eq!((bench.clock.slept(), report.added), (Duration::ZERO, 2), "{report:?}");
-    assert_eq!(held(&index).len(), 2);
-    assert_eq!(bench.server.targets().len(), 2);
+    assert_eq!((held(&index).len(), bench.server.targets().len()), (2, 2));
     bench.clock.pass(secs(3601));
     let report = bench.import(&index);
     assert_eq!((report.stopped, report.added), (None, 3), "{report:?}");
     let targets = bench.server.targets();
     assert!(targets[0].contains("since=2025-01-01T03:39:59Z"), "from the last page on: {targets:?}");
-}
 
-#[test]
-fn how_long_is_waited_can_be_said() {
-    let bench = bench([(1, primary(3600))]);
+    let bench = self::bench([(1, primary(3600))]);
     let request = GithubImport { max_wait: secs(61 * 60), ..bench.request() };
     assert_eq!(bench.try_import(&bench.open(), &request, &()).expect("imported").stopped, None);
     assert_eq!(bench.clock.slept(), secs(3601));
-}
 
-#[test]
-fn the_secondary_limit_is_waited_for_as_asked_or_a_minute_and_longer_each_time() {
-    let asked = bench([(0, secondary(Some(90)))]);
-    asked.import(&asked.open());
-    assert_eq!(asked.clock.slept(), secs(90));
-
-    let silent =
-        bench([(0, secondary(None)), (1, secondary(None)), (2, ServerFault::Status(429, vec![], String::new()))]);
-    silent.import(&silent.open());
-    assert_eq!(silent.clock.slept(), secs(60 + 120 + 240));
-}
-
-#[test]
-fn a_limit_without_end_ends_the_import() {
     let mut world = world();
     world.broken_from = Some((0, secondary(None)));
     let bench = Bench::new(world);
@@ -105,6 +83,18 @@ fn a_limit_without_end_ends_the_import() {
     let report = bench.import(&bench.open());
     assert!(matches!(report.stopped, Some(Stopped::RateLimit { .. })), "{report:?}");
     assert!(bench.server.targets().len() < 15);
+}
+
+#[test]
+fn the_secondary_limit_is_waited_for_as_asked_or_a_minute_and_longer_each_time() {
+    let asked = bench([(0, secondary(Some(90)))]);
+    asked.import(&asked.open());
+    assert_eq!(asked.clock.slept(), secs(90));
+
+    let silent =
+        bench([(0, secondary(None)), (1, secondary(None)), (2, ServerFault::Status(429, vec![], String::new()))]);
+    silent.import(&silent.open());
+    assert_eq!(silent.clock.slept(), secs(60 + 120 + 240));
 }
 
 #[test]
@@ -136,17 +126,14 @@ fn a_server_that_stays_broken_is_given_up_and_what_was_read_is_found() {
 }
 
 #[test]
-fn stopping_keeps_what_was_read() {
+fn stopping_keeps_what_was_read_and_ends_a_wait() {
     let bench = Bench::new(world());
     let index = bench.open();
     let report = bench.try_import(&index, &bench.request(), &StopAfter::steps(1)).expect("stopped");
     assert_eq!((report.stopped, report.added), (Some(Stopped::Interrupted), 2), "{report:?}");
     assert_eq!(bench.import(&index).added, 3);
-}
 
-#[test]
-fn stopping_does_not_wait_for_the_end_of_a_wait() {
-    let bench = bench([(0, primary(600))]);
+    let bench = self::bench([(0, primary(600))]);
     let report = bench.try_import(&bench.open(), &bench.request(), &StopAfter::steps(1)).expect("stopped");
     assert_eq!(report.stopped, Some(Stopped::Interrupted));
     assert!(bench.clock.slept() < secs(2), "{:?}", bench.clock.slept());

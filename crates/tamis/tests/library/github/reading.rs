@@ -2,7 +2,7 @@
 
 use super::server::{World, comment, issue, minute, pull, review};
 use super::{Bench, TOKEN, held, world};
-use crate::support::ask;
+use crate::support::{ask, assert_says};
 use serde_json::json;
 use tamis::import::{GithubImport, IssueStates};
 
@@ -34,10 +34,14 @@ fn issues_come_in_with_comments_and_reviews_and_are_found() {
     };
     assert!(states("issue:3").contains(&"merged".to_owned()), "{:?}", states("issue:3"));
     assert_eq!(states("issue:1"), ["open"]);
+
+    index.imports().remove("github:ada/engine", None, &()).expect("removed");
+    assert!(self::held(&index).is_empty());
+    assert_eq!(bench.import(&index).added, 5);
 }
 
 #[test]
-fn the_client_only_reads_and_says_who_asks() {
+fn requests_only_read_and_say_who_asks() {
     let bench = Bench::new(world());
     bench.import(&bench.open());
     let requests = bench.server.requests();
@@ -50,10 +54,7 @@ fn the_client_only_reads_and_says_who_asks() {
         assert_eq!(header("x-github-api-version"), Some("2022-11-28"));
         assert!(header("user-agent").is_some_and(|agent| agent.starts_with("tamis/")), "{request:?}");
     }
-}
 
-#[test]
-fn without_a_token_none_is_sent() {
     let bench = Bench::new(world());
     let access = tamis::import::GithubAccess { token: None, ..bench.access() };
     bench.open().imports().github(&bench.request(), &access, &()).expect("imported");
@@ -61,7 +62,7 @@ fn without_a_token_none_is_sent() {
 }
 
 #[test]
-fn the_next_import_asks_only_for_what_changed_and_the_one_after_for_nothing() {
+fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
     let bench = Bench::new(world());
     let index = bench.open();
     bench.import(&index);
@@ -75,10 +76,13 @@ fn the_next_import_asks_only_for_what_changed_and_the_one_after_for_nothing() {
     let third = bench.import(&index);
     assert_eq!((third.requests, third.not_modified), (3, 3), "{third:?}");
     assert_eq!(held(&index), before);
-}
 
-#[test]
-fn what_changed_is_updated_and_reviews_are_asked_for_of_what_changed() {
+    bench.server.requests();
+    let report = bench.try_import(&index, &GithubImport { full: true, ..bench.request() }, &()).expect("imported");
+    assert_eq!((report.added, report.updated, report.not_modified), (0, 0, 0), "{report:?}");
+    let targets = bench.server.targets();
+    assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
+
     let bench = Bench::new(world());
     let index = bench.open();
     bench.import(&index);
@@ -104,16 +108,6 @@ fn what_changed_is_updated_and_reviews_are_asked_for_of_what_changed() {
 }
 
 #[test]
-fn trap_an_issue_that_moves_while_pages_are_read_pushes_no_other_off_them() {
-    let mut world = world();
-    world.changes.insert(0, |world: &mut World| world.issues[0]["updated_at"] = json!(minute(400)));
-    let bench = Bench::new(world);
-    let index = bench.open();
-    let report = bench.import(&index);
-    assert_eq!(held(&index).len(), 5, "{report:?}");
-}
-
-#[test]
 fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
     let mut world = world();
     world.issues =
@@ -125,20 +119,23 @@ fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
     let index = bench.open();
     bench.import(&index);
     assert_eq!(held(&index).len(), 9);
-}
 
-#[test]
-fn more_of_one_second_than_the_server_shows_is_said() {
-    let mut world = world();
+    let mut world = self::world();
     world.issues = (1..=9).map(|number| issue(number, "Boiler", 10, 200)).collect();
     world.pages = 2;
     let bench = Bench::new(world);
-    let error = bench.error(&bench.open());
-    assert!(error.contains("ends the list too early") && error.contains("2025-01-01T03:20:00Z"), "{error}");
+    assert_says(bench.error(&bench.open()), &["ends the list too early", "2025-01-01T03:20:00Z"]);
+
+    let mut world = self::world();
+    world.changes.insert(0, |world: &mut World| world.issues[0]["updated_at"] = json!(minute(400)));
+    let bench = Bench::new(world);
+    let index = bench.open();
+    let report = bench.import(&index);
+    assert_eq!(held(&index).len(), 5, "{report:?}");
 }
 
 #[test]
-fn trap_an_issue_that_was_open_and_is_closed_does_not_stay_open() {
+fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
     let bench = Bench::new(world());
     let index = bench.open();
     let open = GithubImport { states: IssueStates::Open, ..bench.request() };
@@ -154,14 +151,9 @@ fn trap_an_issue_that_was_open_and_is_closed_does_not_stay_open() {
     assert_eq!(report.updated, 1, "{report:?}");
     let document = index.contents().document(index.namespace(), "issue:1").expect("read").expect("there");
     let attributes = index.contents().attributes(&[document.document]).expect("read").remove(0);
-    assert!(
-        attributes.iter().any(|attribute| attribute.name == "state" && attribute.value == "closed"),
-        "{attributes:?}"
-    );
-}
+    let is_closed = attributes.iter().any(|attribute| attribute.name == "state" && attribute.value == "closed");
+    assert!(is_closed, "{attributes:?}");
 
-#[test]
-fn trap_the_comments_of_an_issue_that_is_closed_later_are_not_lost() {
     let bench = Bench::new(world());
     let index = bench.open();
     let closed = GithubImport { states: IssueStates::Closed, ..bench.request() };
@@ -198,7 +190,7 @@ fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
 }
 
 #[test]
-fn pull_requests_and_reviews_can_be_left_out() {
+fn reviews_can_be_left_out_and_have_a_budget() {
     let bench = Bench::new(world());
     let index = bench.open();
     let issues = GithubImport { pulls: false, ..bench.request() };
@@ -214,10 +206,7 @@ fn pull_requests_and_reviews_can_be_left_out() {
     // They are not forgotten: an import that may request them does.
     let report = bench.import(&index);
     assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
-}
 
-#[test]
-fn reviews_have_a_budget_and_the_rest_is_left_for_the_next_import() {
     let mut world = world();
     world.issues.push(pull(6, "Paint the boiler", 60, 260));
     world.reviews.insert(6, vec![review(96, 6, 261, "Red is fine.")]);
@@ -230,37 +219,20 @@ fn reviews_have_a_budget_and_the_rest_is_left_for_the_next_import() {
     let report = bench.import(&index);
     assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
     assert!(held(&index)["issue:3"].contains("Works on the test bench."));
-}
 
-#[test]
-fn a_pull_request_that_is_gone_is_counted_and_no_failure() {
-    let mut world = world();
+    let mut world = self::world();
     world.redirects.push(("/repos/ada/engine/pulls/3/reviews".into(), "/repositories/99/pulls/1/reviews".into()));
     let bench = Bench::new(world);
     let report = bench.import(&bench.open());
     assert_eq!((report.added, report.gone, report.pending), (5, 1, 0), "{report:?}");
-}
 
-#[test]
-fn full_reads_everything_again() {
-    let bench = Bench::new(world());
+    let mut world = self::world();
+    world.issues[3].as_object_mut().expect("an object").remove("title");
+    let bench = Bench::new(world);
     let index = bench.open();
-    bench.import(&index);
-    bench.server.requests();
-    let report = bench.try_import(&index, &GithubImport { full: true, ..bench.request() }, &()).expect("imported");
-    assert_eq!((report.added, report.updated, report.not_modified), (0, 0, 0), "{report:?}");
-    let targets = bench.server.targets();
-    assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
-}
-
-#[test]
-fn issues_that_were_taken_out_come_again() {
-    let bench = Bench::new(world());
-    let index = bench.open();
-    bench.import(&index);
-    index.imports().remove("github:ada/engine", None, &()).expect("removed");
-    assert!(held(&index).is_empty());
-    assert_eq!(bench.import(&index).added, 5);
+    let report = bench.import(&index);
+    assert_eq!((report.added, report.bad.len()), (4, 1), "{report:?}");
+    assert!(report.bad[0].to_string().contains("title"), "{:?}", report.bad);
 }
 
 #[test]
@@ -275,20 +247,8 @@ fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
 
     bench.server.world().root = "/repos/ada/loom".into();
     let other = GithubImport { repository: "ada/loom".parse().expect("a repository"), ..bench.request() };
-    let error = bench.try_import(&index, &other, &()).expect_err("refused").to_string();
-    assert!(error.contains("a namespace of its own"), "{error}");
+    assert_says(bench.try_import(&index, &other, &()).expect_err("refused"), &["a namespace of its own"]);
     let apart = GithubImport { namespace: Some("loom".into()), ..other };
     let report = bench.try_import(&index, &apart, &()).expect("imported");
     assert_eq!((report.namespace.as_str(), report.added), ("loom", 5), "{report:?}");
-}
-
-#[test]
-fn what_is_no_issue_is_named_and_left_out() {
-    let mut world = world();
-    world.issues[3].as_object_mut().expect("an object").remove("title");
-    let bench = Bench::new(world);
-    let index = bench.open();
-    let report = bench.import(&index);
-    assert_eq!((report.added, report.bad.len()), (4, 1), "{report:?}");
-    assert!(report.bad[0].to_string().contains("title"), "{:?}", report.bad);
 }

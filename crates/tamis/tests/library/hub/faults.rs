@@ -3,25 +3,12 @@
 use crate::hub::models::{bert, models, table};
 use crate::hub::server::{COMMIT, Fault, Hub};
 use crate::hub::{NAME, User, assert_near};
+use crate::support::{StopsAfter, assert_says};
 use std::fs;
 use std::time::SystemTime;
-use tamis::Observer;
 use tamis::hub::{AddRequest, HubAccess, add};
 
 const TEXT: &str = "oven";
-
-#[test]
-fn a_wrong_byte_is_noticed_and_the_file_removed() {
-    for file in ["model.safetensors", "tokenizer.json"] {
-        let user = User::of(table().fault(file, Fault::Wrong));
-        let message = user.refused(&user.request(NAME));
-        let kind = if file == "model.safetensors" { "SHA-256" } else { "git identifier" };
-        assert!(message.contains(file) && message.contains(kind) && message.contains("the hub says"), "{message}");
-        assert!(!user.files().iter().any(|path| path.contains(file)), "{:?}", user.files());
-        user.hub.change(NAME, |repository| repository.faults.clear());
-        user.added();
-    }
-}
 
 #[test]
 fn a_broken_transfer_goes_on_where_it_ended() {
@@ -32,19 +19,22 @@ fn a_broken_transfer_goes_on_where_it_ended() {
     assert_eq!(ranges, [None, Some(700), Some(1400), Some(2100)]);
     let configured = user.configured(&added, "");
     assert_near(&configured.embed_query("m", TEXT).expect("embedded").1, &models().of_table("table", TEXT));
-}
 
-#[test]
-fn a_server_without_ranges_begins_again() {
     let user = User::of(table().fault("model.safetensors", Fault::BreaksWithoutRanges { after: 700, times: 1 }));
     user.added();
-}
 
-#[test]
-fn what_an_earlier_attempt_fetched_is_used() {
+    let user = User::of(table().fault("model.safetensors", Fault::Fails { times: 2 }));
+    user.added();
+
+    let user = User::of(table());
+    let staging = user.models().path().join(format!(".incoming/house--tiny@{COMMIT}"));
+    fs::create_dir_all(&staging).expect("made");
+    fs::write(staging.join("model.safetensors.part"), vec![7; 1000]).expect("written");
+    fs::write(staging.join("tokenizer.json"), "{}").expect("written");
+    user.added();
+
     let user = User::of(table().fault("model.safetensors", Fault::Breaks { after: 0, times: 1000 }));
-    let message = user.refused(&user.request(NAME));
-    assert!(message.contains("4 attempts") && message.contains("the same command goes on"), "{message}");
+    assert_says(user.refused(&user.request(NAME)), &["4 attempts", "the same command goes on"]);
     let part = format!(".incoming/house--tiny@{COMMIT}/model.safetensors.part");
     assert!(user.files().contains(&part), "{:?}", user.files());
 
@@ -60,22 +50,6 @@ fn what_an_earlier_attempt_fetched_is_used() {
         [Some(1000)]
     );
     assert!(!requests.iter().any(|request| request.path.ends_with("tokenizer.json")), "it was complete: {requests:?}");
-}
-
-#[test]
-fn a_wrong_part_of_an_earlier_attempt_costs_only_itself() {
-    let user = User::of(table());
-    let staging = user.models().path().join(format!(".incoming/house--tiny@{COMMIT}"));
-    fs::create_dir_all(&staging).expect("made");
-    fs::write(staging.join("model.safetensors.part"), vec![7; 1000]).expect("written");
-    fs::write(staging.join("tokenizer.json"), "{}").expect("written");
-    user.added();
-}
-
-#[test]
-fn a_passing_failure_is_tried_again() {
-    let user = User::of(table().fault("model.safetensors", Fault::Fails { times: 2 }));
-    user.added();
 }
 
 #[test]
@@ -113,29 +87,25 @@ fn unknown_and_private_models_and_revisions_are_said() {
 #[test]
 fn sizes_are_bounded_whoever_says_them() {
     let user = User::of(table());
-    let message = user.refused(&AddRequest { most_bytes: 2000, ..user.request(NAME) });
-    assert!(message.contains("the model has") && message.contains("2000 allowed"), "{message}");
+    assert_says(
+        user.refused(&AddRequest { most_bytes: 2000, ..user.request(NAME) }),
+        &["the model has", "2000 allowed"],
+    );
     let huge = User::of(table().fault("model.safetensors", Fault::Says(u64::MAX)));
     assert!(huge.refused(&huge.request(NAME)).contains("18446744073709551615 bytes"));
     let more = User::of(table().fault("model.safetensors", Fault::Says(100)));
-    let message = more.refused(&more.request(NAME));
-    assert!(message.contains("goes on after the 100 bytes"), "{message}");
+    assert_says(more.refused(&more.request(NAME)), &["goes on after the 100 bytes"]);
     let endless = User::of(table().fault("model.safetensors", Fault::Endless));
-    let message = endless.refused(&AddRequest { most_bytes: 100_000, ..endless.request(NAME) });
-    assert!(message.contains("goes on after the 100000 bytes"), "{message}");
+    assert_says(
+        endless.refused(&AddRequest { most_bytes: 100_000, ..endless.request(NAME) }),
+        &["goes on after the 100000 bytes"],
+    );
     let small = User::of(table().fault("config.json", Fault::Says(2 << 20)));
     assert!(small.refused(&small.request(NAME)).contains("config.json has 2097152 bytes"));
 }
 
 #[test]
-fn a_file_that_is_only_listed_is_named() {
-    let user = User::of(table().fault("tokenizer.json", Fault::Missing));
-    let message = user.refused(&user.request(NAME));
-    assert!(message.contains("404"), "{message}");
-}
-
-#[test]
-fn a_mirror_without_sums_in_its_list_is_checked_by_those_of_the_files() {
+fn sums_and_commits_are_checked_whoever_gives_them() {
     let mut bare = table();
     bare.is_bare = true;
     User::of(bare.clone()).added();
@@ -144,12 +114,22 @@ fn a_mirror_without_sums_in_its_list_is_checked_by_those_of_the_files() {
     let user = User::of(bare.fault("model.safetensors", Fault::NoSum));
     let message = user.refused(&user.request(NAME));
     assert!(message.contains("git identifier"), "the tag of the pointer is no sum of the file: {message}");
-}
 
-#[test]
-fn a_file_of_another_commit_is_refused() {
     let user = User::of(table().fault("model.safetensors", Fault::OtherCommit));
     assert!(user.refused(&user.request(NAME)).contains(&format!("of commit {}", "f".repeat(40))));
+
+    let user = User::of(table().fault("tokenizer.json", Fault::Missing));
+    assert_says(user.refused(&user.request(NAME)), &["404"]);
+
+    for file in ["model.safetensors", "tokenizer.json"] {
+        let user = User::of(table().fault(file, Fault::Wrong));
+        let message = user.refused(&user.request(NAME));
+        let kind = if file == "model.safetensors" { "SHA-256" } else { "git identifier" };
+        assert!(message.contains(file) && message.contains(kind) && message.contains("the hub says"), "{message}");
+        assert!(!user.files().iter().any(|path| path.contains(file)), "{:?}", user.files());
+        user.hub.change(NAME, |repository| repository.faults.clear());
+        user.added();
+    }
 }
 
 #[test]
@@ -197,29 +177,22 @@ fn models_that_do_not_work_are_not_kept() {
 }
 
 #[test]
-fn without_a_network_it_says_so() {
+fn a_request_ends_without_a_network_and_when_it_is_stopped() {
     let user = User::of(table());
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let access = HubAccess { endpoint: format!("http://{port}"), token: None };
-    let error = add(&user.request(NAME), &access, &user.models(), &()).expect_err("nobody there").to_string();
-    assert!(error.contains("is there a connection to the network?") && error.contains("3 attempts"), "{error}");
+    assert_says(
+        add(&user.request(NAME), &access, &user.models(), &()).expect_err("nobody there"),
+        &["is there a connection to the network?", "3 attempts"],
+    );
     let access = HubAccess { endpoint: "http://hub.example.org".into(), token: None };
     assert!(add(&user.request(NAME), &access, &user.models(), &()).is_err());
-}
 
-#[test]
-fn the_observer_stops_it() {
-    struct Impatient;
-    impl Observer for Impatient {
-        fn cancelled(&self) -> bool {
-            true
-        }
-    }
     let user = User::of(table());
     let access = HubAccess { endpoint: user.hub.url.clone(), token: None };
-    let error = add(&user.request(NAME), &access, &user.models(), &Impatient).expect_err("stopped");
+    let error = add(&user.request(NAME), &access, &user.models(), &StopsAfter::new(0)).expect_err("stopped");
     assert!(matches!(error, tamis::Error::Cancelled), "{error}");
-    assert!(user.models().list().is_empty());
+    assert!(user.models().installed().is_empty());
 }
 
 #[test]
@@ -231,7 +204,7 @@ fn models_are_found_and_removed_by_name_and_revision() {
     user.hub.change(NAME, |repository| repository.commit.clone_from(&other));
     let second = user.added();
     let models = user.models();
-    assert_eq!(models.list().len(), 2);
+    assert_eq!(models.installed().len(), 2);
     assert_eq!(models.find(NAME, None).expect("the newest").record.revision, other);
     assert_eq!(models.find(NAME, Some(&COMMIT[..8])).expect("there").record.revision, COMMIT);
     assert_eq!(models.find(NAME, Some("aba")), None, "too short to be a commit");
@@ -239,7 +212,17 @@ fn models_are_found_and_removed_by_name_and_revision() {
     models.remove(&second.model).expect("removed");
     assert_eq!(models.find(NAME, None).expect("the other").record.revision, COMMIT);
     models.remove(&models.find(NAME, None).expect("there")).expect("removed");
-    assert_eq!((models.list().len(), user.files().len()), (0, 0));
+    assert_eq!((models.installed().len(), user.files().len()), (0, 0));
+
+    let user = User::of(table());
+    let hub: &Hub = &user.hub;
+    let access = HubAccess { endpoint: hub.url.clone(), token: None };
+    let (models, request) = (user.models(), user.request(NAME));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| add(&request, &access, &models, &()).is_ok())).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().expect("no panic")));
+    });
+    assert_eq!(models.installed().len(), 1);
 }
 
 #[test]
@@ -257,17 +240,4 @@ fn old_remains_of_other_models_go() {
     }
     user.added();
     assert!(!incoming.join("house--old@1").exists() && incoming.join("house--new@1").exists());
-}
-
-#[test]
-fn two_at_a_time_take_turns() {
-    let user = User::of(table());
-    let hub: &Hub = &user.hub;
-    let access = HubAccess { endpoint: hub.url.clone(), token: None };
-    let (models, request) = (user.models(), user.request(NAME));
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| add(&request, &access, &models, &()).is_ok())).collect();
-        assert!(threads.into_iter().all(|thread| thread.join().expect("no panic")));
-    });
-    assert_eq!(models.list().len(), 1);
 }

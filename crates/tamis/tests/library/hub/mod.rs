@@ -37,7 +37,7 @@ impl User {
     }
 
     pub(crate) fn models(&self) -> ModelsDirectory {
-        ModelsDirectory::of(&self.directories()).expect("a directory")
+        ModelsDirectory::new(&self.directories()).expect("a directory")
     }
 
     pub(crate) fn request(&self, name: &str) -> AddRequest {
@@ -60,7 +60,7 @@ impl User {
     /// The message of a failure, after which no model is there.
     pub(crate) fn refused(&self, request: &AddRequest) -> String {
         let error = self.add(request).expect_err("refused").to_string();
-        assert!(self.models().list().is_empty(), "{error}");
+        assert!(self.models().installed().is_empty(), "{error}");
         assert!(!error.contains("sesame") && !error.contains('\u{1b}') && !error.contains("secret"), "{error:?}");
         error
     }

@@ -3,6 +3,7 @@
 use crate::hub::models::{bert, exported, models, reader, table};
 use crate::hub::server::COMMIT;
 use crate::hub::{NAME, User, assert_near};
+use crate::support::assert_says;
 use tamis::hub::{AddRequest, ModelKind};
 use tamis_embed::{LocalReranker, Reranker};
 
@@ -27,18 +28,20 @@ fn a_table_is_added_with_its_record() {
     let (model, vector) = configured.embed_query("m", TEXT).expect("embedded");
     assert!(model.model().id.starts_with("hub:house/tiny#"), "{}", model.model().id);
     assert_near(&vector, &models().of_table("table", TEXT));
-}
 
-#[test]
-fn a_table_with_a_mapping_and_weights_is_read() {
     let repository = table().with("model.safetensors", models().file("mapped.safetensors"));
     let user = User::of(repository);
     let configured = user.configured(&user.added(), "");
     assert_near(&configured.embed_query("m", TEXT).expect("embedded").1, &models().of_table("mapped", TEXT));
+
+    let mut repository = table();
+    repository.card = serde_json::Value::Null;
+    let user = User::of(repository);
+    assert_eq!(user.added().model.record.license.as_deref(), Some("mit"));
 }
 
 #[test]
-fn pooling_is_that_of_the_models_own_file() {
+fn pooling_is_that_of_the_models_own_file_or_its_family() {
     for pooling in ["mean", "cls", "lasttoken", "weightedmean"] {
         let user = User::of(bert(pooling));
         let added = user.added();
@@ -52,10 +55,7 @@ fn pooling_is_that_of_the_models_own_file() {
             assert_near(&configured.embed_query("m", text).expect("embedded").1, &models().of_bert(text, pooling));
         }
     }
-}
 
-#[test]
-fn an_export_without_a_word_on_pooling_is_known_by_its_family() {
     for (name, pooling, origin) in
         [("exports/bge-small-en-v1.5", "cls", "the model card of BAAI/"), ("exports/tiny", "mean", "no file says it")]
     {
@@ -140,14 +140,5 @@ fn a_reranker_is_known_by_its_configuration() {
     let model = LocalReranker::open(&added.model.directory).expect("opened");
     let odds = model.score("oven", &["heat the oven", "ships wait"]).expect("scored");
     assert!(odds.iter().all(|odds| odds.is_finite()) && odds[0] != odds[1], "{odds:?}");
-    let error = user.configured(&added, "").embed_query("m", TEXT).map(|_| ()).expect_err("no vectors").to_string();
-    assert!(error.contains("reranker"), "{error}");
-}
-
-#[test]
-fn a_licence_may_stand_in_the_model_card() {
-    let mut repository = table();
-    repository.card = serde_json::Value::Null;
-    let user = User::of(repository);
-    assert_eq!(user.added().model.record.license.as_deref(), Some("mit"));
+    assert_says(user.configured(&added, "").embed_query("m", TEXT).map(|_| ()).expect_err("no vectors"), &["reranker"]);
 }

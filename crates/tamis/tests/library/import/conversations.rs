@@ -1,7 +1,7 @@
 //! Conversations.
 
 use crate::import::listing::{counts, listing};
-use crate::support::notes_tree;
+use crate::support::{assert_says, opened_notes};
 use tamis::import::{ConversationImport, ImportInput, ImportSummary};
 use tamis::{Index, RunOptions, SearchRequest};
 
@@ -30,8 +30,7 @@ fn take_in(index: &Index, import: &ConversationImport) -> ImportSummary {
 
 #[test]
 fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let summary = take_in(&index, &read(&[log("team.jsonl", 2)]));
     assert_eq!((counts(&summary), summary.collection.as_str()), ((1, 0, 0, 0), "sessions"));
     index.complete(RunOptions::WHOLE, &()).expect("completed");
@@ -49,12 +48,20 @@ fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
     assert_eq!(listing(&index), before);
     let imported = index.imports().list().expect("listed");
     assert_eq!((imported[0].origin.as_str(), imported[0].documents), ("team.jsonl", 1));
+
+    let sessions = |hours: &[u32]| {
+        let line =
+            |hour: &u32| format!(r#"{{"time":"2026-11-20T{hour:02}:00:00Z","speaker":"Ann","text":"At {hour}."}}"#);
+        let bytes = hours.iter().map(line).collect::<Vec<_>>().join("\n").into_bytes();
+        let (_tree, index) = opened_notes(&[]);
+        take_in(&index, &read(&[ImportInput { name: "dir/day.jsonl".into(), bytes }])).added
+    };
+    assert_eq!((sessions(&[1, 3, 8, 9]), sessions(&[1, 3, 10, 11]), sessions(&[1, 8, 15])), (1, 2, 3));
 }
 
 #[test]
-fn a_session_of_another_log_is_not_overwritten() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+fn another_log_and_a_bad_turn_are_refused() {
+    let (_tree, index) = opened_notes(&[]);
     take_in(&index, &read(&[log("team.jsonl", 2)]));
     let before = listing(&index);
     let error = index.imports().conversations(&read(&[log("other.jsonl", 3)]), &()).expect_err("refused");
@@ -64,35 +71,20 @@ fn a_session_of_another_log_is_not_overwritten() {
     let apart = ConversationImport { namespace: Some("talks".into()), ..both };
     assert!(index.imports().conversations(&apart, &()).is_err(), "two logs in one import");
     assert_eq!(listing(&index), before);
-}
 
-#[test]
-fn a_bad_turn_and_nothing_is_imported_unless_it_is_left_out() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let mut broken = log("team.jsonl", 2);
     broken.bytes.extend(b"\n{\"time\": \"2026-11-2");
     let import = read(&[broken]);
     let before = listing(&index);
-    let error = index.imports().conversations(&import, &()).expect_err("refused").to_string();
-    assert!(error.contains("team.jsonl: line 3") && error.contains("leave them out"), "{error}");
+    assert_says(
+        index.imports().conversations(&import, &()).expect_err("refused"),
+        &["team.jsonl: line 3", "leave them out"],
+    );
     assert_eq!(listing(&index), before);
     let dry = ConversationImport { skip_bad: true, dry_run: true, ..import.clone() };
     assert_eq!(counts(&take_in(&index, &dry)), (1, 0, 0, 0));
     assert_eq!(listing(&index), before);
     let summary = take_in(&index, &ConversationImport { skip_bad: true, ..import });
     assert_eq!((counts(&summary), summary.bad.len()), ((1, 0, 0, 0), 1));
-}
-
-#[test]
-fn turns_without_a_session_are_divided_by_six_hours_of_silence() {
-    let sessions = |hours: &[u32]| {
-        let line =
-            |hour: &u32| format!(r#"{{"time":"2026-11-20T{hour:02}:00:00Z","speaker":"Ann","text":"At {hour}."}}"#);
-        let bytes = hours.iter().map(line).collect::<Vec<_>>().join("\n").into_bytes();
-        let tree = notes_tree();
-        let index = tree.open(&[]);
-        take_in(&index, &read(&[ImportInput { name: "dir/day.jsonl".into(), bytes }])).added
-    };
-    assert_eq!((sessions(&[1, 3, 8, 9]), sessions(&[1, 3, 10, 11]), sessions(&[1, 8, 15])), (1, 2, 3));
 }

@@ -1,7 +1,7 @@
 //! Issues.
 
 use crate::import::listing::{counts, listing};
-use crate::support::{Tree, notes_tree, refresh};
+use crate::support::{Tree, assert_says, indexed_notes, opened_notes, refresh};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tamis::import::{ImportInput, ImportSummary, IssueImport};
@@ -62,10 +62,8 @@ fn record(index: &Index, number: u64) -> Issue {
 }
 
 #[test]
-fn a_comment_is_found_with_its_issue_and_the_issue_is_read_whole() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    refresh(&index);
+fn a_comment_is_found_with_its_issue_and_the_same_again_changes_nothing() {
+    let (_tree, index) = indexed_notes(&[]);
     let summary = take_in(&index, &import(tracker()));
     assert_eq!((counts(&summary), summary.comments), ((4, 0, 0, 0), 2));
     assert_eq!((summary.collection.as_str(), summary.namespace.as_str()), ("issues", index.namespace()));
@@ -87,18 +85,12 @@ fn a_comment_is_found_with_its_issue_and_the_issue_is_read_whole() {
     let lines = index.get(&format!("issue:12:{}-{}", hit.start_line, hit.end_line)).expect("there").text;
     assert!(lines.contains("spool directory"), "{lines}");
     assert_eq!(index.get(&format!("{}:issue:12", index.namespace())).expect("there").text, whole);
-    let missing = index.get("issue:13").expect_err("not there").to_string();
-    assert!(missing.contains("issue:13: not in the index"), "{missing}");
-    let missing = index.get(&format!("{}:issue:13", index.namespace())).expect_err("not there").to_string();
-    assert!(missing.contains("issue:13: not in the index"), "{missing}");
-}
+    assert_says(index.get("issue:13").expect_err("not there"), &["issue:13: not in the index"]);
+    assert_says(
+        index.get(&format!("{}:issue:13", index.namespace())).expect_err("not there"),
+        &["issue:13: not in the index"],
+    );
 
-#[test]
-fn the_same_again_changes_nothing_and_embeds_nothing() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    take_in(&index, &import(tracker()));
-    index.complete(RunOptions::WHOLE, &()).expect("completed");
     let before = listing(&index);
     let mut shuffled = tracker();
     shuffled.reverse();
@@ -108,12 +100,25 @@ fn the_same_again_changes_nothing_and_embeds_nothing() {
     let run = index.complete(RunOptions::WHOLE, &()).expect("completed");
     assert!(run.embedded.is_empty(), "{run:?}");
     assert_eq!(listing(&index), before);
+
+    let (_tree, index) = opened_notes(&[]);
+    let dry = IssueImport { dry_run: true, ..import(tracker()) };
+    let before = listing(&index);
+    let said = take_in(&index, &dry);
+    assert_eq!(listing(&index), before);
+    let done = take_in(&index, &import(tracker()));
+    assert_eq!((counts(&said), said.passages), (counts(&done), done.passages));
+
+    let (_tree, index) = opened_notes(&[]);
+    let before = listing(&index);
+    let summary = index.imports().issues(&import(tracker()), &Stop::default()).expect("stopped");
+    assert!(summary.interrupted && !summary.changed_anything());
+    assert_eq!(listing(&index), before);
 }
 
 #[test]
 fn what_was_updated_later_holds_whatever_comes_last() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     take_in(&index, &import(tracker()));
     let newer = Issue {
         state: IssueState::Closed,
@@ -138,12 +143,7 @@ fn what_was_updated_later_holds_whatever_comes_last() {
     let merged = record(&index, 3);
     assert_eq!((merged.title.as_str(), merged.state), ("The dashboard is a day behind", IssueState::Closed));
     assert_eq!(merged.comments.iter().filter_map(|one| one.author.as_deref()).collect::<Vec<_>>(), ["bob", "eve"]);
-}
 
-#[test]
-fn without_times_what_is_imported_last_holds() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
     let untimed = |title: &str, state| Issue { state, ..Issue::new(5, title) };
     take_in(&index, &import(vec![untimed("A long title of the first version", IssueState::Closed)]));
     let summary = take_in(&index, &import(vec![untimed("Short", IssueState::Open)]));
@@ -154,8 +154,7 @@ fn without_times_what_is_imported_last_holds() {
 
 #[test]
 fn comments_that_come_alone_join_their_issues_and_strays_are_reported() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     take_in(&index, &import(tracker()));
     let late = comment("eve", "2024-02-05", "The pump needs a restart as well.");
     let comments = vec![(12, late.clone()), (99, late.clone()), (99, comment("eve", "2024-02-06", "And again."))];
@@ -173,9 +172,8 @@ fn comments_that_come_alone_join_their_issues_and_strays_are_reported() {
 }
 
 #[test]
-fn a_bad_record_and_nothing_is_imported_unless_it_is_left_out() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+fn bad_records_and_inputs_of_two_trackers_are_refused() {
+    let (_tree, index) = opened_notes(&[]);
     take_in(&index, &import(tracker()));
     let before = listing(&index);
     let text = r#"{"number":21,"title":"Fine","html_url":"https://github.com/ada/engine/issues/21"}
@@ -193,187 +191,7 @@ fn a_bad_record_and_nothing_is_imported_unless_it_is_left_out() {
     assert_eq!((counts(&summary), summary.bad.len()), ((2, 0, 0, 0), 1));
     let zero = index.imports().issues(&import(vec![Issue::new(0, "Nothing")]), &()).expect_err("refused");
     assert!(matches!(zero, Error::Unreadable { .. }), "{zero}");
-}
 
-#[test]
-fn another_tracker_is_refused_with_the_way_out() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    take_in(&index, &import(tracker()));
-    let before = listing(&index);
-    let other = IssueImport { origin: "github:bob/pump".into(), ..import(tracker()) };
-    let error = index.imports().issues(&other, &()).expect_err("refused").to_string();
-    assert!(error.contains("github:ada/engine") && error.contains("namespace"), "{error}");
-    assert_eq!(listing(&index), before);
-
-    let apart = IssueImport { namespace: Some("pump".into()), ..other };
-    assert_eq!(counts(&take_in(&index, &apart)), (4, 0, 0, 0));
-    index.complete(RunOptions::WHOLE, &()).expect("completed");
-    assert_eq!(index.get("pump:issue:12").expect("there").namespace, "pump");
-    assert_eq!(index.get("issue:12").expect("there").namespace, index.namespace(), "one's own first");
-    for name in ["", "a:b", "a/b"] {
-        let odd = IssueImport { namespace: Some(name.into()), ..apart.clone() };
-        assert!(index.imports().issues(&odd, &()).is_err(), "{name:?}");
-    }
-    let nowhere = IssueImport { origin: " ".into(), ..import(tracker()) };
-    assert!(index.imports().issues(&nowhere, &()).is_err());
-}
-
-#[test]
-fn a_run_of_the_index_leaves_issues_alone() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    take_in(&index, &import(tracker()));
-    refresh(&index);
-    let issues = |index: &Index| -> Vec<String> {
-        listing(index).into_iter().filter(|line| line.contains("path: \"issue:")).collect()
-    };
-    let before = issues(&index);
-    assert_eq!(before.len(), 4);
-    std::fs::remove_file(tree.root().join("oven.md")).expect("removed");
-    let report = index.refresh_with(RunOptions { reread: true, ..RunOptions::WHOLE }, &()).expect("refreshed");
-    assert_eq!((report.removed, index.stale().expect("looked")), (1, 0));
-    assert_eq!(issues(&index), before);
-    let status = index.status().expect("read");
-    assert_eq!((status.imported.len(), status.imported[0].documents), (1, 4));
-    assert_eq!(status.imported[0].origin, ORIGIN);
-    assert_eq!(status.imported[0].updated, at("2024-02-03"));
-}
-
-#[test]
-fn the_store_knows_which_are_resolved_and_by_whom_and_when() {
-    use tamis_store::{AttributeCondition, Filter};
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    take_in(&index, &import(tracker()));
-    let paths = |filter: &Filter| -> Vec<String> {
-        let found = crate::support::store(&index).select(filter).expect("selected");
-        let ids: Vec<_> = found.into_iter().map(|found| found.passage).collect();
-        let mut paths: Vec<String> = crate::support::store(&index)
-            .passages(&ids)
-            .expect("read")
-            .into_iter()
-            .map(|passage| passage.path)
-            .collect();
-        paths.dedup();
-        paths
-    };
-    let state =
-        |state: &str| Filter { attributes: vec![AttributeCondition::new("state", [state])], ..Filter::default() };
-    assert_eq!(paths(&state("resolved")), ["issue:12", "issue:14"]);
-    assert_eq!(paths(&state("open")), ["issue:3"]);
-    let of_ada = Filter { authors: vec!["ada".into()], ..Filter::default() };
-    assert_eq!(paths(&of_ada), ["issue:12"]);
-}
-
-#[test]
-fn a_dry_run_says_what_would_change_and_changes_nothing() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    let dry = IssueImport { dry_run: true, ..import(tracker()) };
-    let before = listing(&index);
-    let said = take_in(&index, &dry);
-    assert_eq!(listing(&index), before);
-    let done = take_in(&index, &import(tracker()));
-    assert_eq!((counts(&said), said.passages), (counts(&done), done.passages));
-}
-
-/// Asks to stop as soon as the import has begun.
-#[derive(Default)]
-struct Stop(AtomicBool);
-
-impl Observer for Stop {
-    fn stage(&self, stage: Stage, _: u64) {
-        self.0.fetch_or(stage == Stage::Import, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-#[test]
-fn an_import_that_is_stopped_changes_nothing() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    let before = listing(&index);
-    let summary = index.imports().issues(&import(tracker()), &Stop::default()).expect("stopped");
-    assert!(summary.interrupted && !summary.changed_anything());
-    assert_eq!(listing(&index), before);
-}
-
-#[test]
-fn what_came_from_an_origin_is_taken_out_again() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    refresh(&index);
-    let before = listing(&index);
-    take_in(&index, &import(tracker()));
-    take_in(&index, &IssueImport { namespace: Some("elsewhere".into()), ..import(tracker()) });
-    index.complete(RunOptions::WHOLE, &()).expect("completed");
-    let imported = index.imports().list().expect("listed");
-    let named: Vec<_> = imported.iter().map(|one| (one.namespace.as_str(), one.documents)).collect();
-    assert_eq!(named.len(), 2);
-    assert!(named.contains(&("elsewhere", 4)) && named.contains(&(index.namespace(), 4)), "{named:?}");
-
-    let error = index.imports().remove("github:ada/car", None, &()).expect_err("not there").to_string();
-    assert!(error.contains(ORIGIN), "{error}");
-    assert!(index.imports().remove(ORIGIN, Some("nowhere"), &()).is_err());
-    let removed = index.imports().remove(ORIGIN, Some("elsewhere"), &()).expect("removed");
-    assert_eq!(removed.len(), 1);
-    assert!(index.contents().namespaces().expect("read").iter().all(|known| known.name != "elsewhere"));
-    assert!(index.get("issue:12").is_ok());
-    index.imports().remove(ORIGIN, None, &()).expect("removed");
-    assert_eq!(listing(&index), before);
-    assert!(index.check().expect("checked").problems.is_empty());
-
-    // Restored text is already embedded.
-    take_in(&index, &import(tracker()));
-    assert!(index.complete(RunOptions::WHOLE, &()).expect("completed").embedded.is_empty());
-}
-
-#[test]
-fn a_namespace_without_a_directory_can_be_searched_read_and_removed() {
-    let tree = notes_tree();
-    let mut index = tree.open(&[]);
-    refresh(&index);
-    take_in(&index, &IssueImport { namespace: Some("engine".into()), ..import(tracker()) });
-    index.complete(RunOptions::WHOLE, &()).expect("completed");
-    let search = |namespaces: &[&str]| {
-        let namespaces = namespaces.iter().map(|&name| name.to_owned()).collect();
-        let request = SearchRequest { namespaces, ..SearchRequest::new("spool directory full of snapshots") };
-        let answer = index.search(&request).expect("searched");
-        answer.results.iter().map(|hit| hit.path.clone()).collect::<Vec<_>>()
-    };
-    assert!(!search(&[]).contains(&"issue:12".to_owned()), "the tree's own namespace is searched by itself");
-    assert_eq!(search(&["engine"])[0], "issue:12");
-    assert_eq!(index.get("issue:12").expect("there").namespace, "engine", "nothing else is called so");
-    assert_eq!(refresh(&index).removed, 0);
-    assert_eq!(index.remove_source("engine").expect("removed"), 4);
-    assert!(index.get("issue:12").is_err() && index.imports().list().expect("listed").is_empty());
-    assert!(index.remove_source("engine").is_err());
-    assert_eq!(index.status().expect("read").sources[0].documents, 12);
-}
-
-#[test]
-fn an_index_of_several_repositories_asks_which_one_is_meant() {
-    let tree = Tree::new(&[("api/a.md", "# A\n\nText.\n"), ("web/b.md", "# B\n\nMore text.\n")]);
-    let mut index = tree.open(&[]);
-    take_in(&index, &import(tracker()));
-    let directories = ["api", "web"].map(|name| tree.root().join(name));
-    let added = index.add_sources(&directories, &SourceSettings::default()).expect("added");
-    assert_eq!(added, ["api", "web"], "issues alone do not make the place of the index a repository");
-    refresh(&index);
-    let error = index.imports().issues(&import(tracker()), &()).expect_err("which one?").to_string();
-    assert!(error.contains("namespace") && error.contains("api, web"), "{error}");
-    take_in(&index, &IssueImport { namespace: Some("api".into()), ..import(tracker()) });
-    assert_eq!(index.get("api:issue:12").expect("there").namespace, "api");
-    assert!(index.get("issue:12").is_err(), "it is in two namespaces");
-    assert_eq!((refresh(&index).removed, index.imports().list().expect("listed").len()), (0, 2));
-}
-
-#[test]
-fn inputs_of_one_tracker_are_one_import_and_those_of_two_are_refused() {
     let input = |name: &str, repository: &str, number: u64| {
         ImportInput {
         name: name.into(),
@@ -387,20 +205,36 @@ fn inputs_of_one_tracker_are_one_import_and_those_of_two_are_refused() {
     let read = IssueImport::read(&one, None).expect("read");
     assert_eq!((read.origin.as_str(), read.issues.len()), (ORIGIN, 2));
     let two = [input("a.json", "ada/engine", 1), input("b.json", "bob/pump", 2)];
-    let error = IssueImport::read(&two, None).expect_err("refused").to_string();
-    assert!(error.contains("b.json") && error.contains("one origin"), "{error}");
+    assert_says(IssueImport::read(&two, None).expect_err("refused"), &["b.json", "one origin"]);
     assert_eq!(IssueImport::read(&two, Some("renamed")).expect("read").origin, "renamed");
     let silent = ImportInput { name: "dir/issues.jsonl".into(), bytes: br#"{"number":1,"title":"T"}"#.to_vec() };
     assert_eq!(IssueImport::read(&[silent], None).expect("read").origin, "issues.jsonl");
     let none = ImportInput { name: "a.txt".into(), bytes: b"Dear all".to_vec() };
-    let error = IssueImport::read(&[none], None).expect_err("no issues").to_string();
-    assert!(error.contains("a.txt"), "{error}");
+    assert_says(IssueImport::read(&[none], None).expect_err("no issues"), &["a.txt"]);
 }
 
 #[test]
-fn the_tracker_of_another_host_with_the_same_name_replaces_nothing() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+fn the_tracker_of_another_name_or_host_is_refused_with_the_way_out() {
+    let (_tree, index) = opened_notes(&[]);
+    take_in(&index, &import(tracker()));
+    let before = listing(&index);
+    let other = IssueImport { origin: "github:bob/pump".into(), ..import(tracker()) };
+    assert_says(index.imports().issues(&other, &()).expect_err("refused"), &["github:ada/engine", "namespace"]);
+    assert_eq!(listing(&index), before);
+
+    let apart = IssueImport { namespace: Some("pump".into()), ..other };
+    assert_eq!(counts(&take_in(&index, &apart)), (4, 0, 0, 0));
+    index.complete(RunOptions::WHOLE, &()).expect("completed");
+    assert_eq!(index.get("pump:issue:12").expect("there").namespace, "pump");
+    assert_eq!(index.get("issue:12").expect("there").namespace, index.namespace(), "one's own first");
+    for name in ["", "a:b", "a/b"] {
+        let odd = IssueImport { namespace: Some(name.into()), ..apart.clone() };
+        assert!(index.imports().issues(&odd, &()).is_err(), "{name:?}");
+    }
+    let nowhere = IssueImport { origin: " ".into(), ..import(tracker()) };
+    assert!(index.imports().issues(&nowhere, &()).is_err());
+
+    let (_tree, index) = opened_notes(&[]);
     let read = |host: &str| {
         let record = format!(
             r#"[{{"number":1,"title":"Leak at {host}","state":"open","html_url":"https://{host}/acme/widget/issues/1",
@@ -420,9 +254,126 @@ fn the_tracker_of_another_host_with_the_same_name_replaces_nothing() {
     ] {
         let other = read(host);
         assert_eq!(other.origin, origin);
-        let refused = index.imports().issues(&other, &()).expect_err(host).to_string();
-        assert!(refused.contains("github:acme/widget"), "{refused}");
+        assert_says(index.imports().issues(&other, &()).expect_err(host), &["github:acme/widget"]);
         assert_eq!(listing(&index), before);
     }
     assert_eq!(counts(&take_in(&index, &first)), (0, 0, 1, 0), "the same tracker");
+}
+
+#[test]
+fn a_run_of_the_index_leaves_issues_alone() {
+    use tamis_store::{AttributeCondition, Filter};
+    let (tree, index) = opened_notes(&[]);
+    take_in(&index, &import(tracker()));
+    let paths = |filter: &Filter| -> Vec<String> {
+        let found = crate::support::store(&index).select(filter).expect("selected");
+        let ids: Vec<_> = found.into_iter().map(|found| found.passage).collect();
+        let mut paths: Vec<String> = crate::support::store(&index)
+            .passages(&ids)
+            .expect("read")
+            .into_iter()
+            .map(|passage| passage.path)
+            .collect();
+        paths.dedup();
+        paths
+    };
+    let state =
+        |state: &str| Filter { attributes: vec![AttributeCondition::new("state", [state])], ..Filter::default() };
+    assert_eq!(paths(&state("resolved")), ["issue:12", "issue:14"]);
+    assert_eq!(paths(&state("open")), ["issue:3"]);
+    let of_ada = Filter { authors: vec!["ada".into()], ..Filter::default() };
+    assert_eq!(paths(&of_ada), ["issue:12"]);
+
+    refresh(&index);
+    let issues = |index: &Index| -> Vec<String> {
+        listing(index).into_iter().filter(|line| line.contains("path: \"issue:")).collect()
+    };
+    let before = issues(&index);
+    assert_eq!(before.len(), 4);
+    std::fs::remove_file(tree.root().join("oven.md")).expect("removed");
+    let report = index.refresh_with(RunOptions { reread: true, ..RunOptions::WHOLE }, &()).expect("refreshed");
+    assert_eq!((report.removed, index.stale().expect("looked")), (1, 0));
+    assert_eq!(issues(&index), before);
+    let status = index.status().expect("read");
+    assert_eq!((status.imported.len(), status.imported[0].documents), (1, 4));
+    assert_eq!(status.imported[0].origin, ORIGIN);
+    assert_eq!(status.imported[0].updated, at("2024-02-03"));
+}
+
+/// Asks to stop as soon as the import has begun.
+#[derive(Default)]
+struct Stop(AtomicBool);
+
+impl Observer for Stop {
+    fn stage(&self, stage: Stage, _: u64) {
+        self.0.fetch_or(stage == Stage::Import, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn what_came_from_an_origin_is_taken_out_again() {
+    let (_tree, index) = indexed_notes(&[]);
+    let before = listing(&index);
+    take_in(&index, &import(tracker()));
+    take_in(&index, &IssueImport { namespace: Some("elsewhere".into()), ..import(tracker()) });
+    index.complete(RunOptions::WHOLE, &()).expect("completed");
+    let imported = index.imports().list().expect("listed");
+    let named: Vec<_> = imported.iter().map(|one| (one.namespace.as_str(), one.documents)).collect();
+    assert_eq!(named.len(), 2);
+    assert!(named.contains(&("elsewhere", 4)) && named.contains(&(index.namespace(), 4)), "{named:?}");
+
+    assert_says(index.imports().remove("github:ada/car", None, &()).expect_err("not there"), &[ORIGIN]);
+    assert!(index.imports().remove(ORIGIN, Some("nowhere"), &()).is_err());
+    let removed = index.imports().remove(ORIGIN, Some("elsewhere"), &()).expect("removed");
+    assert_eq!(removed.len(), 1);
+    assert!(index.contents().namespaces().expect("read").iter().all(|known| known.name != "elsewhere"));
+    assert!(index.get("issue:12").is_ok());
+    index.imports().remove(ORIGIN, None, &()).expect("removed");
+    assert_eq!(listing(&index), before);
+    assert!(index.check().expect("checked").problems.is_empty());
+
+    // Restored text is already embedded.
+    take_in(&index, &import(tracker()));
+    assert!(index.complete(RunOptions::WHOLE, &()).expect("completed").embedded.is_empty());
+}
+
+#[test]
+fn a_namespace_without_a_directory_can_be_searched_read_and_removed() {
+    let (_tree, mut index) = opened_notes(&[]);
+    refresh(&index);
+    take_in(&index, &IssueImport { namespace: Some("engine".into()), ..import(tracker()) });
+    index.complete(RunOptions::WHOLE, &()).expect("completed");
+    let search = |namespaces: &[&str]| {
+        let namespaces = namespaces.iter().map(|&name| name.to_owned()).collect();
+        let request = SearchRequest { namespaces, ..SearchRequest::new("spool directory full of snapshots") };
+        let answer = index.search(&request).expect("searched");
+        answer.results.iter().map(|hit| hit.path.clone()).collect::<Vec<_>>()
+    };
+    assert!(!search(&[]).contains(&"issue:12".to_owned()), "the tree's own namespace is searched by itself");
+    assert_eq!(search(&["engine"])[0], "issue:12");
+    assert_eq!(index.get("issue:12").expect("there").namespace, "engine", "nothing else is called so");
+    assert_eq!((refresh(&index).removed, index.remove_source("engine").expect("removed")), (0, 4));
+    assert!(index.get("issue:12").is_err() && index.imports().list().expect("listed").is_empty());
+    assert!(index.remove_source("engine").is_err());
+    assert_eq!(index.status().expect("read").sources[0].documents, 12);
+}
+
+#[test]
+fn an_index_of_several_repositories_asks_which_one_is_meant() {
+    let tree = Tree::new(&[("api/a.md", "# A\n\nText.\n"), ("web/b.md", "# B\n\nMore text.\n")]);
+    let mut index = tree.open(&[]);
+    take_in(&index, &import(tracker()));
+    let directories = ["api", "web"].map(|name| tree.root().join(name));
+    let added = index.add_sources(&directories, &SourceSettings::default()).expect("added");
+    assert_eq!(added, ["api", "web"], "issues alone do not make the place of the index a repository");
+    refresh(&index);
+    assert_says(index.imports().issues(&import(tracker()), &()).expect_err("which one?"), &["namespace", "api, web"]);
+    take_in(&index, &IssueImport { namespace: Some("api".into()), ..import(tracker()) });
+    assert_eq!(index.get("api:issue:12").expect("there").namespace, "api");
+    assert!(index.get("issue:12").is_err(), "it is in two namespaces");
+    assert_eq!((refresh(&index).removed, index.imports().list().expect("listed").len()), (0, 2));
 }

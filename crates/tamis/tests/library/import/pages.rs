@@ -1,7 +1,7 @@
 //! Pages of wikis.
 
 use crate::import::listing::{counts, listing};
-use crate::support::notes_tree;
+use crate::support::{assert_says, opened_notes};
 use tamis::import::{ImportSummary, PageImport};
 use tamis::{Index, RunOptions, SearchRequest};
 use tamis_text::WikiDumpOptions;
@@ -40,8 +40,7 @@ fn take_in(index: &Index, import: PageImport) -> ImportSummary {
 
 #[test]
 fn a_section_of_a_page_is_found_and_the_same_dump_changes_nothing() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let xml = dump(&[backups(3), page("Help/Über uns", 7, 2, "We run the engine.")]);
     let summary = take_in(&index, read(&[("dump.xml", &xml)]));
     assert_eq!((counts(&summary), summary.origin.as_str()), ((2, 0, 0, 0), "wiki.engine.test"));
@@ -66,9 +65,8 @@ fn a_section_of_a_page_is_found_and_the_same_dump_changes_nothing() {
 }
 
 #[test]
-fn a_later_revision_holds_whatever_comes_last() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+fn a_later_revision_of_the_same_wiki_holds() {
+    let (_tree, index) = opened_notes(&[]);
     take_in(&index, read(&[("a.xml", &dump(&[backups(3)]))]));
     // Two parts of one dump, one of which has the page in an earlier revision.
     let (newer, older) = (dump(&[backups(9)]), dump(&[backups(5)]));
@@ -77,18 +75,28 @@ fn a_later_revision_holds_whatever_comes_last() {
     let before = listing(&index);
     assert_eq!(counts(&take_in(&index, read(&[("a.xml", &dump(&[backups(3)]))]))), (0, 0, 0, 1));
     assert_eq!(listing(&index), before);
+
+    let (_tree, index) = opened_notes(&[]);
+    take_in(&index, read(&[("dump.xml", &dump(&[backups(3)]))]));
+    let mut other = PageImport::default();
+    let xml = dump(&[backups(9)]);
+    other.read("other.xml", xml.as_bytes(), Some("elsewhere"), &WikiDumpOptions::default()).expect("read");
+    let before = listing(&index);
+    assert_says(index.imports().pages(other.clone(), &()).expect_err("refused"), &["wiki.engine.test", "namespace"]);
+    assert_eq!(listing(&index), before);
+    let apart = PageImport { namespace: Some("elsewhere".into()), ..other };
+    assert_eq!(counts(&take_in(&index, apart)), (1, 0, 0, 0));
+    assert!(index.get("elsewhere:wiki:Backups").is_ok());
 }
 
 #[test]
 fn a_dump_that_breaks_off_and_nothing_is_imported_unless_that_is_left_out() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
+    let (_tree, index) = opened_notes(&[]);
     let xml = dump(&[backups(3), page("Pumps", 8, 2, "There are two.")]);
     let cut = &xml[..xml.find("There are").expect("there")];
     let import = read(&[("dump.xml", cut)]);
     let before = listing(&index);
-    let error = index.imports().pages(import.clone(), &()).expect_err("refused").to_string();
-    assert!(error.contains("dump.xml: byte ") && error.contains("breaks off"), "{error}");
+    assert_says(index.imports().pages(import.clone(), &()).expect_err("refused"), &["dump.xml: byte ", "breaks off"]);
     assert_eq!(listing(&index), before);
     let dry = PageImport { skip_bad: true, dry_run: true, ..import.clone() };
     assert_eq!(counts(&take_in(&index, dry)), (1, 0, 0, 0));
@@ -99,21 +107,4 @@ fn a_dump_that_breaks_off_and_nothing_is_imported_unless_that_is_left_out() {
     let none = PageImport::default().read("a.xml", &b"<html></html>"[..], None, &WikiDumpOptions::default());
     let error = none.expect_err("no dump").to_string();
     assert!(error.starts_with("a.xml: "), "{error}");
-}
-
-#[test]
-fn a_page_of_another_wiki_is_not_overwritten() {
-    let tree = notes_tree();
-    let index = tree.open(&[]);
-    take_in(&index, read(&[("dump.xml", &dump(&[backups(3)]))]));
-    let mut other = PageImport::default();
-    let xml = dump(&[backups(9)]);
-    other.read("other.xml", xml.as_bytes(), Some("elsewhere"), &WikiDumpOptions::default()).expect("read");
-    let before = listing(&index);
-    let error = index.imports().pages(other.clone(), &()).expect_err("refused").to_string();
-    assert!(error.contains("wiki.engine.test") && error.contains("namespace"), "{error}");
-    assert_eq!(listing(&index), before);
-    let apart = PageImport { namespace: Some("elsewhere".into()), ..other };
-    assert_eq!(counts(&take_in(&index, apart)), (1, 0, 0, 0));
-    assert!(index.get("elsewhere:wiki:Backups").is_ok());
 }

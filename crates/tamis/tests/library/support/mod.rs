@@ -46,6 +46,34 @@ impl Tree {
         let config = Config::load(&origins, None).expect("a valid configuration");
         Index::at(Location::at(self.root(), None), config).expect("opened")
     }
+
+    /// An index with these further settings that has read the tree.
+    pub fn indexed(&self, settings: &[(&str, &str)]) -> Index {
+        let index = self.open(settings);
+        refresh(&index);
+        index
+    }
+}
+
+/// An index of the notes with these further settings, refreshed.
+pub fn indexed_notes(settings: &[(&str, &str)]) -> (Tree, Index) {
+    let tree = notes_tree();
+    let index = tree.indexed(settings);
+    (tree, index)
+}
+
+/// An index of the notes that has read nothing yet.
+pub fn opened_notes(settings: &[(&str, &str)]) -> (Tree, Index) {
+    let tree = notes_tree();
+    let index = tree.open(settings);
+    (tree, index)
+}
+
+/// Asserts that a message has all these parts.
+#[track_caller]
+pub fn assert_says(message: impl std::fmt::Display, parts: &[&str]) {
+    let message = message.to_string();
+    parts.iter().for_each(|part| assert!(message.contains(part), "{part:?} is not in {message:?}"));
 }
 
 pub fn refresh(index: &Index) -> RunReport {
@@ -58,6 +86,22 @@ pub fn search(index: &Index, request: SearchRequest) -> Answer {
 
 pub fn ask(index: &Index, query: &str) -> Answer {
     search(index, SearchRequest::new(query))
+}
+
+/// The first hundred results under no cut, with their pool.
+pub fn ask_for_all(index: &Index, query: &str) -> Answer {
+    let request = SearchRequest::new(query).cut(tamis_cut::parse("fixed:k=100").expect("a rule")).limit(100);
+    search(index, request.explain())
+}
+
+/// A directory in BEIR's layout with these queries and judgements.
+pub fn judged_directory(queries: &str, qrels: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    fs::create_dir_all(directory.path().join("qrels")).expect("made");
+    fs::write(directory.path().join("queries.jsonl"), queries).expect("written");
+    let qrels = format!("query-id\tcorpus-id\tscore\n{qrels}");
+    fs::write(directory.path().join("qrels/test.tsv"), qrels).expect("written");
+    directory
 }
 
 pub fn paths(answer: &Answer) -> Vec<&str> {

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_a_template_that_splices_a_parameter_is_refused_with_its_line() {
+    fn trap_unfit_templates_are_refused_with_their_line() {
         for splicing in [
             "SELECT *\nFROM claims WHERE task_id = '{{ task_id }}'",
             "SELECT *\nFROM claims LIMIT {{ years }}",
@@ -101,10 +101,7 @@ mod tests {
             let error = load(splicing).expect_err(splicing);
             assert!(error.starts_with("own.sql.j2: line 9: a template may ask"), "{splicing}: {error}");
         }
-    }
 
-    #[test]
-    fn what_goes_around_the_formatter_is_not_there() {
         for other in [
             "{% include task_id %}",
             "{% macro m() %}x{% endmacro %}",
@@ -121,16 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_whether_they_are_given() {
+    fn parameters_are_whether_they_are_given_or_required() {
         let template =
             load("SELECT :years{% if task_id %}, :task_id{% elif years %}, 2{% else %}, 3{% endif %}").expect("fit");
         assert_eq!(template.text(&BTreeSet::new()).expect("a text").trim(), "SELECT :years, 2");
         assert_eq!(template.text(&BTreeSet::from(["task_id"])).expect("a text").trim(), "SELECT :years, :task_id");
         assert!(template.header.parameters.iter().all(|parameter| !parameter.required));
-    }
 
-    #[test]
-    fn what_the_text_needs_is_required_and_what_is_not_said_is_refused() {
         let template = load("SELECT :task_id").expect("fit");
         assert!(template.header.parameters[0].required);
         let error = load("SELECT 1{% if task_id %} WHERE x = :task{% endif %}").expect_err("no such parameter");

@@ -55,11 +55,18 @@ fn the_flow_is_that_of_works() {
     let titled =
         graph.asked("v_citation_flow", &["citing_title", "citing_year", "cited_title"], &[("source_id", text("d"))]);
     assert_eq!(titled, ["- 2022 title of d"], "a page without a title has none");
-}
 
-#[test]
-fn the_year_of_a_work_without_one_is_that_of_its_first_page() {
-    let graph = graph();
+    let columns = ["citing_id", "cited_id", "age_gap"];
+    assert_eq!(
+        graph.asked("v_citation_age_gap", &columns, &[]),
+        ["a c 14", "x c 12", "b c 10", "a b 4", "x b 2", "c a -14", "x d -"]
+    );
+    assert_eq!(
+        graph.asked("v_citation_age_gap", &columns, &[("min_gap", SqlValue::Integer(12))]),
+        ["a c 14", "x c 12"]
+    );
+    assert_eq!(graph.asked("v_citation_age_gap", &columns, &[("task_id", text("t"))]), ["a c 14", "a b 4"]);
+
     graph.page("d1", Some("d"), Some("2015-01-01")).page("d2", Some("d"), Some("2013"));
     let rows = graph.asked("v_citation_flow", &["cited_id", "cited_year"], &[("source_id", text("d"))]);
     assert_eq!(rows, ["d 2013"]);
@@ -85,10 +92,7 @@ fn trap_chains_end_where_they_would_go_round() {
     let columns = ["first_type", "first_title", "last_type", "last_title", "last_id"];
     let titles = graph.asked("v_citation_chains", &columns, &[("source_id", text("x"))]);
     assert_eq!(titles, ["page - work title of c c", "page - work title of a a"]);
-}
 
-#[test]
-fn a_source_whose_name_is_part_of_another_is_not_taken_for_it() {
     let graph = Graph::empty();
     graph.work("a", None).work("aa", None).work("work a", None);
     graph.cites("work:aa", "work:work a").cites("work:work a", "work:a");
@@ -96,7 +100,7 @@ fn a_source_whose_name_is_part_of_another_is_not_taken_for_it() {
 }
 
 #[test]
-fn coupling_counts_what_two_cite_in_common() {
+fn coupling_and_candidates_count_common_citations() {
     let graph = graph();
     let columns = ["a_id", "b_id", "shared", "a_references", "b_references", "coupling"];
     // c is cited by a, b and x; b by a and x.
@@ -109,26 +113,8 @@ fn coupling_counts_what_two_cite_in_common() {
     assert!(graph.asked("v_bibliographic_coupling", &columns, &[("task_id", text("t"))]).is_empty(), "one is no pair");
     graph.stand(&["x"], "supports", "one");
     assert_eq!(graph.asked("v_bibliographic_coupling", &columns, &[("task_id", text("t"))]), ["x a 2 3 2 0.6667"]);
-}
 
-#[test]
-fn gaps_are_in_years_and_unknown_ones_last() {
-    let graph = graph();
-    let columns = ["citing_id", "cited_id", "age_gap"];
-    assert_eq!(
-        graph.asked("v_citation_age_gap", &columns, &[]),
-        ["a c 14", "x c 12", "b c 10", "a b 4", "x b 2", "c a -14", "x d -"]
-    );
-    assert_eq!(
-        graph.asked("v_citation_age_gap", &columns, &[("min_gap", SqlValue::Integer(12))]),
-        ["a c 14", "x c 12"]
-    );
-    assert_eq!(graph.asked("v_citation_age_gap", &columns, &[("task_id", text("t"))]), ["a c 14", "a b 4"]);
-}
-
-#[test]
-fn candidates_are_cited_by_ours_and_not_ours() {
-    let graph = graph();
+    let graph = self::graph();
     graph.0.execute("UPDATE works SET citation_count = 7, doi = '10.1/d' WHERE id = 'd'", []).expect("set");
     let columns = ["candidate_type", "candidate_id", "cited_by", "citation_count", "fragments"];
     // Ours are a and x: both cite b and c, x alone d. b has a fragment, which is neutral.

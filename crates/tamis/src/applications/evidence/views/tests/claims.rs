@@ -34,7 +34,7 @@ fn graph() -> Graph {
 }
 
 #[test]
-fn contradictions_are_scored_by_the_smaller_side() {
+fn contradictions_and_summaries_count_each_side_of_a_claim() {
     let graph = graph();
     let columns = ["claim_id", "supports", "refutes", "neutral", "n", "controversy"];
     // c and h are both half disputed: more evidence first. d has only refutations, e only support.
@@ -47,11 +47,7 @@ fn contradictions_are_scored_by_the_smaller_side() {
     assert_eq!(at_least(0.3), ["c", "h", "a"]);
     assert_eq!(at_least(0.25), ["c", "h", "a", "b"], "the bound itself passes");
     assert!(at_least(0.51).is_empty());
-}
 
-#[test]
-fn the_summary_has_every_claim_also_those_without_evidence() {
-    let graph = graph();
     let columns = ["claim_id", "supports", "refutes", "neutral", "origins", "sources", "support_share"];
     // Sources: p1 and p2 are one work. Shares: a (1+2)/(2+3), e (1+3)/(2+3), d 1/(2+2).
     assert_eq!(
@@ -68,10 +64,11 @@ fn the_summary_has_every_claim_also_those_without_evidence() {
             .asked("v_claim_evidence_summary", &columns, &[("claim_id", text("d")), ("task_id", text("u"))])
             .is_empty()
     );
-}
 
-#[test]
-fn the_share_weighs_by_confidence_and_takes_an_unjudged_edge_at_its_word() {
+    let columns = ["claim_id", "refutes", "neutral", "origins"];
+    assert_eq!(graph.asked("v_unsupported_claims", &columns, &[]), ["d 2 0 1", "f 0 1 0", "g 0 0 0"]);
+    assert_eq!(graph.asked("v_unsupported_claims", &["claim_id"], &[("task_id", text("t"))]), ["d", "g"]);
+
     let graph = Graph::empty();
     graph.page("p", None, None).page("q", None, None).page("r", None, None).claim("a", "t", Some(0.5));
     graph.edge("p", "supports", "a", Some(0.5)).edge("q", "refutes", "a", None).edge("r", "neutral", "a", Some(1.0));
@@ -80,25 +77,7 @@ fn the_share_weighs_by_confidence_and_takes_an_unjudged_edge_at_its_word() {
 }
 
 #[test]
-fn unsupported_is_what_nothing_speaks_for() {
-    let graph = graph();
-    let columns = ["claim_id", "refutes", "neutral", "origins"];
-    assert_eq!(graph.asked("v_unsupported_claims", &columns, &[]), ["d 2 0 1", "f 0 1 0", "g 0 0 0"]);
-    assert_eq!(graph.asked("v_unsupported_claims", &["claim_id"], &[("task_id", text("t"))]), ["d", "g"]);
-}
-
-#[test]
-fn origins_lead_back_to_the_work() {
-    let graph = graph();
-    graph.stand(&["p4"], "origin", "a");
-    let columns = ["claim_id", "fragment_id", "page_id", "work_id", "year"];
-    assert_eq!(graph.asked("v_claim_origins", &columns, &[]), ["a p1 p1 w 2020", "a p4 p4 - 2024", "d p3 p3 - -"]);
-    assert_eq!(graph.asked("v_claim_origins", &["fragment_id"], &[("claim_id", text("d"))]), ["p3"]);
-    assert!(graph.asked("v_claim_origins", &columns, &[("task_id", text("u"))]).is_empty());
-}
-
-#[test]
-fn the_chain_holds_what_takes_a_stand_and_no_origin() {
+fn the_chain_holds_stands_by_confidence_and_origins_lead_to_works() {
     let graph = graph();
     let columns = ["claim_id", "relation", "fragment_id", "page_id", "domain", "work_id"];
     assert_eq!(
@@ -114,10 +93,13 @@ fn the_chain_holds_what_takes_a_stand_and_no_origin() {
     );
     assert_eq!(refuting, ["a p3", "b p2", "d p1", "d p2"]);
     assert_eq!(graph.asked("v_evidence_chain", &columns, &[]).len(), 3 + 4 + 4 + 2 + 3 + 1 + 2);
-}
 
-#[test]
-fn the_surest_judgement_comes_first_within_a_relation() {
+    graph.stand(&["p4"], "origin", "a");
+    let columns = ["claim_id", "fragment_id", "page_id", "work_id", "year"];
+    assert_eq!(graph.asked("v_claim_origins", &columns, &[]), ["a p1 p1 w 2020", "a p4 p4 - 2024", "d p3 p3 - -"]);
+    assert_eq!(graph.asked("v_claim_origins", &["fragment_id"], &[("claim_id", text("d"))]), ["p3"]);
+    assert!(graph.asked("v_claim_origins", &columns, &[("task_id", text("u"))]).is_empty());
+
     let graph = Graph::empty();
     graph.page("p", None, None).page("q", None, None).page("r", None, None).claim("a", "t", None);
     graph.edge("p", "supports", "a", Some(0.7)).edge("q", "supports", "a", None).edge("r", "supports", "a", Some(0.9));

@@ -28,26 +28,18 @@ fn graph() -> Graph {
 }
 
 #[test]
-fn orphans_are_evidence_that_nobody_cites() {
+fn sources_are_ranked_by_support_citations_and_impact() {
     let graph = graph();
     let columns = ["source_type", "source_id", "year", "claims", "supports", "refutes", "cites"];
     // a and y are cited; y is neutral besides.
     assert_eq!(graph.asked("v_orphan_sources", &columns, &[]), ["page x 2022 2 0 1 2", "work b 2010 1 1 0 1"]);
     assert_eq!(graph.asked("v_orphan_sources", &columns, &[("task_id", text("t"))]), ["page x 2022 1 0 1 2"]);
-}
 
-#[test]
-fn authority_is_support_and_citations() {
-    let graph = graph();
     let columns = ["source_id", "claims_supported", "cited_by", "cites", "authority"];
     // a: one and three, cited by x and b: 2 + 0.5 · 2. b: three, cites one: 1 + 0.2. y: 0.5. x supports nothing and is not cited.
     assert_eq!(graph.asked("v_source_authority", &columns, &[]), ["a 2 2 0 3", "b 1 0 1 1.2", "y 0 1 0 0.5"]);
     assert_eq!(graph.asked("v_source_authority", &columns, &[("task_id", text("t"))]), ["a 1 2 0 2"]);
-}
 
-#[test]
-fn impact_is_the_formula() {
-    let graph = graph();
     let columns = ["source_id", "claims_generated", "mean_confidence", "supports", "impact"];
     // a: one and two of 0.9 and 0.5, three edges of support: 2 + 0.5 · 0.7 · 2 + 0.3 · 3 = 3.6. x: four, without a
     // confidence: 1 + 0.5 · 0.5. b: 0.3.
@@ -55,10 +47,7 @@ fn impact_is_the_formula() {
     // Of t: a supports one: 2 + 0.7 + 0.3.
     assert_eq!(graph.asked("v_source_impact", &columns, &[("task_id", text("t"))]), ["a 2 0.7 1 3"]);
     assert_eq!(graph.asked("v_source_impact", &["source_id"], &[("task_id", text("u"))]), ["x", "a", "b"]);
-}
 
-#[test]
-fn equal_ones_stand_by_type_and_name() {
     let graph = Graph::empty();
     graph.work("b", None).work("a", None).page("b1", Some("b"), None).page("a1", Some("a"), None).page("c", None, None);
     graph.claim("one", "t", None).stand(&["a1", "b1", "c"], "supports", "one");

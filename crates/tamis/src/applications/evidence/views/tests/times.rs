@@ -37,21 +37,7 @@ fn graph() -> Graph {
 }
 
 #[test]
-fn the_timeline_is_by_year_and_the_unknown_last() {
-    let graph = graph();
-    graph.stand(&["y2023"], "neutral", "new").stand(&["y2023"], "origin", "old");
-    let columns = ["year", "fragments", "claims", "sources", "supports", "refutes", "neutral"];
-    assert_eq!(
-        graph.asked("v_evidence_timeline", &columns, &[]),
-        ["2010 1 3 1 2 1 0", "2023 1 2 1 1 0 1", "2024 2 3 2 3 1 0", "2026 2 3 2 2 2 0", "- 1 1 1 1 0 0"]
-    );
-    let years = |given: &[(&str, SqlValue)]| graph.asked("v_evidence_timeline", &["year", "supports"], given);
-    assert_eq!(years(&[("claim_id", text("new"))]), ["2010 1", "2023 0", "2024 1", "2026 1"]);
-    assert_eq!(years(&[("task_id", text("t"))]), ["2010 2", "2023 0", "2024 1", "2026 1", "- 1"]);
-}
-
-#[test]
-fn freshness_is_the_mean_age_of_what_has_a_year() {
+fn times_are_years_of_pages_and_works() {
     let graph = graph();
     let columns = [
         "claim_id", "dated", "undated", "mean_age", "newest_support", "newest_refutation", "recent_supports",
@@ -69,11 +55,7 @@ fn freshness_is_the_mean_age_of_what_has_a_year() {
     let rows = graph.asked("v_evidence_freshness", &["claim_id", "mean_age", "recent_supports"], &then);
     // Seen from 2024, later evidence has a negative age and is recent.
     assert_eq!(rows, ["disputed -1 2", "even 0.5 1", "refuted 14 0"]);
-}
 
-#[test]
-fn a_consensus_emerges_where_recent_support_outweighs_the_earlier_and_what_refutes() {
-    let graph = graph();
     graph.stand(&["none"], "supports", "new");
     let columns = ["claim_id", "recent_supports", "earlier_supports", "undated_supports", "recent_refutes", "trend"];
     // even has as much support as before, disputed as much against it, old none recently.
@@ -81,11 +63,7 @@ fn a_consensus_emerges_where_recent_support_outweighs_the_earlier_and_what_refut
     let wider = graph.asked("v_emerging_consensus", &["claim_id", "trend"], &[("recent_years", SqlValue::Integer(4))]);
     assert_eq!(wider, ["even 2", "new 1"], "2023 and later");
     assert!(graph.asked("v_emerging_consensus", &columns, &[("task_id", text("u"))]).is_empty());
-}
 
-#[test]
-fn outdated_is_what_has_no_recent_support() {
-    let graph = graph();
     let columns = ["claim_id", "newest_support", "years_since", "supports", "undated_supports", "newest_refutation"];
     // Only refuted: without support that could be old. Undated: unknown.
     assert_eq!(graph.asked("v_outdated_evidence", &columns, &[]), ["old 2010 16 1 0 2026"]);
@@ -95,4 +73,15 @@ fn outdated_is_what_has_no_recent_support() {
     assert_eq!(from(16), ["old"], "the bound itself passes");
     assert!(from(17).is_empty());
     assert!(graph.asked("v_outdated_evidence", &columns, &[("task_id", text("u"))]).is_empty());
+
+    let graph = self::graph();
+    graph.stand(&["y2023"], "neutral", "new").stand(&["y2023"], "origin", "old");
+    let columns = ["year", "fragments", "claims", "sources", "supports", "refutes", "neutral"];
+    assert_eq!(
+        graph.asked("v_evidence_timeline", &columns, &[]),
+        ["2010 1 3 1 2 1 0", "2023 1 2 1 1 0 1", "2024 2 3 2 3 1 0", "2026 2 3 2 2 2 0", "- 1 1 1 1 0 0"]
+    );
+    let years = |given: &[(&str, SqlValue)]| graph.asked("v_evidence_timeline", &["year", "supports"], given);
+    assert_eq!(years(&[("claim_id", text("new"))]), ["2010 1", "2023 0", "2024 1", "2026 1"]);
+    assert_eq!(years(&[("task_id", text("t"))]), ["2010 2", "2023 0", "2024 1", "2026 1", "- 1"]);
 }
