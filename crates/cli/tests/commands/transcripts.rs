@@ -19,7 +19,8 @@
 //! case is about are written to `..`, outside the tree.
 //!
 //! What differs from run to run is left open as in the documentation, whose comparison this is: identifiers of queries, dates of
-//! today, times, durations and sizes. `…` stands for any text, and a line of it for any lines.
+//! today, times, durations and sizes. `…` stands for any text, and a line of it for any lines. Scores are not left open: a case whose
+//! texts hold the time of day, such as a new note, shows nothing that depends on them.
 //!
 //! `TAMIS_TRANSCRIPTS_WRITE=1` writes the lines that differ into the files, also below commands that have no output yet. Read them
 //! before you keep them.
@@ -38,6 +39,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::slice::from_ref;
+use std::sync::LazyLock;
+
+/// Shares and probabilities, which differ from machine to machine and are not written.
+static SHARE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b\d+%").expect("a regular expression"));
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/transcripts")
@@ -107,7 +112,8 @@ fn run(name: &str) {
     if std::env::var_os("TAMIS_TRANSCRIPTS_WRITE").is_some() && written != source {
         fs::write(&path, written).expect("written");
     }
-    let faults: Vec<_> = faults.iter().map(|fault| format!("transcripts/{name}.md:{fault}")).collect();
+    let faults: Vec<_> =
+        faults.iter().map(|fault| format!("crates/cli/tests/commands/transcripts/{name}.md:{fault}")).collect();
     assert!(
         faults.is_empty(),
         "(-) what the transcript shows and (+) what is printed differ:\n\n{}\n\n\
@@ -147,9 +153,7 @@ fn run_block(tree: &Tree, aliases: &mut Aliases, block: &Block, faults: &mut Vec
             let signed =
                 |sign, lines: &[String]| lines.iter().map(|line| format!("\n{sign} {line}")).collect::<String>();
             faults.push(format!("{}: $ {}{}{}", line + begin, step.command, signed('-', removed), signed('+', added)));
-            // Shares and probabilities differ from machine to machine.
-            let share = Regex::new(r"\b\d+%").expect("a regular expression");
-            let added: Vec<_> = added.iter().map(|line| share.replace_all(line, "…%").into_owned()).collect();
+            let added: Vec<_> = added.iter().map(|line| SHARE.replace_all(line, "…%").into_owned()).collect();
             step.output.splice(begin..begin + removed.len(), added);
         }
         line = next;
