@@ -154,11 +154,11 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
     let mut client = server(&tree);
     let mut quoted = 0;
     for (tool, arguments) in calls() {
-        let message = client.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         let what = format!("{tool} {arguments}");
-        shows_all(&what, &message);
-        let text = message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{what}: {message}"));
-        if message["result"]["isError"] == true {
+        let result = client.call(tool, arguments);
+        shows_all(&what, &result);
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{what}: {result}"));
+        if result["isError"] == true {
             // An error is on one line, so that none of it can pass for another message, and names by others are fenced.
             assert_eq!(outside(text).lines().count(), 1, "{what}: {text}");
         } else {
@@ -454,22 +454,6 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     }
     client.send_line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/none\"}\n\n");
     assert!(client.request("ping", json!({}))["result"].is_object(), "it goes on");
-}
-
-#[test]
-fn what_the_clients_of_agents_send_for_numbers_flags_and_lists_is_understood() {
-    let tree = Tree::indexed();
-    let mut client = server(&tree);
-    let (clear, _) = client.good("search", json!({ "query": "oven", "limit": 1, "languages": ["markdown"] }));
-    let (loose, _) =
-        client.good("search", json!({ "query": "oven", "limit": "1", "languages": "markdown", "cursor": "" }));
-    assert_eq!((&loose["results"], &loose["remaining"]), (&clear["results"], &clear["remaining"]), "{loose}");
-    client.good(
-        "grep",
-        json!({ "pattern": "OVEN", "ignore_case": "true", "paths": "[\"docs/**\"]", "max_chars": "2000" }),
-    );
-    let refused = client.refused("search", json!({ "query": "oven", "limit": "many" }));
-    assert!(refused.contains("limit = \"many\": must be a whole number"), "{refused}");
 }
 
 #[test]

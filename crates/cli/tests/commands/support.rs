@@ -5,10 +5,11 @@ pub mod endpoint;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -48,8 +49,10 @@ const FILES: [(&str, &str); 7] = [
 
 /// A tree and a home directory, with ways to run the binary in them.
 pub struct Tree {
-    directory: TempDir,
-    home: TempDir,
+    /// Holds the root, `tree`, and the user's directory, `home`.
+    _directory: TempDir,
+    root: PathBuf,
+    home: PathBuf,
 }
 
 impl Tree {
@@ -71,23 +74,23 @@ impl Tree {
 
     /// A root without files.
     pub fn empty() -> Self {
-        let tree = Tree {
-            directory: tempfile::tempdir().expect("a temporary directory"),
-            home: tempfile::tempdir().expect("a temporary directory"),
-        };
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let [root, home] =
+            ["tree", "home"].map(|name| dunce::canonicalize(directory.path()).expect("a path").join(name));
         // A marker, so that no directory above becomes the root.
-        fs::create_dir(tree.root().join(".git")).expect("made");
-        tree
+        fs::create_dir_all(root.join(".git")).expect("made");
+        fs::create_dir(&home).expect("made");
+        Tree { _directory: directory, root, home }
     }
 
     /// The root.
     pub fn root(&self) -> &Path {
-        self.directory.path()
+        &self.root
     }
 
     /// The user's configuration directory.
     pub fn home(&self) -> &Path {
-        self.home.path()
+        &self.home
     }
 
     /// Writes a file under the root.
@@ -100,25 +103,29 @@ impl Tree {
 
     /// The binary in the root, with the quick model alone unless a test says otherwise.
     pub fn tamis(&self, arguments: &[&str]) -> Command {
-        let mut command = bare(arguments);
+        Command::from_std(self.process(arguments))
+    }
+
+    /// The same as a process whose streams a test holds.
+    pub fn process(&self, arguments: &[&str]) -> std::process::Command {
+        let mut command = self.command(assert_cmd::cargo::cargo_bin!("tamis"));
+        command.args(arguments);
+        command
+    }
+
+    /// Any program in the root, with the same environment.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> std::process::Command {
+        let mut command = isolated(program);
         command.current_dir(self.root());
         command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
         command.env("TAMIS_CACHE", self.home().join("cache"));
         command
     }
 
-    /// The same as a process whose streams a test holds.
-    pub fn process(&self, arguments: &[&str]) -> std::process::Command {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("TAMIS_") {
-                command.env_remove(name);
-            }
-        }
-        command.args(arguments).current_dir(self.root());
-        command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
-        command.env("TAMIS_CACHE", self.home().join("cache"));
-        command
+    /// The same, started with its output left out.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.process(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
     }
 
     /// Returns the binary's standard output, which must be JSON.
@@ -132,14 +139,19 @@ impl Tree {
 
 /// The binary without any environment variable that could change its behaviour.
 pub fn bare(arguments: &[&str]) -> Command {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("tamis");
+    let mut command = isolated(assert_cmd::cargo::cargo_bin!("tamis"));
+    command.args(arguments);
+    Command::from_std(command)
+}
+
+fn isolated(program: impl AsRef<OsStr>) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
     for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy().into_owned();
-        if name.starts_with("TAMIS_") || ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].contains(&name.as_str()) {
-            command.env_remove(name);
+        let text = name.to_string_lossy();
+        if text.starts_with("TAMIS_") || ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].contains(&&*text) {
+            command.env_remove(&name);
         }
     }
-    command.args(arguments);
     command
 }
 

@@ -28,7 +28,7 @@ static OPEN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What stands for what in the rest of a page.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Aliases {
     shown_to_printed: BTreeMap<String, String>,
 }

@@ -41,77 +41,52 @@ fn routes_answer_as_their_commands_do() {
     let root = directory.path();
     let server = serve(root, &[]);
     for (path, arguments) in [
-        (
-            "/v1/search?query=how+hot+should+the+oven+be",
-            &["search", "--no-refresh", "--json", "how hot should the oven be"][..],
-        ),
+        ("/v1/search?query=how+hot+should+the+oven+be", "search --no-refresh 'how hot should the oven be'"),
         (
             "/v1/search?query=retry&languages=rs&kinds=function&explain&limit=1&no_gate&want=all",
-            &[
-                "search", "--no-refresh", "--json", "retry", "--lang", "rs", "--kind", "function", "--explain", "-n",
-                "1", "--no-gate", "--want", "all",
-            ],
+            "search --no-refresh retry --lang rs --kind function --explain -n 1 --no-gate --want all",
         ),
         (
             "/v1/search?query=bread&cut=max_gap&mode=semantic&paths=*.md&context=0&passages=true",
-            &[
-                "search", "--no-refresh", "--json", "bread", "--cut", "max_gap", "--mode", "semantic", "--path",
-                "*.md", "--context", "0", "--passages",
-            ],
+            "search --no-refresh bread --cut max_gap --mode semantic --path '*.md' --context 0 --passages",
         ),
-        ("/v1/search?query=zeppelin", &["search", "--no-refresh", "--json", "zeppelin"]),
-        ("/v1/search?query=xylophones&no_gate", &["search", "--no-refresh", "--json", "xylophones", "--no-gate"]),
+        ("/v1/search?query=zeppelin", "search --no-refresh zeppelin"),
+        ("/v1/search?query=xylophones&no_gate", "search --no-refresh xylophones --no-gate"),
         (
             "/v1/search?query=error&collections=issues&states=closed&types=issue&since=2024-01-01",
-            &[
-                "search", "--no-refresh", "--json", "error", "--collection", "issues", "--state", "closed", "--type",
-                "issue", "--since", "2024-01-01",
-            ],
+            "search --no-refresh error --collection issues --state closed --type issue --since 2024-01-01",
         ),
-        ("/v1/recall?query=when+do+we+bake", &["recall", "--no-refresh", "--json", "when do we bake"]),
-        ("/v1/documents?path=oven.md:3", &["get", "oven.md:3", "--json"]),
-        ("/v1/documents?path=src/retry.rs&context=1", &["get", "src/retry.rs", "--context", "1", "--json"]),
-        ("/v1/documents/src%2Fretry.rs:2", &["get", "src/retry.rs:2", "--json"]),
-        ("/v1/documents/1", &["get", "1", "--json"]),
-        ("/v1/related?id=src/retry.rs:2", &["related", "--no-refresh", "src/retry.rs:2", "--json"]),
-        (
-            "/v1/pack?query=how+hot+should+the+oven+be",
-            &["pack", "--no-refresh", "--json", "how hot should the oven be"],
-        ),
-        (
-            "/v1/grep?pattern=retry_%5Cw%2B&context=1",
-            &["grep", "--no-refresh", "--json", "-C", "1", "--limit", "1000", r"retry_\w+"],
-        ),
-        ("/v1/files?pattern=src/", &["files", "--no-refresh", "--json", "src/"]),
-        ("/v1/outline?path=src/retry.rs", &["outline", "--no-refresh", "--json", "src/retry.rs"]),
-        (
-            "/v1/troubleshoot?issue=2&threshold=0.1",
-            &["troubleshoot", "--no-refresh", "--json", "--issue", "2", "--threshold", "0.1"],
-        ),
-        ("/v1/duplicates?number=2", &["duplicates", "--no-refresh", "--json", "2"]),
-        ("/v1/evidence/rank?claim=c1", &["evidence", "rank", "c1", "--no-refresh", "--json"]),
+        ("/v1/recall?query=when+do+we+bake", "recall --no-refresh 'when do we bake'"),
+        ("/v1/documents?path=oven.md:3", "get oven.md:3"),
+        ("/v1/documents?path=src/retry.rs&context=1", "get src/retry.rs --context 1"),
+        ("/v1/documents/src%2Fretry.rs:2", "get src/retry.rs:2"),
+        ("/v1/documents/1", "get 1"),
+        ("/v1/related?id=src/retry.rs:2", "related --no-refresh src/retry.rs:2"),
+        ("/v1/pack?query=how+hot+should+the+oven+be", "pack --no-refresh 'how hot should the oven be'"),
+        ("/v1/grep?pattern=retry_%5Cw%2B&context=1", r#"grep --no-refresh -C 1 --limit 1000 'retry_\w+'"#),
+        ("/v1/files?pattern=src/", "files --no-refresh src/"),
+        ("/v1/outline?path=src/retry.rs", "outline --no-refresh src/retry.rs"),
+        ("/v1/troubleshoot?issue=2&threshold=0.1", "troubleshoot --no-refresh --issue 2 --threshold 0.1"),
+        ("/v1/duplicates?number=2", "duplicates --no-refresh 2"),
+        ("/v1/evidence/rank?claim=c1", "evidence rank c1 --no-refresh"),
         (
             "/v1/evidence/search?query=folic+acid&min_similarity=0.1",
-            &["evidence", "search", "folic acid", "--min-similarity", "0.1", "--no-refresh", "--json"],
+            "evidence search 'folic acid' --min-similarity 0.1 --no-refresh",
         ),
-        ("/v1/evidence/views", &["evidence", "views", "--json"]),
-        (
-            "/v1/evidence/views/v_evidence_chain?task=t1",
-            &["evidence", "view", "v_evidence_chain", "--task", "t1", "--json"],
-        ),
+        ("/v1/evidence/views", "evidence views"),
+        ("/v1/evidence/views/v_evidence_chain?task=t1", "evidence view v_evidence_chain --task t1"),
         (
             "/v1/evidence/sql?sql=SELECT+text+FROM+claims+WHERE+id=:id&parameters=id=c1",
-            &["evidence", "sql", "SELECT text FROM claims WHERE id=:id", "--param", "id=c1", "--json"],
+            "evidence sql 'SELECT text FROM claims WHERE id=:id' --param id=c1",
         ),
     ] {
         let answer = get(&server, path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         assert_eq!(answer.header("content-type"), Some("application/json"), "{path}");
-        assert!(
-            answer.bytes.ends_with(b"}\n") || answer.bytes.ends_with(b"]\n"),
-            "{path}: one line as the command prints"
-        );
-        assert_eq!(stable(answer.json()), stable(command(root, arguments)), "{path}");
+        assert!(answer.bytes.ends_with(b"}\n") || answer.bytes.ends_with(b"]\n"), "{path}: one line, as printed");
+        let arguments = shlex::split(arguments).expect("closed quotes");
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(["--json"]).collect();
+        assert_eq!(stable(answer.json()), stable(command(root, &arguments)), "{path}");
     }
     let found = get(&server, "/v1/search?query=how+hot+should+the+oven+be").json();
     assert!(found["results"][0]["path"] == "oven.md" && found["query_id"].is_string(), "{found}");

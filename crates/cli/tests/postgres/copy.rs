@@ -1,7 +1,7 @@
 //! `tamis store copy` and `migrate` through the program: a directory to a database and back.
 
 use crate::database::TestDatabase;
-use crate::{decided, json_of, tamis, tree};
+use crate::{decided, done, json_of, tamis, tree};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -38,12 +38,6 @@ fn filled() -> tempfile::TempDir {
 
 fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
-}
-
-fn done(command: &mut std::process::Command) -> String {
-    let output = command.output().expect("it runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
 }
 
 /// Copies, and returns the summary.

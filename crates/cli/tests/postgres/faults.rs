@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::database::TestDatabase;
 use crate::private::PrivateServer;
 use crate::proxy::{Proxy, Way};
-use crate::{ask, json_of, tamis, tree};
+use crate::{ask, done, json_of, tamis, tree};
 
 /// What a command writes that fails.
 fn refused(command: &mut Command) -> String {
@@ -32,7 +32,7 @@ fn parts(url: &str) -> (String, u16, String) {
 }
 
 #[test]
-fn a_server_that_refuses_says_why_and_what_to_do() {
+fn refusal_of_a_server_names_the_reason_and_the_way_out() {
     let Some(server) =
         PrivateServer::start("max_connections = 4\nsuperuser_reserved_connections = 0\nreserved_connections = 0")
     else {
@@ -66,9 +66,7 @@ fn a_server_that_refuses_says_why_and_what_to_do() {
     says(&with("tamis:secret@"), &["password authentication failed for user \"tamis\"", "PGPASSWORD", "PGPASSFILE"]);
     says(&with("tamis@"), &["password missing", "PGPASSWORD"]);
     says(&with("nobody:secret@"), &["nobody", "pg_hba.conf"]);
-    let done =
-        tamis(directory.path(), Some(&with("tamis@"))).env("PGPASSWORD", "right").args(["store", "init"]).output();
-    assert!(done.expect("it runs").status.success());
+    done(tamis(directory.path(), Some(&with("tamis@"))).env("PGPASSWORD", "right").args(["store", "init"]));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let address = with("tamis:right@");
@@ -88,7 +86,7 @@ fn a_server_that_refuses_says_why_and_what_to_do() {
 }
 
 #[test]
-fn a_server_without_pgvector_and_a_standby_say_what_is_missing() {
+fn missing_pgvector_and_a_standby_are_named() {
     let Some(server) = PrivateServer::start("extension_control_path = '/nowhere'") else { return };
     let (directory, url) = (tree(), server.url());
     let init = || refused(tamis(directory.path(), Some(&url)).args(["store", "init"]));
@@ -102,8 +100,7 @@ fn a_server_without_pgvector_and_a_standby_say_what_is_missing() {
     let text = refused(tamis(directory.path(), Some(&plain)).args(["store", "init"]));
     assert_says(&text, &["permission denied", "CREATE EXTENSION vector SCHEMA public"]);
 
-    let indexed = tamis(directory.path(), Some(&url)).args(["index", "-q"]).output().expect("it runs");
-    assert!(indexed.status.success(), "{indexed:?}");
+    done(tamis(directory.path(), Some(&url)).args(["index", "-q"]));
     server.write("standby.signal", "");
     server.restart();
     assert_eq!(ask(&url, "SELECT pg_is_in_recovery()::text"), "true");
@@ -115,7 +112,7 @@ fn a_server_without_pgvector_and_a_standby_say_what_is_missing() {
 }
 
 #[test]
-fn an_older_server_and_a_full_disk_are_named() {
+fn old_server_and_full_disk_are_named() {
     let Some(database) = TestDatabase::create() else { return };
     let (directory, url) = (tree(), database.url());
     let (user, port, name) = parts(&url);
@@ -125,7 +122,7 @@ fn an_older_server_and_a_full_disk_are_named() {
     assert_says(&text, &["PostgreSQL 15.12", "at least version 16", "upgrade"]);
 
     let root = directory.path();
-    assert!(tamis(root, Some(&url)).args(["index", "-q"]).output().expect("it runs").status.success());
+    done(tamis(root, Some(&url)).args(["index", "-q"]));
     ask(
         &url,
         "CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS \
@@ -140,11 +137,11 @@ fn an_older_server_and_a_full_disk_are_named() {
 }
 
 #[test]
-fn a_slow_network_ends_in_time_and_a_cut_one_is_read_again() {
+fn silent_network_times_out_and_a_cut_connection_is_retried() {
     let Some(database) = TestDatabase::create() else { return };
     let (directory, url) = (tree(), database.url());
     let root = directory.path();
-    assert!(tamis(root, Some(&url)).args(["index", "-q"]).output().expect("it runs").status.success());
+    done(tamis(root, Some(&url)).args(["index", "-q"]));
     let (user, port, name) = parts(&url);
     let proxy = Proxy::before(port, Way::Silent);
     let through = proxy.url(&name, &user);
@@ -170,11 +167,11 @@ fn a_slow_network_ends_in_time_and_a_cut_one_is_read_again() {
 }
 
 #[test]
-fn an_interrupted_command_leaves_no_statement_behind() {
+fn interrupted_command_leaves_no_statement_running() {
     let Some(database) = TestDatabase::create() else { return };
     let (directory, url) = (tree(), database.url());
     let root = directory.path();
-    assert!(tamis(root, Some(&url)).args(["index", "-q"]).output().expect("it runs").status.success());
+    done(tamis(root, Some(&url)).args(["index", "-q"]));
     let blocked = Blocked::new(&url);
     let mut command = tamis(root, Some(&url));
     let mut child =
@@ -236,29 +233,25 @@ impl Drop for Blocked {
 }
 
 #[test]
-fn a_certificate_of_an_authority_of_ones_own_is_trusted_where_it_is_named() {
+fn certificate_of_a_private_authority_is_trusted_once_named() {
     let Some(database) = TestDatabase::create() else { return };
     let (user, port, name) = parts(&database.url());
     let directory = tree();
     let root = directory.path();
-    let openssl = |arguments: &[&str]| {
-        let made = Command::new("openssl").args(arguments).current_dir(root).output();
+    let certificate = |arguments: &str| {
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
+        let words = format!("req -x509 {key} {arguments}");
+        let made = Command::new("openssl").args(words.split(' ')).current_dir(root).output();
         made.is_ok_and(|output| output.status.success())
     };
-    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-    let of = |arguments: &[&'static str]| [&["req", "-x509"][..], &key, arguments].concat();
-    let authority = of(&[
-        "-subj", "/CN=ours", "-keyout", "ca.key", "-out", "ca.pem", "-addext", "basicConstraints=critical,CA:TRUE",
-    ]);
-    if !openssl(&authority) {
+    if !certificate("-subj /CN=ours -keyout ca.key -out ca.pem -addext basicConstraints=critical,CA:TRUE") {
         eprintln!("not tested: openssl cannot be run");
         return;
     }
-    let host = of(&[
-        "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.crt", "-CA", "ca.pem", "-CAkey", "ca.key",
-        "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE",
-    ]);
-    assert!(openssl(&host));
+    assert!(certificate(
+        "-subj /CN=localhost -keyout server.key -out server.crt -CA ca.pem -CAkey ca.key \
+         -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE"
+    ));
     let front = crate::tls::Front::before(port, &root.join("server.crt"), &root.join("server.key"));
     let authority = root.join("ca.pem").to_str().expect("UTF-8").to_owned();
     let at = |host: &str, parameters: &str| format!("postgres://{user}@{host}:{}/{name}{parameters}", front.port);
@@ -267,11 +260,9 @@ fn a_certificate_of_an_authority_of_ones_own_is_trusted_where_it_is_named() {
         at("localhost", &format!("?sslmode=verify-full&sslrootcert={authority}")),
         at("localhost", &format!("?sslmode=prefer&sslrootcert={authority}")),
     ] {
-        let done = tamis(root, Some(&url)).args(status).output().expect("it runs");
-        assert!(done.status.success(), "{url}: {}", String::from_utf8_lossy(&done.stderr));
+        done(tamis(root, Some(&url)).args(status));
     }
-    let done = tamis(root, Some(&at("localhost", ""))).env("PGSSLROOTCERT", &authority).args(status).output();
-    assert!(done.expect("it runs").status.success());
+    done(tamis(root, Some(&at("localhost", ""))).env("PGSSLROOTCERT", &authority).args(status));
     let says = |url: String, said: &[&str]| assert_says(&refused(tamis(root, Some(&url)).args(status)), said);
     says(at("localhost", "?sslmode=require"), &["sslrootcert=FILE", "PGSSLROOTCERT"]);
     says(at("127.0.0.1", &format!("?sslrootcert={authority}")), &["name the host as the certificate does"]);

@@ -58,6 +58,14 @@ fn tamis(root: &Path, url: Option<&str>) -> Command {
     command
 }
 
+/// Runs a command that succeeds. Returns what it prints.
+fn done(command: &mut Command) -> String {
+    let output = command.output().expect("it runs");
+    let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    assert!(output.status.success(), "{out}{err}");
+    out
+}
+
 fn json_of(command: &mut Command) -> Value {
     let output = command.output().expect("it runs");
     serde_json::from_slice(&output.stdout)
@@ -98,8 +106,7 @@ fn a_database_answers_as_a_directory_does() {
     let Some(database) = TestDatabase::create() else { return };
     let (directory, url) = (tree(), database.url());
     let root = directory.path();
-    let indexed = tamis(root, Some(&url)).args(["index", "-q"]).output().expect("it runs");
-    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
+    done(tamis(root, Some(&url)).args(["index", "-q"]));
     assert!(!root.join("mill/.tamis").exists(), "nothing is kept in the tree");
     for words in [
         &["search", "--json", "how hot should the oven be"][..],
@@ -115,8 +122,7 @@ fn a_database_answers_as_a_directory_does() {
     let status = json_of(tamis(root, Some(&url)).args(["store", "status", "--json"]));
     assert_eq!((&status["namespaces"][0]["name"], &status["namespaces"][0]["documents"]), (&json!("mill"), &json!(82)));
     for words in [&["store", "check"][..], &["doctor", "--check-only"]] {
-        let done = tamis(root, Some(&url)).args(words).output().expect("it runs");
-        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stdout));
+        done(tamis(root, Some(&url)).args(words));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::database::TestDatabase;
 use crate::support::{Server, end_of, request};
-use crate::{json_of, tamis, tree};
+use crate::{done, json_of, tamis, tree};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -21,8 +21,7 @@ fn indexed() -> Option<(TestDatabase, tempfile::TempDir)> {
 /// Queues trees and works until the queue is empty.
 fn run_jobs(root: &Path, database: &TestDatabase, trees: &[&str]) {
     let paths = trees.iter().map(|tree| root.join(tree));
-    let added = tamis(root, Some(&database.url())).args(["jobs", "add"]).args(paths).output().expect("it runs");
-    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    done(tamis(root, Some(&database.url())).args(["jobs", "add"]).args(paths));
     let worked = worker(root, database).wait_with_output().expect("it ends");
     assert!(worked.status.success(), "{}", String::from_utf8_lossy(&worked.stderr));
 }
@@ -41,9 +40,8 @@ fn jobs(root: &Path, database: &TestDatabase) -> Vec<Value> {
 /// A server that reads no tree itself.
 fn server(root: &Path, database: &TestDatabase) -> Server {
     let mut command = tamis(root, Some(&database.url()));
-    Server::of(
-        command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh", "--allow-feedback", "--log-format", "json"]),
-    )
+    let arguments = "serve --http 127.0.0.1:0 --no-refresh --allow-feedback --log-format json";
+    Server::of(command.args(arguments.split(' ')))
 }
 
 fn get(server: &Server, path: &str) -> Value {
@@ -168,12 +166,7 @@ fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
             fs::write(root.join(name).join(format!("{file}.md")), text).expect("written");
         }
     }
-    let added = tamis(root, Some(&database.url()))
-        .args(["jobs", "add"])
-        .args(names.iter().map(|name| root.join(name)))
-        .output()
-        .expect("it runs");
-    assert!(added.status.success());
+    done(tamis(root, Some(&database.url())).args(["jobs", "add"]).args(names.iter().map(|name| root.join(name))));
     let mut workers: Vec<Child> = (0..10).map(|_| worker(root, &database)).collect();
     // Three of them are killed, one after the other, as soon as they have a job.
     let mut killed = 0;
@@ -201,8 +194,7 @@ fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
     let status = json_of(tamis(root, Some(&database.url())).args(["store", "status", "--json"]));
     let namespaces = status["namespaces"].as_array().expect("namespaces");
     assert_eq!(namespaces.iter().filter(|namespace| namespace["documents"] == 30).count(), TREES, "{status}");
-    let check = tamis(root, Some(&database.url())).args(["store", "check", "--check-only"]).output().expect("it runs");
-    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+    done(tamis(root, Some(&database.url())).args(["store", "check", "--check-only"]));
 }
 
 #[test]
@@ -218,9 +210,7 @@ fn a_worker_reads_nothing_outside_of_its_roots() {
     std::os::unix::fs::symlink(root.join("secret"), root.join("trees/link")).expect("linked");
     let url = database.url();
     let queue = |namespace: &str, path: &Path| {
-        let mut add = tamis(root, Some(&url));
-        let added = add.args(["jobs", "add", "--namespace", namespace]).arg(path).output().expect("it runs");
-        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+        done(tamis(root, Some(&url)).args(["jobs", "add", "--namespace", namespace]).arg(path));
     };
     queue("outside", &root.join("secret"));
     queue("plain", &root.join("trees/plain"));
@@ -342,8 +332,7 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     fs::write(choosing.join("b.md"), "# Sails\n\nThe sails turn.\n").expect("written");
     for text in ["[[collection]]\npath = '.'\nnamespace = 'mill'\n", "[[collection]]\npath = 'mill'\n"] {
         fs::write(choosing.join(".tamis/config.toml"), text).expect("written");
-        let added = tamis(root, Some(&url)).args(["jobs", "add"]).arg(&choosing).output().expect("it runs");
-        assert!(added.status.success(), "{added:?}");
+        done(tamis(root, Some(&url)).args(["jobs", "add"]).arg(&choosing));
         database.execute("UPDATE tamis.jobs SET failures = 2 WHERE namespace = 'choosing' AND state = 'waiting'");
         let worked = worker(root, &database).wait_with_output().expect("it ends");
         assert_eq!(worked.status.code(), Some(1), "{worked:?}");

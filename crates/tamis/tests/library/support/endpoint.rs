@@ -5,7 +5,9 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A received request.
@@ -20,6 +22,8 @@ pub struct Endpoint {
     /// The base address, which ends with `/v1`.
     pub url: String,
     requests: Arc<Mutex<Vec<Request>>>,
+    stopped: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 impl Endpoint {
@@ -29,8 +33,13 @@ impl Endpoint {
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
         let requests = Arc::new(Mutex::new(Vec::new()));
         let received = requests.clone();
-        std::thread::spawn(move || {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let ends = stopped.clone();
+        let thread = std::thread::spawn(move || {
             for stream in listener.incoming() {
+                if ends.load(Ordering::SeqCst) {
+                    return;
+                }
                 let stream = stream.expect("a connection");
                 let request = Request::read(&stream);
                 let number = {
@@ -44,7 +53,15 @@ impl Endpoint {
                 }
             }
         });
-        Endpoint { url, requests }
+        Endpoint { url, requests, stopped, thread }
+    }
+
+    /// Stops it, so that its address refuses connections.
+    pub fn stop(self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        let address = self.url.trim_start_matches("http://").trim_end_matches("/v1");
+        drop(TcpStream::connect(address).expect("it listens"));
+        self.thread.join().expect("no panic");
     }
 
     /// The requests so far.

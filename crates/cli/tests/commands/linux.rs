@@ -1,4 +1,4 @@
-//! A full disk: the index is searched and described, with a warning.
+//! What only Linux has: a full disk made for a test, and names of files that are no text.
 #![cfg(target_os = "linux")]
 
 use crate::support::{Tree, run};
@@ -68,36 +68,22 @@ fn search_and_status_answer_on_a_full_disk_with_a_warning() {
 }
 
 #[test]
-fn an_import_that_cannot_be_published_says_that_it_is_committed() {
-    let tree = Tree::indexed();
-    // The search indexes cannot be written for whatever reason; the database can.
-    let lexical = tree.root().join(".tamis/lexical");
-    fs::remove_dir_all(&lexical).expect("removed");
-    fs::write(&lexical, "in the way").expect("written");
-    let issue =
-        serde_json::json!({ "number": 1, "title": "Login fails with a bad token", "body": "It says bad token." });
-    tree.write("issues.jsonl", &issue.to_string());
-    let (code, _, err) = run(tree.tamis(&["import", "issues", "issues.jsonl"]));
-    assert_eq!(code, 2, "{err}");
-    assert!(err.contains("is committed") && err.contains("catch up"), "{err}");
-    assert!(!err.contains("unchanged"), "{err}");
-    fs::remove_file(&lexical).expect("removed");
-    let answer = tree.json(&["search", "--json", "login bad token", "--collection", "issues"]);
-    assert!(answer["results"][0]["path"].is_string(), "{answer}");
-}
-
-#[test]
-fn a_lost_lexical_index_that_cannot_be_made_again_leaves_the_vectors_to_answer() {
-    let tree = Tree::indexed();
-    let lexical = tree.root().join(".tamis/lexical");
-    fs::remove_dir_all(&lexical).expect("removed");
-    fs::write(&lexical, "in the way").expect("written");
-    let (code, out, err) = run(tree.tamis(&["search", "--json", "--cut", "fixed:k=3", "heat the oven before baking"]));
-    assert_eq!(code, 0, "{err}");
-    let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(answer["mode_used"], "semantic", "{answer}");
-    assert_eq!(answer["results"][0]["path"], "docs/bread.md");
-    assert!(err.contains("answered by meaning alone"), "{err}");
-    let (code, _, err) = run(tree.tamis(&["search", "--mode", "lexical", "oven"]));
-    assert_eq!(code, 2, "words alone were asked for, and there are none: {err}");
+fn name_that_is_no_text_is_reported_once_and_never_counts_as_changed() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let tree = Tree::new();
+    for name in [&b"caf\xe9.md"[..], b"caf\xe8.md"] {
+        fs::write(tree.root().join(OsStr::from_bytes(name)), "# Coffee\n").expect("written");
+    }
+    for _ in 0..2 {
+        let (code, out, error) = run(tree.tamis(&["index"]));
+        assert_eq!(code, 0, "{error}");
+        let lines: Vec<&str> = out.lines().filter(|line| line.contains("not UTF-8")).collect();
+        assert!(lines.len() == 1 && lines[0].contains("caf\\xE8.md") && lines[0].contains("rename"), "{out}");
+        assert!(!out.contains("could not be read"), "{out}");
+    }
+    let status = tree.json(&["status", "--json"]);
+    assert_eq!(status["stale"], 0, "{status}");
+    let (_, _, error) = run(tree.tamis(&["search", "oven"]));
+    assert!(!error.contains("could not be read") && !error.contains("changed"), "{error}");
 }
