@@ -1,20 +1,20 @@
 //! The ignore files of a tree.
 //!
 //! The `ignore` crate knows the rules and how to walk, but reads anything in the place of an ignore file: a link to an endless
-//! device, or a pipe without a writer. So it walks without reading ignore files. We read them defensively, let the crate parse
-//! them, and check each entry. The order is the crate's: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`, then the
+//! device, or a pipe without a writer. So we read these files defensively, and the crate parses and matches them. The order is
+//! the crate's: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`, then the
 //! user's own; in each the nearest file with a matching rule. Files above the tree count too.
 
 use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
+use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::Override;
-use ignore::{DirEntry, Match};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fs::DirEntry;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The files with rules in a directory, the strongest first.
 const FILES: [&str; 4] = [".tamisignore", ".ignore", ".gitignore", ".git/info/exclude"];
@@ -22,7 +22,7 @@ const FILES: [&str; 4] = [".tamisignore", ".ignore", ".gitignore", ".git/info/ex
 /// The longest ignore file that is read, in bytes: a thousand times the usual size.
 const LONGEST: u64 = 1 << 20;
 
-/// The rules of a tree, read when the walk reaches each directory.
+/// The rules of a tree.
 pub(super) struct Rules {
     root: PathBuf,
     /// The root without links. The rules above it match its files by this path.
@@ -35,13 +35,12 @@ pub(super) struct Rules {
     global: Gitignore,
     /// The rules above the root.
     above: Arc<Level>,
-    levels: RwLock<HashMap<PathBuf, Arc<Level>>>,
     remarks: Mutex<Vec<String>>,
 }
 
 /// The rules of one directory, and the levels above it.
 #[derive(Debug, Default)]
-struct Level {
+pub(super) struct Level {
     rules: [Option<Gitignore>; FILES.len()],
     above: Option<Arc<Level>>,
 }
@@ -60,7 +59,6 @@ impl Rules {
             overrides,
             global,
             above: Arc::default(),
-            levels: RwLock::default(),
             remarks: Mutex::default(),
             real,
         };
@@ -78,15 +76,19 @@ impl Rules {
         rules
     }
 
-    /// Returns `true` if an entry of the walk is left out. Its directory was checked before.
-    pub fn leave_out(&self, entry: &DirEntry) -> bool {
-        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-        match self.overrides.matched(entry.path(), is_directory) {
+    /// The rules above the root.
+    pub fn above(&self) -> &Arc<Level> {
+        &self.above
+    }
+
+    /// Returns `true` if an entry of a directory is left out, by the rules of that directory.
+    pub fn leave_out(&self, level: &Arc<Level>, entry: &DirEntry, path: &Path, is_directory: bool) -> bool {
+        match self.overrides.matched(path, is_directory) {
             Match::Ignore(_) => return true,
             Match::Whitelist(_) => return false,
             Match::None => {}
         }
-        match self.verdict(entry.path(), is_directory) {
+        match self.verdict(level, path, is_directory) {
             Some(is_left_out) => is_left_out,
             None => self.hidden && is_hidden(entry),
         }
@@ -99,8 +101,7 @@ impl Rules {
         remarks
     }
 
-    fn verdict(&self, path: &Path, is_directory: bool) -> Option<bool> {
-        let level = self.level_of(path.parent().unwrap_or(path));
+    fn verdict(&self, level: &Arc<Level>, path: &Path, is_directory: bool) -> Option<bool> {
         let path = match path.strip_prefix(&self.root) {
             Ok(under) if self.real != self.root => Cow::Owned(self.real.join(under)),
             _ => Cow::Borrowed(path),
@@ -111,7 +112,7 @@ impl Rules {
             Match::Whitelist(_) => Some(false),
         };
         let mut found: [Option<bool>; FILES.len()] = Default::default();
-        let mut next = Some(&level);
+        let mut next = Some(level);
         while let Some(level) = next {
             for (found, rules) in found.iter_mut().zip(&level.rules) {
                 if found.is_none() {
@@ -126,28 +127,30 @@ impl Rules {
         found.into_iter().flatten().next().or_else(|| said(&self.global))
     }
 
-    /// Returns the rules for the entries of a directory of the walk.
-    fn level_of(&self, directory: &Path) -> Arc<Level> {
-        if let Some(level) = self.levels.read().unwrap_or_else(PoisonError::into_inner).get(directory) {
-            return level.clone();
-        }
-        let under = directory.strip_prefix(&self.root).unwrap_or(Path::new(""));
-        let above = match directory.parent() {
-            Some(parent) if directory != self.root && directory.starts_with(&self.root) => self.level_of(parent),
-            _ => self.above.clone(),
+    /// Returns the rules for the entries of a directory, `under` the root. `holds` says which names it has, so that nothing is looked
+    /// for in vain.
+    pub fn enter(
+        &self,
+        directory: &Path,
+        under: &Path,
+        above: &Arc<Level>,
+        holds: impl Fn(&str) -> bool,
+    ) -> Arc<Level> {
+        let holds = |file: &str| holds(file.split('/').next().unwrap_or(file));
+        let held = match FILES.iter().any(|file| holds(file)) {
+            true => self.top.as_ref().and_then(|top| top.below(under).ok()),
+            false => None,
         };
-        let held = self.top.as_ref().and_then(|top| top.below(under).ok());
-        let level = match held {
-            Some(held) => self.level(directory, &self.real.join(under), &above, |name| {
-                match held.read(Path::new(name), LONGEST) {
-                    Err(error) if is_link(&error) => read_linked(&self.real, &under.join(name), LONGEST),
-                    read => read,
-                }
-            }),
-            None => above,
-        };
-        let mut levels = self.levels.write().unwrap_or_else(PoisonError::into_inner);
-        levels.entry(directory.to_owned()).or_insert(level).clone()
+        let Some(held) = held else { return above.clone() };
+        self.level(directory, &self.real.join(under), above, |name| {
+            if !holds(name) {
+                return Err(ErrorKind::NotFound.into());
+            }
+            match held.read(Path::new(name), LONGEST) {
+                Err(error) if is_link(&error) => read_linked(&self.real, &under.join(name), LONGEST),
+                read => read,
+            }
+        })
     }
 
     /// Reads the rules of one directory on top of those above it. Without rules of its own, the level above is returned. `real`

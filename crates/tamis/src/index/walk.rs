@@ -1,6 +1,6 @@
 //! Finds the files of a tree that `.gitignore` and `.tamisignore` do not exclude. Symbolic links are not followed.
 
-use super::ignore_rules::Rules;
+use super::ignore_rules::{Level, Rules};
 use super::report::MOST_NAMED;
 use crate::config::IndexConfig;
 use crate::file::TEMPORARY;
@@ -8,8 +8,10 @@ use crate::git::Repository;
 use crate::handle::Source;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::OverrideBuilder;
-use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, DirEntry, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
@@ -50,6 +52,20 @@ impl Found {
         *self.skipped.entry(kind).or_default() += 1;
         if self.left_out.len() < MOST_NAMED {
             self.left_out.push((path, kind));
+        }
+    }
+
+    /// Adds what one directory holds.
+    fn append(&mut self, mut other: Found) {
+        self.files.append(&mut other.files);
+        self.unreadable.append(&mut other.unreadable);
+        self.left_out.append(&mut other.left_out);
+        if self.left_out.len() > 10 * MOST_NAMED {
+            self.left_out.sort();
+            self.left_out.truncate(MOST_NAMED);
+        }
+        for (kind, count) in &other.skipped {
+            *self.skipped.entry(kind).or_default() += count;
         }
     }
 }
@@ -105,76 +121,36 @@ fn list(
     for glob in &source.include {
         include.add_line(None, glob)?;
     }
-    let include = include.build()?;
-    let index_directory = index_directory.to_owned();
-    let threads = match only.is_some() || rayon::current_thread_index().is_some() {
-        // The caller lists several sources at once, or wants no other thread to work.
-        true => 1,
-        false => std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),
+    let rules = Rules::new(root, !config.hidden, globs.build()?);
+    let top = Place { path: root.to_owned(), under: String::new(), level: rules.above().clone() };
+    let walk = Walk {
+        index_directory,
+        config,
+        include: include.build()?,
+        rules,
+        repository: Repository::find(root),
+        found: Mutex::default(),
+        nameless: Mutex::default(),
+        only,
     };
-    let rules = Arc::new(Rules::new(root, !config.hidden, globs.build()?));
-    let pruned = Arc::new(Mutex::new(Vec::new()));
-    let (asked, pruning) = (rules.clone(), pruned.clone());
-    let repository = Repository::find(root);
-    let walker = WalkBuilder::new(root)
-        // The rules read ignore files themselves, defensively.
-        .standard_filters(false)
-        .follow_links(false)
-        .threads(threads)
-        .filter_entry(move |entry| {
-            let name = entry.file_name().to_string_lossy();
-            let left_out =
-                NEVER.contains(&name.as_ref()) || name.starts_with(TEMPORARY) || entry.path() == index_directory;
-            let asked_for = only.as_ref().is_none_or(|only| only.starts_with(entry.path()));
-            if entry.depth() == 0 {
-                return true;
-            }
-            if !asked_for || left_out || asked.leave_out(entry) {
-                return false;
-            }
-            let prune = |kind| {
-                pruning.lock().unwrap_or_else(PoisonError::into_inner).push((entry.path().to_owned(), kind));
-            };
-            // Another checkout of the same files would be found beside each of them.
-            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            if is_directory && repository.as_ref().is_some_and(|repository| repository.has_work_tree(entry.path())) {
-                prune("work_tree");
-                return false;
-            }
-            // The index knows a file by its path, which is text. A file with another name could not be found again.
-            let is_text = entry.file_name().to_str().is_some();
-            if !is_text {
-                prune(NAMELESS);
-            }
-            is_text
-        })
-        .build_parallel();
-
-    let found = Mutex::new(Found::default());
-    walker.run(|| {
-        let mut local = Local { found: Found::default(), shared: &found };
-        let include = &include;
-        Box::new(move |entry| {
-            match entry {
-                Ok(entry) => visit(root, config, include, &entry, &mut local.found),
-                Err(error) => local.found.unreadable.push((path_of(&error), error.to_string())),
-            }
-            WalkState::Continue
-        })
-    });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if walk.only.is_some() {
+        // The caller wants no other thread to work.
+        let mut next = vec![top];
+        while let Some(place) = next.pop() {
+            next.extend(walk.visit(&place));
+        }
+    } else {
+        rayon::scope(|scope| walk.visit_all(scope, top));
+    }
+    let mut found = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     found.unreadable.sort();
-    found.remarks = rules.remarks();
+    found.remarks = walk.rules.remarks();
     let mut nameless = Vec::new();
-    for (path, kind) in std::mem::take(&mut *pruned.lock().unwrap_or_else(PoisonError::into_inner)) {
-        if kind == NAMELESS {
-            let name = format!("{:?}", path.strip_prefix(root).unwrap_or(&path));
-            found.leave_out(name.trim_matches('"').to_owned(), kind);
-            nameless.push(name);
-        } else {
-            found.leave_out(relative(root, &path), kind);
-        }
+    for path in walk.nameless.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let name = format!("{:?}", path.strip_prefix(root).unwrap_or(&path));
+        found.leave_out(name.trim_matches('"').to_owned(), NAMELESS);
+        nameless.push(name);
     }
     found.left_out.sort();
     if !nameless.is_empty() {
@@ -182,6 +158,124 @@ fn list(
         found.remarks.push(names_not_text(&nameless));
     }
     Ok(found)
+}
+
+/// A directory of the walk.
+struct Place {
+    path: PathBuf,
+    /// Its path under the root, with forward slashes; empty for the root.
+    under: String,
+    /// The rules above it.
+    level: Arc<Level>,
+}
+
+/// A walk in progress.
+struct Walk<'a> {
+    index_directory: &'a Path,
+    config: &'a IndexConfig,
+    include: Gitignore,
+    rules: Rules,
+    repository: Option<Repository>,
+    only: Option<PathBuf>,
+    found: Mutex<Found>,
+    nameless: Mutex<Vec<PathBuf>>,
+}
+
+impl Walk<'_> {
+    /// Visits a directory and all below it, each as a task of its own.
+    fn visit_all<'s>(&'s self, scope: &rayon::Scope<'s>, place: Place) {
+        for inner in self.visit(&place) {
+            scope.spawn(move |scope| self.visit_all(scope, inner));
+        }
+    }
+
+    /// Lists the files of one directory, and returns the directories in it.
+    fn visit(&self, place: &Place) -> Vec<Place> {
+        let (mut found, mut inner) = (Found::default(), Vec::new());
+        let said = |error: io::Error| (place.path.clone(), format!("{}: {error}", place.path.display()));
+        let entries: Vec<DirEntry> = match fs::read_dir(&place.path) {
+            Ok(entries) => {
+                let entry =
+                    |entry: io::Result<DirEntry>| entry.map_err(|error| found.unreadable.push(said(error))).ok();
+                entries.filter_map(entry).collect()
+            }
+            Err(error) => {
+                found.unreadable.push(said(error));
+                Vec::new()
+            }
+        };
+        let marks: Vec<OsString> =
+            entries.iter().map(DirEntry::file_name).filter(|name| name.as_encoded_bytes().starts_with(b".")).collect();
+        let holds = |name: &str| marks.iter().any(|mark| mark.eq_ignore_ascii_case(name));
+        let is_work_tree = |repository: &Repository| holds(".git") && repository.has_work_tree(&place.path);
+        if !place.under.is_empty() && self.repository.as_ref().is_some_and(is_work_tree) {
+            // Another checkout of the same files would be found beside each of them.
+            found.leave_out(place.under.clone(), "work_tree");
+        } else {
+            let level = self.rules.enter(&place.path, Path::new(&place.under), &place.level, holds);
+            for entry in entries {
+                self.enter(place, &level, &entry, &mut found, &mut inner);
+            }
+        }
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).append(found);
+        inner
+    }
+
+    /// Takes an entry of a directory: a file into `found`, a directory into `inner`.
+    fn enter(&self, place: &Place, level: &Arc<Level>, entry: &DirEntry, found: &mut Found, inner: &mut Vec<Place>) {
+        let (name, path) = (entry.file_name(), entry.path());
+        let is_ours =
+            NEVER.iter().any(|never| name == *never) || name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes());
+        if is_ours || path == self.index_directory || self.only.as_ref().is_some_and(|only| !only.starts_with(&path)) {
+            return;
+        }
+        let kind = match entry.file_type() {
+            Ok(kind) => kind,
+            Err(error) => return found.unreadable.push((path.clone(), format!("{}: {error}", path.display()))),
+        };
+        if self.rules.leave_out(level, entry, &path, kind.is_dir()) {
+            return;
+        }
+        // The index knows a file by its path, which is text. A file with another name could not be found again.
+        let Some(name) = name.to_str() else {
+            return self.nameless.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+        };
+        let under = if place.under.is_empty() { name.to_owned() } else { format!("{}/{name}", place.under) };
+        if kind.is_dir() {
+            return inner.push(Place { path, under, level: level.clone() });
+        }
+        if !self.include.is_empty() && !self.include.matched_path_or_any_parents(&path, false).is_ignore() {
+            return;
+        }
+        if kind.is_symlink() {
+            found.leave_out(under, "symlink");
+        } else if kind.is_file() {
+            match entry.metadata() {
+                Ok(metadata) => self.take(under, &metadata, found),
+                Err(error) => found.unreadable.push((path.clone(), format!("{}: {error}", path.display()))),
+            }
+        }
+    }
+
+    /// Takes a regular file.
+    fn take(&self, path: String, metadata: &Metadata, found: &mut Found) {
+        let limits = Limits {
+            max_bytes: self.config.max_file_bytes,
+            max_document_bytes: self.config.max_document_bytes,
+            ..Limits::default()
+        };
+        // A document that is too large is listed, so that the index remembers and names it.
+        let named = |skip: Skip| skip.as_str() == "too_large" && tamis_text::is_document(&path);
+        if let Some(skip) = tamis_text::skip_by_path(&path, metadata.len(), &limits)
+            && skips(self.config, skip)
+            && !named(skip)
+        {
+            return found.leave_out(path, skip.as_str());
+        }
+        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified_ns = modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        found.files.push(FoundFile { path, size: metadata.len(), modified_ns, stamp: stamp(metadata) });
+    }
 }
 
 /// The kind of files whose names are not valid text.
@@ -196,45 +290,10 @@ fn names_not_text(names: &[String]) -> String {
     format!("left out, since the name is not UTF-8: {shown}{others}; rename them to have them indexed")
 }
 
-fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntry, found: &mut Found) {
-    let Some(kind) = entry.file_type() else { return };
-    if !include.is_empty() && !include.matched_path_or_any_parents(entry.path(), false).is_ignore() {
-        return;
-    }
-    if kind.is_symlink() {
-        return found.leave_out(relative(root, entry.path()), "symlink");
-    }
-    if !kind.is_file() {
-        return;
-    }
-    let path = relative(root, entry.path());
-    match entry.metadata() {
-        Ok(metadata) => {
-            let limits = Limits {
-                max_bytes: config.max_file_bytes,
-                max_document_bytes: config.max_document_bytes,
-                ..Limits::default()
-            };
-            // A document that is too large is listed, so that the index remembers and names it.
-            let named = |skip: Skip| skip.as_str() == "too_large" && tamis_text::is_document(&path);
-            if let Some(skip) = tamis_text::skip_by_path(&path, metadata.len(), &limits)
-                && skips(config, skip)
-                && !named(skip)
-            {
-                return found.leave_out(path, skip.as_str());
-            }
-            let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            let modified_ns = modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
-            found.files.push(FoundFile { path, size: metadata.len(), modified_ns, stamp: stamp(&metadata) });
-        }
-        Err(error) => found.unreadable.push((entry.path().to_owned(), error.to_string())),
-    }
-}
-
 /// Archives and build tools give files fixed times, so that size and time alone do not tell a file from the one before it. No
 /// program sets the time at which the system last changed the file's entry, and a file that replaces another has an inode of its own.
 #[cfg(unix)]
-fn stamp(metadata: &std::fs::Metadata) -> i64 {
+fn stamp(metadata: &Metadata) -> i64 {
     use std::os::unix::fs::MetadataExt;
     let changed = metadata.ctime().wrapping_mul(1_000_000_000).wrapping_add(metadata.ctime_nsec());
     // An odd factor keeps different inodes different.
@@ -242,41 +301,8 @@ fn stamp(metadata: &std::fs::Metadata) -> i64 {
 }
 
 #[cfg(not(unix))]
-fn stamp(_: &std::fs::Metadata) -> i64 {
+fn stamp(_: &Metadata) -> i64 {
     0
-}
-
-/// Returns a path relative to the root with forward slashes. The walk has left out names that are not UTF-8.
-fn relative(root: &Path, path: &Path) -> String {
-    let under = path.strip_prefix(root).unwrap_or(path);
-    under.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-}
-
-fn path_of(error: &ignore::Error) -> PathBuf {
-    match error {
-        ignore::Error::WithPath { path, .. } => path.clone(),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        ignore::Error::Partial(errors) => errors.first().map(path_of).unwrap_or_default(),
-        _ => PathBuf::new(),
-    }
-}
-
-/// One thread's findings, merged when the thread ends.
-struct Local<'a> {
-    found: Found,
-    shared: &'a Mutex<Found>,
-}
-
-impl Drop for Local<'_> {
-    fn drop(&mut self) {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.files.append(&mut self.found.files);
-        shared.unreadable.append(&mut self.found.unreadable);
-        shared.left_out.append(&mut self.found.left_out);
-        for (kind, count) in &self.found.skipped {
-            *shared.skipped.entry(kind).or_default() += count;
-        }
-    }
 }
 
 #[cfg(test)]

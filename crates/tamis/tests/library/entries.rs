@@ -32,8 +32,7 @@ fn tree() -> Tree {
 }
 
 fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
-    let index = tree.indexed(&[&[("search.gate", "false")], settings].concat());
-    index
+    tree.indexed(&[&[("search.gate", "false")], settings].concat())
 }
 
 fn with_cut(cut: &str) -> SearchRequest {

@@ -211,11 +211,13 @@ impl Tree<'_> {
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         for batch in listed.files.chunks(BATCH) {
             // A file can be long and a pattern slow, so each is a step of its own.
-            let step = |file: &DocumentState| match observer.cancelled() || is_late() {
+            let step = |searcher: &mut Searcher, file: &DocumentState| match observer.cancelled() || is_late() {
                 true => None,
-                false => Some(self.bytes(file, &roots).and_then(|bytes| search(&bytes, &matcher, request, room))),
+                false => {
+                    Some(self.bytes(file, &roots).and_then(|bytes| search(&bytes, searcher, &matcher, request, room)))
+                }
             };
-            let found: Vec<_> = batch.par_iter().map(step).collect();
+            let found: Vec<_> = batch.par_iter().map_init(|| searcher(before, after), step).collect();
             for (file, found) in batch.iter().zip(found) {
                 match found {
                     None => answer.complete = false,
@@ -295,19 +297,24 @@ struct Found {
     hits: Vec<GrepLine>,
 }
 
-fn search(bytes: &[u8], matcher: &RegexMatcher, request: &GrepRequest, room: usize) -> io::Result<Found> {
+/// A searcher has buffers that take longer to make than most files to search.
+fn searcher(before: usize, after: usize) -> Searcher {
+    SearcherBuilder::new().line_terminator(LineTerminator::crlf()).before_context(before).after_context(after).build()
+}
+
+fn search(
+    bytes: &[u8],
+    searcher: &mut Searcher,
+    matcher: &RegexMatcher,
+    request: &GrepRequest,
+    room: usize,
+) -> io::Result<Found> {
     let mut lines = Lines {
         matcher,
         room,
         line_chars: request.line_chars.unwrap_or(LINE_CHARS),
         found: Found { matches: 0, lines: 0, hits: Vec::new() },
     };
-    let (before, after) = request.around();
-    let mut searcher = SearcherBuilder::new()
-        .line_terminator(LineTerminator::crlf())
-        .before_context(before)
-        .after_context(after)
-        .build();
     searcher.search_slice(matcher, bytes, &mut lines)?;
     let Lines { mut found, .. } = lines;
     // Context before a match that was not listed.
