@@ -80,7 +80,7 @@ impl Database for Connections {
     fn shrink(&self) {
         let _ = self.wait(async {
             let connection = self.connection().await?;
-            let vacuum = "VACUUM (FULL) usage_searches, usage_judgements, usage_openings, usage_grades, usage_quality";
+            let vacuum = "VACUUM (FULL) usage_searches, usage_judgements, usage_openings, usage_quality";
             connection.batch_execute(&format!("SET lock_timeout = {}", PATIENT.as_millis())).await?;
             let vacuumed = connection.batch_execute(vacuum).await;
             connection.batch_execute("RESET lock_timeout").await?;
