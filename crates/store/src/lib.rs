@@ -59,6 +59,7 @@ mod error;
 mod evidence;
 mod files;
 mod filter;
+mod graph;
 #[cfg(feature = "evidence")]
 mod guard;
 mod hits;
@@ -76,6 +77,7 @@ mod report;
 mod schema;
 mod scoring;
 mod semantic;
+mod session;
 #[cfg(feature = "evidence")]
 mod sql;
 #[cfg(feature = "evidence")]

@@ -1,6 +1,6 @@
 //! Deleting what is old, and what somebody wants deleted.
 
-use super::database::{Lock, Row, Session, first, values};
+use crate::session::{Lock, Row, Session, first, values};
 use crate::usage_record::Purged;
 
 /// Most rows that one recording deletes. It is far more than are added between two purges, and keeps a search from waiting for the end

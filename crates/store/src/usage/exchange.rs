@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::{Lock, Session, Value, by_search, values};
+use super::database::by_search;
 use super::openings;
 use super::searches::{self, Found, found};
+use crate::session::{Lock, Session, Value, values};
 use crate::usage_record::{LoggedJudgement, LoggedSearch};
 
 /// The searches that a condition finds, with all that was recorded of them.

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::{Lock, Session, by_search, first, values};
+use super::database::by_search;
+use crate::session::{Lock, Session, first, values};
 use crate::usage_record::{Judgement, LabelVersion};
 
 /// Records judgements; `None` if the search does not exist.

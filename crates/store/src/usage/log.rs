@@ -1,9 +1,10 @@
 //! The log, whatever database keeps it.
 
-use super::database::{Database, Lock, Patience, values};
+use super::database::{Database, Patience};
 use super::rules::{PURGE_EVERY, at_most, check};
 use super::{deleting, exchange, judgements, openings, quality, searches};
 use crate::error::{Result, StoreError};
+use crate::session::{Lock, values};
 use crate::store::UsageLog;
 use crate::usage_record::{
     JudgedSearch, Judgement, LabelVersion, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
