@@ -59,6 +59,7 @@ mod error;
 mod evidence;
 mod files;
 mod filter;
+mod graph;
 #[cfg(feature = "evidence")]
 mod guard;
 mod hits;
@@ -76,6 +77,7 @@ mod report;
 mod schema;
 mod scoring;
 mod semantic;
+mod session;
 #[cfg(feature = "evidence")]
 mod sql;
 #[cfg(feature = "evidence")]
@@ -134,9 +136,9 @@ pub use store::{
 pub use tree::Tree;
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
-    CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedJudgement, LoggedOpening, LoggedSearch,
-    OpenedCount, OpenedSearch, Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
-    RecordedSearch, SearchSummary,
+    CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedJudgement, LoggedOpening, LoggedSearch, OpenedCount,
+    OpenedSearch, Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch,
+    SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

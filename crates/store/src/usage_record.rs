@@ -170,8 +170,6 @@ pub struct LoggedJudgement {
     pub in_pool: bool,
     /// Time in milliseconds since 1970.
     pub at_ms: i64,
-    /// The model and the pair of the grade that it was made from; `None` where a person judged.
-    pub grade: Option<(String, [u8; 32])>,
 }
 
 /// A result of a [`LoggedSearch`] that its caller opened.
@@ -181,23 +179,6 @@ pub struct LoggedOpening {
     pub passage: String,
     /// Where it was opened.
     pub entry_point: String,
-    /// Time in milliseconds since 1970.
-    pub at_ms: i64,
-}
-
-/// What a model said of a pair of query and passage, as one log hands it to another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoggedGrade {
-    /// The number of the record in its log. Another log gives it another one.
-    pub number: i64,
-    /// The model.
-    pub model: String,
-    /// The hash of what was sent.
-    pub pair: [u8; 32],
-    /// The grade, 0 to 3; `None` where the reply could not be used.
-    pub grade: Option<u8>,
-    /// The model's reason, or why there is no grade.
-    pub reason: String,
     /// Time in milliseconds since 1970.
     pub at_ms: i64,
 }

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ffi};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, ffi};
 use tempfile::TempDir;
 
 use super::allowed::OMITTED;
@@ -237,7 +236,7 @@ pub(crate) struct Rows<'f> {
 
 impl Rows<'_> {
     /// Adds a row with a value for each column. Fails if the copy becomes too large, or the caller cancels.
-    pub(crate) fn add(&mut self, values: &[ToSqlOutput<'_>]) -> Result<()> {
+    pub(crate) fn add(&mut self, values: &[impl ToSql]) -> Result<()> {
         self.added += 1;
         if self.added.is_multiple_of(CANCEL_ROWS) {
             self.filling.check_cancelled()?;

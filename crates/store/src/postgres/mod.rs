@@ -57,6 +57,7 @@ mod scope;
 mod select;
 mod servers;
 mod serving;
+mod session;
 mod sharding;
 mod sizes;
 mod statement;
@@ -68,6 +69,7 @@ mod status;
 mod store;
 #[cfg(test)]
 mod testing;
+mod text;
 mod tls;
 mod usage;
 mod vectors;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use deadpool_postgres::{GenericClient, Transaction};
 
 use super::error::Failure;
-use super::evidence;
 use super::store::PostgresStore;
 use super::words::writer::Difference;
 use crate::error::{Result, StoreError};
+use crate::graph;
 use crate::lexical::TermReader;
 use crate::namespace::{Namespace, NewNamespace};
 use crate::record::Applied;
@@ -167,7 +167,7 @@ impl PostgresStore {
         let count = "SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents WHERE namespace = $1";
         let row = transaction.query_one(count, &[&name]).await?;
         let (documents, passages): (i64, i64) = (row.get(0), row.get(1));
-        for delete in evidence::REMOVE.iter().chain(REMOVE) {
+        for delete in graph::REMOVE.iter().chain(REMOVE) {
             transaction.execute(*delete, &[&name]).await?;
         }
         let delete = "DELETE FROM namespaces WHERE namespace = $1 RETURNING change_number";

@@ -2,7 +2,6 @@
 
 use rusqlite::{Connection, Params, params};
 
-use super::evidence_integrity::{TaskUpdates, remove_record};
 use super::meta::{add_kept_texts, properties_changed, read_seq, write_seq};
 use super::names::{Identity, PublicIds, prefixes};
 use super::retired::retire;
@@ -10,8 +9,10 @@ use super::{Database, TransactionError};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
+use crate::graph::{EvidenceChange, TaskUpdates, documents_changed};
 use crate::query::{all, execute, one};
 use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
+use crate::session::sqlite::{SqliteSession, now};
 
 impl Database {
     /// Applies changes in one transaction.
@@ -35,8 +36,10 @@ pub(super) struct Batch<'c> {
     released: Vec<i64>,
     /// Change in the number of texts that are kept without a passage, for their vectors.
     kept_texts: i64,
+    /// Changes of documents of the evidence that its records do not follow yet.
+    evidence: Vec<EvidenceChange>,
     /// Fragments whose tasks may have changed.
-    pub(super) tasks: TaskUpdates,
+    tasks: TaskUpdates,
 }
 
 impl<'c> Batch<'c> {
@@ -48,6 +51,7 @@ impl<'c> Batch<'c> {
             namespace: None,
             released: Vec::new(),
             kept_texts: 0,
+            evidence: Vec::new(),
             tasks: TaskUpdates::default(),
         })
     }
@@ -56,12 +60,20 @@ impl<'c> Batch<'c> {
         self.delete_released_texts()?;
         add_kept_texts(self.connection, self.kept_texts)?;
         write_seq(self.connection, self.seq)?;
-        let tasks_changed = self.tasks.apply(self.connection)?;
+        let session = SqliteSession::new(self.connection);
+        let tasks_changed = now(self.follow_documents()?.apply(&session))?;
         if self.applied.touched > 0 || tasks_changed {
             properties_changed(self.connection)?;
         }
         self.applied.seq = self.seq as u64;
         Ok(self.applied)
+    }
+
+    /// Lets the records of the evidence follow its documents, and returns the fragments whose tasks may have changed.
+    pub(super) fn follow_documents(&mut self) -> Result<&mut TaskUpdates, TransactionError> {
+        let changes = std::mem::take(&mut self.evidence);
+        now(documents_changed(&SqliteSession::new(self.connection), &changes, &mut self.tasks))?;
+        Ok(&mut self.tasks)
     }
 
     pub(super) fn change(&mut self, change: &Change) -> Result<(), TransactionError> {
@@ -139,7 +151,10 @@ impl<'c> Batch<'c> {
             execute(self.connection, "INSERT INTO records(document, record) VALUES (?1, ?2)", params![id, record])?;
         }
         self.insert_attributes(id, &document.attributes)?;
-        self.tasks.document(&document.namespace, &document.collection, &document.path);
+        if document.collection == EVIDENCE_COLLECTION {
+            let (namespace, path) = (document.namespace.clone(), document.path.clone());
+            self.evidence.push(EvidenceChange::Put { namespace, path });
+        }
         self.insert_passages(id, document)
     }
 
@@ -304,7 +319,7 @@ impl<'c> Batch<'c> {
         let deleted = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let (namespace, collection, path): (String, String, String) = deleted.ok_or_else(|| unknown(document))?;
         if collection == EVIDENCE_COLLECTION {
-            remove_record(self.connection, &namespace, &path, &mut self.tasks)?;
+            self.evidence.push(EvidenceChange::Deleted { namespace, path });
         }
         self.applied.deleted += 1;
         Ok(())

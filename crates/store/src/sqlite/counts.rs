@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::evidence_integrity::contradictions;
+use super::contradictions::contradictions;
 use super::schema::SCHEMA;
 use super::vectors::EMBEDDED;
 use super::{Database, TransactionError, meta};

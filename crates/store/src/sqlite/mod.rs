@@ -5,18 +5,17 @@
 //! - `documents`, `whole`, `vectors`, `models`, `namespaces` and `properties` read and write each kind of data, `select` resolves
 //!   filters, `prune` removes what nothing refers to, `counts` summarizes and checks.
 //! - `replay` gives the derived indexes the changes they lack.
-//! - `evidence_integrity` keeps the evidence graph consistent with its documents, in every build.
-//! - `evidence` reads and writes the graph (feature `evidence`).
+//! - `evidence` writes the evidence graph and runs untrusted SQL on it (feature `evidence`), `contradictions` checks it.
 //! - `meta` and `rows` are shared by all of these.
 
 mod batch;
 mod connections;
+mod contradictions;
 mod counts;
 mod database;
 mod documents;
 #[cfg(feature = "evidence")]
 mod evidence;
-mod evidence_integrity;
 mod meta;
 mod models;
 mod names;

@@ -4,12 +4,13 @@ use rusqlite::{Connection, params};
 
 use super::Database;
 use super::batch::{Batch, register_namespace};
-use super::evidence_integrity::{remove_namespace, remove_origin};
 use super::meta::{properties_changed, read_seq, write_seq};
 use crate::error::{Result, StoreError};
+use crate::graph::{REMOVE, remove_origin};
 use crate::namespace::{Namespace, NewNamespace};
 use crate::query::{all, execute, one, unsigned};
 use crate::record::Applied;
+use crate::session::sqlite::{SqliteSession, now};
 use crate::tree::Tree;
 
 impl Database {
@@ -83,7 +84,7 @@ impl Database {
     pub(crate) fn remove_namespace(&self, name: &str) -> Result<Applied> {
         self.write(|connection| {
             let mut batch = Batch::begin(connection)?;
-            remove_namespace(connection, name)?;
+            REMOVE.iter().try_for_each(|delete| execute(connection, delete, [name]).map(drop))?;
             batch.delete_all(name)?;
             connection.execute("DELETE FROM namespaces WHERE name = ?1", [name])?;
             let applied = batch.end()?;
@@ -98,7 +99,8 @@ impl Database {
             let mut batch = Batch::begin(connection)?;
             for namespace in namespaces {
                 batch.delete_origin(namespace, origin)?;
-                remove_origin(connection, namespace, origin, &mut batch.tasks)?;
+                let tasks = batch.follow_documents()?;
+                now(remove_origin(&SqliteSession::new(connection), namespace, origin, tasks))?;
             }
             properties_changed(connection)?;
             batch.end()

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use crate::error::StoreError;
 
-/// An error inside a transaction: SQLite's, which lacks the path so far, or the store's own.
+/// An error inside a transaction: SQLite's or damaged rows, which lack the path so far, or the store's own.
 #[derive(Debug)]
 pub(crate) enum TransactionError {
     Sqlite(rusqlite::Error),
+    Damaged(String),
     Store(StoreError),
 }
 
@@ -31,9 +32,10 @@ impl From<StoreError> for TransactionError {
 
 impl TransactionError {
     /// Adds the path of the database.
-    pub(super) fn at(self, path: &Path) -> StoreError {
+    pub(crate) fn at(self, path: &Path) -> StoreError {
         match self {
             TransactionError::Sqlite(error) => StoreError::sqlite(path, error),
+            TransactionError::Damaged(reason) => StoreError::Corrupt { path: path.to_owned(), reason },
             TransactionError::Store(error) => error,
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::usage_record::{
-    JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
-    QueryQuality, RecordedSearch, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
+    RecordedSearch, SearchSummary,
 };
 
 /// Gives access to a store's usage log.
@@ -96,16 +96,9 @@ pub trait UsageLog: Send + Sync {
     fn logged(&self, ids: &[&str]) -> Result<Vec<Option<LoggedSearch>>>;
 
     /// Adds what another log recorded, in one transaction: searches whose identifier is new, and of the others the judgements
-    /// and openings that are missing. Numbers are given anew, in the order given. The grades of judgements must be there
-    /// ([`add_grades`](UsageLog::add_grades)). Nothing is purged. Returns the number of searches that changed.
+    /// and openings that are missing. Numbers are given anew, in the order given. Nothing is purged.
+    /// Returns the number of searches that changed.
     fn add_searches(&self, searches: &[LoggedSearch]) -> Result<u64>;
-
-    /// Returns grades in the order of recording: those after the number `after` (0: from the first), at most `limit`.
-    fn logged_grades(&self, after: i64, limit: usize) -> Result<Vec<LoggedGrade>>;
-
-    /// Adds grades of another log, in one transaction. Of two grades of a pair the later one stays. Returns the number of
-    /// grades that changed.
-    fn add_grades(&self, grades: &[LoggedGrade]) -> Result<u64>;
 
     /// Returns the quality rows of queries with their numbers, in the order of recording: those after the number `after` (0:
     /// from the first), at most `limit`.

@@ -1,12 +1,9 @@
-//! What a log needs of the database that keeps it, and the values that go in and out.
-//!
-//! Statements are those of PostgreSQL. What differs in SQLite is behind [`Session`]: the form of lists, locks, and how texts are kept.
+//! What a log needs of the database that keeps it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::future::Future;
-use std::pin::Pin;
 
 use crate::error::{Result, StoreError};
+use crate::session::{Row, Session, all, values};
 
 /// A database that keeps a log in the tables `usage_…`.
 pub(crate) trait Database: Send + Sync {
@@ -43,70 +40,6 @@ pub(crate) enum Patience {
     Long,
 }
 
-/// What a writer excludes others from.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Lock<'l> {
-    /// Nothing but the rows that it changes.
-    Rows,
-    /// Recording searches with these identifiers.
-    Searches(&'l [&'l str]),
-    /// Adding judgements and openings. Their numbers then ascend in the order in which they become visible, which makes the last number
-    /// and the count a version of all of them.
-    Labels,
-}
-
-/// The values of a statement's parameters.
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { &[$($crate::usage::database::Value::from($value)),*] };
-}
-pub(super) use values;
-
-/// The answer to come.
-pub(crate) type Answer<'s, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + 's>>;
-
-/// A connection, within a transaction where one was asked for.
-pub(crate) trait Session<E> {
-    /// Runs a statement and returns its rows.
-    fn rows<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, Vec<Row>, E>;
-
-    /// Runs a statement and returns the number of rows that it changed.
-    fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, E>;
-
-    /// Takes a lock until the transaction ends.
-    fn lock<'s>(&'s self, lock: Lock<'s>) -> Answer<'s, (), E>;
-
-    /// The condition that a column is one of a list, which is a parameter by its number.
-    fn one_of(&self, parameter: u32) -> String;
-
-    /// What keeps the rows that are read from being deleted until the transaction ends.
-    fn stays(&self) -> &'static str;
-
-    /// The error for rows that this program cannot have written.
-    fn damaged(&self, reason: String) -> E;
-}
-
-/// Runs a statement and reads its rows.
-pub(super) async fn all<T, E>(
-    session: &dyn Session<E>,
-    statement: &str,
-    values: &[Value],
-    read: impl Fn(&mut Row) -> Result<T, String>,
-) -> Result<Vec<T>, E> {
-    let rows = session.rows(statement, values).await?;
-    let read: Result<Vec<T>, String> = rows.into_iter().map(|mut row| read(&mut row)).collect();
-    read.map_err(|reason| session.damaged(reason))
-}
-
-/// Runs a statement and reads its first row.
-pub(super) async fn first<T, E>(
-    session: &dyn Session<E>,
-    statement: &str,
-    values: &[Value],
-    read: impl Fn(&mut Row) -> Result<T, String>,
-) -> Result<Option<T>, E> {
-    Ok(all(session, statement, values, read).await?.into_iter().next())
-}
-
 /// Reads what belongs to searches, given by number and namespace: each row after the number of its search. The statement gets the
 /// conditions on namespaces and numbers.
 pub(super) async fn by_search<'n, T, E>(
@@ -127,112 +60,4 @@ pub(super) async fn by_search<'n, T, E>(
         found.entry(search).or_default().push(one);
     }
     Ok(found)
-}
-
-/// A value of a parameter or a column.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Null,
-    Boolean(bool),
-    Integer(i64),
-    Real(f64),
-    Text(String),
-    Bytes(Vec<u8>),
-    Integers(Vec<i64>),
-    Texts(Vec<String>),
-}
-
-/// The columns of a row that are still to be read, from left to right.
-#[derive(Debug)]
-pub(crate) struct Row(std::vec::IntoIter<Value>);
-
-impl From<Vec<Value>> for Row {
-    fn from(values: Vec<Value>) -> Row {
-        Row(values.into_iter())
-    }
-}
-
-impl Row {
-    /// Reads the next column.
-    pub(super) fn next<T: FromValue>(&mut self) -> Result<T, String> {
-        T::from_value(self.0.next().unwrap_or(Value::Null))
-    }
-}
-
-/// A type that a column can be read as.
-pub(super) trait FromValue: Sized {
-    fn from_value(value: Value) -> Result<Self, String>;
-}
-
-/// Converts values from and to types, in the forms that they have in either database.
-macro_rules! convert {
-    ($($type:ty { $($pattern:pat => $read:expr),+ } from $from:ident: $own:ty = $value:expr;)*) => {$(
-        impl FromValue for $type {
-            fn from_value(value: Value) -> Result<$type, String> {
-                match value {
-                    $($pattern => $read,)+
-                    other => Err(format!("{other:?} is no {}", stringify!($type))),
-                }
-            }
-        }
-
-        impl From<$own> for Value {
-            fn from($from: $own) -> Value {
-                $value
-            }
-        }
-    )*};
-}
-
-convert! {
-    // There are no unsigned integers in SQL; a count that is too large for a signed one comes back as it was.
-    i64 { Value::Integer(number) => Ok(number) } from number: i64 = Value::Integer(number);
-    u64 { Value::Integer(number) => Ok(number as u64) } from number: u64 = Value::Integer(number as i64);
-    u32 { Value::Integer(number) => Ok(number as u32) } from number: u32 = Value::Integer(number.into());
-    u8 { Value::Integer(number) => Ok(number as u8) } from number: u8 = Value::Integer(number.into());
-    bool { Value::Boolean(truth) => Ok(truth), Value::Integer(number) => Ok(number != 0) }
-        from truth: bool = Value::Boolean(truth);
-    f64 { Value::Real(figure) => Ok(figure), Value::Integer(number) => Ok(number as f64) }
-        from figure: f64 = if figure.is_nan() { Value::Null } else { Value::Real(figure) };
-    String { Value::Text(text) => Ok(text) } from text: &str = Value::Text(text.to_owned());
-    Vec<u8> { Value::Bytes(bytes) => Ok(bytes) } from bytes: &[u8] = Value::Bytes(bytes.to_vec());
-    Vec<i64> { Value::Integers(numbers) => Ok(numbers), Value::Text(json) => from_json(&json) }
-        from numbers: Vec<i64> = Value::Integers(numbers);
-    Vec<String> { Value::Texts(texts) => Ok(texts), Value::Text(json) => from_json(&json) }
-        from texts: Vec<String> = Value::Texts(texts);
-}
-
-fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
-    serde_json::from_str(json).map_err(|error| error.to_string())
-}
-
-impl<const LENGTH: usize> FromValue for [u8; LENGTH] {
-    fn from_value(value: Value) -> Result<[u8; LENGTH], String> {
-        let bytes = Vec::from_value(value)?;
-        bytes.try_into().map_err(|bytes: Vec<u8>| format!("expected {LENGTH} bytes, found {}", bytes.len()))
-    }
-}
-
-impl<T: FromValue> FromValue for Option<T> {
-    fn from_value(value: Value) -> Result<Option<T>, String> {
-        match value {
-            Value::Null => Ok(None),
-            value => T::from_value(value).map(Some),
-        }
-    }
-}
-
-impl<T> From<Option<T>> for Value
-where
-    Value: From<T>,
-{
-    fn from(value: Option<T>) -> Value {
-        value.map_or(Value::Null, Value::from)
-    }
-}
-
-impl From<&String> for Value {
-    fn from(text: &String) -> Value {
-        Value::Text(text.clone())
-    }
 }

@@ -1,6 +1,6 @@
 //! Deleting what is old, and what somebody wants deleted.
 
-use super::database::{Lock, Row, Session, first, values};
+use crate::session::{Lock, Row, Session, first, values};
 use crate::usage_record::Purged;
 
 /// Most rows that one recording deletes. It is far more than are added between two purges, and keeps a search from waiting for the end
@@ -34,9 +34,5 @@ pub(super) async fn everything<E>(session: &dyn Session<E>, judged: bool) -> Res
     let searches = session.execute("DELETE FROM usage_searches WHERE NOT judged OR $1", values![judged]).await?;
     let judged_kept = count("SELECT count(*) FROM usage_searches WHERE judged").await?;
     session.execute("DELETE FROM usage_openings", &[]).await?;
-    // What a model said stays with the judgements made from it.
-    let ungraded =
-        "DELETE FROM usage_grades WHERE NOT EXISTS (SELECT 1 FROM usage_judgements WHERE grade = usage_grades.number)";
-    session.execute(ungraded, &[]).await?;
     Ok(Purged { queries, searches, judgements, judged_kept })
 }

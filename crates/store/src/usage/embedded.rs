@@ -5,16 +5,18 @@ use std::sync::Mutex;
 
 use rusqlite::Connection;
 
-use super::database::{Database, Patience, Session};
+use super::database::{Database, Patience};
 use super::rules::{IMPATIENT, PATIENT};
 use super::schema;
-use super::session::{SqliteSession, now};
 use crate::access::Access;
 use crate::connection::{checkpoint, quick_check};
 use crate::error::{Result, StoreError};
 use crate::files::{has_log, log_bytes};
 use crate::mutex::lock;
 use crate::query::count;
+use crate::session::Session;
+use crate::session::sqlite::{SqliteSession, now};
+use crate::sqlite::TransactionError;
 use crate::stamp::FileId;
 
 /// The file in the directory of an index.
@@ -141,40 +143,49 @@ impl EmbeddedUsageLog {
     }
 
     /// Runs `work` on the connection; `None` without a log.
-    fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T, TransactionError>) -> Result<Option<T>> {
         let Some(opened) = &self.connection else { return Ok(None) };
         let mut opened = lock(opened);
         if FileId::of(&self.path) != opened.file {
             // The opened file was deleted or replaced: a write to it would be lost.
             *opened = Opened::open(&self.path, self.access)?;
         }
-        work(&opened.connection).map(Some)
+        work(&opened.connection).map(Some).map_err(|error| error.at(&self.path))
     }
 
     /// Runs SQL and ignores its failure.
     fn tidy(&self, tidy: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
-        let _ = self.with(|connection| tidy(connection).map_err(|error| StoreError::sqlite(&self.path, error)));
+        let _ = self.with(|connection| Ok(tidy(connection)?));
     }
 }
 
 impl Database for EmbeddedUsageLog {
-    type Error = StoreError;
+    type Error = TransactionError;
 
-    fn ask<T: Default>(&self, work: impl AsyncFn(&dyn Session<StoreError>) -> Result<T>) -> Result<T> {
-        Ok(self.with(|connection| now(work(&SqliteSession::new(connection, &self.path))))?.unwrap_or_default())
+    fn ask<T: Default>(
+        &self,
+        work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<T, TransactionError>,
+    ) -> Result<T> {
+        Ok(self.with(|connection| now(work(&SqliteSession::new(connection))))?.unwrap_or_default())
     }
 
-    fn read<T: Default>(&self, work: impl AsyncFn(&dyn Session<StoreError>) -> Result<T>) -> Result<T> {
+    fn read<T: Default>(
+        &self,
+        work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<T, TransactionError>,
+    ) -> Result<T> {
         self.ask(work)
     }
 
-    fn write<T>(&self, patience: Patience, work: impl AsyncFn(&dyn Session<StoreError>) -> Result<T>) -> Result<T> {
+    fn write<T>(
+        &self,
+        patience: Patience,
+        work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<T, TransactionError>,
+    ) -> Result<T> {
         let written = match self.access {
             Access::ReadOnly => None,
             Access::ReadWrite => self.with(|connection| {
-                let session = SqliteSession::new(connection, &self.path);
-                let patience = if patience == Patience::Short { IMPATIENT } else { PATIENT };
-                connection.busy_timeout(patience).map_err(|error| session.failed(error))?;
+                connection.busy_timeout(if patience == Patience::Short { IMPATIENT } else { PATIENT })?;
+                let session = SqliteSession::new(connection);
                 let done = now(work(&session))?;
                 session.commit()?;
                 Ok(done)

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::{Lock, Row, Session, Value, all, by_search, first, values};
+use super::database::by_search;
 use super::openings;
 use super::searches::{self, Found, found};
-use crate::error::StoreError;
-use crate::usage_record::{LoggedGrade, LoggedJudgement, LoggedSearch};
+use crate::session::{Lock, Session, Value, values};
+use crate::usage_record::{LoggedJudgement, LoggedSearch};
 
 /// The searches that a condition finds, with all that was recorded of them.
 pub(super) async fn logged<E>(
@@ -30,18 +30,12 @@ pub(super) async fn logged<E>(
 async fn judgements<E>(session: &dyn Session<E>, searches: &[Found]) -> Result<HashMap<i64, Vec<LoggedJudgement>>, E> {
     let select = |namespaces, numbers| {
         format!(
-            "SELECT j.search, j.passage, j.relevant, j.in_pool, j.at_ms, g.model, g.pair FROM usage_judgements j \
-             LEFT JOIN usage_grades g ON g.number = j.grade WHERE j.namespace {namespaces} AND j.search {numbers} ORDER BY j.number"
+            "SELECT search, passage, relevant, in_pool, at_ms FROM usage_judgements \
+             WHERE namespace {namespaces} AND search {numbers} ORDER BY number"
         )
     };
     by_search(session, searches.iter().map(Found::key), select, |row| {
-        Ok(LoggedJudgement {
-            passage: row.next()?,
-            relevant: row.next()?,
-            in_pool: row.next()?,
-            at_ms: row.next()?,
-            grade: row.next::<Option<String>>()?.zip(row.next()?),
-        })
+        Ok(LoggedJudgement { passage: row.next()?, relevant: row.next()?, in_pool: row.next()?, at_ms: row.next()? })
     })
     .await
 }
@@ -54,10 +48,7 @@ pub(super) async fn named<E>(session: &dyn Session<E>, ids: &[&str]) -> Result<H
 }
 
 /// Adds searches, and what is missing of those that are there.
-pub(super) async fn add_searches<E: From<StoreError>>(
-    session: &dyn Session<E>,
-    searches: &[LoggedSearch],
-) -> Result<u64, E> {
+pub(super) async fn add_searches<E>(session: &dyn Session<E>, searches: &[LoggedSearch]) -> Result<u64, E> {
     let ids: Vec<&str> = searches.iter().map(|logged| logged.search.id.as_str()).collect();
     session.lock(Lock::Labels).await?;
     // Whoever records a search with one of these identifiers waits, and finds it taken.
@@ -87,57 +78,17 @@ pub(super) async fn add_searches<E: From<StoreError>>(
     Ok(changed)
 }
 
-async fn add_judgement<E: From<StoreError>>(
+async fn add_judgement<E>(
     session: &dyn Session<E>,
     namespace: &str,
     search: i64,
     judgement: &LoggedJudgement,
 ) -> Result<(), E> {
-    let LoggedJudgement { passage, relevant, in_pool, at_ms, grade } = judgement;
-    let mut number: Option<i64> = None;
-    if let Some((model, pair)) = grade {
-        let select = "SELECT number FROM usage_grades WHERE model = $1 AND pair = $2";
-        number = first(session, select, values![model, pair.as_slice()], Row::next).await?;
-        // Without the grade, a model's judgement would pass for a person's.
-        if number.is_none() {
-            let reason = "its grade is not recorded; add the grades first".to_owned();
-            return Err(StoreError::Invalid { what: format!("a judgement by {model}"), reason }.into());
-        }
-    }
-    let insert = "INSERT INTO usage_judgements(namespace, search, passage, relevant, in_pool, at_ms, grade) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    session.execute(insert, values![namespace, search, passage, *relevant, *in_pool, *at_ms, number]).await?;
+    let LoggedJudgement { passage, relevant, in_pool, at_ms } = judgement;
+    let insert = "INSERT INTO usage_judgements(namespace, search, passage, relevant, in_pool, at_ms) \
+         VALUES ($1, $2, $3, $4, $5, $6)";
+    session.execute(insert, values![namespace, search, passage, *relevant, *in_pool, *at_ms]).await?;
     let update = "UPDATE usage_searches SET judged = true WHERE namespace = $1 AND number = $2";
     session.execute(update, values![namespace, search]).await?;
     Ok(())
-}
-
-/// The grades after a number, in the order of recording.
-pub(super) async fn grades<E>(session: &dyn Session<E>, after: i64, limit: i64) -> Result<Vec<LoggedGrade>, E> {
-    let select =
-        "SELECT number, model, pair, grade, reason, at_ms FROM usage_grades WHERE number > $1 ORDER BY number LIMIT $2";
-    all(session, select, values![after, limit], |row| {
-        Ok(LoggedGrade {
-            number: row.next()?,
-            model: row.next()?,
-            pair: row.next()?,
-            grade: row.next()?,
-            reason: row.next()?,
-            at_ms: row.next()?,
-        })
-    })
-    .await
-}
-
-/// Adds grades. Of two grades of a pair the later one stays.
-pub(super) async fn add_grades<E>(session: &dyn Session<E>, grades: &[LoggedGrade]) -> Result<u64, E> {
-    let put = "INSERT INTO usage_grades(model, pair, grade, reason, at_ms) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT (model, pair) DO UPDATE SET grade = excluded.grade, reason = excluded.reason, at_ms = excluded.at_ms \
-         WHERE excluded.at_ms > usage_grades.at_ms";
-    session.lock(Lock::Rows).await?;
-    let mut changed = 0;
-    for LoggedGrade { model, pair, grade, reason, at_ms, .. } in grades {
-        changed += session.execute(put, values![model, pair.as_slice(), *grade, reason, *at_ms]).await?;
-    }
-    Ok(changed)
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::{Lock, Session, by_search, first, values};
+use super::database::by_search;
+use crate::session::{Lock, Session, first, values};
 use crate::usage_record::{Judgement, LabelVersion};
 
 /// Records judgements; `None` if the search does not exist.
@@ -36,7 +37,6 @@ pub(super) async fn add<E>(
 }
 
 /// The judgements that count, by the number of their search: the last one of each passage, in the order in which these were given.
-/// Those with a grade, which a model gave, are kept and not read.
 pub(super) async fn that_count<'n, E>(
     session: &dyn Session<E>,
     searches: impl Iterator<Item = (i64, &'n str)>,
@@ -45,7 +45,7 @@ pub(super) async fn that_count<'n, E>(
         format!(
             "SELECT search, passage, relevant, in_pool, at_ms FROM usage_judgements j WHERE namespace {namespaces} AND search {numbers} \
              AND number = (SELECT max(number) FROM usage_judgements k WHERE k.namespace = j.namespace AND k.search = j.search \
-             AND k.passage = j.passage AND k.grade IS NULL) ORDER BY number"
+             AND k.passage = j.passage) ORDER BY number"
         )
     };
     by_search(session, searches, select, |row| {

@@ -1,13 +1,14 @@
 //! The log, whatever database keeps it.
 
-use super::database::{Database, Lock, Patience, values};
+use super::database::{Database, Patience};
 use super::rules::{PURGE_EVERY, at_most, check};
 use super::{deleting, exchange, judgements, openings, quality, searches};
 use crate::error::{Result, StoreError};
+use crate::session::{Lock, values};
 use crate::store::UsageLog;
 use crate::usage_record::{
-    JudgedSearch, Judgement, LabelVersion, LoggedGrade, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
-    QueryQuality, RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
+    RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
 };
 
 impl<D: Database> UsageLog for D {
@@ -134,14 +135,6 @@ impl<D: Database> UsageLog for D {
     fn add_searches(&self, searches: &[LoggedSearch]) -> Result<u64> {
         searches.iter().try_for_each(|logged| check(&logged.search))?;
         self.write(Patience::Long, async |session| exchange::add_searches(session, searches).await)
-    }
-
-    fn logged_grades(&self, after: i64, limit: usize) -> Result<Vec<LoggedGrade>> {
-        self.ask(async |session| exchange::grades(session, after, at_most(limit)).await)
-    }
-
-    fn add_grades(&self, grades: &[LoggedGrade]) -> Result<u64> {
-        self.write(Patience::Long, async |session| exchange::add_grades(session, grades).await)
     }
 
     fn logged_quality(&self, after: i64, limit: usize) -> Result<Vec<(i64, QueryQuality)>> {

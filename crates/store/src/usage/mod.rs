@@ -7,7 +7,7 @@
 //! `log` is the log on any `database`. Its statements are in `searches`, `judgements`, `openings` and `quality`; `deleting` deletes,
 //! and `exchange` hands a log's records to another log. `rules` holds waits and limits, `candidate_blob` encodes the candidates' figures.
 //!
-//! `embedded` keeps the log in a SQLite file, which `schema` opens and `session` asks: `usage.db` beside the index, a database of its
+//! `embedded` keeps the log in a SQLite file, which `schema` opens: `usage.db` beside the index, a database of its
 //! own, so that a search never waits for an index run, and the index can be rebuilt without losing feedback. The one in PostgreSQL is
 //! with the rest of that store.
 
@@ -25,7 +25,6 @@ mod quality;
 pub(crate) mod rules;
 mod schema;
 mod searches;
-mod session;
 #[cfg(test)]
 mod tests;
 

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::{Lock, Row, Session, all, by_search, first, values};
+use super::database::by_search;
 use super::rules::{LOOKED_THROUGH, period};
 use super::searches::{Found, found};
+use crate::session::{Lock, Row, Session, all, first, values};
 use crate::usage_record::{LoggedOpening, OpenedCount, OpenedSearch, Opening};
 
 /// What a search showed: its namespace, its number, and the positions of these passages among its candidates, in the order shown.

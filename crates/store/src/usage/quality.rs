@@ -1,7 +1,7 @@
 //! The quality of each query: recording it, and reading it back for a period.
 
-use super::database::{Row, Session, Value, all, first, values};
 use super::rules::{finite, period, stages};
+use crate::session::{Row, Session, Value, all, first, values};
 use crate::usage_record::QueryQuality;
 
 const COLUMNS: &str = "at_ms, entry_point, namespace, corpus, query_hash, query_text, search_id, model, mode, lexical_candidates, \

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::database::Value;
 use crate::error::{Result, StoreError};
+use crate::session::Value;
 use crate::usage_record::RecordedSearch;
 
 /// The time that recording a search waits for another process before it gives up.

@@ -32,17 +32,6 @@ CREATE INDEX usage_searches_of_caller ON usage_searches(caller, number) WHERE ca
 -- Finds the queries whose text is kept.
 CREATE INDEX usage_searches_with_text ON usage_searches(query_hash, number) WHERE query_text IS NOT NULL;
 
--- What a model said of a pair of query and passage, also where its reply could not be used. Repeated runs read it from here.
-CREATE TABLE usage_grades(
-  number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-  pair BLOB NOT NULL CHECK (length(pair) = 32),               -- BLAKE3 of what was sent
-  model TEXT NOT NULL,
-  grade INTEGER CHECK (grade BETWEEN 0 AND 3),                -- null: the reply could not be used
-  reason TEXT NOT NULL,               -- the model's, or why there is no grade
-  at_ms INTEGER NOT NULL,
-  UNIQUE (model, pair)
-) STRICT;
-
 -- Judgements of passages for a search. The last one counts, the earlier ones stay.
 CREATE TABLE usage_judgements(
   number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -51,11 +40,9 @@ CREATE TABLE usage_judgements(
   passage TEXT NOT NULL,
   relevant INTEGER NOT NULL CHECK (relevant IN (0, 1)),
   in_pool INTEGER NOT NULL CHECK (in_pool IN (0, 1)),         -- 1 if it was among the candidates
-  at_ms INTEGER NOT NULL,
-  grade INTEGER REFERENCES usage_grades(number) ON DELETE CASCADE   -- it was made from; null where a person made it
+  at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX usage_judgements_of ON usage_judgements(search, passage, number);
-CREATE INDEX usage_judgements_by_grade ON usage_judgements(grade) WHERE grade IS NOT NULL;
 
 -- Shown passages that the same caller opened after the search: weak evidence that they answer it.
 CREATE TABLE usage_openings(

@@ -1,9 +1,9 @@
 //! Searches: recording them, and reading them back.
 
-use super::database::{Row, Session, Value, all, first, values};
 use super::rules::period;
 use super::{candidate_blob, judgements};
 use crate::scoring::ScoringKeyError;
+use crate::session::{Row, Session, Value, all, first, values};
 use crate::usage_record::{CallerKey, JudgedSearch, RecordedSearch, SearchSummary};
 
 const COLUMNS: &str = "id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, method, scoring, kept, passages, \

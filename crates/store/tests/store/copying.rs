@@ -1,8 +1,7 @@
 //! What a copy needs: everything can be read back in the form in which it is put.
 
 use tamis_store::{
-    Attribute, Change, LoggedGrade, LoggedJudgement, LoggedSearch, NewDocument, NewPassage, QueryQuality,
-    RecordedSearch, TextHash,
+    Attribute, Change, LoggedJudgement, LoggedSearch, NewDocument, NewPassage, QueryQuality, RecordedSearch, TextHash,
 };
 
 use crate::common::*;
@@ -104,27 +103,18 @@ fn a_log_takes_what_another_one_recorded_once() {
         let search = |id: &str| RecordedSearch { id: id.into(), namespace: "here".into(), ..RecordedSearch::default() };
         log.record_query(&search("aaaa"), Some(&QueryQuality { at_ms: 1, ..QueryQuality::default() })).unwrap();
         log.record(&search("bbbb")).unwrap();
-        let pair = [1; 32];
-        let given = LoggedGrade { number: 0, model: "m".into(), pair, grade: Some(3), reason: "so".into(), at_ms: 4 };
-        log.add_grades(&[given]).unwrap();
         log.judge("aaaa", &[("p1", true)], 5).unwrap();
         log.judge("aaaa", &[("p1", false)], 6).unwrap();
-        let grade = Some(("m".into(), pair));
-        let by_model = LoggedJudgement { passage: "p2".into(), relevant: true, in_pool: false, at_ms: 7, grade };
-        let graded = LoggedSearch { search: search("bbbb"), judgements: vec![by_model], ..LoggedSearch::default() };
-        log.add_searches(&[graded]).unwrap();
+        let judgement = LoggedJudgement { passage: "p2".into(), relevant: true, in_pool: false, at_ms: 7 };
+        let judged = LoggedSearch { search: search("bbbb"), judgements: vec![judgement], ..LoggedSearch::default() };
+        log.add_searches(&[judged]).unwrap();
         let searches = log.logged_searches(0, 9).unwrap();
         assert_eq!(searches.iter().map(|one| one.judgements.len()).collect::<Vec<_>>(), [2, 1]);
         assert_eq!(log.logged_searches(searches[0].number, 9).unwrap(), searches[1..]);
         assert_eq!(log.logged(&["bbbb", "none"]).unwrap(), [Some(searches[1].clone()), None]);
-        let (grades, quality) = (log.logged_grades(0, 9).unwrap(), log.logged_quality(0, 9).unwrap());
+        let quality = log.logged_quality(0, 9).unwrap();
         on_every_store(|other| {
             let other = other.usage().unwrap();
-            other.add_searches(&searches).expect_err("the grade is missing");
-            assert_eq!(other.logged_searches(0, 9).unwrap(), [], "all or nothing");
-            assert_eq!(other.add_grades(&grades).unwrap(), 1);
-            let older = LoggedGrade { grade: Some(0), at_ms: 3, ..grades[0].clone() };
-            assert_eq!(other.add_grades(&[older, grades[0].clone()]).unwrap(), 0, "the later one stays");
             assert_eq!(other.add_searches(&searches).unwrap(), 2);
             assert_eq!(other.add_searches(&searches).unwrap(), 0, "once");
             other.add_quality(&quality.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>()).unwrap();

@@ -18,8 +18,6 @@ pub struct CopyReport {
     pub thresholds: Compared,
     /// Recorded searches with their judgements and openings.
     pub searches: Compared,
-    /// Models' grades of passages.
-    pub grades: Compared,
     /// Quality figures of queries.
     pub queries: Compared,
     /// Namespaces that only the destination has, and that stay as they are.
@@ -45,8 +43,6 @@ pub struct Written {
     pub thresholds: u64,
     /// Recorded searches added, or completed with judgements and openings.
     pub searches: u64,
-    /// Grades.
-    pub grades: u64,
     /// Quality figures of queries.
     pub queries: u64,
 }
@@ -122,6 +118,6 @@ impl CopyReport {
     pub fn is_equal(&self) -> bool {
         !self.interrupted
             && self.namespaces.iter().all(NamespaceComparison::is_equal)
-            && [self.settings, self.thresholds, self.searches, self.grades, self.queries].iter().all(Compared::is_equal)
+            && [self.settings, self.thresholds, self.searches, self.queries].iter().all(Compared::is_equal)
     }
 }

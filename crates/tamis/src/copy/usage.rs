@@ -1,18 +1,15 @@
-//! Copying recorded searches, what people and models said of them, and the quality figures of queries.
+//! Copying recorded searches, what people said of them, and the quality figures of queries.
 
 use super::report::{Compared, CopyReport};
 use crate::Error;
 use crate::progress::{Observer, Stage};
-use std::collections::{HashMap, HashSet};
-use tamis_store::{LoggedGrade, LoggedJudgement, LoggedOpening, LoggedSearch, QueryQuality, UsageLog};
+use std::collections::HashSet;
+use tamis_store::{LoggedJudgement, LoggedOpening, LoggedSearch, QueryQuality, UsageLog};
 
 /// Searches of one transaction.
 const SEARCHES: usize = 100;
-/// Grades and quality figures of one transaction.
+/// Quality figures of one transaction.
 const ROWS: usize = 1_000;
-
-/// What tells two grades apart.
-type GradeKey = (String, [u8; 32]);
 
 /// Copies a log, or what concerns these namespaces alone, and compares both. Returns `false` if the observer stopped it.
 pub(super) fn copy(
@@ -25,9 +22,6 @@ pub(super) fn copy(
     observer.stage(Stage::Copy("recorded searches".to_owned()), 0);
     let all = all_searches(from)?;
     let searches: Vec<&LoggedSearch> = all.iter().filter(|one| concerns(&one.search.namespace, namespaces)).collect();
-    if !copy_grades(from, to, namespaces, &searches, observer, report)? {
-        return Ok(false);
-    }
     for batch in searches.chunks(SEARCHES) {
         if observer.cancelled() {
             return Ok(false);
@@ -90,55 +84,6 @@ fn compare_searches(to: &dyn UsageLog, searches: &[&LoggedSearch]) -> Result<Com
         }
     }
     Ok(compared)
-}
-
-fn all_grades(log: &dyn UsageLog) -> Result<Vec<LoggedGrade>, Error> {
-    let mut all: Vec<LoggedGrade> = Vec::new();
-    loop {
-        let batch = log.logged_grades(all.last().map_or(0, |last| last.number), ROWS)?;
-        if batch.is_empty() {
-            return Ok(all);
-        }
-        all.extend(batch);
-    }
-}
-
-/// Copies grades: all, or those that the judgements of these searches were made from.
-fn copy_grades(
-    from: &dyn UsageLog,
-    to: &dyn UsageLog,
-    namespaces: &[String],
-    searches: &[&LoggedSearch],
-    observer: &dyn Observer,
-    report: &mut CopyReport,
-) -> Result<bool, Error> {
-    let judged: HashSet<&GradeKey> =
-        searches.iter().flat_map(|one| &one.judgements).filter_map(|judgement| judgement.grade.as_ref()).collect();
-    let key = |grade: &LoggedGrade| (grade.model.clone(), grade.pair);
-    let mut grades = all_grades(from)?;
-    grades.retain(|grade| namespaces.is_empty() || judged.contains(&key(grade)));
-    let known = |log: &dyn UsageLog| -> Result<HashMap<GradeKey, LoggedGrade>, Error> {
-        Ok(all_grades(log)?.into_iter().map(|grade| (key(&grade), grade)).collect())
-    };
-    // Of two grades of a pair the later one stays.
-    let is_there = |there: &HashMap<GradeKey, LoggedGrade>, grade: &LoggedGrade| {
-        there.get(&key(grade)).is_some_and(|known| {
-            let same = (known.grade, &known.reason, known.at_ms) == (grade.grade, &grade.reason, grade.at_ms);
-            same || known.at_ms > grade.at_ms
-        })
-    };
-    let there = known(to)?;
-    let missing: Vec<LoggedGrade> = grades.iter().filter(|grade| !is_there(&there, grade)).cloned().collect();
-    for batch in missing.chunks(ROWS) {
-        if observer.cancelled() {
-            return Ok(false);
-        }
-        report.written.grades += to.add_grades(batch)?;
-    }
-    let there = known(to)?;
-    let different = grades.iter().filter(|grade| !is_there(&there, grade)).count() as u64;
-    report.grades = Compared { from: grades.len() as u64, to: there.len() as u64, different };
-    Ok(true)
 }
 
 /// What tells the figures of two queries apart.

@@ -5,7 +5,7 @@
 //! exchangeable, which is the only assumption of the guarantee. Both have the same order anyway.
 //!
 //! Only searches with comparable scores count: the same model, mode and scoring. Judgements of one query from several searches
-//! count as one query. Only people's judgements count: opened results and a model's grades are too weak for a promise.
+//! count as one query. Only people's judgements count: opened results are too weak for a promise.
 
 use super::answer::CutReport;
 use super::judged_queries::{JudgedQuery, judged_queries, normalized_scores, pool};

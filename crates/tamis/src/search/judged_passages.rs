@@ -1,7 +1,7 @@
 //! What people said of the passages of one question, which every later search of the same question obeys.
 //!
 //! A question is the same where its words and the namespaces searched are. Its model, filters and settings may differ, since people
-//! judge passages and not scores. What was only opened says nothing here, and neither does a model's grade.
+//! judge passages and not scores. What was only opened says nothing here.
 
 use super::judged_queries::IMPORTED_JUDGEMENTS;
 use super::listed::Listed;

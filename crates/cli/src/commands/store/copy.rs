@@ -54,7 +54,6 @@ fn show(out: &mut impl Write, report: &CopyReport, delete: bool) -> io::Result<(
         (report.settings, "setting"),
         (report.thresholds, "threshold"),
         (report.searches, "recorded search"),
-        (report.grades, "grade"),
         (report.queries, "quality row"),
     ] {
         if compared.from > 0 {
@@ -82,7 +81,6 @@ fn written(written: &Written) -> String {
         (written.settings, "setting"),
         (written.thresholds, "threshold"),
         (written.searches, "recorded search"),
-        (written.grades, "grade"),
         (written.queries, "quality row"),
     ];
     let parts: Vec<String> =

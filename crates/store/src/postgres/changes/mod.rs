@@ -15,16 +15,16 @@ use std::time::Duration;
 use deadpool_postgres::Transaction;
 
 use super::error::Failure;
-use super::evidence::{TaskUpdates, changed, documents_changed, remove_origin};
+use super::evidence::changed;
 use super::namespaces::change_number;
 use super::rows::document_id;
 use super::store::PostgresStore;
 use crate::error::Result;
+use crate::graph::{TaskUpdates, documents_changed, remove_origin};
 use crate::namespace::NewNamespace;
 use crate::record::{Applied, Change};
 use crate::store::{Changes, Writing};
 use crate::tree::Tree;
-pub(super) use plan::EvidenceChange;
 use plan::{Plan, Planned};
 
 impl Changes for PostgresStore {
@@ -85,7 +85,7 @@ impl PostgresStore {
     /// Applies changes within a transaction. The change number afterwards stays open.
     pub(super) async fn apply_in(&self, transaction: &Transaction<'_>, changes: &[Change]) -> Result<Applied, Failure> {
         let (applied, tasks) = self.apply_documents(transaction, changes, BTreeSet::new()).await?;
-        tasks.apply(transaction).await?;
+        tasks.apply(&self.connections.session(transaction)).await?;
         Ok(applied)
     }
 
@@ -104,7 +104,7 @@ impl PostgresStore {
         plan.registered.extend(also);
         write::write(transaction, &plan).await?;
         let mut tasks = TaskUpdates::default();
-        documents_changed(transaction, &plan.evidence, &mut tasks).await?;
+        documents_changed(&self.connections.session(transaction), &plan.evidence, &mut tasks).await?;
         Ok((plan.applied, tasks))
     }
 
@@ -123,11 +123,12 @@ impl PostgresStore {
             changes.extend(rows.iter().map(|row| Change::Delete { document: document_id(row.get(0)) }));
         }
         let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new()).await?;
+        let session = self.connections.session(transaction);
         for namespace in namespaces {
-            remove_origin(transaction, namespace, origin, &mut tasks).await?;
+            remove_origin(&session, namespace, origin, &mut tasks).await?;
         }
         changed(transaction, namespaces).await?;
-        tasks.apply(transaction).await?;
+        tasks.apply(&session).await?;
         applied.seq = change_number(transaction).await?;
         Ok(applied)
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::error::StoreError;
 use crate::evidence::EVIDENCE_COLLECTION;
+use crate::graph::EvidenceChange;
 use crate::record::{Applied, Change, DocumentId, NewDocument};
 use crate::sqlite::{validate, validate_path};
 
@@ -37,15 +38,6 @@ impl Planned<'_> {
     fn set_state(&mut self, (size, modified_ns, stamp): (u64, i64, i64)) {
         (self.size, self.modified_ns, self.stamp, self.touched) = (size as i64, modified_ns, stamp, true);
     }
-}
-
-/// A change of a document of the evidence, whose records depend on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum EvidenceChange {
-    /// The document at this path was put.
-    Put { namespace: String, path: String },
-    /// The document at this path was deleted.
-    Deleted { namespace: String, path: String },
 }
 
 /// The changes played through.

@@ -1,25 +1,12 @@
-//! The evidence graph.
-//!
-//! `tasks`, `remove` and `check` keep it consistent with its documents, in every build. `apply` writes records, `records` reads
-//! them, `summary` counts them, and `sql` runs untrusted statements on them (feature `evidence`).
+//! The evidence graph. `check` has statements that look for contradictions, and `sql` runs untrusted statements (feature `evidence`).
 
-#[cfg(feature = "evidence")]
-mod apply;
 mod check;
 #[cfg(feature = "evidence")]
 mod graph;
 #[cfg(feature = "evidence")]
-mod records;
-mod remove;
-#[cfg(feature = "evidence")]
 mod sql;
-#[cfg(feature = "evidence")]
-mod summary;
-mod tasks;
 
 pub(super) use check::CHECKS;
-pub(super) use remove::{REMOVE, documents_changed, remove_origin};
-pub(super) use tasks::TaskUpdates;
 
 use deadpool_postgres::Transaction;
 

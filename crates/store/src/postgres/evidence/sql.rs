@@ -1,7 +1,6 @@
 //! Untrusted SQL on evidence. The server never sees a statement of others: it runs on a copy.
 
 use deadpool_postgres::Transaction;
-use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use tokio::sync::Mutex;
 use tokio_postgres::Row;
 
@@ -10,6 +9,7 @@ use super::super::error::Failure;
 use super::super::vectors::vector_type::Vector;
 use crate::error::Result;
 use crate::guard::Filling;
+use crate::session::Value;
 use crate::sql::{SqlQuery, SqlRows};
 use crate::sql_tables::{SqlColumn, SqlTable};
 
@@ -57,17 +57,13 @@ async fn fill(transaction: &Transaction<'_>, namespace: &str, filling: &mut Fill
 }
 
 /// A value of a row.
-fn value<'r>(row: &'r Row, at: usize, column: &SqlColumn) -> Result<ToSqlOutput<'r>, Failure> {
-    let value = match column.kind {
-        "integer" => row.try_get::<_, Option<i64>>(at)?.map(|number| ToSqlOutput::Owned(Value::Integer(number))),
-        "real" => row.try_get::<_, Option<f64>>(at)?.map(|number| ToSqlOutput::Owned(Value::Real(number))),
-        // Little-endian floats, the form of every store.
-        "blob" => row.try_get::<_, Option<Vector>>(at)?.map(|Vector(values)| {
-            ToSqlOutput::Owned(Value::Blob(values.iter().flat_map(|value| value.to_le_bytes()).collect()))
-        }),
-        _ => row.try_get::<_, Option<&str>>(at)?.map(|text| ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes()))),
-    };
-    Ok(value.unwrap_or(ToSqlOutput::Owned(Value::Null)))
+fn value(row: &Row, at: usize, column: &SqlColumn) -> Result<Value, Failure> {
+    if column.kind != "blob" {
+        return Ok(row.try_get(at)?);
+    }
+    // Little-endian floats, the form of every store.
+    let Vector(values) = row.try_get(at)?;
+    Ok(Value::Bytes(values.iter().flat_map(|value| value.to_le_bytes()).collect()))
 }
 
 /// The rows of a visible table.

@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::postgres::session::LABELS;
 use crate::postgres::testing::{TestStore, store};
 use crate::usage::contract::labels::{opening, shown};
 use crate::usage::contract::quality::quality;
@@ -185,7 +186,7 @@ fn judgements_become_visible_in_the_order_of_their_numbers() {
     let log = store.usage().unwrap();
     log.record(&search("aaaa", &["p"])).unwrap();
     std::thread::scope(|scope| {
-        let release = hold(scope, &store, super::LABELS);
+        let release = hold(scope, &store, LABELS);
         let judging = scope.spawn(|| log.judge("aaaa", &[("p", true)], 1));
         std::thread::sleep(2 * IMPATIENT);
         assert!(!judging.is_finished() && log.label_version().unwrap().is_empty());

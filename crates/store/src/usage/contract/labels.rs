@@ -1,8 +1,8 @@
-//! Openings and grades.
+//! Openings.
 
 use super::TestLog;
 use super::searches::search;
-use crate::{CallerKey, LoggedGrade, LoggedJudgement, LoggedSearch, OpenedCount, Opening, RecordedSearch, UsageLog};
+use crate::{CallerKey, OpenedCount, Opening, RecordedSearch, UsageLog};
 
 fn caller(name: &str) -> CallerKey {
     CallerKey::of(["session", name])
@@ -88,51 +88,6 @@ pub fn openings_go_with_their_search_and_with_the_telemetry(test: &dyn TestLog) 
     log.purge_telemetry(false).unwrap();
     assert_eq!(opened(log), []);
     assert_eq!(log.judged().unwrap().len(), 1);
-}
-
-/// A judgement that a model gave with a grade.
-fn by_model(passage: &str, relevant: bool, pair: u8) -> LoggedJudgement {
-    let grade = Some(("m".to_owned(), [pair; 32]));
-    LoggedJudgement { passage: passage.into(), relevant, in_pool: true, at_ms: 9, grade }
-}
-
-fn grade(pair: u8) -> LoggedGrade {
-    LoggedGrade { number: 0, model: "m".into(), pair: [pair; 32], grade: Some(3), reason: "so".into(), at_ms: 1 }
-}
-
-pub fn what_a_model_judged_is_kept_and_not_read(test: &dyn TestLog) {
-    let log = test.log();
-    log.add_grades(&[grade(1), grade(2)]).unwrap();
-    log.record(&search("aaaa", &["p0", "p1"])).unwrap();
-    log.judge("aaaa", &[("p0", false)], 1).unwrap();
-    let judgements = vec![by_model("p0", true, 1), by_model("p1", true, 2)];
-    let logged = |id: &str| LoggedSearch {
-        search: search(id, &["p0", "p1"]),
-        judgements: judgements.clone(),
-        ..LoggedSearch::default()
-    };
-    assert_eq!(log.add_searches(&[logged("aaaa"), logged("bbbb")]).unwrap(), 2);
-    let said = log.judgements("aaaa").unwrap();
-    assert_eq!(said.iter().map(|one| (one.passage.as_str(), one.relevant)).collect::<Vec<_>>(), [("p0", false)]);
-    assert_eq!(log.judgements("bbbb").unwrap(), []);
-    assert_eq!(log.judged().unwrap().iter().map(|one| one.search.id.as_str()).collect::<Vec<_>>(), ["aaaa"]);
-    assert_eq!(log.recent(1).unwrap()[0].relevant, 0);
-    let kept = log.logged(&["bbbb"]).unwrap();
-    assert_eq!(kept[0].as_ref().map(|one| &one.judgements), Some(&judgements));
-}
-
-pub fn a_purge_deletes_the_grades_that_no_judgement_needs(test: &dyn TestLog) {
-    let log = test.log();
-    log.add_grades(&[grade(1), grade(2)]).unwrap();
-    let judgements = vec![by_model("p0", true, 1)];
-    let search = search("aaaa", &["p0"]);
-    log.add_searches(&[LoggedSearch { search, judgements, ..LoggedSearch::default() }]).unwrap();
-    let pairs = || log.logged_grades(0, 9).unwrap().iter().map(|one| one.pair[0]).collect::<Vec<_>>();
-    assert_eq!(pairs(), [1, 2]);
-    log.purge_telemetry(false).unwrap();
-    assert_eq!(pairs(), [1]);
-    log.purge_telemetry(true).unwrap();
-    assert_eq!(pairs(), [0; 0]);
 }
 
 pub fn what_was_shown_twice_is_opened_once_in_the_order_shown(test: &dyn TestLog) {

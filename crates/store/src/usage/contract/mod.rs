@@ -46,8 +46,6 @@ macro_rules! contract {
                 the_latest_search_that_showed_it_is_credited
                 an_answer_that_was_shown_in_part_counts_by_that_part
                 openings_go_with_their_search_and_with_the_telemetry
-                what_a_model_judged_is_kept_and_not_read
-                a_purge_deletes_the_grades_that_no_judgement_needs
                 what_was_shown_twice_is_opened_once_in_the_order_shown
                 a_search_looked_for_too_far_back_is_not_credited;
             quality:

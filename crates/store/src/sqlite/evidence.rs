@@ -1,14 +1,38 @@
-//! Untrusted SQL on evidence.
+//! The evidence graph: writing records with their documents, and untrusted SQL on them.
 
-use super::super::Database;
-use super::super::meta::{evidence_state, instance};
+use super::Database;
+use super::batch::Batch;
+use super::meta::{evidence_state, instance, properties_changed};
 use crate::connection::file_uri;
 use crate::error::{Result, StoreError};
+use crate::evidence::EvidenceRecord;
+use crate::graph;
 use crate::guard::Filling;
+use crate::record::{Applied, Change};
+use crate::session::sqlite::{SqliteSession, now};
 use crate::sql::{SqlQuery, SqlRows};
 use crate::sql_tables::SqlTable;
 
 impl Database {
+    /// Writes records and applies document changes, in one transaction.
+    pub(crate) fn apply_evidence(
+        &self,
+        namespace: &str,
+        origin: &str,
+        records: &[EvidenceRecord],
+        changes: &[Change],
+    ) -> Result<Applied> {
+        self.write(|connection| {
+            let mut batch = Batch::begin(connection)?;
+            batch.register(namespace)?;
+            changes.iter().try_for_each(|change| batch.change(change))?;
+            let tasks = batch.follow_documents()?;
+            now(graph::write(&SqliteSession::new(connection), namespace, origin, records, tasks))?;
+            properties_changed(connection)?;
+            batch.end()
+        })
+    }
+
     /// Runs an untrusted statement on the evidence of a namespace.
     pub(crate) fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
         self.guard.query(namespace, query, cancelled, |filling| {

@@ -46,7 +46,7 @@ const CHECKS: [(&str, &str); 5] = [
 ];
 
 /// Returns a sentence for each problem found.
-pub(in crate::sqlite) fn contradictions(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(super) fn contradictions(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     for (problem, sql) in CHECKS {
         let number = count(connection, sql, [])?;

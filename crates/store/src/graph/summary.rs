@@ -1,40 +1,36 @@
 //! Counting evidence.
 
-use deadpool_postgres::Transaction;
-
-use super::super::copy::storable_option;
-use super::super::error::Failure;
 use crate::evidence::Relation;
 use crate::report::{Count, EvidenceSummary};
+use crate::session::{Session, all, first, values};
 
 /// The edges to claims of the task `$2`, or of all tasks if it is null.
 const EDGES: &str = "FROM evidence_edges e JOIN evidence_claims c ON c.namespace = e.namespace AND c.id = e.target_id \
-                     WHERE e.namespace = $1 AND e.target_type = 'claim' AND ($2::text IS NULL OR c.task_id = $2)";
+                     WHERE e.namespace = $1 AND e.target_type = 'claim' AND (CAST($2 AS text) IS NULL OR c.task_id = $2)";
 
 /// Counts the evidence of a namespace, or the part of it that belongs to one task.
-pub(super) async fn summary(
-    transaction: &Transaction<'_>,
+pub(crate) async fn summary<E>(
+    session: &dyn Session<E>,
     namespace: &str,
     task: Option<&str>,
-) -> Result<EvidenceSummary, Failure> {
-    let given = storable_option(task);
-    let count = async |select: &str| -> Result<u64, Failure> {
-        let statement = transaction.prepare_cached(select).await?;
-        Ok(transaction.query_one(&statement, &[&namespace, &given]).await?.get::<_, i64>(0) as u64)
+) -> Result<EvidenceSummary, E> {
+    let given = values![namespace, task];
+    let count = async |select: &str| -> Result<u64, E> {
+        Ok(first(session, select, given, |row| row.next()).await?.unwrap_or_default())
+    };
+    let whole = |columns: &str, table: &str| {
+        format!("SELECT {columns} FROM {table} WHERE namespace = $1 AND CAST($2 AS text) IS NULL")
     };
     // A fragment belongs to a task when one of its edges leads to a claim of the task.
     let fragments = match task {
-        None => {
-            "SELECT f.id, f.page_id FROM evidence_fragments f WHERE f.namespace = $1 AND $2::text IS NULL".to_owned()
-        }
+        None => whole("id, page_id", "evidence_fragments"),
         Some(_) => format!(
             "SELECT f.id, f.page_id FROM evidence_fragments f WHERE f.namespace = $1 AND f.id IN \
              (SELECT e.source_id {EDGES} AND e.source_type = 'fragment')"
         ),
     };
-    let whole = |table: &str| format!("SELECT count(*) FROM {table} WHERE namespace = $1 AND $2::text IS NULL");
     let (works, pages) = match task {
-        None => (whole("evidence_works"), whole("evidence_pages")),
+        None => (whole("count(*)", "evidence_works"), whole("count(*)", "evidence_pages")),
         Some(_) => (
             format!(
                 "SELECT count(DISTINCT p.work_id) FROM ({fragments}) f \
@@ -43,6 +39,9 @@ pub(super) async fn summary(
             format!("SELECT count(DISTINCT page_id) FROM ({fragments}) f"),
         ),
     };
+    let of_task = |table: &str, column: &str| {
+        format!("SELECT count(*) FROM {table} WHERE namespace = $1 AND (CAST($2 AS text) IS NULL OR {column} = $2)")
+    };
     let edges =
         async |relation: Relation| count(&format!("SELECT count(*) {EDGES} AND e.relation = '{relation}'")).await;
     let domains = format!(
@@ -50,27 +49,19 @@ pub(super) async fn summary(
          JOIN evidence_pages p ON p.namespace = $1 AND p.id = f.page_id WHERE p.domain IS NOT NULL \
          GROUP BY p.domain ORDER BY 3 DESC, 2 DESC, 1 LIMIT 10"
     );
-    let statement = transaction.prepare_cached(&domains).await?;
-    let domains = transaction.query(&statement, &[&namespace, &given]).await?;
-    let domain = |row: &tokio_postgres::Row| Count {
-        name: row.get(0),
-        documents: row.get::<_, i64>(1) as u64,
-        passages: row.get::<_, i64>(2) as u64,
-    };
+    let domains = all(session, &domains, given, |row| {
+        Ok(Count { name: row.next()?, documents: row.next()?, passages: row.next()? })
+    });
     Ok(EvidenceSummary {
         namespace: namespace.to_owned(),
-        tasks: count("SELECT count(*) FROM evidence_tasks WHERE namespace = $1 AND ($2::text IS NULL OR id = $2)")
-            .await?,
+        tasks: count(&of_task("evidence_tasks", "id")).await?,
         works: count(&works).await?,
         pages: count(&pages).await?,
         fragments: count(&format!("SELECT count(*) FROM ({fragments}) f")).await?,
-        claims: count(
-            "SELECT count(*) FROM evidence_claims WHERE namespace = $1 AND ($2::text IS NULL OR task_id = $2)",
-        )
-        .await?,
+        claims: count(&of_task("evidence_claims", "task_id")).await?,
         supporting: edges(Relation::Supports).await?,
         refuting: edges(Relation::Refutes).await?,
         neutral: edges(Relation::Neutral).await?,
-        top_domains: domains.iter().map(domain).collect(),
+        top_domains: domains.await?,
     })
 }

@@ -1,19 +1,18 @@
-//! Statements of the log in SQLite.
+//! Statements in SQLite.
 
 use std::cell::RefCell;
 use std::future::{Future, ready};
-use std::path::Path;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
 
-use super::database::{Answer, Lock, Row, Session, Value};
-use crate::error::{Result, StoreError};
+use super::{Answer, Lock, Row, Rows, Session, Value};
+use crate::sqlite::TransactionError;
 
 /// The answer of a future that never waits.
-pub(super) fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => unreachable!("SQLite answers before it returns"),
@@ -21,24 +20,19 @@ pub(super) fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A connection, and its transaction once a lock was taken. What is not committed is undone.
-pub(super) struct SqliteSession<'c> {
+pub(crate) struct SqliteSession<'c> {
     connection: &'c Connection,
-    path: &'c Path,
     transaction: RefCell<Option<Transaction<'c>>>,
 }
 
 impl<'c> SqliteSession<'c> {
-    pub(super) fn new(connection: &'c Connection, path: &'c Path) -> SqliteSession<'c> {
-        SqliteSession { connection, path, transaction: RefCell::default() }
+    pub(crate) fn new(connection: &'c Connection) -> SqliteSession<'c> {
+        SqliteSession { connection, transaction: RefCell::default() }
     }
 
-    pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::sqlite(self.path, error)
-    }
-
-    pub(super) fn commit(self) -> Result<()> {
-        let transaction = self.transaction.take();
-        transaction.map_or(Ok(()), Transaction::commit).map_err(|error| StoreError::sqlite(self.path, error))
+    /// Ends the transaction that a lock began.
+    pub(crate) fn commit(self) -> rusqlite::Result<()> {
+        self.transaction.take().map_or(Ok(()), Transaction::commit)
     }
 
     fn all(&self, statement: &str, values: &[Value]) -> rusqlite::Result<Vec<Row>> {
@@ -56,6 +50,16 @@ impl<'c> SqliteSession<'c> {
         Ok(changed as u64)
     }
 
+    fn add(&self, rows: &Rows<'_>) -> rusqlite::Result<()> {
+        let common: Vec<&Value> = rows.common.iter().map(|(_, value)| value).collect();
+        let places = vec!["?"; common.len() + rows.columns.len()].join(", ");
+        let mut insert = self.connection.prepare_cached(&rows.statement(&format!("VALUES ({places})")))?;
+        for row in &rows.rows {
+            insert.execute(params_from_iter(common.iter().copied().chain(row)))?;
+        }
+        Ok(())
+    }
+
     fn begin(&self) -> rusqlite::Result<()> {
         let mut transaction = self.transaction.borrow_mut();
         if transaction.is_none() {
@@ -70,30 +74,38 @@ fn in_sqlite(statement: &str) -> String {
     statement.replace('$', "?")
 }
 
-impl Session<StoreError> for SqliteSession<'_> {
-    fn rows<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, Vec<Row>, StoreError> {
-        Box::pin(ready(self.all(statement, values).map_err(|error| self.failed(error))))
+impl Session<TransactionError> for SqliteSession<'_> {
+    fn rows<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, Vec<Row>, TransactionError> {
+        Box::pin(ready(self.all(statement, values).map_err(TransactionError::from)))
     }
 
-    fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, StoreError> {
-        Box::pin(ready(self.change(statement, values).map_err(|error| self.failed(error))))
+    fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, TransactionError> {
+        Box::pin(ready(self.change(statement, values).map_err(TransactionError::from)))
+    }
+
+    fn insert<'s>(&'s self, rows: &'s Rows<'s>) -> Answer<'s, (), TransactionError> {
+        Box::pin(ready(self.add(rows).map_err(TransactionError::from)))
     }
 
     /// One writer at a time writes to the file, whatever it writes.
-    fn lock<'s>(&'s self, _: Lock<'s>) -> Answer<'s, (), StoreError> {
-        Box::pin(ready(self.begin().map_err(|error| self.failed(error))))
+    fn lock<'s>(&'s self, _: Lock<'s>) -> Answer<'s, (), TransactionError> {
+        Box::pin(ready(self.begin().map_err(TransactionError::from)))
     }
 
     fn one_of(&self, parameter: u32) -> String {
         format!("IN (SELECT value FROM json_each(${parameter}))")
     }
 
+    fn has_namespaces(&self) -> bool {
+        false
+    }
+
     fn stays(&self) -> &'static str {
         ""
     }
 
-    fn damaged(&self, reason: String) -> StoreError {
-        StoreError::Corrupt { path: self.path.to_owned(), reason }
+    fn damaged(&self, reason: String) -> TransactionError {
+        TransactionError::Damaged(reason)
     }
 }
 
