@@ -90,15 +90,14 @@ impl<'a> Weights<'a> {
                 return Err(format!("{name}.weight_scale has {} rows, which do not divide {inputs}", scales.rows));
             }
             let group = inputs / scales.rows;
-            buffer.resize(start + rows * outputs * 4, 0);
-            let (values, _) = buffer[start..].as_chunks_mut::<4>();
-            for (input, (to, from)) in
-                values.chunks_exact_mut(outputs).zip(codes.data().chunks_exact(outputs)).enumerate()
-            {
+            // Row by row: a buffer of zeroes for all of them would be written twice.
+            let mut row = vec![0; outputs * 4];
+            for (input, codes) in codes.data().chunks_exact(outputs).enumerate() {
                 let scales = &scales.values[input / group * outputs..][..outputs];
-                for ((value, &code), &scale) in to.iter_mut().zip(from).zip(scales) {
+                for ((value, &code), &scale) in row.as_chunks_mut().0.iter_mut().zip(codes).zip(scales) {
                     *value = (f32::from(code as i8) * scale).to_le_bytes();
                 }
+                buffer.extend_from_slice(&row);
             }
             return Ok(outputs);
         }

@@ -65,6 +65,10 @@ impl Database {
 
     /// Makes trees those of their namespaces.
     pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        // Every search comes through here, and nearly none has anything to write.
+        if self.has_trees(trees)? {
+            return Ok(());
+        }
         self.write(|connection| {
             for tree in trees {
                 let Tree { namespace, root, machine } = tree;

@@ -27,12 +27,17 @@ impl Plan {
 }
 
 /// Compares the files found with the stored documents. `reread` reads every file, whatever its size and time.
-pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, reread: bool) -> Plan {
-    let mut known: HashMap<String, DocumentState> =
-        documents.into_iter().map(|document| (document.path.clone(), document)).collect();
+pub(super) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>, reread: bool) -> Plan {
+    // Both are in the order of their paths, so this takes one pass over each.
+    documents.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut known = documents.into_iter().peekable();
+    let mut gone = Vec::new();
     let mut plan = Plan::default();
     for file in &found.files {
-        match known.remove(&file.path) {
+        while let Some(document) = known.next_if(|document| document.path < file.path) {
+            gone.push(document);
+        }
+        match known.next_if(|document| document.path == file.path) {
             Some(document) if !reread && is_same(&document, file) => {
                 plan.unchanged += 1;
                 if is_left_out(&document.path, &document.collection) {
@@ -55,7 +60,7 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
                 || path.strip_prefix(under.as_str()).is_some_and(|rest| rest.starts_with('/'))
         })
     };
-    plan.delete = known.into_values().filter(|document| !is_unknown(&document.path)).collect();
+    plan.delete = gone.into_iter().chain(known).filter(|document| !is_unknown(&document.path)).collect();
     plan.delete.sort_by_key(|document| document.document);
     plan
 }
