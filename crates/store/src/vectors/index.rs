@@ -189,7 +189,7 @@ impl VectorIndex {
                 let owner = Owner { document: snapshot.documents()[row], namespace: snapshot.namespaces()[row] };
                 writer.push_code(passage, owner, codes, snapshot.int8_scales()[row])?;
                 // Otherwise all of the old file would be in memory at once.
-                if row % rows_a_part == 0 {
+                if row.is_multiple_of(rows_a_part) {
                     snapshot.release();
                 }
             }
