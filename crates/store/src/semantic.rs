@@ -176,6 +176,8 @@ impl Semantic {
                 self.write(database, model, &live, rebuild, progress)?;
                 lock(&self.open).remove(&model.name);
             }
+            // The old file and the changes to it need not stay in memory while the new one is verified.
+            drop(live);
             if let FileState::Ready(snapshot) = self.state(model) {
                 files.lowest = files.lowest.min(snapshot.seq());
                 files.highest = files.highest.max(snapshot.seq());

@@ -127,7 +127,7 @@ impl Splitter {
             if length <= MAX_CHARACTERS {
                 self.term.clear();
                 for &(from, to) in &self.parts {
-                    self.term.extend(self.characters[from..to].iter().flat_map(|character| character.to_lowercase()));
+                    push_lower(&mut self.term, &self.characters[from..to]);
                 }
                 each(&self.term, Piece::Compound);
             }
@@ -135,7 +135,7 @@ impl Splitter {
         for &(from, to) in &self.parts {
             self.term.clear();
             let to = to.min(from + MAX_CHARACTERS);
-            self.term.extend(self.characters[from..to].iter().flat_map(|character| character.to_lowercase()));
+            push_lower(&mut self.term, &self.characters[from..to]);
             each(&self.term, Piece::Simple);
         }
     }
@@ -176,6 +176,16 @@ impl Splitter {
             }
         }
         push_part(&mut self.parts, from, end);
+    }
+}
+
+fn push_lower(term: &mut String, characters: &[char]) {
+    for character in characters {
+        if character.is_ascii() {
+            term.push(character.to_ascii_lowercase());
+        } else {
+            term.extend(character.to_lowercase());
+        }
     }
 }
 

@@ -13,12 +13,12 @@ use crate::record::PassageId;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, TransactionError, replay};
 
-/// From this many passages on, two threads share the work.
-const PARALLEL_PASSAGES: u64 = 4_000;
-/// Memory of each thread before it writes a segment. More memory makes fewer, larger segments.
+/// Memory of the indexing thread before it writes a segment. More memory makes fewer, larger segments. A second thread would have
+/// tables, and words, of its own.
 const THREAD_BYTES: usize = 64 << 20;
-/// Memory for a few passages.
+/// Memory for fewer passages than this.
 const SMALL_BYTES: usize = 16 << 20;
+const FEW_PASSAGES: u64 = 4_000;
 /// Passages between two reports of progress.
 const STEP: u64 = 1_000;
 
@@ -114,9 +114,8 @@ impl Lexical {
     }
 
     fn writer(&self, index: &Index, passages: u64) -> Result<IndexWriter> {
-        let (threads, bytes) = if passages >= PARALLEL_PASSAGES { (2, 2 * THREAD_BYTES) } else { (1, SMALL_BYTES) };
-        let writer =
-            index.writer_with_num_threads::<TantivyDocument>(threads, bytes).map_err(|error| self.error(error))?;
+        let bytes = if passages < FEW_PASSAGES { SMALL_BYTES } else { THREAD_BYTES };
+        let writer = index.writer_with_num_threads::<TantivyDocument>(1, bytes).map_err(|error| self.error(error))?;
         // A process that was killed before its commit leaves files whose names the next commit would use.
         writer.garbage_collect_files().wait().map_err(|error| self.error(error))?;
         Ok(writer)

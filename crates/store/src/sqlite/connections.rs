@@ -13,7 +13,7 @@ use crate::stamp::Stamp;
 /// The time a statement waits for another connection's lock. Only commits, checkpoints and opening ever wait.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Page cache of the writing connection, in KiB.
-const WRITER_CACHE_KIB: i64 = 128 * 1024;
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
 /// Page cache of a reading connection, in KiB.
 const READER_CACHE_KIB: i64 = 16 * 1024;
 /// The largest file that is mapped instead of read. The pages of a mapping stay resident with their neighbours, and a search touches

@@ -1,5 +1,6 @@
 //! The database file and its connections: many for reading, one for writing.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -27,6 +28,8 @@ pub(crate) struct Database {
     frozen: Mutex<Option<Stamp>>,
     readers: Mutex<Vec<Connection>>,
     writer: Option<Mutex<Connection>>,
+    /// The text up to which every text had a vector of a model when it was last asked, by model.
+    pub(super) embedded_up_to: Mutex<HashMap<i64, i64>>,
     #[cfg(feature = "evidence")]
     pub(super) guard: std::sync::Arc<crate::guard::Guard>,
 }
@@ -94,6 +97,7 @@ impl Database {
             frozen: Mutex::new(frozen),
             readers: Mutex::default(),
             writer: None,
+            embedded_up_to: Mutex::default(),
         })
     }
 

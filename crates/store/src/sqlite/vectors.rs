@@ -7,6 +7,7 @@ use super::rows::{decode_vector, passage_id};
 use super::{Database, ModelRow, TransactionError, models};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
+use crate::mutex::lock;
 use crate::query::{all, count, one};
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
@@ -57,11 +58,23 @@ impl Database {
     }
 
     /// Returns texts without a vector of the model.
+    ///
+    /// Whoever embeds asks again and again, and all but the last few texts have a vector by then. So each question about everything goes
+    /// on where the last one found its first text. Only when nothing is left from there on, all texts are looked at: an earlier one may
+    /// have come back without its vector.
     pub(crate) fn unembedded(&self, model: &str, selection: &Selection, limit: usize) -> Result<Vec<TextToEmbed>> {
         let model = self.model_number(model)?;
         self.snapshot(|connection| {
             let texts = if selection.is_everything() {
-                texts_without_vector(connection, model, limit)?
+                let after = lock(&self.embedded_up_to).get(&model).copied().unwrap_or(0);
+                let mut texts = texts_without_vector(connection, model, after, limit)?;
+                if texts.is_empty() && after > 0 {
+                    texts = texts_without_vector(connection, model, 0, limit)?;
+                }
+                if let Some(first) = texts.first() {
+                    lock(&self.embedded_up_to).insert(model, first - 1);
+                }
+                texts
             } else {
                 selected_texts_without_vector(connection, model, selection, limit)?
             };
@@ -177,11 +190,11 @@ impl Database {
 }
 
 /// Reads two indexes side by side and no text.
-fn texts_without_vector(connection: &Connection, model: i64, limit: usize) -> rusqlite::Result<Vec<i64>> {
+fn texts_without_vector(connection: &Connection, model: i64, after: i64, limit: usize) -> rusqlite::Result<Vec<i64>> {
     let sql = "SELECT p.text_id FROM passages p \
-               WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
+               WHERE p.text_id > ?3 AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
                GROUP BY p.text_id ORDER BY p.text_id LIMIT ?2";
-    all(connection, sql, params![model, limit as i64], |row| row.get(0))
+    all(connection, sql, params![model, limit as i64, after], |row| row.get(0))
 }
 
 fn selected_texts_without_vector(

@@ -7,7 +7,7 @@ use super::VectorError;
 use super::format::{GROUP, Identity, Owner, check_dimension};
 use super::quantize::Encoder;
 use super::scan::rows_of;
-use super::snapshot::Snapshot;
+use super::snapshot::{PART_BYTES, Snapshot};
 use super::tail::Tail;
 use super::writer::SnapshotWriter;
 
@@ -178,6 +178,7 @@ impl VectorIndex {
             writer.push_code(passage, self.tail.owner(row), codes, self.tail.scales()[row])
         };
         if let Some(snapshot) = &self.snapshot {
+            let rows_a_part = (PART_BYTES / padded).max(1);
             for row in rows_of(&self.live) {
                 let row = row as usize;
                 let passage = snapshot.passages()[row];
@@ -187,7 +188,12 @@ impl VectorIndex {
                 let codes = &snapshot.int8_codes()[row * padded..(row + 1) * padded];
                 let owner = Owner { document: snapshot.documents()[row], namespace: snapshot.namespaces()[row] };
                 writer.push_code(passage, owner, codes, snapshot.int8_scales()[row])?;
+                // Otherwise all of the old file would be in memory at once.
+                if row.is_multiple_of(rows_a_part) {
+                    snapshot.release();
+                }
             }
+            snapshot.release();
         }
         for (passage, row) in added {
             push_added(&mut writer, passage, row)?;

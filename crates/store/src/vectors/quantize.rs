@@ -83,12 +83,19 @@ fn encode(rotation: &Rotation, vector: &[f32], buffers: &mut Buffers) {
     if largest > 0.0 {
         code.scale = largest / 127.0;
         let inverse = 127.0 / largest;
-        // A cast from float to integer saturates, so rounding up past 127 cannot wrap.
-        code.codes.extend(rotated.iter().map(|value| (value * inverse).round_ties_even() as i8));
+        // Saturation: rounding up past 127 must not wrap.
+        code.codes.extend(rotated.iter().map(|value| rounded(value * inverse) as i8));
     } else {
         code.scale = 0.0;
         code.codes.resize(rotated.len(), 0);
     }
+}
+
+/// Rounds a number of up to a few hundred to the nearest integer, ties to even, as the addition does in the last bit of its sum. Without
+/// SSE 4.1, `round_ties_even` is a call for each number.
+fn rounded(value: f32) -> f32 {
+    const INTEGERS: f32 = 1.5 * (1 << 23) as f32;
+    (value + INTEGERS) - INTEGERS
 }
 
 fn first_non_finite(vector: &[f32]) -> Option<(usize, f32)> {

@@ -11,6 +11,9 @@ use zerocopy::FromBytes;
 use super::VectorError;
 use super::format::{HEADER_BYTES, Header, Identity, Layout, Refusal};
 
+/// Bytes read of a whole file before their pages are released.
+pub(super) const PART_BYTES: usize = 16 << 20;
+
 /// The result of [`Snapshot::open`].
 #[derive(Debug)]
 pub enum Opened {
@@ -119,7 +122,10 @@ impl Snapshot {
     /// The reason, if the content is damaged.
     pub fn verify(&self) -> Result<(), String> {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.map[HEADER_BYTES..]);
+        for part in self.map[HEADER_BYTES..].chunks(PART_BYTES) {
+            hasher.update(part);
+            self.release();
+        }
         if *hasher.finalize().as_bytes() != self.header.body {
             return Err("the content does not match its checksum".to_owned());
         }
@@ -127,6 +133,14 @@ impl Snapshot {
             return Err("the passages are not in ascending order".to_owned());
         }
         Ok(())
+    }
+
+    /// Gives the mapped pages that are in memory back to the operating system. Whoever reads them again finds them in its cache.
+    pub(super) fn release(&self) {
+        #[cfg(unix)]
+        // SAFETY: the mapping is shared and of a file that does not change, so pages that are read again are the same. A failure
+        // costs memory only.
+        let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 
     pub(super) fn documents(&self) -> &[u32] {

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::handle::Index;
 use crate::index::embedding_cache::{RunCache, remember};
 use crate::progress::{Observer, Stage};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
@@ -146,6 +147,15 @@ struct Made {
     /// The hash of all that the model read.
     input: TextHash,
     vector: Vec<f32>,
+}
+
+/// Returns the hash of what a model reads of a text. It is the cache's key: the cache is shared by trees in which the text has other
+/// paths.
+fn input_hash(text: &TextToEmbed, input: &Cow<'_, str>) -> TextHash {
+    match input {
+        Cow::Borrowed(_) => text.hash,
+        Cow::Owned(input) => TextHash::of(input),
+    }
 }
 
 /// One model's part of a run. The model is loaded at the first text that the cache lacks.
@@ -288,9 +298,11 @@ impl<'a> ModelRun<'a> {
 
     /// Stores the vectors that the cache has, and returns the texts that it lacks.
     fn known<'t>(&mut self, texts: &'t [TextToEmbed]) -> Result<Vec<&'t TextToEmbed>, Error> {
+        if !self.cache.open() {
+            return Ok(texts.iter().collect());
+        }
         let model = ModelKey { id: self.info.id.clone(), dimension: self.info.dimension };
-        // The cache is shared by trees in which the text has other paths, so its key is all that the model reads.
-        let input = |text: &TextToEmbed| TextHash::of(&model_input(&self.info, &text.path, &text.text));
+        let input = |text: &TextToEmbed| input_hash(text, &model_input(&self.info, &text.path, &text.text));
         let inputs: Vec<TextHash> = texts.iter().map(input).collect();
         let vectors: HashMap<TextHash, Vec<f32>> = self.cache.get(&model, &inputs).into_iter().collect();
         if vectors.is_empty() {
@@ -306,12 +318,13 @@ impl<'a> ModelRun<'a> {
 
     /// Embeds texts with the model.
     fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<Made>, Error> {
-        let inputs: Vec<String> = texts.iter().map(|text| model_input(&self.info, &text.path, &text.text)).collect();
-        let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let inputs: Vec<Cow<'_, str>> =
+            texts.iter().map(|text| model_input(&self.info, &text.path, &text.text)).collect();
+        let read: Vec<&str> = inputs.iter().map(AsRef::as_ref).collect();
         let vectors = self.index.models.embed_passages(self.name, &read, self.hurried)?;
-        let made = |((text, input), vector): ((&&TextToEmbed, &String), Vec<f32>)| Made {
+        let made = |((text, input), vector): ((&&TextToEmbed, &Cow<'_, str>), Vec<f32>)| Made {
             text: text.hash,
-            input: TextHash::of(input),
+            input: input_hash(text, input),
             vector,
         };
         Ok(texts.iter().zip(&inputs).zip(vectors).map(made).collect())

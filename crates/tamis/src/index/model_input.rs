@@ -1,5 +1,6 @@
 //! What a model reads of a passage.
 
+use std::borrow::Cow;
 use tamis_embed::{ModelInfo, Provider};
 
 /// Parts of a path that a model reads, the last ones.
@@ -8,12 +9,12 @@ const PATH_PARTS: usize = 3;
 /// Returns what a model reads of a passage: the last three parts of its document's path as a first line, then its text. A file's
 /// name often says what its passages only imply. The vector stays the text's: a moved file keeps its vectors, and a text that
 /// several files have is read with the path of the first.
-pub(crate) fn model_input(model: &ModelInfo, path: &str, text: &str) -> String {
+pub(crate) fn model_input<'t>(model: &ModelInfo, path: &str, text: &'t str) -> Cow<'t, str> {
     if model.provider == Provider::Static || path.is_empty() {
-        return text.to_owned();
+        return text.into();
     }
     let start = path.rmatch_indices('/').nth(PATH_PARTS - 1).map_or(0, |(at, _)| at + 1);
-    format!("{}\n{text}", &path[start..])
+    format!("{}\n{text}", &path[start..]).into()
 }
 
 #[cfg(test)]

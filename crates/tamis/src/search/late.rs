@@ -83,7 +83,7 @@ impl Searcher<'_> {
             return Ok(vectors);
         }
         let text = |at: &usize| embedded_text(&passages[*at].passage);
-        let input = |at: &usize| model_input(model, &passages[*at].passage.path, &text(at));
+        let input = |at: &usize| model_input(model, &passages[*at].passage.path, &text(at)).into_owned();
         let inputs: Vec<String> = missing.iter().map(input).collect();
         let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
         // An endpoint reads them all as fast as a part of them.

@@ -22,11 +22,13 @@ pub(super) fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
     let mut tokens: Vec<&str> = Vec::new();
     let mut head = None;
     let mut cursor = node.walk();
+    // A node finds its parent only from the root of the tree down.
+    let mut around: Vec<Node<'_>> = Vec::new();
     'walk: loop {
         let here = cursor.node();
-        let parent = if here == node { None } else { here.parent() };
-        let left_out = parent.is_some_and(|parent| is_left_out(here, parent, cursor.field_name()));
+        let left_out = around.last().is_some_and(|parent| is_left_out(here, *parent, cursor.field_name()));
         if !left_out && cursor.goto_first_child() {
+            around.push(here);
             continue;
         }
         if !left_out {
@@ -47,7 +49,8 @@ pub(super) fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
             if cursor.goto_next_sibling() {
                 break;
             }
-            if !cursor.goto_parent() || cursor.node() == node {
+            around.pop();
+            if around.is_empty() || !cursor.goto_parent() {
                 break 'walk;
             }
         }
