@@ -115,7 +115,7 @@ const CHECKS: [(&str, &str); 4] = [
     ),
     (
         "vectors have a wrong length for their model",
-        "SELECT count(*) FROM vectors v JOIN models m ON m.id = v.model WHERE length(v.vector) <> 4 * m.dimension",
+        "SELECT count(*) FROM vectors v JOIN models m ON m.id = v.model WHERE length(v.vector) NOT IN (2 * m.dimension, 4 * m.dimension)",
     ),
 ];
 

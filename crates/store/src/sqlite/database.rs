@@ -215,7 +215,8 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Change, NewDocument, NewPassage, TextForm};
+    use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
+    use crate::schema::Schema;
 
     fn document(path: &str, text: &str) -> Change {
         Change::Put(NewDocument {
@@ -246,6 +247,32 @@ mod tests {
         limit(1 << 30);
         database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap();
         assert_eq!(database.documents("here").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_database_of_version_7_is_upgraded_and_keeps_its_vectors() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tamis.db");
+        Schema { migrations: &SCHEMA.migrations[..1], ..SCHEMA }.migrate(&mut writer(&path).unwrap(), &path).unwrap();
+        assert!(matches!(Database::open_read_only(&path), Err(StoreError::Older { found: 7, is_upgraded: true, .. })));
+        let database = Database::open_writable(&path).unwrap();
+        database.apply(&[document("a.md", "old"), document("b.md", "new")]).unwrap();
+        let model = ModelKey { id: "model".into(), dimension: 3 };
+        let texts = ["old", "new"].map(TextHash::of);
+        database.put_vectors(&model, &texts.map(|text| (text, vec![0.1, 0.2, 0.3]))).unwrap();
+        let single: Vec<u8> = [0.5f32, 0.1, 0.7].iter().flat_map(|value| value.to_le_bytes()).collect();
+        database
+            .with_writer(|writer| Ok(writer.execute("UPDATE vectors SET vector = ?1 WHERE seq = 3", [&single])?))
+            .unwrap();
+        let model = database.model("model").unwrap().unwrap();
+        let vectors = database.text_vectors("here", &model, &texts).unwrap();
+        assert_eq!(vectors[0], Some(vec![0.5, 0.1, 0.7]), "single precision, as it was");
+        assert_eq!(vectors[1], Some(vec![0.26733398, 0.53466797, 0.8017578]), "half precision");
+        assert_eq!(database.integrity().unwrap().problems, []);
+        database
+            .with_writer(|writer| Ok(writer.execute("UPDATE vectors SET vector = ?1 WHERE seq = 3", [&single[1..]])?))
+            .unwrap();
+        assert_eq!(database.integrity().unwrap().problems.len(), 1, "a wrong length");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::meta::{self, ContentState, read_properties};
 use super::rows::{decode_vector, form, own_text};
-use super::{Database, TransactionError};
+use super::{Database, ModelRow, TransactionError};
 use crate::error::Result;
 use crate::query::{all, count, unsigned};
 use crate::record::TextForm;
@@ -102,7 +102,7 @@ pub(crate) fn passages_since(
 /// ascending, then later vectors of earlier passages. From 0, each passage comes once and ascending.
 pub(crate) fn vectors_since(
     connection: &Connection,
-    model: i64,
+    model: &ModelRow,
     seq: u64,
     mut each: impl FnMut(u64, Owner, &[f32]) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
@@ -120,9 +120,9 @@ pub(crate) fn vectors_since(
     let mut vector = Vec::new();
     for query in &queries {
         let mut statement = connection.prepare_cached(query)?;
-        let mut rows = statement.query([model, seq as i64])?;
+        let mut rows = statement.query([model.id, seq as i64])?;
         while let Some(row) = rows.next()? {
-            decode_vector(row.get_ref(2)?.as_blob()?, &mut vector);
+            decode_vector(row.get_ref(2)?.as_blob()?, model.dimension, &mut vector);
             let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };
             each(unsigned(row, 0)?, owner, &vector)?;
         }

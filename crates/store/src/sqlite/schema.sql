@@ -113,7 +113,7 @@ CREATE TABLE models(
   dimension INTEGER NOT NULL CHECK (dimension > 0)
 ) STRICT;
 
--- Unit vectors as little-endian f32.
+-- Unit vectors as little-endian f16, or f32 where schema version 7 stored them.
 CREATE TABLE vectors(
   seq INTEGER NOT NULL PRIMARY KEY,
   model INTEGER NOT NULL REFERENCES models(id),
