@@ -267,7 +267,7 @@ impl Semantic {
             for passage in replay::deleted_since(connection, from)? {
                 live.index.delete(passage);
             }
-            replay::vectors_since(connection, model.id, from, |passage, owner, vector| {
+            replay::vectors_since(connection, model, from, |passage, owner, vector| {
                 live.index
                     .add(passage, owner, vector)
                     .map_err(|error| TransactionError::from(StoreError::vectors(&path, &model.name, error)))
@@ -277,7 +277,7 @@ impl Semantic {
         })
     }
 
-    /// Writes a model's file: from the codes in memory and in the old file, or from the vectors in full precision where the old file
+    /// Writes a model's file: from the codes in memory and in the old file, or from the vectors in the database where the old file
     /// is in doubt.
     fn write(
         &self,
@@ -304,7 +304,7 @@ impl Semantic {
         }
     }
 
-    /// Writes a model's file from the vectors in full precision.
+    /// Writes a model's file from the vectors in the database.
     fn write_again(
         &self,
         database: &Database,
@@ -318,7 +318,7 @@ impl Semantic {
             let mut writer =
                 SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
             let mut done = 0;
-            replay::vectors_since(connection, model.id, 0, |passage, owner, vector| {
+            replay::vectors_since(connection, model, 0, |passage, owner, vector| {
                 writer.push(passage, owner, vector).map_err(failed)?;
                 done += 1;
                 if done % STEP == 0 || done == total {

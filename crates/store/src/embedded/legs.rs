@@ -16,7 +16,7 @@ use crate::store::{LexicalLeg, VectorLeg};
 use crate::ties::{settle, with_spare};
 use crate::vectors::cosine;
 
-/// The error of a similarity computed from codes. Candidates within it of the best are scored in full precision.
+/// The error of a similarity computed from codes. Candidates within it of the best are scored by the vectors in the database.
 const CODE_ERROR: f32 = 0.01;
 
 impl EmbeddedStore {

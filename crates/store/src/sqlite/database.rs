@@ -219,7 +219,8 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Change, NewDocument, NewPassage, TextForm};
+    use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
+    use crate::schema::Schema;
 
     fn document(path: &str, text: &str) -> Change {
         Change::Put(NewDocument {
@@ -243,13 +244,44 @@ mod tests {
                 .unwrap();
         };
         limit(1);
-        let error = database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap_err();
+        let more: String = (0..20_000).map(|number| format!("{number} ")).collect();
+        let error = database.apply(&[document("b.md", &more)]).unwrap_err();
         assert!(matches!(error, StoreError::Full { .. }), "{error}");
         assert_eq!(database.documents("here").unwrap().len(), 1);
         assert_eq!(database.integrity().unwrap().problems, []);
         limit(1 << 30);
-        database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap();
+        database.apply(&[document("b.md", &more)]).unwrap();
         assert_eq!(database.documents("here").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_database_of_version_7_is_upgraded_and_keeps_its_texts_and_vectors() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tamis.db");
+        Schema { migrations: &SCHEMA.migrations[..1], ..SCHEMA }.migrate(&mut writer(&path).unwrap(), &path).unwrap();
+        assert!(matches!(Database::open_read_only(&path), Err(StoreError::Older { found: 7, is_upgraded: true, .. })));
+        let database = Database::open_writable(&path).unwrap();
+        database.apply(&[document("a.md", "old"), document("b.md", "new")]).unwrap();
+        let model = ModelKey { id: "model".into(), dimension: 3 };
+        let texts = ["old", "new"].map(TextHash::of);
+        database.put_vectors(&model, &texts.map(|text| (text, vec![0.1, 0.2, 0.3]))).unwrap();
+        let single: Vec<u8> = [0.5f32, 0.1, 0.7].iter().flat_map(|value| value.to_le_bytes()).collect();
+        database
+            .with_writer(|writer| Ok(writer.execute("UPDATE vectors SET vector = ?1 WHERE seq = 3", [&single])?))
+            .unwrap();
+        let model = database.model("model").unwrap().unwrap();
+        let vectors = database.text_vectors("here", &model, &texts).unwrap();
+        assert_eq!(vectors[0], Some(vec![0.5, 0.1, 0.7]), "single precision, as it was");
+        assert_eq!(vectors[1], Some(vec![0.26733398, 0.53466797, 0.8017578]), "half precision");
+        let write = |sql: &str| database.with_writer(|writer| Ok(writer.execute_batch(sql)?)).unwrap();
+        write("UPDATE texts SET text = 'old', compressed = NULL WHERE id = 1");
+        assert_eq!(database.document_passages("here", "a.md").unwrap()[0].text, "old");
+        assert_eq!(database.integrity().unwrap().problems, []);
+        write("UPDATE vectors SET vector = x'00' WHERE seq = 3");
+        assert_eq!(database.integrity().unwrap().problems.len(), 1, "a wrong length");
+        write("UPDATE texts SET compressed = x'28b52ffd' WHERE id = 2");
+        let problems = database.integrity().unwrap().problems;
+        assert!(problems[0].message.contains("damaged"), "{problems:?}");
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! The evidence graph: writing records with their documents, and untrusted SQL on them.
 
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+
 use super::Database;
 use super::batch::Batch;
 use super::meta::{evidence_state, instance, properties_changed};
+use super::rows::decode_vector;
 use crate::connection::file_uri;
 use crate::error::{Result, StoreError};
 use crate::evidence::EvidenceRecord;
@@ -50,6 +54,7 @@ impl Database {
     /// Fills a copy from the database in a state. Returns `false` if the state is another one by now.
     fn fill(&self, filling: &mut Filling<'_>, state: &str) -> Result<bool> {
         let failed = |error| StoreError::sqlite(self.path(), error);
+        register_f32_vector(filling.filler()).map_err(failed)?;
         let uri = file_uri(self.path(), if self.is_frozen()? { "immutable=1" } else { "mode=ro" });
         filling.filler().execute("ATTACH ?1 AS source", [uri]).map_err(failed)?;
         filling.filler().execute_batch("BEGIN").map_err(failed)?;
@@ -68,6 +73,16 @@ impl Database {
     }
 }
 
+/// Registers a function that gives a stored vector of a dimension as the visible tables have it: in single precision.
+fn register_f32_vector(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("f32_vector", 2, flags, |context| {
+        let mut vector = Vec::new();
+        decode_vector(context.get_raw(0).as_blob()?, context.get::<u32>(1)? as usize, &mut vector);
+        Ok(vector.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
+    })
+}
+
 /// The rows of a visible table.
 fn select(table: &SqlTable) -> String {
     if table.name != "embeddings" {
@@ -75,7 +90,7 @@ fn select(table: &SqlTable) -> String {
     }
     let vectors = |kind: &str| {
         format!(
-            "SELECT '{kind}', e.id, m.name, v.vector, m.dimension FROM evidence_{kind}s e \
+            "SELECT '{kind}', e.id, m.name, f32_vector(v.vector, m.dimension), m.dimension FROM evidence_{kind}s e \
              JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
              JOIN passages p ON p.document = d.id JOIN vectors v ON v.text_id = p.text_id \
              JOIN models m ON m.id = v.model WHERE e.namespace = $1"

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::meta::{self, ContentState, read_properties};
 use super::rows::{decode_vector, form, own_text};
-use super::{Database, TransactionError};
+use super::{Database, ModelRow, TransactionError};
 use crate::error::Result;
 use crate::query::{all, count, unsigned};
 use crate::record::TextForm;
@@ -73,7 +73,8 @@ pub(crate) fn passages_since(
     mut each: impl FnMut(LexicalRow<'_>) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
     let mut statement = connection.prepare_cached(
-        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, t.text, p.text_bytes, p.own_text, \
+        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
+         coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, \
          (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context \
          FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
     )?;
@@ -102,7 +103,7 @@ pub(crate) fn passages_since(
 /// ascending, then later vectors of earlier passages. From 0, each passage comes once and ascending.
 pub(crate) fn vectors_since(
     connection: &Connection,
-    model: i64,
+    model: &ModelRow,
     seq: u64,
     mut each: impl FnMut(u64, Owner, &[f32]) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
@@ -120,9 +121,9 @@ pub(crate) fn vectors_since(
     let mut vector = Vec::new();
     for query in &queries {
         let mut statement = connection.prepare_cached(query)?;
-        let mut rows = statement.query([model, seq as i64])?;
+        let mut rows = statement.query([model.id, seq as i64])?;
         while let Some(row) = rows.next()? {
-            decode_vector(row.get_ref(2)?.as_blob()?, &mut vector);
+            decode_vector(row.get_ref(2)?.as_blob()?, model.dimension, &mut vector);
             let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };
             each(unsigned(row, 0)?, owner, &vector)?;
         }

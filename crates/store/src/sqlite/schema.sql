@@ -56,7 +56,7 @@ CREATE TABLE namespaces(
   machine TEXT              -- the one that has the directory `root`; null: every machine has it
 ) STRICT;
 
--- Texts as they are embedded, each once. A text that no passage refers to any more loses its content. Its row stays
+-- Texts as they are embedded, each once, plain or compressed. A text that no passage refers to any more loses its content. Its row stays
 -- while it has vectors, in case the text comes back.
 CREATE TABLE texts(
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -113,7 +113,7 @@ CREATE TABLE models(
   dimension INTEGER NOT NULL CHECK (dimension > 0)
 ) STRICT;
 
--- Unit vectors as little-endian f32.
+-- Unit vectors as little-endian f16, or f32 where schema version 7 stored them.
 CREATE TABLE vectors(
   seq INTEGER NOT NULL PRIMARY KEY,
   model INTEGER NOT NULL REFERENCES models(id),

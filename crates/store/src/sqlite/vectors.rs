@@ -1,5 +1,6 @@
-//! Vectors in full precision, by text and model.
+//! Vectors in half precision, by text and model.
 
+use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::meta::{read_seq, write_seq};
@@ -11,7 +12,7 @@ use crate::mutex::lock;
 use crate::query::{all, count, one};
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::vectors::unit_scale;
+use crate::vectors::unit;
 
 /// Passages with a vector of the model `?1`.
 pub(super) const EMBEDDED: &str =
@@ -40,11 +41,12 @@ impl Database {
             let mut insert = connection.prepare_cached(
                 "INSERT INTO vectors(seq, model, text_id, vector) VALUES (?1, ?2, ?3, ?4) ON CONFLICT(text_id, model) DO NOTHING",
             )?;
-            let mut bytes = Vec::with_capacity(model.dimension * 4);
+            let mut bytes = Vec::with_capacity(model.dimension * 2);
             for (hash, vector) in vectors {
                 let text: Option<i64> = find.query_row([&hash.0], |row| row.get(0)).optional()?;
                 let Some(text) = text else { continue };
-                encode_unit(vector, &mut bytes);
+                bytes.clear();
+                bytes.extend(unit(vector).flat_map(f16::to_le_bytes));
                 if insert.execute(params![seq + 1, model_id, text, bytes])? == 1 {
                     seq += 1;
                     stored += 1;
@@ -78,8 +80,8 @@ impl Database {
             } else {
                 selected_texts_without_vector(connection, model, selection, limit)?
             };
-            let sql = "SELECT t.hash, t.text, d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
-                       WHERE t.id = ?1 AND t.text IS NOT NULL ORDER BY p.id LIMIT 1";
+            let sql = "SELECT t.hash, coalesce(t.text, decompressed(t.compressed)), d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
+                       WHERE t.id = ?1 AND coalesce(t.text, t.compressed) IS NOT NULL ORDER BY p.id LIMIT 1";
             let text = |id: i64| {
                 let read = |row: &rusqlite::Row<'_>| {
                     Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: row.get(1)?, path: row.get(2)? })
@@ -146,7 +148,7 @@ impl Database {
                         continue;
                     }
                 };
-                decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
+                decode_vector(row.get_ref(0)?.as_blob()?, model.dimension, &mut vector);
                 if vector.len() != model.dimension {
                     let (length, ModelRow { name, dimension, .. }) = (vector.len(), model);
                     let reason = format!(
@@ -175,7 +177,7 @@ impl Database {
             let read = |hash: &TextHash| {
                 one(connection, sql, params![hash.0, model.id, namespace], |row| {
                     let mut vector = Vec::with_capacity(model.dimension);
-                    decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
+                    decode_vector(row.get_ref(0)?.as_blob()?, model.dimension, &mut vector);
                     Ok(vector)
                 })
             };
@@ -219,13 +221,4 @@ fn selected_texts_without_vector(
         }
     }
     Ok(texts)
-}
-
-/// Writes a vector scaled to unit length. The zero vector stays zero: it is similar to nothing.
-fn encode_unit(vector: &[f32], bytes: &mut Vec<u8>) {
-    let scale = unit_scale(vector);
-    bytes.clear();
-    for &value in vector {
-        bytes.extend_from_slice(&((f64::from(value) * scale) as f32).to_le_bytes());
-    }
 }

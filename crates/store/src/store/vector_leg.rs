@@ -12,8 +12,8 @@ pub trait VectorLeg: Send + Sync {
     /// may be unknown to the store.
     fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
 
-    /// Stores vectors, scaled to unit length unless they have it, and returns the number stored. Deleted texts are skipped, and so are
-    /// texts that already have a vector: a model whose vectors changed needs a new name.
+    /// Stores vectors, scaled to unit length unless they have it and rounded to half precision, and returns the number stored. Deleted
+    /// texts are skipped, and so are texts that already have a vector: a model whose vectors changed needs a new name.
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64>;
 
     /// Returns the `k` passages most similar to a vector; empty for a model without vectors.

@@ -68,5 +68,5 @@ pub use kernels::Instructions;
 pub use quantize::cosine;
 pub use search::{DocumentFilter, Hit, Nearest, PassageFilter, Rows};
 pub use snapshot::{Opened, Snapshot};
-pub(crate) use unit::unit_scale;
+pub(crate) use unit::unit;
 pub use writer::SnapshotWriter;

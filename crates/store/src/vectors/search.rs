@@ -62,7 +62,7 @@ impl VectorIndex {
     /// The `count` most similar passages of the documents that pass the filter, and the background.
     ///
     /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities
-    /// come from int8 codes: ask for several times as many as are wanted in the end and score those in full precision.
+    /// come from int8 codes: ask for several times as many as are wanted in the end and score those by their vectors.
     ///
     /// # Errors
     /// The query has another dimension or is not finite.

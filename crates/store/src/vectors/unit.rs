@@ -1,17 +1,20 @@
-//! Scaling vectors to unit length.
+//! Vectors as every store keeps them: of unit length and in half precision.
 
-/// The length of a vector of unit length differs from 1 by less than this, since its values are rounded to single precision.
-const ROUNDING: f64 = 2e-7;
+use half::f16;
 
-/// Returns the factor that scales a vector to unit length. It is 1 for a vector that has it, so that a stored vector can be stored
-/// again elsewhere as it is, and 0 for the zero vector, which is similar to nothing.
-pub(crate) fn unit_scale(vector: &[f32]) -> f64 {
+/// The length of a vector of unit length differs from 1 by at most this, since its values are rounded.
+const ROUNDING: f64 = 1.0 / 2048.0;
+
+/// Returns a vector scaled to unit length. One that has it stays as it is, so that a stored vector can be stored again elsewhere, and
+/// the zero vector stays zero: it is similar to nothing.
+pub(crate) fn unit(vector: &[f32]) -> impl Iterator<Item = f16> {
     let norm = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
-    match norm {
-        norm if (norm - 1.0).abs() < ROUNDING => 1.0,
+    let scale = match norm {
+        norm if (norm - 1.0).abs() <= ROUNDING => 1.0,
         norm if norm > 0.0 => 1.0 / norm,
         _ => 0.0,
-    }
+    };
+    vector.iter().map(move |&value| f16::from_f32((f64::from(value) * scale) as f32))
 }
 
 #[cfg(test)]
@@ -20,8 +23,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn scaled(vector: &[f32]) -> Vec<f32> {
-        let scale = unit_scale(vector);
-        vector.iter().map(|&value| (f64::from(value) * scale) as f32).collect()
+        unit(vector).map(f16::to_f32).collect()
     }
 
     proptest! {
@@ -29,6 +31,11 @@ mod tests {
         fn scaling_twice_changes_nothing(vector in prop::collection::vec(-1000.0f32..1000.0, 1..400)) {
             let once = scaled(&vector);
             prop_assert_eq!(scaled(&once), once);
+        }
+
+        #[test]
+        fn directions_stay(vector in prop::collection::vec(-1000.0f32..1000.0, 1..400)) {
+            prop_assert!(crate::vectors::cosine(&vector, &scaled(&vector)) > 0.999_999);
         }
     }
 }

@@ -37,13 +37,13 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
         let message = error.to_string();
-        assert!(matches!(error, StoreError::Newer { found: 99, supported: 7, .. }), "{message}");
+        assert!(matches!(error, StoreError::Newer { found: 99, supported: 8, .. }), "{message}");
         assert!(
-            message.contains("version 99") && message.contains("up to 7") && message.contains("upgrade"),
+            message.contains("version 99") && message.contains("up to 8") && message.contains("upgrade"),
             "{message}"
         );
     }
-    set_version(directory.path(), 7);
+    set_version(directory.path(), 8);
     assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
 }
 
@@ -53,10 +53,10 @@ fn a_database_from_before_the_first_release_is_refused_and_left_alone() {
     set_version(directory.path(), 6);
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
-        assert!(matches!(error, StoreError::Older { found: 6, supported: 7, .. }), "{error}");
+        assert!(matches!(error, StoreError::Older { found: 6, supported: 8, .. }), "{error}");
         assert!(error.to_string().contains("mv tamis.db tamis.db.aside"), "{error}");
     }
-    set_version(directory.path(), 7);
+    set_version(directory.path(), 8);
     assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
 }
 

@@ -250,6 +250,8 @@ fn a_statement_sees_each_change_before_it() {
         counts([2, 6, 48, 0]);
         embed(store);
         counts([2, 6, 48, 24]);
+        let single = "embeddings WHERE length(embedding_blob) = 4 * dimension";
+        assert_eq!(count(single), SqlValue::Integer(24), "single precision, whatever the store keeps");
         // Records without a document.
         apply(&[EvidenceRecord::Task(Task { id: "t3".into(), question: "And?".into(), ..Task::default() })]);
         counts([3, 6, 48, 24]);

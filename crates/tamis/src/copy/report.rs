@@ -63,7 +63,7 @@ pub struct Compared {
 pub struct ModelComparison {
     /// The model.
     pub model: String,
-    /// Its vectors. Values that differ by less than a hundred-thousandth are equal.
+    /// Its vectors. Values that differ by no more than half precision rounds are equal.
     pub vectors: Compared,
 }
 

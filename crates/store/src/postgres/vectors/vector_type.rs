@@ -3,19 +3,19 @@
 use std::error::Error;
 
 use bytes::BytesMut;
+use half::f16;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use crate::vectors::unit_scale;
+use crate::vectors::unit;
 
 /// A vector of full precision.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Vector(pub Vec<f32>);
 
 impl Vector {
-    /// Scales a vector to unit length. The zero vector stays zero: it is similar to nothing.
+    /// Scales a vector to unit length. Its values have half precision, so that answers are those of a directory.
     pub fn unit(values: &[f32]) -> Vector {
-        let scale = unit_scale(values);
-        Vector(values.iter().map(|&value| (f64::from(value) * scale) as f32).collect())
+        Vector(unit(values).map(f16::to_f32).collect())
     }
 }
 

@@ -50,7 +50,7 @@ fn fragments_are_ranked_by_vectors_and_filtered_by_task() {
         let all = tamis_store::Filter::namespace(index.namespace());
         let found = crate::support::store(&index).similarities(model, &claim, &all, &[at]).expect("compared");
         let similarity = found[0].expect("a vector");
-        assert!((f64::from(similarity) - fragment.similarity).abs() < 1e-5, "{}", fragment.id);
+        assert!((f64::from(similarity) - fragment.similarity).abs() < 1e-4, "{}", fragment.id);
     }
     assert!(found.fragments.windows(2).all(|pair| pair[0].similarity >= pair[1].similarity), "{ids:?}");
     let ranks: Vec<usize> = found.fragments.iter().map(|fragment| fragment.proposed_rank).collect();
