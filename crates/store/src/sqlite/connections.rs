@@ -79,5 +79,6 @@ fn connect(path: &Path, flags: OpenFlags, immutable: bool) -> rusqlite::Result<C
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    super::texts::register(&connection)?;
     Ok(connection)
 }

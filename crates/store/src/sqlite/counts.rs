@@ -102,7 +102,7 @@ impl Database {
 }
 
 /// The problems that SQL can count, apart from those of the evidence.
-const CHECKS: [(&str, &str); 4] = [
+const CHECKS: [(&str, &str); 5] = [
     ("rows refer to missing rows", "SELECT count(*) FROM pragma_foreign_key_check"),
     (
         "documents have a wrong passage count",
@@ -111,7 +111,11 @@ const CHECKS: [(&str, &str); 4] = [
     ),
     (
         "passages have lost their text",
-        "SELECT count(*) FROM passages p JOIN texts t ON t.id = p.text_id WHERE t.text IS NULL",
+        "SELECT count(*) FROM passages p JOIN texts t ON t.id = p.text_id WHERE coalesce(t.text, t.compressed) IS NULL",
+    ),
+    (
+        "texts cannot be decompressed",
+        "SELECT count(*) FROM texts WHERE compressed IS NOT NULL AND decompressed(compressed) IS NULL",
     ),
     (
         "vectors have a wrong length for their model",

@@ -240,17 +240,18 @@ mod tests {
                 .unwrap();
         };
         limit(1);
-        let error = database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap_err();
+        let more: String = (0..20_000).map(|number| format!("{number} ")).collect();
+        let error = database.apply(&[document("b.md", &more)]).unwrap_err();
         assert!(matches!(error, StoreError::Full { .. }), "{error}");
         assert_eq!(database.documents("here").unwrap().len(), 1);
         assert_eq!(database.integrity().unwrap().problems, []);
         limit(1 << 30);
-        database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap();
+        database.apply(&[document("b.md", &more)]).unwrap();
         assert_eq!(database.documents("here").unwrap().len(), 2);
     }
 
     #[test]
-    fn a_database_of_version_7_is_upgraded_and_keeps_its_vectors() {
+    fn a_database_of_version_7_is_upgraded_and_keeps_its_texts_and_vectors() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tamis.db");
         Schema { migrations: &SCHEMA.migrations[..1], ..SCHEMA }.migrate(&mut writer(&path).unwrap(), &path).unwrap();
@@ -268,11 +269,15 @@ mod tests {
         let vectors = database.text_vectors("here", &model, &texts).unwrap();
         assert_eq!(vectors[0], Some(vec![0.5, 0.1, 0.7]), "single precision, as it was");
         assert_eq!(vectors[1], Some(vec![0.26733398, 0.53466797, 0.8017578]), "half precision");
+        let write = |sql: &str| database.with_writer(|writer| Ok(writer.execute_batch(sql)?)).unwrap();
+        write("UPDATE texts SET text = 'old', compressed = NULL WHERE id = 1");
+        assert_eq!(database.document_passages("here", "a.md").unwrap()[0].text, "old");
         assert_eq!(database.integrity().unwrap().problems, []);
-        database
-            .with_writer(|writer| Ok(writer.execute("UPDATE vectors SET vector = ?1 WHERE seq = 3", [&single[1..]])?))
-            .unwrap();
+        write("UPDATE vectors SET vector = x'00' WHERE seq = 3");
         assert_eq!(database.integrity().unwrap().problems.len(), 1, "a wrong length");
+        write("UPDATE texts SET compressed = x'28b52ffd' WHERE id = 2");
+        let problems = database.integrity().unwrap().problems;
+        assert!(problems[0].message.contains("damaged"), "{problems:?}");
     }
 
     #[test]

@@ -98,6 +98,6 @@ pub(super) fn add_kept_texts(connection: &Connection, more: i64) -> rusqlite::Re
 
 /// Recounts the kept texts.
 pub(super) fn count_kept_texts(connection: &Connection) -> rusqlite::Result<()> {
-    let kept = count(connection, "SELECT count(*) FROM texts WHERE text IS NULL", [])?;
+    let kept = count(connection, "SELECT count(*) FROM texts WHERE coalesce(text, compressed) IS NULL", [])?;
     set(connection, "kept_texts", kept as i64)
 }

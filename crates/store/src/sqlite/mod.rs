@@ -6,6 +6,7 @@
 //!   filters, `prune` removes what nothing refers to, `counts` summarizes and checks.
 //! - `replay` gives the derived indexes the changes they lack.
 //! - `evidence` writes the evidence graph and runs untrusted SQL on it (feature `evidence`), `contradictions` checks it.
+//! - `texts` compresses texts.
 //! - `meta` and `rows` are shared by all of these.
 
 mod batch;
@@ -27,6 +28,7 @@ mod retired;
 mod rows;
 mod schema;
 mod select;
+mod texts;
 mod transaction_error;
 mod vectors;
 mod whole;

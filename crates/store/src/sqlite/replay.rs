@@ -73,7 +73,8 @@ pub(crate) fn passages_since(
     mut each: impl FnMut(LexicalRow<'_>) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
     let mut statement = connection.prepare_cached(
-        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, t.text, p.text_bytes, p.own_text, \
+        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
+         coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, \
          (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context \
          FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
     )?;

@@ -7,8 +7,8 @@ use crate::query::{all, one};
 use crate::record::{DocumentId, PassageId, StoredPassage, TextForm, TextHash};
 
 const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, \
-     coalesce(p.dated_ns, d.dated_ns), p.ordinal, p.start_line, p.end_line, p.kind, p.symbol, p.heading, p.context, t.text, \
-     p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, p.prose, t.hash, d.severity, p.author, p.part \
+     coalesce(p.dated_ns, d.dated_ns), p.ordinal, p.start_line, p.end_line, p.kind, p.symbol, p.heading, p.context, \
+     coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, p.prose, t.hash, d.severity, p.author, p.part \
      FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE ";
 
 /// Returns the passages that meet a condition.

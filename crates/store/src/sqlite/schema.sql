@@ -56,7 +56,7 @@ CREATE TABLE namespaces(
   machine TEXT              -- the one that has the directory `root`; null: every machine has it
 ) STRICT;
 
--- Texts as they are embedded, each once. A text that no passage refers to any more loses its content. Its row stays
+-- Texts as they are embedded, each once, plain or compressed. A text that no passage refers to any more loses its content. Its row stays
 -- while it has vectors, in case the text comes back.
 CREATE TABLE texts(
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -67,8 +67,8 @@ impl Database {
             } else {
                 selected_texts_without_vector(connection, model, selection, limit)?
             };
-            let sql = "SELECT t.hash, t.text, d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
-                       WHERE t.id = ?1 AND t.text IS NOT NULL ORDER BY p.id LIMIT 1";
+            let sql = "SELECT t.hash, coalesce(t.text, decompressed(t.compressed)), d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
+                       WHERE t.id = ?1 AND coalesce(t.text, t.compressed) IS NOT NULL ORDER BY p.id LIMIT 1";
             let text = |id: i64| {
                 let read = |row: &rusqlite::Row<'_>| {
                     Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: row.get(1)?, path: row.get(2)? })

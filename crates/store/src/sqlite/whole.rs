@@ -13,7 +13,7 @@ const DOCUMENT: &str = "SELECT d.namespace, d.collection, d.path, d.origin, d.la
      WHERE d.id = ?1 AND d.namespace = ?2";
 
 const PASSAGES: &str = "SELECT p.public_id, t.hash, p.start_line, p.end_line, p.kind, p.symbol, p.signature, p.heading, p.context, \
-     t.text, p.text_bytes, p.own_text, p.role, p.language, p.author, p.dated_ns, p.part, p.prose \
+     coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, p.role, p.language, p.author, p.dated_ns, p.part, p.prose \
      FROM passages p JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";
 
 impl Database {
