@@ -57,6 +57,11 @@ const LATE_REFERENCE: f64 = 0.5;
 /// How far below the least of its list a late similarity counts where there is none.
 const LATE_STEP: f64 = 0.02;
 
+/// The late similarity of an entry, which is a cosine whatever the caller gives.
+fn late_of(entry: &EntryFeatures) -> Option<f64> {
+    entry.late.filter(|late| late.is_finite()).map(|late| late.clamp(-1.0, 1.0))
+}
+
 /// The late similarities of a list.
 pub(super) struct LateStatistics {
     least: f64,
@@ -70,8 +75,7 @@ pub(super) struct LateStatistics {
 impl LateStatistics {
     /// Reads those of a list; `None` if no entry has one.
     pub fn of(entries: &[EntryFeatures]) -> Option<Self> {
-        let mut known: Vec<f64> =
-            entries.iter().filter_map(|entry| entry.late).filter(|late| late.is_finite()).collect();
+        let mut known: Vec<f64> = entries.iter().filter_map(late_of).collect();
         known.sort_by(|a, b| b.total_cmp(a));
         let (&best, &least) = (known.first()?, known.last()?);
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -124,7 +128,7 @@ pub(super) fn values(
             finite(entry.title),
         ];
         let of_late = late.map_or([0.0; 9], |list| {
-            let known = entry.late.filter(|late| late.is_finite());
+            let known = late_of(entry);
             let own = known.unwrap_or(list.least - LATE_STEP);
             let share = |similarity: f64| similarity / LATE_REFERENCE;
             [
