@@ -292,7 +292,7 @@ impl StoreError {
                 StoreError::ReadOnly { path, reason }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Busy { path, holder: "the database stayed locked".to_owned() }
+                StoreError::Busy { path, holder: "another process".to_owned() }
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt { path, reason },
             _ => StoreError::Database { path, reason },

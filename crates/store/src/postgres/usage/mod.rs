@@ -120,6 +120,6 @@ fn busy(connections: &Connections, failure: Failure) -> Failure {
 }
 
 fn stayed_locked(connections: &Connections) -> Failure {
-    let holder = "the usage log stayed locked".to_owned();
+    let holder = "another process".to_owned();
     StoreError::Busy { path: connections.address().into(), holder }.into()
 }
