@@ -104,7 +104,7 @@ fn a_cache_that_cannot_be_used_fails_no_run() {
     let second = Tree::new(&FILES);
     let report = refresh(&open(&second, cache.path(), &[]));
     assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (2, 1), "read, but not written");
-    assert!(report.uncached.is_some_and(|reason| reason.contains("locked")));
+    assert!(report.uncached.is_some_and(|reason| reason.contains("another process")));
 
     let cache = tempfile::tempdir().expect("a temporary directory");
     let (first, second) = (Tree::new(&FILES), Tree::new(&FILES));
