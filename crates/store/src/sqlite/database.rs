@@ -166,7 +166,7 @@ impl Database {
         if let Some(stamp) = frozen
             && !self.looks_as(stamp)
         {
-            let holder = "it changed while it was read without a lock, for which the directory has no room".to_owned();
+            let holder = "another process, against which the directory has no room for a lock,".to_owned();
             return Err(StoreError::Busy { path: self.path.clone(), holder });
         }
         let same = *lock(&self.frozen) == frozen;

@@ -139,9 +139,11 @@ fn a_namespace_keeps_its_tree_until_that_has_moved() {
         };
         let kept = [("here".to_owned(), Some("/srv/here".to_owned()), Some("one".to_owned()))];
         assert_eq!(trees(), kept, "a registration leaves it");
+        let before = store.change_number().unwrap();
         for same in [Some("one"), None] {
             store.claim_trees(&[tree("here", "/srv/here", same)], false).unwrap();
         }
+        assert_eq!(store.change_number().unwrap(), before, "nothing to write");
         for other in [tree("here", "/tmp/here", Some("one")), tree("here", "/srv/here", Some("two"))] {
             let both = [tree("new", "/srv/new", None), other.clone()];
             let refused = store.claim_trees(&both, false).unwrap_err();

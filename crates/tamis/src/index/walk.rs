@@ -55,7 +55,7 @@ impl Found {
         }
     }
 
-    /// Adds what one directory holds.
+    /// Adds the findings of one directory.
     fn append(&mut self, mut other: Found) {
         self.files.append(&mut other.files);
         self.unreadable.append(&mut other.unreadable);
@@ -214,15 +214,22 @@ impl Walk<'_> {
         } else {
             let level = self.rules.enter(&place.path, Path::new(&place.under), &place.level, holds);
             for entry in entries {
-                self.enter(place, &level, &entry, &mut found, &mut inner);
+                self.add_entry(place, &level, &entry, &mut found, &mut inner);
             }
         }
         self.found.lock().unwrap_or_else(PoisonError::into_inner).append(found);
         inner
     }
 
-    /// Takes an entry of a directory: a file into `found`, a directory into `inner`.
-    fn enter(&self, place: &Place, level: &Arc<Level>, entry: &DirEntry, found: &mut Found, inner: &mut Vec<Place>) {
+    /// Adds an entry of a directory that is not left out: a file to `found`, a directory to `inner`.
+    fn add_entry(
+        &self,
+        place: &Place,
+        level: &Arc<Level>,
+        entry: &DirEntry,
+        found: &mut Found,
+        inner: &mut Vec<Place>,
+    ) {
         let (name, path) = (entry.file_name(), entry.path());
         let is_ours =
             NEVER.iter().any(|never| name == *never) || name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes());
@@ -251,14 +258,14 @@ impl Walk<'_> {
             found.leave_out(under, "symlink");
         } else if kind.is_file() {
             match entry.metadata() {
-                Ok(metadata) => self.take(under, &metadata, found),
+                Ok(metadata) => self.add_file(under, &metadata, found),
                 Err(error) => found.unreadable.push((path.clone(), format!("{}: {error}", path.display()))),
             }
         }
     }
 
-    /// Takes a regular file.
-    fn take(&self, path: String, metadata: &Metadata, found: &mut Found) {
+    /// Adds a regular file, unless its name or size leaves it out.
+    fn add_file(&self, path: String, metadata: &Metadata, found: &mut Found) {
         let limits = Limits {
             max_bytes: self.config.max_file_bytes,
             max_document_bytes: self.config.max_document_bytes,
