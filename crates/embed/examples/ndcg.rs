@@ -50,7 +50,7 @@ fn open(name: &str) -> Result<Box<dyn Embedder>, Box<dyn Error>> {
             let table = TokenTable::from_bytes(StaticModel::built_in_bytes())?;
             Box::new(StaticModel::new("static", table)?)
         }
-        None if name == "minilm" => Box::new(MiniLm::load(tamis_embed::Purpose::Passages)?),
+        None if name == "minilm" => Box::new(MiniLm::load()?),
         Some(("static", path)) => {
             let file: &'static [u8] = fs::read(path)?.leak();
             Box::new(StaticModel::new(path, TokenTable::from_bytes(file)?)?)

@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use tamis_embed::{Batching, Embedder, MiniLm, Purpose, StaticModel, WordPiece};
+use tamis_embed::{Batching, Embedder, MiniLm, StaticModel, WordPiece};
 use tokenizers::models::wordpiece::WordPiece as ReferenceWordPiece;
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
@@ -109,14 +109,14 @@ fn minilm(texts: &[&str]) -> Result<(), Box<dyn Error>> {
     );
     let one = NonZeroUsize::MIN;
     let all = std::thread::available_parallelism()?;
-    let reference = MiniLm::load(Purpose::Passages)?.with_batching(Batching::AsGiven { texts: 8 }).with_threads(one);
+    let reference = MiniLm::load()?.with_batching(Batching::AsGiven { texts: 8 }).with_threads(one);
     let mut ways = vec![("as given, 1".to_owned(), Batching::AsGiven { texts: 1 }, one)];
     for tokens in [1, 128, 256, 512, 1024, 4096] {
         ways.push((format!("by length, {tokens} tokens"), Batching::ByLength { tokens }, one));
     }
     ways.push((format!("by length, 256 tokens, {all} threads"), Batching::default(), all));
     for (name, batching, threads) in ways {
-        let model = MiniLm::load(Purpose::Passages)?.with_batching(batching).with_threads(threads);
+        let model = MiniLm::load()?.with_batching(batching).with_threads(threads);
         let (mut own, mut other) = ((0.0, 0.0), (0.0, 0.0));
         for part in texts.chunks(texts.len().div_ceil(4).max(1)) {
             other = add(other, timed(&reference, part)?);

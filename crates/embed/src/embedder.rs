@@ -80,12 +80,3 @@ impl<T: Embedder + ?Sized> Embedder for &T {
         (**self).embed_query(text)
     }
 }
-
-/// The use a model is loaded for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// A query or two before the process ends. Weights are not rearranged for speed.
-    Query,
-    /// Everything else. Loading takes a few times as long, embedding half as long.
-    Passages,
-}

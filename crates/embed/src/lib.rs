@@ -55,7 +55,7 @@ mod wordpiece;
 
 pub use bert::Batching;
 pub use built_in::{BUILT_IN_MODELS, BuiltInModel};
-pub use embedder::{Embedder, ModelInfo, Provider, Purpose};
+pub use embedder::{Embedder, ModelInfo, Provider};
 pub use error::EmbedError;
 pub use local::{LocalModel, LocalOptions, LocalReranker, ModelSettings, SETTINGS_FILE};
 #[cfg(feature = "minilm")]

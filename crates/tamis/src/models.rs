@@ -3,12 +3,10 @@
 use crate::Error;
 use crate::config::{Config, Endpoint, ModelDefinition, Provider};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tamis_embed::{
-    EmbedError, Embedder, EndpointConfig, LocalModel, LocalOptions, ModelInfo, Purpose, Remote, RemoteConfig,
-    StaticModel,
+    EmbedError, Embedder, EndpointConfig, LocalModel, LocalOptions, ModelInfo, Remote, RemoteConfig, StaticModel,
 };
 use tamis_store::Background;
 
@@ -17,8 +15,8 @@ pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
     /// Models that the program supplied.
     given: BTreeMap<String, Arc<dyn Embedder>>,
-    loaded: Mutex<HashMap<(String, bool), Arc<ModelSlot>>>,
-    asked: AtomicU32,
+    /// By name and patience. Only remote models differ by that.
+    loaded: Mutex<HashMap<(String, Patience), Arc<ModelSlot>>>,
     outages: Mutex<HashMap<String, Outage>>,
 }
 
@@ -43,8 +41,14 @@ struct ModelSlot {
     loading: Mutex<()>,
 }
 
-/// Queries after which a process counts as long-lived, so that preparing the transformer pays.
-const QUERIES_OF_A_SHORT_PROCESS: u32 = 2;
+/// The time that a remote model gets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Patience {
+    /// Somebody waits for a search.
+    Hurried,
+    /// What is configured.
+    Configured,
+}
 
 impl Models {
     /// Creates the models of a configuration without loading any.
@@ -58,30 +62,27 @@ impl Models {
             definitions: config.models.clone(),
             given: given.into_iter().collect(),
             loaded: Mutex::default(),
-            asked: AtomicU32::new(0),
             outages: Mutex::default(),
         }
     }
 
-    /// Returns the model called `name` for queries, loading it if needed. A process that asks a third time counts as long-lived:
-    /// the built-in transformer is then loaded again, in a form that takes longer to load and half as long for each query. A
-    /// remote model gets less time than for passages, since somebody waits.
+    /// Returns the model called `name` for queries, loading it if needed. A remote model gets less time than for passages, since
+    /// somebody waits.
     ///
     /// # Errors
     /// No model has that name ([`Error::Argument`]), or it cannot be used now ([`Error::Model`]): its files or settings are
     /// unusable, or its endpoint did not answer, in this call or within the last half minute.
     pub fn get(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
-        let stays = self.asked.fetch_add(1, Ordering::Relaxed) >= QUERIES_OF_A_SHORT_PROCESS;
-        self.loaded(name, if stays && !self.is_remote(name) { Purpose::Passages } else { Purpose::Query })
+        self.loaded(name, Patience::Hurried)
     }
 
-    /// Returns the model called `name` for many passages, loading it if needed. It differs from [`Models::get`] only for models
-    /// that take long to load, and in the patience with a remote model.
+    /// Returns the model called `name` for many passages, loading it if needed. It differs from [`Models::get`] only in the patience
+    /// with a remote model.
     ///
     /// # Errors
     /// As [`Models::get`].
     pub fn get_for_passages(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
-        self.loaded(name, Purpose::Passages)
+        self.loaded(name, Patience::Configured)
     }
 
     /// Returns the vector of a query, with the model that made it.
@@ -94,14 +95,12 @@ impl Models {
         Ok((model, vector))
     }
 
-    /// Returns the vectors of passages. `hurried`: somebody waits for the answer, so a remote model gets
-    /// little time, and the built-in transformer is loaded as for a query.
+    /// Returns the vectors of passages. `hurried`: somebody waits for the answer, so a remote model gets little time.
     ///
     /// # Errors
     /// As [`Models::get`].
     pub fn embed_passages(&self, name: &str, texts: &[&str], hurried: bool) -> Result<Vec<Vec<f32>>, Error> {
-        // Preparing the transformer takes longer than a few passages.
-        let model = if hurried { self.get(name)? } else { self.loaded(name, Purpose::Passages)? };
+        let model = if hurried { self.get(name)? } else { self.get_for_passages(name)? };
         self.attempt(name, || model.embed_passages(texts))
     }
 
@@ -126,28 +125,20 @@ impl Models {
         self.definitions.get(name).is_some_and(|definition| matches!(definition.provider, Provider::Openai(_)))
     }
 
-    fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
+    fn loaded(&self, name: &str, patience: Patience) -> Result<Arc<dyn Embedder>, Error> {
         if let Some(model) = self.given.get(name) {
             return Ok(model.clone());
         }
-        // Only the built-in transformer and remote models differ between queries and passages. A transformer prepared for
-        // passages serves both.
-        let differs = name == "minilm" || self.is_remote(name);
-        let key = (name.to_owned(), differs && purpose == Purpose::Passages);
+        let patience = if self.is_remote(name) { patience } else { Patience::Configured };
         let place = {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-            let prepared = loaded.get(&(key.0.clone(), true)).and_then(|place| place.model.get());
-            let prepared = prepared.filter(|_| name == "minilm");
-            if let Some(model) = prepared {
-                return Ok(model.clone());
-            }
-            loaded.entry(key).or_default().clone()
+            loaded.entry((name.to_owned(), patience)).or_default().clone()
         };
         let _loading = place.loading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = place.model.get() {
             return Ok(model.clone());
         }
-        let model = outside_pool(|| self.load(name, purpose))?;
+        let model = outside_pool(|| self.load(name, patience))?;
         Ok(place.model.get_or_init(|| model).clone())
     }
 
@@ -186,10 +177,10 @@ impl Models {
         if described.dimension > 0 { Ok(described) } else { Ok(self.get(name)?.model().clone()) }
     }
 
-    fn load(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
+    fn load(&self, name: &str, patience: Patience) -> Result<Arc<dyn Embedder>, Error> {
         match name {
             "static" => return Ok(Arc::new(StaticModel::built_in())),
-            "minilm" => return transformer::load(self, purpose),
+            "minilm" => return transformer::load(self),
             _ => {}
         }
         let definition = self.definitions.get(name).ok_or_else(|| {
@@ -219,7 +210,7 @@ impl Models {
             Provider::Openai(endpoint) => {
                 let mut config = remote(endpoint);
                 config.endpoint.api_key = key(name, endpoint.api_key_env.as_deref())?;
-                if purpose == Purpose::Query {
+                if patience == Patience::Hurried {
                     let EndpointConfig { max_retries, timeout, max_wait, .. } = &mut config.endpoint;
                     *max_retries = (*max_retries).min(QUERY_RETRIES);
                     *timeout = (*timeout).min(QUERY_TIMEOUT);
@@ -242,28 +233,28 @@ pub(crate) fn built_in() -> Vec<ModelInfo> {
 /// The built-in transformer.
 #[cfg(feature = "minilm")]
 mod transformer {
-    use super::{Arc, Embedder, Error, ModelInfo, Models, Purpose};
+    use super::{Arc, Embedder, Error, ModelInfo, Models};
     use tamis_embed::MiniLm;
 
     pub fn info() -> Result<ModelInfo, Error> {
         Ok(MiniLm::info())
     }
 
-    pub fn load(models: &Models, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
-        models.attempt("minilm", || Ok(Arc::new(MiniLm::load(purpose)?) as Arc<dyn Embedder>))
+    pub fn load(models: &Models) -> Result<Arc<dyn Embedder>, Error> {
+        models.attempt("minilm", || Ok(Arc::new(MiniLm::load()?) as Arc<dyn Embedder>))
     }
 }
 
 /// The replacement for the built-in transformer in a build without it.
 #[cfg(not(feature = "minilm"))]
 mod transformer {
-    use super::{Arc, Embedder, Error, ModelInfo, Models, Purpose};
+    use super::{Arc, Embedder, Error, ModelInfo, Models};
 
     pub fn info() -> Result<ModelInfo, Error> {
         Err(missing())
     }
 
-    pub fn load(_: &Models, _: Purpose) -> Result<Arc<dyn Embedder>, Error> {
+    pub fn load(_: &Models) -> Result<Arc<dyn Embedder>, Error> {
         Err(missing())
     }
 

@@ -23,7 +23,7 @@ use std::process::Command;
 use std::time::Duration;
 use tamis::config::{Config, Origins};
 use tamis::{Index, Location, SearchRequest};
-use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
+use tamis_embed::{Embedder, MiniLm, StaticModel};
 use tamis_store::prelude::*;
 use tamis_store::{Access, EmbeddedStore, Filter, ModelKey, TextHash};
 use tree::{count, grow, median, ms, read_and_hash, stat_all, timed};
@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Vectors of the transformer for every passage: real ones for the first 2,000, the others with their entries
     // reversed, since the cost of a scan depends on their number and not on their values.
     let index = open(&tree, &["static", "minilm"])?;
-    let model = MiniLm::load(Purpose::Passages)?;
+    let model = MiniLm::load()?;
     let (embedded, rate) = fill(&index, &model)?;
     println!("embedding, minilm: {rate:.1} passages/s over {embedded} passages of the tree");
     searches("minilm", &index, &model)?;

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use tamis_embed::{Embedder, MiniLm, Purpose, WordPiece};
+use tamis_embed::{Embedder, MiniLm, WordPiece};
 
 /// Length of the transformer's vectors.
 pub const WIDTH: usize = 384;
@@ -35,7 +35,7 @@ fn embed(cache: &Path, name: &str, texts: &[String]) -> Result<Vec<f32>> {
     let mut bytes = fs::read(&path).unwrap_or_default();
     bytes.truncate(bytes.len() / (WIDTH * 4) * WIDTH * 4);
     let mut vectors: Vec<f32> = bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-    let model = MiniLm::load(Purpose::Passages)?.with_threads(NonZeroUsize::MIN);
+    let model = MiniLm::load()?.with_threads(NonZeroUsize::MIN);
     let file = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     file.set_len(bytes.len() as u64)?;

@@ -15,7 +15,7 @@ pub(super) const INPUT_IDS: &str = "input_ids";
 pub(super) const ATTENTION_MASK: &str = "attention_mask";
 pub(super) const OUTPUT: &str = "last_hidden_state";
 
-/// Loads a BERT encoder into the runtime. Memory holds the weights as f32, and once more when prepacked. Word embeddings in int8
+/// Loads a BERT encoder into the runtime. Memory holds the weights as f32. Word embeddings in int8
 /// stay as they are, and only the rows in use are scaled; `keep` hands their bytes to the runtime.
 ///
 /// # Errors
@@ -23,7 +23,6 @@ pub(super) const OUTPUT: &str = "last_hidden_state";
 pub(crate) fn assemble<'a>(
     config: &Config,
     weights: &Weights<'a>,
-    prepack: bool,
     keep: fn(&mut ModelOptions, &str, &'a [u8]),
 ) -> Result<Model, String> {
     let floats = large_buffer(weights.size());
@@ -34,7 +33,6 @@ pub(crate) fn assemble<'a>(
         Add, Cast, Erf, Gather, Identity, LayerNormalization, MatMul, Mul, Relu, Reshape, Shape, Slice, Softmax, Sub,
         Transpose, Unsqueeze
     ));
-    options.prepack_weights(prepack);
     options.external_data(FLOATS, floats);
     if let Some(codes) = codes {
         keep(&mut options, CODES, codes);
@@ -101,21 +99,8 @@ impl<'a> Builder<'a, '_> {
                 self.graph.node("Mul", &[&rows, &scales], &[])
             }
         };
-        let mut positions = weights.rows("embeddings.position_embeddings.weight", hidden)?;
-        if positions.rows < self.config.max_position_embeddings {
-            return Err(format!(
-                "it has {} position embeddings; config.json says {}",
-                positions.rows, self.config.max_position_embeddings
-            ));
-        }
-        let types = weights.rows("embeddings.token_type_embeddings.weight", hidden)?;
-        // Every token is of the first type, so its row becomes part of every position.
-        for row in positions.values.chunks_exact_mut(hidden) {
-            for (value, &first_type) in row.iter_mut().zip(&types.values) {
-                *value += first_type;
-            }
-        }
-        let positions = self.constant(&[positions.rows, hidden], &positions.values);
+        let positions = weights.positions(self.config)?;
+        let positions = self.constant(&[positions.len() / hidden, hidden], &positions);
         let length =
             self.graph.node("Shape", &[INPUT_IDS], &[("start", Attribute::Int(1)), ("end", Attribute::Int(2))]);
         let zero = self.graph.integers(&[1], &[0]);

@@ -4,10 +4,14 @@ mod batching;
 mod config;
 mod encoder;
 mod graph;
+#[cfg(feature = "minilm")]
+mod reader;
 mod weights;
 
 pub use batching::Batching;
 pub(crate) use config::Config;
 pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores, pool_threads};
 pub(crate) use graph::assemble;
+#[cfg(feature = "minilm")]
+pub(crate) use reader::Reader;
 pub(crate) use weights::{Weights, floats};

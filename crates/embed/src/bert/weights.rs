@@ -5,6 +5,7 @@
 //! `[groups, outputs]`: a factor for each output and group of consecutive inputs. The word embeddings are bytes `[words, hidden]` with
 //! a factor a word. The rest stays f32.
 
+use super::Config;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
 /// Prefixes of the names within a BERT checkpoint.
@@ -14,6 +15,16 @@ const PREFIXES: [&str; 2] = ["", "bert."];
 pub(crate) enum Words<'a> {
     Full(Vec<f32>),
     Int8 { codes: &'a [u8], scales: Vec<f32> },
+}
+
+/// The matrix of a linear layer in int8.
+pub(crate) struct Codes<'a> {
+    /// Signed bytes, `[inputs, outputs]`.
+    pub(crate) values: &'a [u8],
+    /// Factors, `[groups, outputs]`.
+    pub(crate) scales: Vec<f32>,
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
 }
 
 /// A row-major matrix.
@@ -71,29 +82,55 @@ impl<'a> Weights<'a> {
         Ok(Matrix { rows, values: floats(name, &tensor)? })
     }
 
-    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`. Returns the number of outputs.
-    pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
-        let start = buffer.len();
-        if let Ok(codes) = self.tensor(&format!("{name}.weight_t")) {
-            let &[rows, outputs] = codes.shape() else {
-                return Err(format!("tensor {name}.weight_t has shape {:?}; expected two dimensions", codes.shape()));
-            };
-            if rows != inputs || codes.dtype() != Dtype::I8 || outputs == 0 {
+    /// Returns the int8 matrix of a linear layer; `None` if there is none.
+    pub(crate) fn codes(&self, name: &str, inputs: usize) -> Result<Option<Codes<'a>>, String> {
+        let Ok(codes) = self.tensor(&format!("{name}.weight_t")) else { return Ok(None) };
+        let outputs = match *codes.shape() {
+            [rows, outputs] if rows == inputs && outputs > 0 && codes.dtype() == Dtype::I8 => outputs,
+            _ => {
                 return Err(format!(
                     "tensor {name}.weight_t is {:?} {:?}; expected I8 [{inputs}, _]",
                     codes.dtype(),
                     codes.shape()
                 ));
             }
-            let scales = self.rows(&format!("{name}.weight_scale"), outputs)?;
-            if !inputs.is_multiple_of(scales.rows) {
-                return Err(format!("{name}.weight_scale has {} rows, which do not divide {inputs}", scales.rows));
+        };
+        let scales = self.rows(&format!("{name}.weight_scale"), outputs)?;
+        if !inputs.is_multiple_of(scales.rows) {
+            return Err(format!("{name}.weight_scale has {} rows, which do not divide {inputs}", scales.rows));
+        }
+        Ok(Some(Codes { values: codes.data(), scales: scales.values, inputs, outputs }))
+    }
+
+    /// Returns the position embeddings, a row of `hidden_size` for each position. Every token is of the first type, so its row is
+    /// added to each.
+    pub(crate) fn positions(&self, config: &Config) -> Result<Vec<f32>, String> {
+        let hidden = config.hidden_size;
+        let mut positions = self.rows("embeddings.position_embeddings.weight", hidden)?;
+        if positions.rows < config.max_position_embeddings {
+            return Err(format!(
+                "it has {} position embeddings; config.json says {}",
+                positions.rows, config.max_position_embeddings
+            ));
+        }
+        let types = self.rows("embeddings.token_type_embeddings.weight", hidden)?;
+        for row in positions.values.chunks_exact_mut(hidden) {
+            for (value, &first_type) in row.iter_mut().zip(&types.values) {
+                *value += first_type;
             }
-            let group = inputs / scales.rows;
+        }
+        Ok(positions.values)
+    }
+
+    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`. Returns the number of outputs.
+    pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
+        let start = buffer.len();
+        if let Some(Codes { values, scales, outputs, .. }) = self.codes(name, inputs)? {
+            let group = inputs * outputs / scales.len();
             // Row by row: a buffer of zeroes for all of them would be written twice.
             let mut row = vec![0; outputs * 4];
-            for (input, codes) in codes.data().chunks_exact(outputs).enumerate() {
-                let scales = &scales.values[input / group * outputs..][..outputs];
+            for (input, codes) in values.chunks_exact(outputs).enumerate() {
+                let scales = &scales[input / group * outputs..][..outputs];
                 for ((value, &code), &scale) in row.as_chunks_mut().0.iter_mut().zip(codes).zip(scales) {
                     *value = (f32::from(code as i8) * scale).to_le_bytes();
                 }
