@@ -117,7 +117,7 @@ pub use postgres::{
 };
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageKey,
-    PassageRef, StoredPassage, TextForm, TextHash, TextToEmbed, WholeDocument,
+    PassageRef, Place, StoredPassage, TextForm, TextHash, TextToEmbed, WholeDocument,
 };
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,

@@ -372,6 +372,17 @@ pub struct PassageRef {
     pub document: DocumentId,
 }
 
+/// The place of a passage, in the order of places: by namespace, path and position.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The namespace of its document.
+    pub namespace: String,
+    /// The path of its document.
+    pub path: String,
+    /// Its position among the document's passages, from 0.
+    pub ordinal: u32,
+}
+
 /// The key of an embedding model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 pub struct ModelKey {

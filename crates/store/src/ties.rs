@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::hits::{LexicalHit, SemanticHit};
-use crate::record::PassageId;
+use crate::record::{PassageId, Place};
 use crate::store::Documents;
 
 /// Hits to find beyond those asked for, so that a place in the list does not depend on age where several hits share the last score.
@@ -52,10 +52,7 @@ pub(crate) fn settle<H: Hit>(store: &impl Documents, hits: &mut Vec<H>, k: usize
     let tied = hits.chunk_by(is_tied).filter(|run| run.len() > 1).flatten().map(H::passage);
     let tied: Vec<PassageId> = tied.collect();
     if !tied.is_empty() {
-        let place = |passage: crate::record::StoredPassage| {
-            (passage.passage, (passage.namespace, passage.path, passage.ordinal))
-        };
-        let places: HashMap<_, _> = store.passages(&tied)?.into_iter().map(place).collect();
+        let places: HashMap<PassageId, Place> = store.places(&tied)?.into_iter().collect();
         for run in hits.chunk_by_mut(is_tied) {
             run.sort_by(|a, b| places.get(&a.passage()).cmp(&places.get(&b.passage())));
         }

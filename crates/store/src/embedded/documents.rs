@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::mutex::lock;
 use crate::namespace::Namespace;
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage, WholeDocument};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, Place, StoredPassage, WholeDocument};
 use crate::report::Origin;
 use crate::store::Documents;
 
@@ -54,6 +54,10 @@ impl Documents for EmbeddedStore {
 
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         self.database.passages(ids)
+    }
+
+    fn places(&self, ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
+        self.database.places(ids)
     }
 
     fn find(&self, prefix: &str, limit: usize) -> Result<Vec<StoredPassage>> {

@@ -1,13 +1,13 @@
 //! Reading documents and their passages.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Database;
 use super::retired::retired;
 use super::rows::{passage_by_id, passages};
 use crate::error::Result;
 use crate::query::{all, one, unsigned};
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, StoredPassage};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, Place, StoredPassage};
 use crate::report::Origin;
 
 const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
@@ -41,6 +41,29 @@ impl Database {
                     Some(passage) => found.push(passage),
                     None => found.extend(retired(connection, id)?),
                 }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Returns the places of passages in the order given, retired ones included.
+    pub(crate) fn places(&self, ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
+        let sql = "SELECT d.namespace, d.path, p.ordinal FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = ?1";
+        self.snapshot(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut found = Vec::with_capacity(ids.len());
+            for &id in ids {
+                let place =
+                    |row: &Row<'_>| Ok(Place { namespace: row.get(0)?, path: row.get(1)?, ordinal: row.get(2)? });
+                let place = match statement.query_row([id.0 as i64], place).optional()? {
+                    Some(place) => Some(place),
+                    None => retired(connection, id)?.map(|StoredPassage { namespace, path, ordinal, .. }| Place {
+                        namespace,
+                        path,
+                        ordinal,
+                    }),
+                };
+                found.extend(place.map(|place| (id, place)));
             }
             Ok(found)
         })

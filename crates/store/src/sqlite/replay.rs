@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::meta::{self, ContentState, read_properties};
 use super::rows::{decode_vector, form, own_text};
+use super::texts::content;
 use super::{Database, ModelRow, TransactionError};
 use crate::error::Result;
 use crate::query::{all, count, unsigned};
@@ -74,15 +75,14 @@ pub(crate) fn passages_since(
 ) -> Result<(), TransactionError> {
     let mut statement = connection.prepare_cached(
         "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
-         coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, \
-         (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context \
+         t.text, p.text_bytes, p.own_text, (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context, t.compressed \
          FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
     )?;
     let mut rows = statement.query([seq as i64])?;
     while let Some(row) = rows.next()? {
         let optional = |index: usize| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(index)?.as_str_or_null()?) };
-        let embedded = optional(7)?.unwrap_or_default();
-        let text = own_text(embedded, row.get(8)?, optional(9)?);
+        let embedded = content(row, [7, 12])?;
+        let text = own_text(&embedded, row.get(8)?, optional(9)?);
         each(LexicalRow {
             passage: unsigned(row, 0)?,
             document: row.get(1)?,

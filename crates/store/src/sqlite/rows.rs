@@ -3,12 +3,14 @@
 use half::f16;
 use rusqlite::{Connection, Params, Row};
 
+use super::texts::content;
 use crate::query::{all, one};
 use crate::record::{DocumentId, PassageId, StoredPassage, TextForm, TextHash};
 
 const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, \
      coalesce(p.dated_ns, d.dated_ns), p.ordinal, p.start_line, p.end_line, p.kind, p.symbol, p.heading, p.context, \
-     coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, p.prose, t.hash, d.severity, p.author, p.part \
+     t.text, p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, p.prose, t.hash, d.severity, p.author, p.part, \
+     t.compressed \
      FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE ";
 
 /// Returns the passages that meet a condition.
@@ -26,8 +28,8 @@ pub(super) fn passage_by_id(connection: &Connection, id: PassageId) -> rusqlite:
 }
 
 fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {
-    let embedded = row.get_ref(16)?.as_str_or_null()?.unwrap_or_default();
-    let text = own_text(embedded, row.get(17)?, row.get_ref(18)?.as_str_or_null()?);
+    let embedded = content(row, [16, 26])?;
+    let text = own_text(&embedded, row.get(17)?, row.get_ref(18)?.as_str_or_null()?);
     Ok(StoredPassage {
         passage: passage_id(row, 0)?,
         id: row.get(1)?,

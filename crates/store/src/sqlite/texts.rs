@@ -2,12 +2,13 @@
 //!
 //! Most texts are short, so a dictionary has what code and prose usually begin with. It is a part of the format.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Error, ffi};
+use rusqlite::{Connection, Error, Row, ffi};
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
 /// Trained on the passages of this repository by `zstd --train`, to a size beyond which little is gained.
@@ -48,6 +49,16 @@ fn decompressed(bytes: &[u8]) -> Option<String> {
         .with_borrow_mut(|decompressor| decompressor.decompress_using_ddict(&mut text, bytes, &DECOMPRESSION))
         .ok()?;
     String::from_utf8(text).ok()
+}
+
+/// Returns the content of a text, from its two columns: plain, or else compressed; empty if both are null, as for texts that were
+/// only hashed.
+pub(super) fn content<'r>(row: &'r Row<'_>, [plain, compressed]: [usize; 2]) -> rusqlite::Result<Cow<'r, str>> {
+    match (row.get_ref(plain)?, row.get_ref(compressed)?) {
+        (ValueRef::Null, ValueRef::Null) => Ok(Cow::Borrowed("")),
+        (ValueRef::Null, bytes) => decompressed(bytes.as_blob()?).map(Cow::Owned).ok_or_else(damaged),
+        (text, _) => Ok(Cow::Borrowed(text.as_str()?)),
+    }
 }
 
 /// Registers `decompressed`, the inverse of [`compressed`]. Null stays null.

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::meta::{read_seq, write_seq};
 use super::rows::{decode_vector, passage_id};
+use super::texts::content;
 use super::{Database, ModelRow, TransactionError, models};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
@@ -80,11 +81,11 @@ impl Database {
             } else {
                 selected_texts_without_vector(connection, model, selection, limit)?
             };
-            let sql = "SELECT t.hash, coalesce(t.text, decompressed(t.compressed)), d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
+            let sql = "SELECT t.hash, t.text, d.path, t.compressed FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
                        WHERE t.id = ?1 AND coalesce(t.text, t.compressed) IS NOT NULL ORDER BY p.id LIMIT 1";
             let text = |id: i64| {
                 let read = |row: &rusqlite::Row<'_>| {
-                    Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: row.get(1)?, path: row.get(2)? })
+                    Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: content(row, [1, 3])?.into_owned(), path: row.get(2)? })
                 };
                 one(connection, sql, [id], read).transpose()
             };

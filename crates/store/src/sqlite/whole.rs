@@ -4,6 +4,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::Database;
 use super::rows::{form, own_text};
+use super::texts::content;
 use crate::error::Result;
 use crate::query::{all, one, unsigned};
 use crate::record::{Attribute, DocumentId, NewDocument, NewPassage, PassageKey, TextHash, WholeDocument};
@@ -13,7 +14,7 @@ const DOCUMENT: &str = "SELECT d.namespace, d.collection, d.path, d.origin, d.la
      WHERE d.id = ?1 AND d.namespace = ?2";
 
 const PASSAGES: &str = "SELECT p.public_id, t.hash, p.start_line, p.end_line, p.kind, p.symbol, p.signature, p.heading, p.context, \
-     coalesce(t.text, decompressed(t.compressed)), p.text_bytes, p.own_text, p.role, p.language, p.author, p.dated_ns, p.part, p.prose \
+     t.text, p.text_bytes, p.own_text, p.role, p.language, p.author, p.dated_ns, p.part, p.prose, t.compressed \
      FROM passages p JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";
 
 impl Database {
@@ -60,7 +61,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<NewDocument> {
 }
 
 fn passage(row: &Row<'_>) -> rusqlite::Result<(PassageKey, NewPassage)> {
-    let embedded_text = row.get::<_, Option<String>>(9)?.unwrap_or_default();
+    let embedded_text = content(row, [9, 18])?.into_owned();
     let text = own_text(&embedded_text, row.get(10)?, row.get_ref(11)?.as_str_or_null()?).to_owned();
     let passage = NewPassage {
         start_line: row.get(2)?,

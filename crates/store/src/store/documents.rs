@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::namespace::Namespace;
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage, WholeDocument};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, Place, StoredPassage, WholeDocument};
 use crate::report::Origin;
 
 /// Reads documents, passages and namespaces.
@@ -42,6 +42,15 @@ pub trait Documents: Send + Sync {
     /// Returns passages in the order given, without those that are gone. A passage that was replaced or deleted after the
     /// last [`publish`](super::Maintenance::publish) is still returned where the lexical leg still finds it.
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
+
+    /// Returns the places of passages, without those that are gone, in any order.
+    fn places(&self, ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
+        let place = |passage: StoredPassage| {
+            let StoredPassage { passage, namespace, path, ordinal, .. } = passage;
+            (passage, Place { namespace, path, ordinal })
+        };
+        Ok(self.passages(ids)?.into_iter().map(place).collect())
+    }
 
     /// Returns passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An exact match is
     /// returned alone.
