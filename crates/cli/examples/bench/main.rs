@@ -13,6 +13,7 @@ mod database;
 mod equality;
 mod mcp;
 mod postgres;
+mod processes;
 mod tree;
 
 use clients::{Server, StdioClient, search};
@@ -92,6 +93,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         took.as_secs_f64() / reference.as_secs_f64(),
         reference.as_secs_f64()
     );
+    let (took, words) = timed(|| words_alone(&index))?;
+    println!("words of the same texts, tantivy on one thread: {:.2} s for {words} passages", took.as_secs_f64());
+    let (took, peak, bytes) = processes::first_index(&tree, &home.path().join("other"))?;
+    println!(
+        "first index, its process: {took:.2} s, {peak} MB at most; {:.0} bytes a passage on disk",
+        bytes as f64 / report.passages as f64
+    );
     let (took, _) = timed(|| Ok(index.refresh()?))?;
     let stat = median(5, || stat_all(&tree).map(drop))?;
     println!(
@@ -110,6 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cold_resident
     );
     served(&tree)?;
+    processes::report(&tree)?;
     if wanted > MOST_WITH_TRANSFORMER {
         return Ok(());
     }
@@ -139,6 +148,25 @@ fn open_with(tree: &Path, settings: &[(&str, &str)]) -> Result<Index, Box<dyn Er
     let flag = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned(), "bench".to_owned());
     let origins = Origins { flags: settings.iter().map(flag).collect(), ..Origins::default() };
     Ok(Index::at(Location::at(tree, None), Config::load(&origins, None)?)?)
+}
+
+/// Indexes the texts of all passages with tantivy alone: its default words, one thread. Returns their number.
+fn words_alone(index: &Index) -> Result<usize, Box<dyn Error>> {
+    let mut schema = tantivy::schema::Schema::builder();
+    let body = schema.add_text_field("body", tantivy::schema::TEXT);
+    let directory = tempfile::tempdir()?;
+    let words = tantivy::Index::create_in_dir(directory.path(), schema.build())?;
+    let mut writer: tantivy::IndexWriter = words.writer_with_num_threads(1, 50_000_000)?;
+    let store = EmbeddedStore::open(&index.location().directory, Access::ReadOnly)?;
+    let all = store.select(&Filter::default())?;
+    for part in all.chunks(1000) {
+        let ids: Vec<_> = part.iter().map(|passage| passage.passage).collect();
+        for passage in store.passages(&ids)? {
+            writer.add_document(tantivy::doc!(body => passage.text))?;
+        }
+    }
+    writer.commit()?;
+    Ok(all.len())
 }
 
 /// Warm searches, against a plain scan of as many vectors of the same length.
@@ -208,7 +236,7 @@ fn served(tree: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Whole processes: the median time, and the largest resident memory in MB.
 fn cold(tree: &Path, model: &str) -> Result<(Duration, u64), Box<dyn Error>> {
-    let program = std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis");
+    let program = processes::program()?;
     let mut times = Vec::new();
     let mut resident = 0;
     for query in QUESTIONS {
