@@ -49,7 +49,7 @@ impl VectorsInDatabase<'_> {
         let candidates = index::search(transaction, model, &unit, selection, count).await?;
         let coverage = self.legs.coverage(transaction, model, filter, selection).await?;
         let mut sample = self.sample(vector, selection).await?;
-        let hits = compared(vector, of_passages(transaction, model, Some(scope), &candidates).await?);
+        let hits = compared(vector, candidates);
         let mut top: Vec<f32> = hits.iter().map(|hit| hit.similarity).collect();
         top.sort_unstable_by(|a, b| b.total_cmp(a));
         Ok((hits, Background::new(coverage.embedded as usize, &mut sample, &top)))

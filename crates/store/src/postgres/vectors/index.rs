@@ -11,6 +11,7 @@ use super::super::select::{STORED, Selection};
 use super::super::statement::Statement;
 use super::super::words::index as word_index;
 use super::models::Model;
+use super::stored::{EXACT, Exact, exact, of_passages};
 use crate::record::PassageId;
 
 /// The number of vectors of a model from which it gets an index. Fewer are scanned as quickly.
@@ -113,14 +114,14 @@ async fn validity(connection: &Client, name: &str) -> Result<Option<bool>, Failu
     Ok(connection.query_typed_opt(VALIDITY, &[(&name, Type::TEXT)]).await?.map(|row| row.get(0)))
 }
 
-/// About the `count` most similar passages of a selection, by the index if the model has one, else by scanning.
+/// About the `count` most similar passages of a selection with their vectors, by the index if the model has one, else by scanning.
 pub(super) async fn search(
     transaction: &Transaction<'_>,
     model: &Model,
     unit: &Vec<f32>,
     selection: &Selection,
     count: usize,
-) -> Result<Vec<PassageId>, Failure> {
+) -> Result<Exact, Failure> {
     let limit = u32::try_from(count).unwrap_or(i32::MAX as u32);
     if is_worth_it(transaction, model, selection, count).await? {
         let found = by_index(transaction, model, unit, selection, limit).await?;
@@ -129,23 +130,21 @@ pub(super) async fn search(
             return Ok(found);
         }
     }
-    let mut statement = joined(model);
+    let mut statement = joined("SELECT q.passage", model);
     selection.among(&mut statement, STORED);
     statement.push(" ORDER BY v.embedding <#> ").bind(unit, Type::FLOAT4_ARRAY).push("::vector, q.passage LIMIT ");
     statement.push_number(limit);
-    numbers(transaction, &statement).await
+    let found: Vec<PassageId> = statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect();
+    of_passages(transaction, model, Some(&selection.scope), &found).await
 }
 
-fn joined(model: &Model) -> Statement<'_> {
-    let mut statement = Statement::new(
-        "SELECT q.passage FROM vectors v JOIN passages q ON q.namespace = v.namespace AND q.text_hash = v.text_hash WHERE v.model = ",
+fn joined<'m>(select: &'static str, model: &'m Model) -> Statement<'m> {
+    let mut statement = Statement::new(select);
+    statement.push(
+        " FROM vectors v JOIN passages q ON q.namespace = v.namespace AND q.text_hash = v.text_hash WHERE v.model = ",
     );
     statement.bind(&model.number, Type::INT4).push(" AND ");
     statement
-}
-
-async fn numbers(transaction: &Transaction<'_>, statement: &Statement<'_>) -> Result<Vec<PassageId>, Failure> {
-    Ok(statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect())
 }
 
 /// Returns `true` if the model has an index that finds a selection's best passages soon.
@@ -170,21 +169,21 @@ async fn by_index(
     unit: &Vec<f32>,
     selection: &Selection,
     limit: u32,
-) -> Result<Vec<PassageId>, Failure> {
+) -> Result<Exact, Failure> {
     let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
     // In strict order, whatever is found late is left out. The hits are sorted later anyway. The server takes a filter for more selective
     // than it is and would rather sort all that pass it. The first two settings hold until the transaction ends.
     let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true), \
          set_config('enable_sort', 'off', true)";
     transaction.query_typed(set, &[(&view, Type::TEXT)]).await?;
-    let mut statement = joined(model);
+    let mut statement = joined(EXACT, model);
     selection.among(&mut statement, STORED);
     let dimension = model.dimension as u32;
     statement.push(" AND v.namespace = ANY(").texts(&selection.scope.namespaces);
     statement.push(") ORDER BY v.embedding::halfvec(").push_number(dimension).push(") <=> ");
     statement.bind(unit, Type::FLOAT4_ARRAY).push("::vector::halfvec(").push_number(dimension).push(") LIMIT ");
     statement.push_number(limit);
-    let found = numbers(transaction, &statement).await?;
+    let found = exact(&statement.query(transaction).await?, model)?;
     transaction.batch_execute("SET LOCAL enable_sort TO DEFAULT").await?;
     Ok(found)
 }

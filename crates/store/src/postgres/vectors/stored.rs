@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::super::error::Failure;
@@ -16,6 +17,9 @@ use crate::record::{DocumentId, PassageId, TextHash};
 
 /// Most vectors of one statement.
 pub(super) const BATCH: usize = 1_000;
+
+/// Begins a statement on `passages q` and `vectors v` whose rows [`exact`] reads.
+pub(super) const EXACT: &str = "SELECT q.passage, q.document, vector_send(v.embedding)";
 
 /// Passages with their documents and vectors.
 pub(super) type Exact = HashMap<PassageId, (DocumentId, Vec<f32>)>;
@@ -69,28 +73,34 @@ pub(super) async fn of_passages(
     let mut found = HashMap::with_capacity(ids.len());
     for batch in ids.chunks(BATCH) {
         let numbers: Vec<i64> = batch.iter().filter_map(|id| i64::try_from(id.0).ok()).collect();
-        let mut statement = Statement::new(
-            "SELECT q.passage, q.document, vector_send(v.embedding) FROM passages q \
-             JOIN vectors v ON v.namespace = q.namespace AND v.text_hash = q.text_hash WHERE v.model = ",
+        let mut statement = Statement::new(EXACT);
+        statement.push(
+            " FROM passages q JOIN vectors v ON v.namespace = q.namespace AND v.text_hash = q.text_hash WHERE v.model = ",
         );
         statement.bind(&model.number, Type::INT4).push(" AND q.passage = ANY(").numbers(&numbers).push(")");
         if let Some(scope) = scope {
             statement.push(" AND q.namespace = ANY(").texts(&scope.namespaces).push(")");
         }
-        for row in statement.query(transaction).await? {
-            let Vector(vector) = row.get(2);
-            if vector.len() != model.dimension {
-                let reason = format!(
-                    "the vector of passage {} under model {} has {} dimensions, not {}",
-                    row.get::<_, i64>(0),
-                    model.name,
-                    vector.len(),
-                    model.dimension
-                );
-                return Err(StoreError::Corrupt { path: "postgres".into(), reason }.into());
-            }
-            found.insert(passage_id(row.get(0)), (document_id(row.get(1)), vector));
-        }
+        found.extend(exact(&statement.query(transaction).await?, model)?);
     }
     Ok(found)
+}
+
+/// Reads rows of [`EXACT`].
+pub(super) fn exact(rows: &[Row], model: &Model) -> Result<Exact, Failure> {
+    let read = |row: &Row| {
+        let Vector(vector) = row.get(2);
+        if vector.len() != model.dimension {
+            let reason = format!(
+                "the vector of passage {} under model {} has {} dimensions, not {}",
+                row.get::<_, i64>(0),
+                model.name,
+                vector.len(),
+                model.dimension
+            );
+            return Err(StoreError::Corrupt { path: "postgres".into(), reason }.into());
+        }
+        Ok((passage_id(row.get(0)), (document_id(row.get(1)), vector)))
+    };
+    rows.iter().map(read).collect()
 }
