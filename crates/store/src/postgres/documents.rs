@@ -84,7 +84,7 @@ impl Documents for PostgresStore {
                 Ok(connection.query(&statement, &[&numbers]).await?)
             }
             names => {
-                let select = format!("{select} AND d.namespace = ANY($2) AND a.namespace = ANY($2){order}");
+                let select = format!("{select} AND d.namespace = ANY($2){order}");
                 let statement = connection.prepare_cached(&select).await?;
                 Ok(connection.query(&statement, &[&numbers, &names]).await?)
             }
@@ -136,7 +136,7 @@ impl Documents for PostgresStore {
             let rows = match namespaces {
                 [] => connection.query(&connection.prepare_cached(&select).await?, &[&numbers]).await?,
                 names => {
-                    let select = format!("{select} AND p.namespace = ANY($2) AND d.namespace = ANY($2)");
+                    let select = format!("{select} AND p.namespace = ANY($2)");
                     connection.query(&connection.prepare_cached(&select).await?, &[&numbers, &names]).await?
                 }
             };

@@ -19,12 +19,14 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use super::several;
 use super::tables::{COLUMN, DISTRIBUTED};
 
-/// The statements of a text, each with the distributed tables whose namespaces it does not name, and the reason why several nodes
-/// could not answer it.
+/// A statement, with the distributed tables whose namespaces it does not name, and the reason why several nodes could not answer it.
+pub type Judged = (String, Vec<String>, Option<String>);
+
+/// Judges the statements of a text.
 ///
 /// # Errors
 /// A statement cannot be read.
-pub fn unnamed(text: &str) -> Result<Vec<(String, Vec<String>, Option<String>)>, String> {
+pub fn unnamed(text: &str) -> Result<Vec<Judged>, String> {
     let parsed = parsed(text)?.into_iter();
     parsed.map(|(text, statement)| Ok((text, Analysis::of(&statement)?, several::refused(&statement)))).collect()
 }
