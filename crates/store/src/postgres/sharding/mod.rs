@@ -53,6 +53,9 @@ const POLICIES: &str = "SELECT quote_ident(polname), polrelid::regclass::text FR
 const READABLE: &str = "SELECT t.name FROM unnest($1::text[]) AS t(name) JOIN pg_roles r ON r.rolname = 'tamis_searcher' \
      WHERE has_table_privilege(r.oid, t.name::regclass, 'SELECT') ORDER BY t.name";
 
+/// Begins a transaction that takes its time.
+const BEGIN: [&str; 2] = ["BEGIN", "SET LOCAL statement_timeout = 0"];
+
 /// Has a sequence of its own number the models. Citus brings no table with an identity column back.
 const WITHOUT_IDENTITY: [&str; 4] = [
     "CREATE SEQUENCE model_numbers AS integer",
@@ -140,7 +143,7 @@ impl PostgresStore {
         let (distributed, reference) = (missing(DISTRIBUTED), missing(REFERENCE));
         let mut statements = Vec::new();
         if !distributed.is_empty() || !reference.is_empty() {
-            statements.push("BEGIN".to_owned());
+            statements.extend(BEGIN.map(str::to_owned));
             let both: Vec<&str> = distributed.iter().chain(&reference).copied().collect();
             statements.push(HERE_ALONE.to_owned());
             statements.extend(without_policies(client, &both).await?);
@@ -152,6 +155,7 @@ impl PostgresStore {
             distribute(&mut statements, &distributed, &reference, &keys, shards);
             statements.push(NEW_INSTANCE.to_owned());
             statements.push("COMMIT".to_owned());
+            statements.push(counted(&both));
         }
         if index::is_available(client).await? {
             statements.push("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public".to_owned());
@@ -167,7 +171,7 @@ impl PostgresStore {
         let mut statements = Vec::new();
         if !tables.is_empty() {
             let keys = foreign_keys(client, &tables).await?;
-            statements.push("BEGIN".to_owned());
+            statements.extend(BEGIN.map(str::to_owned));
             statements.push(HERE_ALONE.to_owned());
             statements.extend(DROP_LIST.iter().map(|statement| (*statement).to_owned()));
             statements.push(EVERYWHERE.to_owned());
@@ -183,6 +187,7 @@ impl PostgresStore {
             statements.push(format!("DELETE FROM meta WHERE key IN ('{DISTRIBUTED_BY}', '{ON_SHARDS}')"));
             statements.push(NEW_INSTANCE.to_owned());
             statements.push("COMMIT".to_owned());
+            statements.push(counted(&tables));
         }
         Ok(Sharding { address: self.address().to_owned(), has_citus, statements: by_hand(statements) })
     }
@@ -243,6 +248,11 @@ fn dropped([table, name, _]: &[String; 3]) -> String {
 
 fn added([table, name, definition]: &[String; 3]) -> String {
     format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
+}
+
+/// Counts rows anew. The server knows nothing of tables that were just moved, and would read all of them.
+fn counted(tables: &[&str]) -> String {
+    format!("ANALYZE {}", tables.join(", "))
 }
 
 /// Statements as they may also be run by hand.
