@@ -55,7 +55,7 @@ fn measure(collection: &Path, title_in_text: bool) -> Result<(), Box<dyn Error>>
         let ids: Vec<_> = found.hits.iter().map(|hit| hit.passage).collect();
         // The judged collections of bug reports ask with a report that is in the corpus itself.
         let ranking: Vec<String> = store
-            .passages(&ids)?
+            .passages(&[], &ids)?
             .into_iter()
             .map(|passage| passage.path)
             .filter(|path| path != text(&query, "_id"))

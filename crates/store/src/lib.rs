@@ -42,7 +42,7 @@
 //! let semantic = store.nearest("toy", &[1.0, 0.0], &Filter::default(), 10)?;
 //! assert_eq!(lexical.hits[0].passage, semantic.hits[0].passage);
 //! assert!(lexical.hits[0].score.coverage > 0.99);
-//! let passage = &store.passages(&[lexical.hits[0].passage])?[0];
+//! let passage = &store.passages(&[], &[lexical.hits[0].passage])?[0];
 //! assert_eq!((passage.path.as_str(), passage.text.as_str()), ("tools/sieve.md", text));
 //! # Ok(())
 //! # }

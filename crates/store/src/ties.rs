@@ -43,8 +43,8 @@ impl Hit for SemanticHit {
     }
 }
 
-/// Orders hits with equal scores by their places, and keeps the first `k`. The hits are ordered by their scores.
-pub(crate) fn settle<H: Hit>(store: &impl Documents, hits: &mut Vec<H>, k: usize) -> Result<()> {
+/// Orders hits of some namespaces with equal scores by their places, and keeps the first `k`. The hits are ordered by their scores.
+pub(crate) fn settle<H: Hit>(store: &impl Documents, namespaces: &[String], hits: &mut Vec<H>, k: usize) -> Result<()> {
     let is_tied = |a: &H, b: &H| a.score().to_bits() == b.score().to_bits();
     // Those beyond the last score are left out in any case.
     let last = hits.get(k.wrapping_sub(1)).map(H::score);
@@ -52,7 +52,7 @@ pub(crate) fn settle<H: Hit>(store: &impl Documents, hits: &mut Vec<H>, k: usize
     let tied = hits.chunk_by(is_tied).filter(|run| run.len() > 1).flatten().map(H::passage);
     let tied: Vec<PassageId> = tied.collect();
     if !tied.is_empty() {
-        let places: HashMap<PassageId, Place> = store.places(&tied)?.into_iter().collect();
+        let places: HashMap<PassageId, Place> = store.places(namespaces, &tied)?.into_iter().collect();
         for run in hits.chunk_by_mut(is_tied) {
             run.sort_by(|a, b| places.get(&a.passage()).cmp(&places.get(&b.passage())));
         }

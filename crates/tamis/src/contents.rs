@@ -91,7 +91,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>, Error> {
-        Ok(self.index.store.attributes(documents)?)
+        Ok(self.index.store.attributes(&[], documents)?)
     }
 
     /// Returns the record that each document was made from, as JSON; `None` for documents without one.
@@ -99,7 +99,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>, Error> {
-        Ok(self.index.store.records(documents)?)
+        Ok(self.index.store.records(&[], documents)?)
     }
 
     /// Returns the vector of each passage under a model; `None` for a passage without one yet.
@@ -107,7 +107,7 @@ impl Contents<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn vectors(&self, model: &str, passages: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>, Error> {
-        Ok(self.index.store.vectors(model, passages)?)
+        Ok(self.index.store.vectors(model, &[], passages)?)
     }
 
     /// Returns the number of passages that match a filter, and of those with a vector of a model.

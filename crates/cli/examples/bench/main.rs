@@ -161,7 +161,7 @@ fn words_alone(index: &Index) -> Result<usize, Box<dyn Error>> {
     let all = store.select(&Filter::default())?;
     for part in all.chunks(1000) {
         let ids: Vec<_> = part.iter().map(|passage| passage.passage).collect();
-        for passage in store.passages(&ids)? {
+        for passage in store.passages(&[], &ids)? {
             writer.add_document(tantivy::doc!(body => passage.text))?;
         }
     }

@@ -128,7 +128,7 @@ fn recall(url: &str) -> Result<()> {
     let all: Vec<PassageId> = store.select(&Filter::namespace("large"))?.iter().map(|found| found.passage).collect();
     let mut vectors: Vec<(PassageId, Vec<f32>)> = Vec::with_capacity(all.len());
     for ids in all.chunks(10_000) {
-        let found = store.vectors(&id, ids)?;
+        let found = store.vectors(&id, &["large".to_owned()], ids)?;
         vectors.extend(ids.iter().zip(found).filter_map(|(id, vector)| Some((*id, vector?))));
     }
     for part in [1, 10, 100, 1_000] {

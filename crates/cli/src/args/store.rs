@@ -36,6 +36,8 @@ pub enum StoreAction {
     Jobs(JobsArguments),
     /// Distribute the tables over the nodes of Citus, by namespace
     Shard(StoreShardArguments),
+    /// Bring distributed tables back to the coordinator
+    Unshard(StoreUnshardArguments),
 }
 
 /// Flags of `tamis store status`.
@@ -101,6 +103,17 @@ pub struct StoreShardArguments {
     /// Number of shards of each table; the server's default if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64_000))]
     pub shards: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `tamis store unshard`.
+#[derive(Debug, Args)]
+pub struct StoreUnshardArguments {
+    /// Print the statements in order, and run none
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -10,7 +10,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
 use tamis_store::prelude::*;
-use tamis_store::{Findings, Migrated, PostgresStatus, PostgresStore, StoreError};
+use tamis_store::{Findings, Migrated, PostgresStatus, PostgresStore, Sharding, StoreError};
 
 /// Creates the tables, shows what they hold, checks or distributes them.
 ///
@@ -53,25 +53,32 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
         StoreAction::Shard(shard) => {
             let sharding =
                 if shard.dry_run { store.shard_statements(shard.shards)? } else { store.shard(shard.shards)? };
-            if shard.json {
-                output.json(&sharding)?;
-                return Ok(Exit::Found);
-            }
-            if shard.dry_run {
-                let mut out = output.styled();
-                for statement in &sharding.statements {
-                    writeln!(out, "{statement};")?;
-                }
-                out.flush()?;
-                if !sharding.has_citus {
-                    output.note("Citus is not installed in this database, so these statements would fail");
-                }
-            } else {
-                output.note(&format!("{}: the tables are distributed by namespace", sharding.address));
-            }
-            Ok(Exit::Found)
+            distributed(output, &sharding, shard.json, shard.dry_run, "distributed by namespace")
+        }
+        StoreAction::Unshard(unshard) => {
+            let sharding = if unshard.dry_run { store.unshard_statements()? } else { store.unshard()? };
+            distributed(output, &sharding, unshard.json, unshard.dry_run, "on the coordinator")
         }
     }
+}
+
+/// Prints the statements that would distribute tables or bring them back, or says where the tables are.
+fn distributed(output: &Output, sharding: &Sharding, json: bool, dry_run: bool, place: &str) -> Result<Exit> {
+    if json {
+        output.json(sharding)?;
+    } else if dry_run {
+        let mut out = output.styled();
+        for statement in &sharding.statements {
+            writeln!(out, "{statement};")?;
+        }
+        out.flush()?;
+        if !sharding.has_citus {
+            output.note("Citus is not installed in this database, so these statements would fail");
+        }
+    } else {
+        output.note(&format!("{}: the tables are {place}", sharding.address));
+    }
+    Ok(Exit::Found)
 }
 
 /// Migrates the tables and says what changed.
@@ -113,7 +120,9 @@ fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {
             version(&status.textsearch_version)
         )?,
     }
-    if status.row_security {
+    if status.distributed {
+        writeln!(out, "  distributed by namespace; no row-level security behind the filters of searches")?;
+    } else if status.row_security {
         writeln!(out, "  row-level security keeps searches to their namespaces, behind their filters")?;
     } else {
         writeln!(
@@ -128,10 +137,11 @@ fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {
     for namespace in &status.namespaces {
         writeln!(
             out,
-            "  {}: {} in {} passages",
+            "  {}: {} in {} passages{}",
             namespace.name,
             counted(namespace.documents, "document"),
-            count(namespace.passages)
+            count(namespace.passages),
+            if status.unreachable.contains(&namespace.name) { "; its node is away" } else { "" }
         )?;
     }
     Ok(())

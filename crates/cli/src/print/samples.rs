@@ -113,6 +113,8 @@ pub fn answer() -> Answer {
         fallback_reason: None,
         pending_model: None,
         warnings: Vec::new(),
+        partial: false,
+        missing_namespaces: Vec::new(),
         model: Some("static".into()),
         results: Vec::new(),
         cut: CutReport {

@@ -6,6 +6,7 @@ mod copy;
 mod database;
 #[cfg(target_os = "linux")]
 mod faults;
+mod nodes;
 #[cfg(target_os = "linux")]
 mod private;
 #[cfg(target_os = "linux")]

@@ -327,6 +327,10 @@ class Answer(Convertible):
     """The searched part of the index."""
     pool: list[PoolEntry] | None = None
     """The whole pool in ranking order; only if an explanation was requested."""
+    partial: bool = False
+    """True if some of the namespaces asked for could not be searched."""
+    missing_namespaces: list[str] = field(default_factory=list)
+    """The namespaces that could not be searched, because the server that holds them is away."""
 
     pool_scores: list[float] = field(default_factory=list, repr=False, compare=False)
     """The scores of the whole pool, best first, which draw the curve."""

@@ -36,11 +36,11 @@ impl Documents for EmbeddedStore {
         self.database.whole_documents(namespace, documents)
     }
 
-    fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
+    fn records(&self, _: &[String], documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
         self.database.records(documents)
     }
 
-    fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
+    fn attributes(&self, _: &[String], documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
         self.database.attributes(documents)
     }
 
@@ -52,11 +52,11 @@ impl Documents for EmbeddedStore {
         self.database.newest_dates()
     }
 
-    fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
+    fn passages(&self, _: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         self.database.passages(ids)
     }
 
-    fn places(&self, ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
+    fn places(&self, _: &[String], ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
         self.database.places(ids)
     }
 

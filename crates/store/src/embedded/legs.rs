@@ -128,7 +128,7 @@ impl LexicalLeg for EmbeddedStore {
             // Deleted passages are kept until the next publication. It came in between, so the new index has their replacements.
             found = self.existing_hits(query, filter, k)?.0;
         }
-        settle(self, &mut found.hits, k)?;
+        settle(self, &filter.namespaces, &mut found.hits, k)?;
         Ok(found)
     }
 
@@ -179,7 +179,7 @@ impl VectorLeg for EmbeddedStore {
             }
         })?;
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
-        settle(self, &mut hits, k)?;
+        settle(self, &filter.namespaces, &mut hits, k)?;
         Ok(Nearest { hits, background: Background::from(coded.background) })
     }
 
@@ -196,7 +196,7 @@ impl VectorLeg for EmbeddedStore {
         }
     }
 
-    fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
+    fn vectors(&self, model: &str, _: &[String], ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
         match self.database.model(model)? {
             Some(model) => self.map_vectors(&model, &[], ids, <[f32]>::to_vec),
             None => Ok(vec![None; ids.len()]),

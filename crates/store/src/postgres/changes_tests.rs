@@ -81,8 +81,8 @@ fn a_document_reads_back_as_from_the_embedded_store() {
         let [plain, rich] = numbers(store);
         vec![plain, rich, DocumentId(u32::MAX), rich]
     };
-    assert_eq!(store.records(&asked(&*store)).unwrap(), known.records(&asked(&known)).unwrap());
-    assert_eq!(store.attributes(&asked(&*store)).unwrap(), known.attributes(&asked(&known)).unwrap());
+    assert_eq!(store.records(&[], &asked(&*store)).unwrap(), known.records(&[], &asked(&known)).unwrap());
+    assert_eq!(store.attributes(&[], &asked(&*store)).unwrap(), known.attributes(&[], &asked(&known)).unwrap());
 }
 
 #[test]

@@ -25,6 +25,10 @@ impl Documents for PostgresStore {
         Ok(known)
     }
 
+    fn unreachable(&self) -> Result<Vec<String>> {
+        self.read_unreachable()
+    }
+
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>> {
         let select = format!("{DOCUMENT} WHERE namespace = $1 ORDER BY path");
         self.connections.read_of(&[namespace], async |transaction| {
@@ -53,23 +57,37 @@ impl Documents for PostgresStore {
         self.connections.read(async |transaction| whole::read(transaction, namespace, documents).await)
     }
 
-    fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
+    fn records(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
         let select = "SELECT document, record FROM documents WHERE document = ANY($1)";
+        let numbers = numbers(documents);
         let found: HashMap<DocumentId, Option<String>> = self.connections.ask(async |connection| {
-            let statement = connection.prepare_cached(select).await?;
-            let rows = connection.query(&statement, &[&numbers(documents)]).await?;
+            let rows = match namespaces {
+                [] => connection.query(&connection.prepare_cached(select).await?, &[&numbers]).await?,
+                names => {
+                    let select = format!("{select} AND namespace = ANY($2)");
+                    connection.query(&connection.prepare_cached(&select).await?, &[&numbers, &names]).await?
+                }
+            };
             Ok(rows.iter().map(|row| (document_id(row.get(0)), row.get(1))).collect())
         })?;
         Ok(in_order(documents, &found).map(Option::flatten).collect())
     }
 
-    fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
+    fn attributes(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
         let select = "SELECT a.document, a.name, a.value FROM documents d \
-             JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document \
-             WHERE d.document = ANY($1) ORDER BY a.document, a.name, a.value";
-        let rows = self.connections.ask(async |connection| {
-            let statement = connection.prepare_cached(select).await?;
-            Ok(connection.query(&statement, &[&numbers(documents)]).await?)
+             JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document WHERE d.document = ANY($1)";
+        let order = " ORDER BY a.document, a.name, a.value";
+        let numbers = numbers(documents);
+        let rows = self.connections.ask(async |connection| match namespaces {
+            [] => {
+                let statement = connection.prepare_cached(&format!("{select}{order}")).await?;
+                Ok(connection.query(&statement, &[&numbers]).await?)
+            }
+            names => {
+                let select = format!("{select} AND d.namespace = ANY($2){order}");
+                let statement = connection.prepare_cached(&select).await?;
+                Ok(connection.query(&statement, &[&numbers, &names]).await?)
+            }
         })?;
         let mut found: HashMap<DocumentId, Vec<Attribute>> = HashMap::new();
         for row in &rows {
@@ -111,12 +129,17 @@ impl Documents for PostgresStore {
         })
     }
 
-    fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
+    fn passages(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         let select = format!("{PASSAGE} WHERE p.passage = ANY($1)");
         let numbers: Vec<i64> = ids.iter().map(|id| id.0 as i64).collect();
         let found: HashMap<PassageId, StoredPassage> = self.connections.ask(async |connection| {
-            let statement = connection.prepare_cached(&select).await?;
-            let rows = connection.query(&statement, &[&numbers]).await?;
+            let rows = match namespaces {
+                [] => connection.query(&connection.prepare_cached(&select).await?, &[&numbers]).await?,
+                names => {
+                    let select = format!("{select} AND p.namespace = ANY($2)");
+                    connection.query(&connection.prepare_cached(&select).await?, &[&numbers, &names]).await?
+                }
+            };
             Ok(rows.iter().map(passage).map(|passage| (passage.passage, passage)).collect())
         })?;
         Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())

@@ -51,9 +51,15 @@ impl Failure {
             .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
     }
 
+    /// True if the server answers, but cannot reach a node that holds some of the rows.
+    pub fn is_of_node(&self) -> bool {
+        matches!(self, Failure::Server(error) if error.as_db_error().is_some_and(faults::is_of_node))
+    }
+
     /// True if the server cannot be used now and another connection may work: it broke, or the server starts, stops or is a standby.
     pub fn is_lost(&self) -> bool {
         match self {
+            _ if self.is_of_node() => false,
             Failure::Server(error) => match error.code() {
                 Some(code) => LOST.contains(code) || code.code().starts_with(CONNECTION_EXCEPTION),
                 None => error.is_closed() || io_cause(error).is_some_and(|cause| UNREACHABLE.contains(&cause.kind())),
@@ -153,6 +159,7 @@ pub(super) fn error(address: &str, most_connections: usize, failure: Failure) ->
     let has_several = address.contains(',');
     let is_lost = failure.is_lost();
     let is_full = failure.is_without_connection();
+    let is_of_node = failure.is_of_node();
     match failure {
         Failure::Store(error) => error,
         Failure::Pool(PoolError::Timeout(TimeoutType::Create)) if has_several => {
@@ -168,7 +175,7 @@ pub(super) fn error(address: &str, most_connections: usize, failure: Failure) ->
             of_several("it is a standby, which only reads")
         }
         Failure::Server(error) if is_lost && has_several && !error.is_closed() => of_several(&cause(&error)),
-        Failure::Server(error) if is_lost || is_full => unavailable(faults::explained(&error)),
+        Failure::Server(error) if is_lost || is_full || is_of_node => unavailable(faults::explained(&error)),
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
             Some(said) if faults::is_read_only(said) => {

@@ -62,6 +62,7 @@ fn of_server(said: &DbError) -> String {
         _ if *code == SqlState::QUERY_CANCELED && message.contains("statement timeout") => {
             "ask for less at once, or raise the limit in the address: options=-c%20statement_timeout%3D1h"
         }
+        _ if is_of_node(said) => "a node of Citus is away; start it, or search namespaces of the other nodes",
         _ if *code == SqlState::CANNOT_CONNECT_NOW => "wait until the server has started, and try again",
         _ if [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code) => {
             "the server ended the connection; try again once it runs"
@@ -136,4 +137,9 @@ pub(super) fn is_read_only(said: &DbError) -> bool {
     // A standby refuses already the wish to write.
     let refuses_wish = *said.code() == SqlState::FEATURE_NOT_SUPPORTED && said.message().contains("during recovery");
     *said.code() == SqlState::READ_ONLY_SQL_TRANSACTION || refuses_wish
+}
+
+/// True if the server, which runs Citus, cannot reach one of its nodes.
+pub(super) fn is_of_node(said: &DbError) -> bool {
+    said.message().starts_with("connection to the remote node")
 }

@@ -157,6 +157,10 @@ impl PostgresStore {
             for (namespace, path) in trees {
                 added.push(add(transaction, namespace, path, moved).await?);
             }
+            if moved {
+                let names: Vec<&str> = trees.iter().map(|(namespace, _)| namespace.as_str()).collect();
+                self.note(transaction, &names).await?;
+            }
             Ok(added)
         })
     }

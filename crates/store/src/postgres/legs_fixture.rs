@@ -194,8 +194,8 @@ impl Both {
         let theirs = self.embedded.select(&Filter::default()).unwrap();
         self.passages = ours.iter().map(|one| one.passage).zip(theirs.iter().map(|one| one.passage)).collect();
         let (ours, theirs): (Vec<_>, Vec<_>) = self.passages.iter().copied().unzip();
-        let ours = self.postgres.passages(&ours).unwrap();
-        let theirs = self.embedded.passages(&theirs).unwrap();
+        let ours = self.postgres.passages(&[], &ours).unwrap();
+        let theirs = self.embedded.passages(&[], &theirs).unwrap();
         let name = |passage: &crate::StoredPassage| {
             (passage.namespace.clone(), passage.path.clone(), passage.ordinal, passage.text.clone())
         };

@@ -312,5 +312,5 @@ fn similarities_and_vectors_are_those_of_the_passages_asked_for() {
         assert_eq!(among, both.embedded.similarities(MODEL, &vector, &of_one, &theirs).unwrap());
         assert!(among.iter().flatten().count() < found.iter().flatten().count());
     }
-    assert_eq!(both.postgres.vectors(MODEL, &ours).unwrap(), both.embedded.vectors(MODEL, &theirs).unwrap());
+    assert_eq!(both.postgres.vectors(MODEL, &[], &ours).unwrap(), both.embedded.vectors(MODEL, &[], &theirs).unwrap());
 }

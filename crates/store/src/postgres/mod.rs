@@ -40,6 +40,7 @@ mod listening_tests;
 mod locks;
 mod maintenance;
 mod namespaces;
+mod nodes;
 mod outage;
 #[cfg(test)]
 mod outage_tests;

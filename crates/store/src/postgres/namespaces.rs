@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use deadpool_postgres::{GenericClient, Transaction};
 
 use super::error::Failure;
+use super::nodes::{UNREACHABLE, UPDATE_LIST};
 use super::store::PostgresStore;
 use super::words::writer::Difference;
 use crate::error::{Result, StoreError};
@@ -46,14 +47,6 @@ pub(super) async fn known_trees(client: &impl GenericClient, names: &[&str]) -> 
     Ok(rows.iter().map(tree).map(|tree| (tree.namespace.clone(), tree)).collect())
 }
 
-/// The change number of the store: it grows with each commit, in whatever order the changes of several namespaces commit.
-pub(super) async fn change_number(client: &impl GenericClient) -> Result<u64, Failure> {
-    let sum = "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM namespaces) \
-               + (SELECT value::bigint FROM meta WHERE key = 'removed')";
-    let statement = client.prepare_cached(sum).await?;
-    Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
-}
-
 /// The change of a namespace's row by a change of its documents.
 pub(super) struct NamespaceChange {
     /// True if it counts as a change.
@@ -77,17 +70,30 @@ impl NamespaceChange {
 }
 
 impl PostgresStore {
+    /// The change number of the store: it grows with each commit, in whatever order the changes of several namespaces commit.
+    pub(super) async fn change_number_in(&self, client: &impl GenericClient) -> Result<u64, Failure> {
+        let sum = format!(
+            "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM {}) \
+             + (SELECT value::bigint FROM meta WHERE key = 'removed')",
+            self.list()
+        );
+        let statement = client.prepare_cached(&sum).await?;
+        Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
+    }
+
     /// The change number of the last commit.
     pub(super) fn read_change_number(&self) -> Result<u64> {
-        self.connections.ask(async |connection| change_number(connection).await)
+        self.connections.ask(async |connection| self.change_number_in(connection).await)
     }
 
     /// Returns all namespaces, by name.
     pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
-        let select =
-            "SELECT namespace, root, machine, owner, shared, documents, passages FROM namespaces ORDER BY namespace";
+        let select = format!(
+            "SELECT namespace, root, machine, owner, shared, documents, passages FROM {} ORDER BY namespace",
+            self.list()
+        );
         self.connections.ask(async |connection| {
-            let statement = connection.prepare_cached(select).await?;
+            let statement = connection.prepare_cached(&select).await?;
             let rows = connection.query(&statement, &[]).await?;
             let namespace = |row: &tokio_postgres::Row| Namespace {
                 name: row.get(0),
@@ -120,7 +126,7 @@ impl PostgresStore {
                  changed_ms = {NOW_MS} WHERE namespace = $1"
             );
             transaction.execute(&update, &[name, owner, shared]).await?;
-            Ok(())
+            self.note(transaction, &[name]).await
         })
     }
 
@@ -153,7 +159,38 @@ impl PostgresStore {
                 );
                 transaction.execute(&update, &[namespace, root, machine]).await?;
             }
-            Ok(())
+            self.note(transaction, &names).await
+        })
+    }
+
+    /// The table that lists all namespaces, without asking nodes.
+    pub(super) fn list(&self) -> &'static str {
+        if self.is_distributed { "namespace_list" } else { "namespaces" }
+    }
+
+    /// Notes what changed of namespaces, at the end of the transaction that changed it.
+    pub(super) async fn note(&self, transaction: &Transaction<'_>, namespaces: &[&str]) -> Result<(), Failure> {
+        if self.is_distributed && !namespaces.is_empty() {
+            transaction.execute(&transaction.prepare_cached(UPDATE_LIST).await?, &[&namespaces]).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a namespace was removed.
+    pub(super) async fn note_removed(&self, transaction: &Transaction<'_>, namespace: &str) -> Result<(), Failure> {
+        if self.is_distributed {
+            transaction.execute("DELETE FROM namespace_list WHERE namespace = $1", &[&namespace]).await?;
+        }
+        Ok(())
+    }
+
+    /// The namespaces that cannot be read now.
+    pub(super) fn read_unreachable(&self) -> Result<Vec<String>> {
+        if !self.is_distributed {
+            return Ok(Vec::new());
+        }
+        self.connections.ask(async |connection| {
+            Ok(connection.query(UNREACHABLE, &[]).await?.iter().map(|row| row.get(0)).collect())
         })
     }
 
@@ -175,11 +212,12 @@ impl PostgresStore {
             // What it had counted counts on, and its removal too.
             let count = "UPDATE meta SET value = (value::bigint + $1)::text WHERE key = 'removed'";
             transaction.execute(count, &[&(row.get::<_, i64>(0) + 1)]).await?;
+            self.note_removed(transaction, name).await?;
         }
         Ok(Applied {
             deleted: documents as u64,
             passages_deleted: passages as u64,
-            seq: change_number(transaction).await?,
+            seq: self.change_number_in(transaction).await?,
             ..Applied::default()
         })
     }

@@ -7,6 +7,7 @@ use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use super::faults;
+use super::nodes::{self, HERE_ALONE};
 
 /// Makes the role and its policies.
 pub(super) const ROLE: &str = include_str!("row_security.sql");
@@ -15,8 +16,7 @@ pub(super) const ROLE: &str = include_str!("row_security.sql");
 const CONFINE: &str =
     "SELECT set_config('tamis.namespaces', $1::text[]::text, true), set_config('role', 'tamis_searcher', true)";
 
-/// True if the role is there, may be taken on, reads through the policies and cannot go round them. The nodes of distributed tables
-/// do not know what a transaction is confined to.
+/// True if the role is there, may be taken on, reads through the policies and cannot go round them.
 const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypassrls AND pg_has_role(r.oid, 'SET') \
       AND has_schema_privilege(r.oid, 'tamis', 'USAGE') \
       AND NOT EXISTS (SELECT 1 FROM pg_extension e WHERE e.extname IN ('vector', 'pg_textsearch') \
@@ -25,17 +25,20 @@ const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypa
         AND has_table_privilege(r.oid, c.oid, 'SELECT') AND c.relname <> 'models' \
         AND (NOT c.relrowsecurity OR pg_has_role(r.oid, c.relowner, 'USAGE'))) \
       AND has_table_privilege(r.oid, 'passages', 'SELECT') \
-      AND NOT EXISTS (SELECT FROM meta WHERE key = 'distributed_by') \
       AND has_function_privilege(r.oid, 'words_with_each(bigint[], bigint[], bigint[], bigint[])', 'EXECUTE') \
     FROM pg_roles r WHERE r.rolname = 'tamis_searcher'), false)";
 
-/// Finds out whether transactions can be confined to namespaces, and makes the role if it is missing and the user may.
+/// Finds out whether transactions can be confined to namespaces, and makes the role if it is missing and the user may. Distributed tables
+/// have no policies: Citus passes a restrictive one on as a permissive one, which keeps nothing back.
 pub(super) async fn prepare(client: &impl GenericClient) -> Result<bool, Failure> {
     let ready = async || Ok::<bool, Failure>(client.query_one(IS_READY, &[]).await?.get(0));
     if ready().await? {
         return Ok(true);
     }
-    match client.batch_execute(ROLE).await {
+    if nodes::are_distributed(client).await? {
+        return Ok(false);
+    }
+    match client.batch_execute(&format!("{HERE_ALONE};\n{ROLE}")).await {
         Ok(()) => ready().await,
         Err(error) if is_refusal(&error) => Ok(false),
         Err(error) => Err(error.into()),

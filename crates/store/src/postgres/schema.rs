@@ -18,6 +18,7 @@ use deadpool_postgres::GenericClient;
 
 use super::connection::{Connections, SCHEMA};
 use super::error::Failure;
+use super::nodes::{self, HERE_ALONE};
 use super::words::index;
 use crate::error::{Result, StoreError};
 
@@ -46,7 +47,8 @@ const PUT_VERSION: &str = "INSERT INTO meta(key, value) VALUES ('schema_version'
 const PUT_INSTANCE: &str = "INSERT INTO meta(key, value) \
     VALUES ('instance', gen_random_uuid()::text), ('removed', '0') ON CONFLICT DO NOTHING";
 
-const NEW_INSTANCE: &str = "UPDATE meta SET value = gen_random_uuid()::text WHERE key = 'instance'";
+/// Gives the tables another name, so that processes that have them open write no more.
+pub(super) const NEW_INSTANCE: &str = "UPDATE meta SET value = gen_random_uuid()::text WHERE key = 'instance'";
 
 /// What a migration did.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -111,6 +113,9 @@ fn migrate_with(connections: &Connections, migrations: &[&str], oldest: usize) -
         }
         if found == 0 {
             check_room(transaction, connections.address()).await?;
+        }
+        if found == 0 || !nodes::are_distributed(transaction).await? {
+            transaction.batch_execute(HERE_ALONE).await?;
         }
         for migration in migrations.iter().skip(found) {
             transaction.batch_execute(migration).await?;

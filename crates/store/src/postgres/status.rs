@@ -21,6 +21,10 @@ pub struct PostgresStatus {
     pub textsearch_version: Option<String>,
     /// What finds candidates by words: `gin`, or `bm25` with pg_textsearch.
     pub candidates_by: String,
+    /// True if the tables are distributed over the nodes of Citus.
+    pub distributed: bool,
+    /// The namespaces whose node does not answer now, by name.
+    pub unreachable: Vec<String>,
     /// True if row-level security is a second wall between namespaces, behind the filters of searches.
     pub row_security: bool,
     /// User of the database.
@@ -54,16 +58,16 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn status(&self) -> Result<PostgresStatus> {
+        let unreachable = self.read_unreachable()?;
         self.connections.read(async |transaction| {
             let one = async |statement: &str| -> Result<Option<String>, super::error::Failure> {
                 Ok(transaction.query_opt(statement, &[]).await?.and_then(|row| row.get(0)))
             };
-            let namespaces = transaction
-                .query(
-                    "SELECT namespace, documents, passages, change_number, changed_ms, published_ms FROM namespaces ORDER BY namespace",
-                    &[],
-                )
-                .await?;
+            let namespaces = format!(
+                "SELECT namespace, documents, passages, change_number, changed_ms, published_ms FROM {} ORDER BY namespace",
+                self.list()
+            );
+            let namespaces = transaction.query(&namespaces, &[]).await?;
             let version = one("SELECT value FROM meta WHERE key = 'schema_version'").await?;
             let bytes = transaction
                 .query_one(
@@ -82,6 +86,8 @@ impl PostgresStore {
                 vector_version: one("SELECT extversion FROM pg_extension WHERE extname = 'vector'").await?,
                 textsearch_version: one("SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch'").await?,
                 candidates_by: if has_bm25.get::<_, bool>(0) { "bm25" } else { "gin" }.to_owned(),
+                distributed: self.is_distributed,
+                unreachable: unreachable.clone(),
                 row_security: self.connections.has_row_security(),
                 user: one("SELECT current_user::text").await?.unwrap_or_default(),
                 namespaces: namespaces

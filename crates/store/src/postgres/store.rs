@@ -8,6 +8,7 @@ use deadpool_postgres::Object;
 use super::connection::Connections;
 use super::legs::Legs;
 use super::listening::Listening;
+use super::nodes;
 use super::schema::{self, Migrated};
 use super::statistics::Counted;
 use crate::error::Result;
@@ -24,6 +25,8 @@ pub struct PostgresStore {
     pub(super) namespace: String,
     /// The random name of the tables that were opened.
     pub(super) instance: String,
+    /// True if the tables were distributed when they were opened. Whatever changes that gives the tables another name.
+    pub(super) is_distributed: bool,
     pub(super) holding: Holding,
     pub(super) counted: Counted,
     pub(super) legs: Legs,
@@ -47,12 +50,14 @@ impl PostgresStore {
         connections.prepare_row_security()?;
         let read = async |connection: &Object| Ok(connection.query_one(READ_INSTANCE, &[]).await?.get(0));
         let instance = connections.ask(read)?;
+        let is_distributed = connections.ask(async |connection| nodes::are_distributed(connection).await)?;
         Ok(PostgresStore {
             #[cfg(feature = "evidence")]
             guard: std::sync::Arc::new(crate::guard::Guard::new(connections.address().as_ref())),
             connections,
             namespace: namespace.to_owned(),
             instance,
+            is_distributed,
             holding: Holding::default(),
             counted: Counted::default(),
             legs: Legs::default(),

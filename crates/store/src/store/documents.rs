@@ -11,6 +11,11 @@ pub trait Documents: Send + Sync {
     /// Returns all namespaces, by name: those with documents and those that were registered.
     fn namespaces(&self) -> Result<Vec<Namespace>>;
 
+    /// Returns the namespaces that cannot be read now, because the server that holds them is away; empty for a store in one place.
+    fn unreachable(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// Returns all documents of a namespace, by path.
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>>;
 
@@ -25,12 +30,12 @@ pub trait Documents: Send + Sync {
     fn whole_documents(&self, namespace: &str, documents: &[DocumentId]) -> Result<Vec<Option<WholeDocument>>>;
 
     /// Returns the records ([`NewDocument::record`](crate::NewDocument::record)) of documents in the order given; `None`
-    /// for a document that is gone or has none.
-    fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>>;
+    /// for a document that is gone or has none. `namespaces` says where they are, as in [`passages`](Documents::passages).
+    fn records(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Option<String>>>;
 
     /// Returns the attributes of documents in the order given, each list by name and value; empty for a document that is
-    /// gone.
-    fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>>;
+    /// gone. `namespaces` says where they are, as in [`passages`](Documents::passages).
+    fn attributes(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>>;
 
     /// Returns the origins of imported documents and evidence, by namespace, collection and name.
     fn origins(&self) -> Result<Vec<Origin>>;
@@ -41,15 +46,17 @@ pub trait Documents: Send + Sync {
 
     /// Returns passages in the order given, without those that are gone. A passage that was replaced or deleted after the
     /// last [`publish`](super::Maintenance::publish) is still returned where the lexical leg still finds it.
-    fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
+    ///
+    /// `namespaces` says where they are, so that a store of several servers asks no other; empty: anywhere.
+    fn passages(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
 
     /// Returns the places of passages, without those that are gone, in any order.
-    fn places(&self, ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
+    fn places(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
         let place = |passage: StoredPassage| {
             let StoredPassage { passage, namespace, path, ordinal, .. } = passage;
             (passage, Place { namespace, path, ordinal })
         };
-        Ok(self.passages(ids)?.into_iter().map(place).collect())
+        Ok(self.passages(namespaces, ids)?.into_iter().map(place).collect())
     }
 
     /// Returns passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An exact match is

@@ -24,8 +24,9 @@ pub trait VectorLeg: Send + Sync {
     fn similarities(&self, model: &str, vector: &[f32], filter: &Filter, ids: &[PassageId])
     -> Result<Vec<Option<f32>>>;
 
-    /// Returns the unit vectors of passages in the order given; `None` for a passage without a vector of the model.
-    fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;
+    /// Returns the unit vectors of passages in the order given; `None` for a passage without a vector of the model. `namespaces` says
+    /// where they are, as in [`passages`](super::Documents::passages).
+    fn vectors(&self, model: &str, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;
 
     /// Returns the models that have vectors, by name.
     fn models(&self) -> Result<Vec<ModelKey>>;

@@ -21,7 +21,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     // Small rows, one for each namespace.
     (
         "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM namespaces) + …",
-        "the change number of the whole store",
+        "the change number of the whole store; where tables are distributed, of the list on the coordinator",
     ),
     (
         "SELECT namespace, number, change_number, passages, body_terms, name_terms, current_user = 'tamis_searcher' …WHERE passages > 0 ORDER BY namespace",
@@ -44,9 +44,12 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     // Lists and counts of everything.
     (
         "SELECT namespace, root, machine, owner, shared, documents, passages FROM namespaces ORDER BY namespace",
-        "the list of namespaces",
+        "the list of namespaces; where tables are distributed, that on the coordinator",
     ),
-    ("SELECT namespace, documents, passages, change_number, …", "the status of the store"),
+    (
+        "SELECT namespace, documents, passages, change_number, …",
+        "the status of the store; where tables are distributed, by the list on the coordinator",
+    ),
     ("SELECT namespace, newest FROM …", "the newest date of each namespace"),
     ("SELECT namespace, collection, origin, …", "the list of origins"),
     ("SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents", "the summary"),
@@ -54,7 +57,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("SELECT collection, count(*), sum(passages)::bigint FROM documents GROUP BY …", "the summary"),
     ("SELECT coalesce(p.language, d.language, ''), …", "the summary"),
     ("SELECT role, count(DISTINCT document), count(*) FROM passages GROUP BY role ORDER BY role", "the summary"),
-    ("SELECT m.name, m.dimension, (SELECT count(*) FROM vectors v …", "the summary"),
+    ("SELECT model, count(*) FROM vectors GROUP BY model", "the summary"),
+    ("SELECT v.model, count(*) FROM passages p JOIN vectors v …GROUP BY v.model", "the summary"),
     (
         "SELECT (SELECT count(*) FROM documents WHERE namespace <> ALL($1)) …",
         "the check looks for rows of no namespace",

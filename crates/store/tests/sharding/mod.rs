@@ -1,12 +1,13 @@
 //! Holds the statements of the store to the rule of distributed tables, without a server that distributes.
 //!
 //! Every test with a database reaches it through a [`proxy`](Proxy), which records what the store sends. At the end of the test each
-//! statement has to name the namespaces of every distributed table in it, or be one of the [`exceptions`]. Both the tests of the
-//! library and those of its traits include this module.
+//! statement has to name the namespaces of every distributed table in it, or be one of the [`exceptions`], which [`several`] nodes can
+//! answer. Both the tests of the library and those of its traits include this module.
 
 mod exceptions;
 mod proxy;
 mod rule;
+mod several;
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -28,9 +29,11 @@ pub fn check(statements: BTreeSet<String>) {
         match rule::unnamed(&statement) {
             Err(error) => broken.push(error),
             Ok(found) => {
-                for (one, tables) in found {
-                    if !tables.is_empty() && exceptions::reason(&one).is_none() {
+                for (one, tables, refused) in found.into_iter().filter(|(_, tables, _)| !tables.is_empty()) {
+                    if exceptions::reason(&one).is_none() {
                         broken.push(format!("{} without namespaces: {one}", tables.join(", ")));
+                    } else if let Some(reason) = refused {
+                        broken.push(format!("{reason}: {one}"));
                     }
                 }
             }

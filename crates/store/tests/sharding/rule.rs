@@ -16,13 +16,26 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
+use super::several;
 use super::tables::{COLUMN, DISTRIBUTED};
 
-/// The statements of a text, each with the distributed tables whose namespaces it does not name.
+/// A statement, with the distributed tables whose namespaces it does not name, and the reason why several nodes could not answer it.
+pub type Judged = (String, Vec<String>, Option<String>);
+
+/// Judges the statements of a text.
 ///
 /// # Errors
 /// A statement cannot be read.
-pub fn unnamed(text: &str) -> Result<Vec<(String, Vec<String>)>, String> {
+pub fn unnamed(text: &str) -> Result<Vec<Judged>, String> {
+    let parsed = parsed(text)?.into_iter();
+    parsed.map(|(text, statement)| Ok((text, Analysis::of(&statement)?, several::refused(&statement)))).collect()
+}
+
+/// The statements of a text that have rows.
+///
+/// # Errors
+/// A statement cannot be read.
+pub fn parsed(text: &str) -> Result<Vec<(String, Statement)>, String> {
     let dialect = PostgreSqlDialect {};
     let tokens = Tokenizer::new(&dialect, text).tokenize().map_err(|error| error.to_string())?;
     let mut found = Vec::new();
@@ -44,7 +57,7 @@ pub fn unnamed(text: &str) -> Result<Vec<(String, Vec<String>)>, String> {
         let statement: String = tokens.iter().map(ToString::to_string).collect();
         let parsed = Parser::new(&dialect).with_tokens(tokens).parse_statement();
         let parsed = parsed.map_err(|error| format!("{error}: {statement}"))?;
-        found.push((statement, Analysis::of(&parsed)?));
+        found.push((statement, parsed));
     }
     Ok(found)
 }

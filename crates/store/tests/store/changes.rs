@@ -46,7 +46,7 @@ fn a_document_comes_back_as_it_went_in() {
             store.unembedded(MODEL, &Filter::default(), 10).unwrap().into_iter().map(|text| text.text).collect();
         assert_eq!(embedded, [method.embedded_text, odd.embedded_text]);
         let asked = [passages[1].passage, passages[0].passage];
-        assert_eq!(store.passages(&asked).unwrap(), [passages[1].clone(), passages[0].clone()]);
+        assert_eq!(store.passages(&[], &asked).unwrap(), [passages[1].clone(), passages[0].clone()]);
     });
 }
 
@@ -271,10 +271,10 @@ fn vectors_are_held_to_their_model() {
         let mut other = model();
         other.dimension = 4;
         assert!(matches!(store.put_vectors(&other, &[]), Err(StoreError::Dimension { expected: 8, received: 4, .. })));
-        let stored = store.vectors(MODEL, &all(store)).unwrap().remove(0).unwrap();
+        let stored = store.vectors(MODEL, &[], &all(store)).unwrap().remove(0).unwrap();
         let length: f32 = stored.iter().map(|value| value * value).sum();
         assert!((length - 1.0).abs() < 1e-3);
-        assert_eq!(store.vectors("unknown", &all(store)).unwrap(), [None]);
+        assert_eq!(store.vectors("unknown", &[], &all(store)).unwrap(), [None]);
     });
 }
 

@@ -96,7 +96,7 @@ pub fn all(store: &dyn Store) -> Vec<PassageId> {
 
 /// The texts of passages.
 pub fn texts(store: &dyn Store, ids: &[PassageId]) -> Vec<String> {
-    store.passages(ids).unwrap().into_iter().map(|passage| passage.text).collect()
+    store.passages(&[], ids).unwrap().into_iter().map(|passage| passage.text).collect()
 }
 
 /// The texts that the lexical leg finds.

@@ -117,7 +117,7 @@ fn of_task(store: &dyn Store, task: &str) -> Vec<String> {
         ..Filter::default()
     };
     let ids: Vec<_> = store.select(&filter).unwrap().into_iter().map(|found| found.passage).collect();
-    let mut paths: Vec<String> = store.passages(&ids).unwrap().into_iter().map(|passage| passage.path).collect();
+    let mut paths: Vec<String> = store.passages(&[], &ids).unwrap().into_iter().map(|passage| passage.path).collect();
     paths.sort();
     paths
 }

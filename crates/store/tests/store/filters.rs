@@ -50,7 +50,7 @@ pub fn passing(store: &dyn tamis_store::Store, filter: &Filter) -> BTreeSet<Pass
 fn paths(store: &dyn tamis_store::Store, filter: &Filter) -> Vec<String> {
     let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
     let paths: BTreeSet<String> = store
-        .passages(&ids)
+        .passages(&[], &ids)
         .unwrap()
         .into_iter()
         .map(|passage| format!("{}/{}", passage.namespace, passage.path))

@@ -189,7 +189,7 @@ fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
 
 fn records(store: &EmbeddedStore, paths: &[&str]) -> Vec<Option<String>> {
     let ids: Vec<_> = paths.iter().map(|path| id_of(store, path)).collect();
-    store.records(&ids).unwrap()
+    store.records(&[], &ids).unwrap()
 }
 
 #[test]
@@ -208,8 +208,8 @@ fn records_and_attributes_come_back_in_the_order_asked_for() {
         [None, Some("{\"number\":2}".into()), Some("{\"number\":1}".into())]
     );
     let gone = tamis_store::DocumentId(4_000_000);
-    assert_eq!(store.records(&[gone, id_of(&store, "issue:1")]).unwrap(), [None, Some("{\"number\":1}".into())]);
-    let known = store.attributes(&[id_of(&store, "a.md"), id_of(&store, "issue:1"), gone]).unwrap();
+    assert_eq!(store.records(&[], &[gone, id_of(&store, "issue:1")]).unwrap(), [None, Some("{\"number\":1}".into())]);
+    let known = store.attributes(&[], &[id_of(&store, "a.md"), id_of(&store, "issue:1"), gone]).unwrap();
     // As they were given, each once.
     assert_eq!(known, [vec![], attributes(&[("label", "Bug"), ("state", "open")]), vec![]]);
     let body = store.document_passages("here", "issue:1").unwrap().remove(1);
@@ -229,15 +229,15 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     embed(&store);
     publish(&store);
     assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
-    assert_eq!(store.records(&[first]).unwrap(), [None]);
-    assert_eq!(store.attributes(&[first]).unwrap(), [attributes(&[("state", "closed")])]);
+    assert_eq!(store.records(&[], &[first]).unwrap(), [None]);
+    assert_eq!(store.attributes(&[], &[first]).unwrap(), [attributes(&[("state", "closed")])]);
 
     let moved = Change::Move { document: second, path: "issue:7".into(), size: 1, modified_ns: 0, stamp: 0 };
     store.apply(&[moved]).unwrap();
     publish(&store);
     assert_eq!(store.document("here", "issue:7").unwrap().unwrap().document, second);
-    assert_eq!(store.attributes(&[second]).unwrap(), [attributes(&[("state", "open")])]);
-    assert_eq!(store.records(&[second]).unwrap(), [Some("{\"number\":2}".into())]);
+    assert_eq!(store.attributes(&[], &[second]).unwrap(), [attributes(&[("state", "open")])]);
+    assert_eq!(store.records(&[], &[second]).unwrap(), [Some("{\"number\":2}".into())]);
     assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
     assert_eq!(passed(&store, &by(&["alice"])), ["body 1", "body 2"]);
 
@@ -246,12 +246,15 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
         .apply(&[Change::Move { document: second, path: "issue:1".into(), size: 1, modified_ns: 0, stamp: 0 }])
         .unwrap();
     publish(&store);
-    assert_eq!(store.attributes(&[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
+    assert_eq!(store.attributes(&[], &[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
     assert_sound(&store);
 
     store.apply(&[Change::Delete { document: second }]).unwrap();
     publish(&store);
-    assert_eq!((store.records(&[second]).unwrap(), store.attributes(&[second]).unwrap()), (vec![None], vec![vec![]]));
+    assert_eq!(
+        (store.records(&[], &[second]).unwrap(), store.attributes(&[], &[second]).unwrap()),
+        (vec![None], vec![vec![]])
+    );
     assert_eq!(rows(directory.path(), "attributes") + rows(directory.path(), "records"), 0);
     assert_sound(&store);
 }
@@ -446,7 +449,7 @@ proptest! {
         let places: BTreeMap<PassageId, (usize, usize)> = all(&store)
             .into_iter()
             .map(|id| {
-                let stored = store.passages(&[id]).unwrap().remove(0);
+                let stored = store.passages(&[], &[id]).unwrap().remove(0);
                 (id, (stored.path.parse().unwrap(), stored.ordinal as usize))
             })
             .collect();

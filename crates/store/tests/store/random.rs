@@ -90,7 +90,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
             let query = LexicalQuery::new("flour sea");
             let lexical = store.lexical(&query, &Filter::default(), 50).unwrap();
             let ids: Vec<PassageId> = lexical.hits.iter().map(|hit| hit.passage).collect();
-            assert_eq!(store.passages(&ids).unwrap().len(), ids.len(), "what is found can be shown");
+            assert_eq!(store.passages(&[], &ids).unwrap().len(), ids.len(), "what is found can be shown");
             let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 50).unwrap();
             assert!(nearest.hits.iter().all(|hit| live.contains(&hit.passage)));
         }
@@ -118,7 +118,7 @@ fn answers(store: &EmbeddedStore) -> Vec<Vec<(String, String)>> {
 
 fn places(store: &EmbeddedStore, ids: Vec<PassageId>) -> Vec<(String, String)> {
     let mut places: Vec<(String, String)> =
-        store.passages(&ids).unwrap().into_iter().map(|passage| (passage.path, passage.text)).collect();
+        store.passages(&[], &ids).unwrap().into_iter().map(|passage| (passage.path, passage.text)).collect();
     assert_eq!(places.len(), ids.len());
     places.sort();
     places

@@ -234,7 +234,7 @@ fn equal_passages_are_found_in_the_order_of_their_paths_whenever_they_were_store
         publish(store);
         let filter = Filter::namespace("here");
         let of = |passages: Vec<PassageId>| -> Vec<String> {
-            let found = store.passages(&passages).unwrap();
+            let found = store.passages(&[], &passages).unwrap();
             passages.iter().map(|id| found.iter().find(|known| known.passage == *id).unwrap().path.clone()).collect()
         };
         for k in [1, 3, 4, 10] {

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::collections::ISSUES;
 use crate::search::Searcher;
 use crate::search::{Hit, Scope};
+use std::collections::BTreeSet;
 use tamis_store::DocumentId;
 use tamis_text::Issue;
 
@@ -60,7 +61,9 @@ impl Searcher<'_> {
         if documents.is_empty() {
             return Ok(());
         }
-        for (hit, record) in hits.into_iter().zip(self.index.store.records(&documents)?) {
+        let namespaces: BTreeSet<&str> = hits.iter().map(|hit| hit.namespace.as_str()).collect();
+        let namespaces: Vec<String> = namespaces.into_iter().map(str::to_owned).collect();
+        for (hit, record) in hits.into_iter().zip(self.index.store.records(&namespaces, &documents)?) {
             let address = record.and_then(|record| serde_json::from_str::<Address>(&record).ok());
             hit.url = address.and_then(|address| address.url);
         }
@@ -69,7 +72,7 @@ impl Searcher<'_> {
 
     /// Returns issues as they were imported, in the requested order; `None` if the record is missing or not an issue.
     pub(crate) fn issue_records(&self, documents: &[DocumentId]) -> Result<Vec<Option<Issue>>, Error> {
-        let records = self.index.store.records(documents)?;
+        let records = self.index.store.records(&[], documents)?;
         Ok(records.into_iter().map(|record| serde_json::from_str(&record?).ok()).collect())
     }
 }

@@ -153,7 +153,7 @@ fn outcome(
         return Err(held_by_another(&path, target.origin, other));
     }
     let stored = match &state {
-        Some(state) => index.store.records(&[state.document])?.pop().flatten(),
+        Some(state) => index.store.records(std::slice::from_ref(&state.namespace), &[state.document])?.pop().flatten(),
         None => None,
     };
     let stored: Option<Conversation> = stored.and_then(|record| serde_json::from_str(&record).ok());

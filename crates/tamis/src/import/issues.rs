@@ -214,7 +214,7 @@ fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, 
 /// Returns the stored state and record of an issue.
 fn at(index: &Index, namespace: &str, number: u64) -> Result<(Option<DocumentState>, Option<Issue>), Error> {
     let Some(state) = index.store.document(namespace, &Issue::path(number))? else { return Ok((None, None)) };
-    let record = index.store.records(&[state.document])?.pop().flatten();
+    let record = index.store.records(std::slice::from_ref(&state.namespace), &[state.document])?.pop().flatten();
     Ok((Some(state), record.and_then(|record| serde_json::from_str(&record).ok())))
 }
 

@@ -18,7 +18,8 @@ impl Imports<'_> {
         if state.collection != ISSUES {
             return Ok(None);
         }
-        let record = self.index.store.records(&[state.document])?.pop().flatten();
+        let record =
+            self.index.store.records(std::slice::from_ref(&state.namespace), &[state.document])?.pop().flatten();
         let issue = record.and_then(|record| serde_json::from_str::<Issue>(&record).ok());
         Ok(issue.map(|issue| issue.rendered()))
     }

@@ -178,7 +178,12 @@ impl Index {
             }
             Some(obstacle) => (obstacle.to_string(), true),
         };
-        Ok(Freshness { report: None, stale: Some(self.stale()?), reason: Some(reason), failed })
+        let stale = match self.stale() {
+            // Other namespaces of the store may be there.
+            Err(Error::Store(StoreError::Unavailable { .. })) => None,
+            stale => Some(stale?),
+        };
+        Ok(Freshness { report: None, stale, reason: Some(reason), failed })
     }
 
     fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {

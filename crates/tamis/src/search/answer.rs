@@ -24,6 +24,12 @@ pub struct Answer {
     pub pending_model: Option<String>,
     /// Problems that did not prevent an answer, such as a variant or a shared namespace that was left out.
     pub warnings: Vec<String>,
+    /// True if some of the namespaces asked for could not be searched; left out otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The namespaces that could not be searched, because the server that holds them is away; left out if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_namespaces: Vec<String>,
     /// The model of the semantic leg.
     pub model: Option<String>,
     /// The relevant entries, best first, shortened to the limit. Each is shown by its best passage, with its other relevant

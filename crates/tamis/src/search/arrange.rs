@@ -7,6 +7,7 @@
 
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::retrieve::namespaces_of;
 use super::searcher::Searcher;
 use crate::Error;
 use crate::words::words_of;
@@ -74,7 +75,9 @@ impl Searcher<'_> {
         }
         let ids: Vec<PassageId> = kept.iter().map(|ranked| ranked.passage.passage).collect();
         let vectors = match by.model {
-            Some(model) => self.index.store.vectors(model, &ids)?,
+            Some(model) => {
+                self.index.store.vectors(model, &namespaces_of(kept.iter().map(|ranked| &*ranked.passage)), &ids)?
+            }
             None => vec![None; ids.len()],
         };
         let words: Vec<OnceCell<Vec<String>>> = kept.iter().map(|_| OnceCell::new()).collect();

@@ -58,7 +58,7 @@ impl Searcher<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let passages = self.index.store.passages(&ids)?;
+        let passages = self.index.store.passages(&filter.namespaces, &ids)?;
         let fit = |passage: &StoredPassage| name.fit(passage.symbol.as_deref()?, &passage.path);
         let fits: Vec<(NameFit, &StoredPassage)> =
             passages.iter().filter_map(|passage| Some((fit(passage)?, passage))).collect();
@@ -101,7 +101,7 @@ impl Searcher<'_> {
             return Ok(Vec::new());
         }
         let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
-        let passages = self.index.store.passages(&ids)?;
+        let passages = self.index.store.passages(&filter.namespaces, &ids)?;
         let compared = |passage: &StoredPassage| {
             let code = is_code(passage);
             let main = passage.role == Role::Main.as_str();

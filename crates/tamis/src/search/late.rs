@@ -3,7 +3,7 @@
 
 use super::candidate::Ranked;
 use super::listed::Listed;
-use super::retrieve::Retrieved;
+use super::retrieve::{Retrieved, namespaces_of};
 use super::searcher::Searcher;
 use crate::Error;
 use crate::index::model_input;
@@ -73,7 +73,11 @@ impl Searcher<'_> {
     /// Returns the vectors of passages, which are read if neither the index nor a search before has them.
     fn late_vectors(&self, name: &str, model: &ModelInfo, passages: &[Ranked]) -> Result<Vec<Option<Vec<f32>>>, Error> {
         let ids: Vec<PassageId> = passages.iter().map(|ranked| ranked.passage.passage).collect();
-        let mut vectors = self.index.store.vectors(&model.id, &ids)?;
+        let mut vectors = self.index.store.vectors(
+            &model.id,
+            &namespaces_of(passages.iter().map(|ranked| &*ranked.passage)),
+            &ids,
+        )?;
         let late = &self.index.late;
         for (vector, ranked) in vectors.iter_mut().zip(passages).filter(|(vector, _)| vector.is_none()) {
             *vector = late.get(&model.id, ranked.passage.text_hash);

@@ -53,7 +53,7 @@ impl Searcher<'_> {
         let filter = scope.of_all(&metadata.narrow(Filter::default()));
         let (model, remark) = self.choose_model(&filter)?;
         let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
-        let Some(vector) = self.index.store.vectors(&info.id, &[passage])?.pop().flatten() else {
+        let Some(vector) = self.index.store.vectors(&info.id, &[], &[passage])?.pop().flatten() else {
             let remark = Some(format!("it has no vector of {} yet; run `tamis index --wait`", info.id));
             return Ok(SimilarPassages { remark, ..SimilarPassages::default() });
         };
@@ -69,7 +69,7 @@ impl Searcher<'_> {
             semantic: Some(found.background),
             ..Gathered::default()
         };
-        fetch(&*self.index.store, &mut gathered, &scope.own)?;
+        fetch(&*self.index.store, &mut gathered, &filter.namespaces, &scope.own)?;
 
         let asked = SearchRequest::default().tuned_rule(&self.index.config)?;
         let rule = asked.rule();

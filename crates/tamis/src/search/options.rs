@@ -20,7 +20,7 @@ impl Searcher<'_> {
         // The search itself reports a leg that fails, and may answer without it.
         let Ok(found) = self.index.store.lexical(&asked, filter, MOST_READ) else { return Ok(parsed) };
         let ids: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
-        let passages = self.index.store.passages(&ids)?;
+        let passages = self.index.store.passages(&filter.namespaces, &ids)?;
         let is_option = |word: &str| passages.iter().any(|passage| holds_option(&passage.text, word));
         Ok(Parsed::with_options(query, is_option))
     }

@@ -11,7 +11,7 @@ use super::present::{Shown, nearest, pool_entries};
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::question::Question;
-use super::retrieve::Retrieved;
+use super::retrieve::{Retrieved, namespaces_of};
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use super::syntax::Parsed;
@@ -22,7 +22,7 @@ use crate::index::Freshness;
 use crate::progress::{Observer, Stage};
 use std::collections::BTreeMap;
 use tamis_cut::Guarantee;
-use tamis_store::{DocumentId, Filter, Highlighter};
+use tamis_store::{DocumentId, Filter, Highlighter, StoreError};
 
 /// Lines of text shown for a result, unless the request says how many.
 const SNIPPET_LINES: usize = 6;
@@ -87,8 +87,34 @@ impl Index {
 }
 
 impl<'a> Searcher<'a> {
-    /// Answers a query with or without a guarantee.
+    /// Answers a query with or without a guarantee. Namespaces that cannot be read now are left out, and named in the answer.
     pub(crate) fn search_under(
+        &self,
+        request: &SearchRequest,
+        guarantee: Option<Guarantee>,
+        freshness: &Freshness,
+    ) -> Result<Answer, Error> {
+        let failed = match self.search_all(request, guarantee, freshness) {
+            Err(error @ Error::Store(StoreError::Unavailable { .. })) => error,
+            answered => return answered,
+        };
+        // Where the whole store is away, the first error says more.
+        let Ok(away) = self.index.store.unreachable() else { return Err(failed) };
+        let (missing, rest): (Vec<String>, Vec<String>) =
+            self.scope(request)?.names.into_iter().partition(|name| away.contains(name));
+        if missing.is_empty() || rest.is_empty() {
+            return Err(failed);
+        }
+        let request = SearchRequest { namespace: None, namespaces: rest, ..request.clone() };
+        let mut answer = self.search_all(&request, guarantee, freshness)?;
+        answer.warnings.insert(0, format!("not searched, since their server is away: {}", missing.join(", ")));
+        answer.partial = true;
+        answer.missing_namespaces = missing;
+        Ok(answer)
+    }
+
+    /// Answers a query from all its namespaces.
+    fn search_all(
         &self,
         request: &SearchRequest,
         guarantee: Option<Guarantee>,
@@ -187,9 +213,9 @@ impl<'a> Searcher<'a> {
         let terms = gathered.lexical.as_ref();
         let highlighter = terms.map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
-        let documents: Vec<DocumentId> =
-            shown.iter().map(|placed| list.ranked[placed.position].passage.document).collect();
-        let known = self.index.store.attributes(&documents)?;
+        let passages = || shown.iter().map(|placed| &*list.ranked[placed.position].passage);
+        let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
+        let known = self.index.store.attributes(&namespaces_of(passages()), &documents)?;
         let mut results =
             Shown { question, highlighter: highlighter.as_ref(), lines }.results(decided, &shown, &further, known);
         self.add_urls(&documents, &mut results)?;
@@ -210,6 +236,8 @@ impl<'a> Searcher<'a> {
             fallback_reason: joined(plan.fallback_reason.clone(), decided.replaced.clone()),
             pending_model: plan.pending_model.clone(),
             warnings,
+            partial: false,
+            missing_namespaces: Vec::new(),
             model: plan.model.as_ref().map(|model| model.id.clone()),
             results,
             cut: cut.clone(),

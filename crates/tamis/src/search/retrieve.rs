@@ -16,7 +16,7 @@ use super::text_kind::text_kind;
 use super::variants::VariantKind;
 use crate::Error;
 use crate::words::without_paths;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::TextKind;
 use tamis_store::{Filter, PassageId, Store, StoredPassage, TextHash};
@@ -99,7 +99,7 @@ impl Searcher<'_> {
             complete(store, &queries, &all, &mut gathered.candidates)?;
         }
         exact::note(&finds, &mut gathered.candidates);
-        let gone = fetch(store, &mut gathered, &question.scope.own)?;
+        let gone = fetch(store, &mut gathered, &all.namespaces, &question.scope.own)?;
         question.words.retain(&mut gathered.candidates, &mut gathered.passages);
         look_for(&question.required, &mut gathered.candidates, &gathered.passages);
         clock.lap("gather");
@@ -154,12 +154,23 @@ impl Searcher<'_> {
     }
 }
 
-/// Reads the texts of all candidates. Candidates whose passage is gone are dropped, and so are shared ones with the same text as
-/// one in `own`. Returns `true` if some were gone.
-pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<bool, Error> {
+/// Returns the namespaces of passages, by name.
+pub(super) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage>) -> Vec<String> {
+    let names: BTreeSet<&str> = passages.map(|passage| passage.namespace.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Reads the texts of all candidates, which are of some namespaces, or of any if none is named. Candidates whose passage is gone are
+/// dropped, and so are shared ones with the same text as one in `own`. Returns `true` if some were gone.
+pub(super) fn fetch(
+    store: &dyn Store,
+    gathered: &mut Gathered,
+    namespaces: &[String],
+    own: &[String],
+) -> Result<bool, Error> {
     let ids: Vec<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     let mut passages: HashMap<PassageId, StoredPassage> =
-        store.passages(&ids)?.into_iter().map(|passage| (passage.passage, passage)).collect();
+        store.passages(namespaces, &ids)?.into_iter().map(|passage| (passage.passage, passage)).collect();
     let gone = passages.len() < ids.len();
     if !own.is_empty() {
         let is_own = |passage: &StoredPassage| own.contains(&passage.namespace);

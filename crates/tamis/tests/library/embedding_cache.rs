@@ -31,7 +31,7 @@ fn database(cache: &Path) -> PathBuf {
 fn vectors(index: &Index) -> Vec<Option<Vec<f32>>> {
     let store = crate::support::store(index);
     let ids: Vec<_> = store.select(&Default::default()).expect("read").iter().map(|one| one.passage).collect();
-    store.vectors(&index.models().id("minilm").expect("built in"), &ids).expect("read")
+    store.vectors(&index.models().id("minilm").expect("built in"), &[], &ids).expect("read")
 }
 
 #[test]

@@ -16,7 +16,6 @@ use deadpool_postgres::Transaction;
 
 use super::error::Failure;
 use super::evidence::changed;
-use super::namespaces::change_number;
 use super::rows::document_id;
 use super::store::PostgresStore;
 use crate::error::Result;
@@ -51,7 +50,7 @@ impl Changes for PostgresStore {
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
         let applied = self.connections.write(async |transaction| {
             let mut applied = self.apply_in(transaction, changes).await?;
-            applied.seq = change_number(transaction).await?;
+            applied.seq = self.change_number_in(transaction).await?;
             Ok(applied)
         })?;
         self.counted.wrote(applied.passages_added);
@@ -102,7 +101,8 @@ impl PostgresStore {
             plan.change(order, change)?;
         }
         plan.registered.extend(also);
-        write::write(transaction, &plan).await?;
+        let written = write::write(transaction, &plan).await?;
+        self.note(transaction, &written.keys().map(String::as_str).collect::<Vec<_>>()).await?;
         let mut tasks = TaskUpdates::default();
         documents_changed(&self.connections.session(transaction), &plan.evidence, &mut tasks).await?;
         Ok((plan.applied, tasks))
@@ -129,7 +129,7 @@ impl PostgresStore {
         }
         changed(transaction, namespaces).await?;
         tasks.apply(&session).await?;
-        applied.seq = change_number(transaction).await?;
+        applied.seq = self.change_number_in(transaction).await?;
         Ok(applied)
     }
 

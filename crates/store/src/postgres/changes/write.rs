@@ -16,8 +16,8 @@ use super::public_ids::public_ids;
 use crate::error::StoreError;
 use crate::record::NewDocument;
 
-/// Writes a plan. The namespaces are locked.
-pub(super) async fn write(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), Failure> {
+/// Writes a plan. The namespaces are locked. Returns the numbers of those that it concerns.
+pub(super) async fn write(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<BTreeMap<String, i32>, Failure> {
     let registered: BTreeSet<&str> = plan.registered.iter().map(String::as_str).collect();
     let mut by_namespace: BTreeMap<&str, Vec<(usize, &Planned<'_>)>> = BTreeMap::new();
     for (place, document) in plan.documents.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) async fn write(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Res
         let change = NamespaceChange { counts: plan.changed.contains(namespace), difference };
         change.write(transaction, namespace).await?;
     }
-    Ok(())
+    Ok(numbers_of)
 }
 
 /// The numbers of new documents and passages, by the place of the document in the plan.

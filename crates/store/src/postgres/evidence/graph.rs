@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::super::error::Failure;
-use super::super::namespaces::change_number;
 use super::super::store::PostgresStore;
 use super::changed;
 use crate::error::Result;
@@ -29,7 +28,7 @@ impl EvidenceGraph for PostgresStore {
             graph::write::<Failure>(&session, namespace, origin, records, &mut tasks).await?;
             tasks.apply(&session).await?;
             changed(transaction, &[namespace]).await?;
-            applied.seq = change_number(transaction).await?;
+            applied.seq = self.change_number_in(transaction).await?;
             Ok(applied)
         })?;
         self.counted.wrote(records.len() as u64 + applied.passages_added);

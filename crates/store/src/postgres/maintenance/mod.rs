@@ -49,6 +49,7 @@ impl Maintenance for PostgresStore {
                     stamped.push(namespace.to_owned());
                 }
             }
+            self.note(transaction, &stamped.iter().map(String::as_str).collect::<Vec<_>>()).await?;
             Ok(stamped)
         })?;
         for namespace in changed {
@@ -71,7 +72,7 @@ impl Maintenance for PostgresStore {
     }
 
     fn summary(&self) -> Result<Summary> {
-        self.connections.read(async |transaction| summary::summary(transaction).await)
+        self.connections.read(async |transaction| summary::summary(self, transaction).await)
     }
 
     fn check(&self) -> Result<Findings> {
@@ -127,7 +128,9 @@ impl PostgresStore {
                     let done = (before + done).min(total);
                     progress.borrow_mut()(Progress { part: Part::Lexical, done, total })
                 };
-                rebuild::rebuild(transaction, namespace, report).await
+                let passages = rebuild::rebuild(transaction, namespace, report).await?;
+                self.note(transaction, &[namespace]).await?;
+                Ok(passages)
             })?;
         }
         Ok(())

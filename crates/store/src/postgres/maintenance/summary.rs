@@ -1,22 +1,24 @@
 //! Counting what the tables hold.
 
+use std::collections::HashMap;
+
 use deadpool_postgres::Transaction;
 
 use super::super::connection::SCHEMA;
 use super::super::error::Failure;
-use super::super::namespaces::change_number;
 use super::super::schema::MIGRATIONS;
+use super::super::store::PostgresStore;
 use crate::record::ModelKey;
 use crate::report::{Count, Coverage, ModelSummary, Sizes, Summary};
 
 /// Counts everything in one snapshot.
-pub(super) async fn summary(transaction: &Transaction<'_>) -> Result<Summary, Failure> {
+pub(super) async fn summary(store: &PostgresStore, transaction: &Transaction<'_>) -> Result<Summary, Failure> {
     let totals = "SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents";
     let row = transaction.query_one(totals, &[]).await?;
     let (documents, passages) = (row.get::<_, i64>(0) as u64, row.get::<_, i64>(1) as u64);
     let times = "SELECT max(changed_ms), max(published_ms) FROM namespaces";
     let times = transaction.query_one(times, &[]).await?;
-    let seq = change_number(transaction).await?;
+    let seq = store.change_number_in(transaction).await?;
     Ok(Summary {
         documents,
         passages,
@@ -56,19 +58,30 @@ async fn counts(transaction: &Transaction<'_>, statement: &str) -> Result<Vec<Co
 }
 
 async fn models(transaction: &Transaction<'_>, passages: u64, seq: u64) -> Result<Vec<ModelSummary>, Failure> {
-    let select = "SELECT m.name, m.dimension, (SELECT count(*) FROM vectors v WHERE v.model = m.model), \
-         (SELECT count(*) FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v \
-           WHERE v.namespace = p.namespace AND v.model = m.model AND v.text_hash = p.text_hash)) \
-         FROM models m ORDER BY m.model";
-    let model = |row: &tokio_postgres::Row| ModelSummary {
-        model: ModelKey { id: row.get(0), dimension: row.get::<_, i32>(1) as usize },
-        vectors: row.get::<_, i64>(2) as u64,
-        coverage: Coverage { passages, embedded: row.get::<_, i64>(3) as u64 },
-        // Vectors are searched where they are stored.
-        file_seq: Some(seq),
+    let by_model = async |select: &str| -> Result<HashMap<i32, u64>, Failure> {
+        let rows = transaction.query(select, &[]).await?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get::<_, i64>(1) as u64)).collect())
     };
-    Ok(transaction.query(select, &[]).await?.iter().map(model).collect())
+    let vectors = by_model("SELECT model, count(*) FROM vectors GROUP BY model").await?;
+    let embedded = by_model(EMBEDDED).await?;
+    let model = |row: &tokio_postgres::Row| {
+        let number: i32 = row.get(0);
+        let of = |counts: &HashMap<i32, u64>| counts.get(&number).copied().unwrap_or(0);
+        ModelSummary {
+            model: ModelKey { id: row.get(1), dimension: row.get::<_, i32>(2) as usize },
+            vectors: of(&vectors),
+            coverage: Coverage { passages, embedded: of(&embedded) },
+            // Vectors are searched where they are stored.
+            file_seq: Some(seq),
+        }
+    };
+    let models = transaction.query("SELECT model, name, dimension FROM models ORDER BY model", &[]).await?;
+    Ok(models.iter().map(model).collect())
 }
+
+/// The passages with a vector, by model.
+const EMBEDDED: &str = "SELECT v.model, count(*) FROM passages p JOIN vectors v ON v.namespace = p.namespace AND v.text_hash = p.text_hash \
+     GROUP BY v.model";
 
 /// The sizes of the tables with their indexes.
 async fn sizes(transaction: &Transaction<'_>) -> Result<Sizes, Failure> {

@@ -6,7 +6,14 @@
 -- No foreign key ties passages, words and attributes to their documents. All are written and deleted together, and `check` counts
 -- strays; a key would be looked up for every row, which took longer than writing it.
 
-CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
+-- Citus would ask the owner of the extension for one that is there.
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') THEN
+    CREATE EXTENSION vector SCHEMA public;
+  END IF;
+END
+$$;
 
 CREATE TABLE meta(
   key text COLLATE "C" PRIMARY KEY,

@@ -1,7 +1,10 @@
-//! Distributing the tables over the nodes of Citus, an extension.
+//! Distributing the tables over the nodes of Citus, an extension, and bringing them back.
 //!
 //! The tables that grow with the content are distributed by namespace and lie together, so that a namespace's rows are on one node and
 //! foreign keys between them hold. Searches of several namespaces are answered by their nodes and merged.
+//!
+//! The policies of distributed tables are dropped. Citus passes restrictive policies on to the nodes as permissive ones, which keep
+//! nothing back; it refuses those with a subquery; and the role would have to log in to every node.
 
 pub(super) mod tables;
 #[cfg(test)]
@@ -11,9 +14,11 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::connection::SCHEMA;
 use super::error::Failure;
+use super::nodes::{CREATE_LIST, DISTRIBUTED_BY, DROP_LIST, EVERYWHERE, HERE_ALONE};
+use super::schema::NEW_INSTANCE;
 use super::store::PostgresStore;
 use super::vectors::index::ensure_indexes;
-use super::words::index::{self, DISTRIBUTED_BY, ON_SHARDS};
+use super::words::index::{self, ON_SHARDS};
 use crate::error::{Result, StoreError};
 use tables::{COLUMN, DISTRIBUTED, REFERENCE};
 
@@ -24,9 +29,13 @@ pub struct Sharding {
     pub address: String,
     /// True if the server has Citus.
     pub has_citus: bool,
-    /// The statements that distribute the tables, in order; empty if all are distributed.
+    /// The statements that distribute the tables or bring them back, in order; empty if there is nothing to do.
     pub statements: Vec<String>,
 }
+
+/// True if the server has Citus.
+const HAS_CITUS: &str =
+    "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'create_distributed_table' AND pg_function_is_visible(oid))";
 
 /// The catalog of distributed and reference tables, where Citus is.
 const CATALOG: &str = "SELECT logicalrelid::regclass::text FROM pg_dist_partition";
@@ -35,6 +44,33 @@ const CATALOG: &str = "SELECT logicalrelid::regclass::text FROM pg_dist_partitio
 const FOREIGN_KEYS: &str = "SELECT c.conrelid::regclass::text, quote_ident(c.conname), pg_get_constraintdef(c.oid) FROM pg_constraint c \
      WHERE c.contype = 'f' AND c.conparentid = 0 AND (c.conrelid = ANY($1::text[]::regclass[]) OR c.confrelid = ANY($1::text[]::regclass[])) \
      ORDER BY c.conrelid::regclass::text, c.conname";
+
+/// The policies of the tables `$1`.
+const POLICIES: &str = "SELECT quote_ident(polname), polrelid::regclass::text FROM pg_policy \
+     WHERE polrelid = ANY($1::text[]::regclass[]) ORDER BY polrelid::regclass::text, polname";
+
+/// The tables of `$1` that the role of confined transactions may read.
+const READABLE: &str = "SELECT t.name FROM unnest($1::text[]) AS t(name) JOIN pg_roles r ON r.rolname = 'tamis_searcher' \
+     WHERE has_table_privilege(r.oid, t.name::regclass, 'SELECT') ORDER BY t.name";
+
+/// Begins a transaction that takes its time.
+const BEGIN: [&str; 2] = ["BEGIN", "SET LOCAL statement_timeout = 0"];
+
+/// Has a sequence of its own number the models. Citus brings no table with an identity column back.
+const WITHOUT_IDENTITY: [&str; 4] = [
+    "CREATE SEQUENCE model_numbers AS integer",
+    "SELECT setval('model_numbers', coalesce(max(model), 0) + 1, false) FROM models",
+    "ALTER TABLE models ALTER model DROP IDENTITY",
+    "ALTER TABLE models ALTER model SET DEFAULT nextval('model_numbers')",
+];
+
+/// Takes [`WITHOUT_IDENTITY`] back.
+const WITH_IDENTITY: [&str; 4] = [
+    "ALTER TABLE models ALTER model DROP DEFAULT",
+    "ALTER TABLE models ALTER model ADD GENERATED ALWAYS AS IDENTITY",
+    "SELECT setval(pg_get_serial_sequence('models', 'model'), coalesce(max(model), 0) + 1, false) FROM models",
+    "DROP SEQUENCE model_numbers",
+];
 
 /// Creates the index of words on a shard that has none. Citus keeps no record of it, so shards that it moves need it anew.
 const WORD_INDEX: &str = "DO $do$ BEGIN \
@@ -55,7 +91,7 @@ impl PostgresStore {
     }
 
     /// Distributes the tables by namespace, all or none, and then creates the indexes of words and of vectors on the shards. Tables
-    /// that are distributed already stay as they are. Writers wait meanwhile.
+    /// that are distributed already stay as they are. Writers wait meanwhile. Stores that are open must be opened again.
     ///
     /// # Errors
     /// The server has no Citus, it cannot be reached, or it refuses.
@@ -66,12 +102,7 @@ impl PostgresStore {
             if !sharding.has_citus {
                 return Err(self.without_citus().into());
             }
-            for statement in &sharding.statements {
-                if let Err(failure) = self.run(&connection, statement).await {
-                    connection.batch_execute("ROLLBACK").await?;
-                    return Err(failure);
-                }
-            }
+            self.run_all(&connection, &sharding.statements).await?;
             if index::is_available(&connection).await? {
                 index::fill(&connection).await?;
             }
@@ -80,35 +111,96 @@ impl PostgresStore {
         })
     }
 
+    /// Returns the statements that [`unshard`](PostgresStore::unshard) would run. Nothing is changed.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn unshard_statements(&self) -> Result<Sharding> {
+        self.connections.wait(async { self.unsharding(&*self.connections.connection().await?).await })
+    }
+
+    /// Brings the tables back to the coordinator, all or none, which must have room for them. Writers wait meanwhile. Stores that are
+    /// open must be opened again.
+    ///
+    /// # Errors
+    /// A node or the server cannot be reached, or refuses.
+    pub fn unshard(&self) -> Result<Sharding> {
+        self.connections.wait(async {
+            let connection = self.connections.connection().await?;
+            let unsharding = self.unsharding(&connection).await?;
+            self.run_all(&connection, &unsharding.statements).await?;
+            super::row_security::prepare(&connection).await?;
+            ensure_indexes(&connection).await?;
+            Ok(unsharding)
+        })
+    }
+
     async fn sharding(&self, client: &Client, shards: Option<u32>) -> Result<Sharding, Failure> {
-        let has = "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'create_distributed_table' AND pg_function_is_visible(oid))";
-        let has_citus: bool = client.query_one(has, &[]).await?.get(0);
-        let done: Vec<String> = if has_citus {
-            client.query(CATALOG, &[]).await?.iter().map(|row| row.get(0)).collect()
-        } else {
-            Vec::new()
-        };
+        let (has_citus, done) = known(client).await?;
         let missing = |tables: &[&'static str]| -> Vec<&'static str> {
             tables.iter().copied().filter(|table| !done.iter().any(|known| known == table)).collect()
         };
         let (distributed, reference) = (missing(DISTRIBUTED), missing(REFERENCE));
         let mut statements = Vec::new();
         if !distributed.is_empty() || !reference.is_empty() {
-            statements.push("BEGIN".to_owned());
-            let keys = client.query(FOREIGN_KEYS, &[&distributed]).await?;
-            let keys: Vec<[String; 3]> = keys.iter().map(|row| [row.get(0), row.get(1), row.get(2)]).collect();
+            statements.extend(BEGIN.map(str::to_owned));
+            let both: Vec<&str> = distributed.iter().chain(&reference).copied().collect();
+            statements.push(HERE_ALONE.to_owned());
+            statements.extend(without_policies(client, &both).await?);
+            if distributed.contains(&"namespaces") {
+                statements.extend(CREATE_LIST.iter().map(|statement| (*statement).to_owned()));
+            }
+            statements.push(EVERYWHERE.to_owned());
+            let keys = foreign_keys(client, &distributed).await?;
             distribute(&mut statements, &distributed, &reference, &keys, shards);
+            statements.push(NEW_INSTANCE.to_owned());
             statements.push("COMMIT".to_owned());
+            statements.push(counted(&both));
         }
         if index::is_available(client).await? {
             statements.push("CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public".to_owned());
             statements.extend(word_indexes());
         }
-        if !statements.is_empty() {
-            // They may be run by hand.
-            statements.insert(0, format!("SET search_path = {SCHEMA}, public"));
+        Ok(Sharding { address: self.address().to_owned(), has_citus, statements: by_hand(statements) })
+    }
+
+    async fn unsharding(&self, client: &Client) -> Result<Sharding, Failure> {
+        let (has_citus, done) = known(client).await?;
+        let both = DISTRIBUTED.iter().chain(REFERENCE);
+        let tables: Vec<&str> = both.copied().filter(|table| done.iter().any(|known| known == table)).collect();
+        let mut statements = Vec::new();
+        if !tables.is_empty() {
+            let keys = foreign_keys(client, &tables).await?;
+            statements.extend(BEGIN.map(str::to_owned));
+            statements.push(HERE_ALONE.to_owned());
+            statements.extend(DROP_LIST.iter().map(|statement| (*statement).to_owned()));
+            statements.push(EVERYWHERE.to_owned());
+            statements.extend(keys.iter().map(dropped));
+            statements.extend(tables.iter().map(|table| format!("SELECT undistribute_table('{table}')")));
+            statements.extend(keys.iter().map(added));
+            if tables.contains(&"namespaces") {
+                statements.push("ALTER TABLE namespaces ADD UNIQUE (number)".to_owned());
+            }
+            if tables.contains(&"models") {
+                statements.extend(WITH_IDENTITY.map(str::to_owned));
+            }
+            statements.push(format!("DELETE FROM meta WHERE key IN ('{DISTRIBUTED_BY}', '{ON_SHARDS}')"));
+            statements.push(NEW_INSTANCE.to_owned());
+            statements.push("COMMIT".to_owned());
+            statements.push(counted(&tables));
         }
-        Ok(Sharding { address: self.address().to_owned(), has_citus, statements })
+        Ok(Sharding { address: self.address().to_owned(), has_citus, statements: by_hand(statements) })
+    }
+
+    /// Runs statements with a transaction among them, which is rolled back where one fails.
+    async fn run_all(&self, client: &Client, statements: &[String]) -> Result<(), Failure> {
+        for statement in statements {
+            if let Err(failure) = self.run(client, statement).await {
+                client.batch_execute("ROLLBACK").await?;
+                return Err(failure);
+            }
+        }
+        Ok(())
     }
 
     /// Runs a statement. What failed on a shard is a failure.
@@ -134,6 +226,59 @@ impl PostgresStore {
     }
 }
 
+/// Whether the server has Citus, and the tables that it has distributed.
+async fn known(client: &Client) -> Result<(bool, Vec<String>), Failure> {
+    let has_citus: bool = client.query_one(HAS_CITUS, &[]).await?.get(0);
+    let done = match has_citus {
+        true => client.query(CATALOG, &[]).await?.iter().map(|row| row.get(0)).collect(),
+        false => Vec::new(),
+    };
+    Ok((has_citus, done))
+}
+
+/// The foreign keys of tables: their tables, names and definitions.
+async fn foreign_keys(client: &Client, tables: &[&str]) -> Result<Vec<[String; 3]>, Failure> {
+    let keys = client.query(FOREIGN_KEYS, &[&tables]).await?;
+    Ok(keys.iter().map(|row| [row.get(0), row.get(1), row.get(2)]).collect())
+}
+
+fn dropped([table, name, _]: &[String; 3]) -> String {
+    format!("ALTER TABLE {table} DROP CONSTRAINT {name}")
+}
+
+fn added([table, name, definition]: &[String; 3]) -> String {
+    format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
+}
+
+/// Counts rows anew. The server knows nothing of tables that were just moved, and would read all of them.
+fn counted(tables: &[&str]) -> String {
+    format!("ANALYZE {}", tables.join(", "))
+}
+
+/// Statements as they may also be run by hand.
+fn by_hand(mut statements: Vec<String>) -> Vec<String> {
+    if !statements.is_empty() {
+        statements.insert(0, format!("SET search_path = {SCHEMA}, public"));
+    }
+    statements
+}
+
+/// The statements that take policies from tables, and the role of confined transactions, which the nodes do not know.
+async fn without_policies(client: &Client, tables: &[&str]) -> Result<Vec<String>, Failure> {
+    let mut statements = Vec::new();
+    for row in client.query(POLICIES, &[&tables]).await? {
+        statements.push(format!("DROP POLICY {} ON {}", row.get::<_, &str>(0), row.get::<_, &str>(1)));
+    }
+    statements.extend(tables.iter().map(|table| format!("ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")));
+    let readable = client.query(READABLE, &[&tables]).await?;
+    if !readable.is_empty() {
+        let readable: Vec<&str> = readable.iter().map(|row| row.get(0)).collect();
+        statements.push(format!("REVOKE ALL ON {} FROM tamis_searcher", readable.join(", ")));
+        statements.push(format!("REVOKE ALL ON SCHEMA {SCHEMA} FROM tamis_searcher"));
+    }
+    Ok(statements)
+}
+
 /// Adds the statements of one transaction.
 fn distribute(
     statements: &mut Vec<String>,
@@ -143,7 +288,7 @@ fn distribute(
     shards: Option<u32>,
 ) {
     // A foreign key leads to rows of the same shard, so both its tables have to be distributed first.
-    statements.extend(keys.iter().map(|[table, name, _]| format!("ALTER TABLE {table} DROP CONSTRAINT {name}")));
+    statements.extend(keys.iter().map(dropped));
     if distributed.contains(&"namespaces") {
         // No key of a distributed table can be without the column. These numbers come from one sequence anyway.
         statements.push("ALTER TABLE namespaces DROP CONSTRAINT IF EXISTS namespaces_number_key".to_owned());
@@ -151,6 +296,9 @@ fn distribute(
     if distributed.contains(&"words") {
         // The shards get their own, with other names.
         statements.push("DROP INDEX IF EXISTS words_bm25".to_owned());
+    }
+    if reference.contains(&"models") {
+        statements.extend(WITHOUT_IDENTITY.map(str::to_owned));
     }
     statements.extend(reference.iter().map(|table| format!("SELECT create_reference_table('{table}')")));
     for table in distributed {
@@ -165,9 +313,7 @@ fn distribute(
     }
     statements
         .push(format!("INSERT INTO meta(key, value) VALUES ('{DISTRIBUTED_BY}', '{COLUMN}') ON CONFLICT DO NOTHING"));
-    statements.extend(
-        keys.iter().map(|[table, name, definition]| format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")),
-    );
+    statements.extend(keys.iter().map(added));
 }
 
 /// The statements that create the indexes of words on the shards.

@@ -6,7 +6,7 @@ use super::*;
 use crate::postgres::testing::{TestStore, store};
 use crate::prelude::*;
 use crate::record::Change;
-use crate::{Filter, LexicalQuery, NewDocument, NewPassage, TextForm};
+use crate::{Filter, LexicalQuery, ModelKey, NewDocument, NewNamespace, NewPassage, StoreError, TextForm};
 
 /// A table of what was distributed, and functions that look at a table as Citus does: its keys have the column, and no foreign key
 /// leads to or from a table elsewhere. A command on shards runs on the table.
@@ -29,8 +29,31 @@ BEGIN
   IF EXISTS (SELECT FROM pg_trigger WHERE tgrelid = t AND NOT tgisinternal) THEN
     RAISE EXCEPTION '% has a trigger', t;
   END IF;
+  -- Those with a subquery are refused, and restrictive ones become permissive.
+  IF EXISTS (SELECT FROM pg_policy WHERE polrelid = t) OR (SELECT relrowsecurity FROM pg_class WHERE oid = t) THEN
+    RAISE EXCEPTION '% has policies', t;
+  END IF;
+  -- The nodes do not know the role.
+  IF EXISTS (SELECT FROM pg_class, aclexplode(relacl) a WHERE oid = t AND a.grantee <> relowner) THEN
+    RAISE EXCEPTION '% is granted to others', t;
+  END IF;
   INSERT INTO pg_dist_partition(logicalrelid, how, place, shards) VALUES (t, c, colocate_with, shard_count);
 END $$;
+CREATE FUNCTION public.undistribute_table(t regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM pg_constraint WHERE contype = 'f' AND (conrelid = t OR confrelid = t)) THEN
+    RAISE EXCEPTION '% has a foreign key', t;
+  END IF;
+  DELETE FROM pg_dist_partition WHERE logicalrelid = t;
+END $$;
+CREATE TABLE public.pg_dist_node(groupid integer, nodename text, nodeport integer, noderole text);
+INSERT INTO public.pg_dist_node VALUES (1, 'one', 1, 'primary'), (2, 'two', 2, 'primary');
+CREATE TABLE public.pg_dist_placement(shardid bigint, groupid integer);
+INSERT INTO public.pg_dist_placement VALUES (11, 1), (12, 2);
+CREATE FUNCTION public.get_shard_id_for_distribution_column(t regclass, name text) RETURNS bigint LANGUAGE sql
+AS $$ SELECT CASE name WHEN 'away' THEN 12 ELSE 11 END $$;
+CREATE FUNCTION public.run_command_on_workers(command text) RETURNS TABLE(nodename text, nodeport integer, success boolean, result text)
+LANGUAGE sql AS $$ VALUES ('one', 1, true, '1'), ('two', 2, false, 'no connection') $$;
 CREATE FUNCTION public.create_reference_table(t regclass) RETURNS void LANGUAGE sql
 AS $$ INSERT INTO pg_dist_partition(logicalrelid, how) VALUES (t, 'reference') $$;
 CREATE FUNCTION public.run_command_on_shards(t regclass, command text) RETURNS TABLE(shardid bigint, success boolean, result text)
@@ -41,6 +64,13 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   RETURN QUERY SELECT 1::bigint, false, SQLERRM;
 END $$;";
+
+fn mill(namespace: &str) -> Change {
+    Change::Put(NewDocument {
+        passages: vec![NewPassage::new("section", 1..=1, "the mill grinds slowly", TextForm::Prose)],
+        ..NewDocument::new(namespace, "docs", "mill.md")
+    })
+}
 
 fn rows(store: &TestStore, statement: &str) -> Vec<String> {
     store
@@ -88,12 +118,11 @@ fn tables_are_distributed_together_with_their_keys() {
     assert!(
         store.shard(None).unwrap().statements.iter().all(|statement| !statement.contains("create_distributed_table"))
     );
-    let document = NewDocument {
-        passages: vec![NewPassage::new("section", 1..=1, "the mill grinds slowly", TextForm::Prose)],
-        ..NewDocument::new("here", "docs", "mill.md")
-    };
-    store.apply(&[Change::Put(document)]).unwrap();
-    assert_eq!(store.lexical(&LexicalQuery::new("mill"), &Filter::default(), 5).unwrap().hits.len(), 1);
+    let refused = store.apply(&[mill("here")]).unwrap_err();
+    assert!(matches!(refused, StoreError::Replaced { .. }), "it lists no namespaces: {refused}");
+    let opened = store.another();
+    opened.apply(&[mill("here")]).unwrap();
+    assert_eq!(opened.lexical(&LexicalQuery::new("mill"), &Filter::default(), 5).unwrap().hits.len(), 1);
 }
 
 #[test]
@@ -160,4 +189,60 @@ fn what_fails_on_a_shard_is_an_error() {
         store.run(&connection, "SELECT shardid, success, result FROM run_command_on_shards('words', 'SELEC 1')").await
     });
     assert!(failed.unwrap_err().to_string().contains("shard 1: syntax error"));
+}
+
+#[test]
+fn namespaces_of_a_node_that_is_away_are_known() {
+    let Some(store) = store() else { return };
+    store.execute(CITUS);
+    store.apply(&[mill("here")]).unwrap();
+    assert!(store.unreachable().unwrap().is_empty());
+    store.shard(None).unwrap();
+    let opened = store.another();
+    opened.apply(&[mill("away"), mill("gone")]).unwrap();
+    opened.publish(&mut |_| Ok(())).unwrap();
+    opened.remove_namespace("gone").unwrap();
+    opened.put_namespace(&NewNamespace { name: "away".into(), owner: Some("team".into()), shared: true }).unwrap();
+    let listed = rows(&store, "SELECT l::text FROM namespace_list l ORDER BY 1");
+    let known = "SELECT (namespace, root, machine, owner, shared, documents, passages, change_number, changed_ms, published_ms)::text \
+         FROM namespaces WHERE namespace IN ('away', 'gone', 'here') ORDER BY 1";
+    assert_eq!(listed, rows(&store, known));
+    let names: Vec<String> = opened.namespaces().unwrap().into_iter().map(|namespace| namespace.name).collect();
+    assert_eq!(names, ["away", "here"]);
+    assert_eq!(opened.unreachable().unwrap(), ["away"]);
+    let status = opened.status().unwrap();
+    assert!(status.distributed && !status.row_security);
+    assert_eq!(status.unreachable, ["away"]);
+}
+
+#[test]
+fn tables_that_come_back_are_as_before() {
+    let Some(store) = store() else { return };
+    store.execute(CITUS);
+    let constraints = "SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint \
+         WHERE connamespace = 'tamis'::regnamespace ORDER BY 1";
+    let policies = "SELECT concat_ws(' ', tablename, policyname, permissive, roles, qual) FROM pg_policies ORDER BY 1";
+    let identity =
+        "SELECT attidentity::text FROM pg_attribute WHERE attrelid = 'models'::regclass AND attname = 'model'";
+    let model = ModelKey { id: "first".into(), dimension: 2 };
+    store.put_vectors(&model, &[]).unwrap();
+    let before = (rows(&store, constraints), rows(&store, policies));
+    assert!(store.unshard().unwrap().statements.is_empty(), "there is nothing to bring back");
+    store.shard(None).unwrap();
+    let sharded = store.another();
+    assert!(!sharded.status().unwrap().row_security);
+    sharded.apply(&[mill("here")]).unwrap();
+    sharded.put_vectors(&ModelKey { id: "second".into(), ..model.clone() }, &[]).unwrap();
+    sharded.unshard().unwrap();
+    assert_eq!((rows(&store, constraints), rows(&store, policies)), before);
+    assert_eq!(rows(&store, identity), ["a"]);
+    assert!(rows(&store, "SELECT how FROM pg_dist_partition").is_empty());
+    let back = store.another();
+    let status = back.status().unwrap();
+    assert!(!status.distributed && status.row_security);
+    back.apply(&[mill("there")]).unwrap();
+    back.put_vectors(&ModelKey { id: "third".into(), ..model }, &[]).unwrap();
+    let models = "SELECT concat_ws(' ', model, name) FROM models ORDER BY 1";
+    assert_eq!(rows(&store, models), ["1 first", "2 second", "3 third"]);
+    assert_eq!(back.lexical(&LexicalQuery::new("mill"), &Filter::default(), 5).unwrap().hits.len(), 2);
 }

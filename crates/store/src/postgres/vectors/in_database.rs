@@ -7,7 +7,6 @@ use tokio_postgres::types::Type;
 use super::super::error::Failure;
 use super::super::legs::Legs;
 use super::super::rows::passage_id;
-use super::super::scope::Scope;
 use super::super::select::{STORED, Selection};
 use super::super::statement::Statement;
 use super::in_memory::at_ranks;
@@ -42,7 +41,7 @@ impl VectorsInDatabase<'_> {
             let scored = scored(transaction, model, &unit, |statement| selection.among(statement, STORED)).await?;
             let (candidates, background) = of_all(scored, count);
             return Ok((
-                compared(vector, of_passages(transaction, model, Some(scope), &candidates).await?),
+                compared(vector, of_passages(transaction, model, &scope.namespaces, &candidates).await?),
                 background,
             ));
         }
@@ -55,14 +54,15 @@ impl VectorsInDatabase<'_> {
         Ok((hits, Background::new(coverage.embedded as usize, &mut sample, &top)))
     }
 
-    /// The similarities of a vector to passages, in the order given. `scope` has their namespaces, where they are known.
+    /// The similarities of a vector to passages, in the order given. The passages are of these namespaces, or of
+    /// any if none is named.
     pub async fn similarities(
         &self,
         vector: &[f32],
-        scope: Option<&Scope>,
+        namespaces: &[String],
         ids: &[PassageId],
     ) -> Result<Vec<Option<f32>>, Failure> {
-        let found = of_passages(self.transaction, self.model, scope, ids).await?;
+        let found = of_passages(self.transaction, self.model, namespaces, ids).await?;
         Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| cosine(vector, stored))).collect())
     }
 

@@ -126,7 +126,7 @@ pub(in super::super) async fn catch_up(
         });
     }
     for batch in missing.chunks(BATCH) {
-        for (passage, (document, vector)) in of_passages(transaction, model, Some(scope), batch).await? {
+        for (passage, (document, vector)) in of_passages(transaction, model, &scope.namespaces, batch).await? {
             let owner = Owner::from(document.0);
             vectors.codes.add(passage.0, owner, &vector).map_err(|error| failed(model, error))?;
             if is_small {

@@ -135,7 +135,7 @@ pub(super) async fn search(
     statement.push(" ORDER BY v.embedding <#> ").bind(unit, Type::FLOAT4_ARRAY).push("::vector, q.passage LIMIT ");
     statement.push_number(limit);
     let found: Vec<PassageId> = statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect();
-    of_passages(transaction, model, Some(&selection.scope), &found).await
+    of_passages(transaction, model, &selection.scope.namespaces, &found).await
 }
 
 fn joined<'m>(select: &'static str, model: &'m Model) -> Statement<'m> {

@@ -60,6 +60,7 @@ impl VectorLeg for PostgresStore {
             let (stored, changed) = put(transaction, &model, vectors).await?;
             self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
             transaction.execute(&raise, &[&changed]).await?;
+            self.note(transaction, &changed.iter().map(String::as_str).collect::<Vec<_>>()).await?;
             Ok(stored)
         })
     }
@@ -83,7 +84,7 @@ impl VectorLeg for PostgresStore {
             hits.truncate(k);
             Ok(Nearest { hits, background: Background::from(background) })
         })?;
-        settle(self, &mut found.hits, k)?;
+        settle(self, &filter.namespaces, &mut found.hits, k)?;
         Ok(found)
     }
 
@@ -103,16 +104,20 @@ impl VectorLeg for PostgresStore {
                 return Ok(self.legs.vectors(transaction, &scope, &model).await?.similarities(vector, ids));
             }
             let vectors = VectorsInDatabase { legs: &self.legs, transaction, model: &model };
-            vectors.similarities(vector, (!filter.namespaces.is_empty()).then_some(&scope), ids).await
+            match filter.namespaces.is_empty() {
+                true => vectors.similarities(vector, &[], ids).await,
+                false if scope.namespaces.is_empty() => Ok(vec![None; ids.len()]),
+                false => vectors.similarities(vector, &scope.namespaces, ids).await,
+            }
         })
     }
 
-    fn vectors(&self, name: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
+    fn vectors(&self, name: &str, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
         self.connections.read(async |transaction| {
             let Some(model) = model(transaction, name).await? else {
                 return Ok(vec![None; ids.len()]);
             };
-            let found = of_passages(transaction, &model, None, ids).await?;
+            let found = of_passages(transaction, &model, namespaces, ids).await?;
             Ok(ids.iter().map(|id| found.get(id).map(|(_, stored)| stored.clone())).collect())
         })
     }

@@ -8,7 +8,6 @@ use tokio_postgres::types::Type;
 
 use super::super::error::Failure;
 use super::super::rows::{document_id, passage_id};
-use super::super::scope::Scope;
 use super::super::statement::Statement;
 use super::models::Model;
 use super::vector_type::Vector;
@@ -63,11 +62,11 @@ pub(super) async fn put(
     Ok((stored.len() as u64, changed.into_iter().collect()))
 }
 
-/// The vectors of passages, with their documents. `scope` has their namespaces, where they are known.
+/// The vectors of passages, with their documents. The passages are of these namespaces, or of any if none is named.
 pub(super) async fn of_passages(
     transaction: &Transaction<'_>,
     model: &Model,
-    scope: Option<&Scope>,
+    namespaces: &[String],
     ids: &[PassageId],
 ) -> Result<Exact, Failure> {
     let mut found = HashMap::with_capacity(ids.len());
@@ -78,8 +77,8 @@ pub(super) async fn of_passages(
             " FROM passages q JOIN vectors v ON v.namespace = q.namespace AND v.text_hash = q.text_hash WHERE v.model = ",
         );
         statement.bind(&model.number, Type::INT4).push(" AND q.passage = ANY(").numbers(&numbers).push(")");
-        if let Some(scope) = scope {
-            statement.push(" AND q.namespace = ANY(").texts(&scope.namespaces).push(")");
+        if !namespaces.is_empty() {
+            statement.push(" AND q.namespace = ANY(").bind(&namespaces, Type::TEXT_ARRAY).push(")");
         }
         found.extend(exact(&statement.query(transaction).await?, model)?);
     }

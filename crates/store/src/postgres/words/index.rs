@@ -6,6 +6,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
 use super::super::error::Failure;
+use super::super::nodes::ARE_DISTRIBUTED;
 
 /// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
 const LEAST_VERSION: (u32, u32) = (1, 4);
@@ -19,9 +20,6 @@ const LEAST_PASSAGES: i64 = 50_000;
 /// True if the index can be used.
 const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
 
-/// The key in `meta` that tells that the tables are distributed.
-pub(in super::super) const DISTRIBUTED_BY: &str = "distributed_by";
-
 /// The key in `meta` that tells that each shard has an index of its own, which has another name there.
 pub(in super::super) const ON_SHARDS: &str = "words_on_shards";
 
@@ -32,12 +30,10 @@ const USABLE_ON_SHARDS: &str = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)"
 /// user may create it. Writers go on meanwhile.
 pub(in super::super) async fn ensure(connection: &Client) -> Result<(), Failure> {
     let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
-    let distributed = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)";
-    let distributed: bool = connection.query_one(distributed, &[&DISTRIBUTED_BY]).await?.get(0);
     let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
     // Shards get theirs by `tamis store shard`.
     if usable == Some(true)
-        || distributed
+        || connection.query_one(ARE_DISTRIBUTED, &[]).await?.get(0)
         || !is_available(connection).await?
         || passages.get::<_, i64>(0) < LEAST_PASSAGES
     {

@@ -42,7 +42,7 @@ impl LexicalLeg for PostgresStore {
             statistics.passages = selection.count;
             Ok(LexicalHits { hits, statistics })
         })?;
-        settle(self, &mut found.hits, k)?;
+        settle(self, &filter.namespaces, &mut found.hits, k)?;
         Ok(found)
     }
 

@@ -89,7 +89,7 @@ fn with_vector(
     let mut kept = Vec::with_capacity(placed.len());
     for some in placed.chunks(PASSAGES_A_LOOK) {
         let ids: Vec<PassageId> = some.iter().map(|(_, passage)| *passage).collect();
-        let vectors = store.vectors(model, &ids)?;
+        let vectors = store.vectors(model, &[], &ids)?;
         kept.extend(some.iter().zip(vectors).filter(|(_, vector)| vector.is_some()).map(|(placed, _)| *placed));
     }
     Ok(kept)
@@ -106,7 +106,7 @@ pub(super) fn similarities(
     places.sort_unstable();
     places.dedup();
     let ids: Vec<PassageId> = places.iter().map(|&place| symbols.passages[place]).collect();
-    let vectors: HashMap<usize, Option<Vec<f32>>> = places.into_iter().zip(store.vectors(model, &ids)?).collect();
+    let vectors: HashMap<usize, Option<Vec<f32>>> = places.into_iter().zip(store.vectors(model, &[], &ids)?).collect();
     let vector = |place: usize| vectors.get(&place).and_then(Option::as_deref);
     let similarity = |&(a, b): &(usize, usize)| match (vector(a), vector(b)) {
         // Vectors are of length one.

@@ -31,7 +31,7 @@ impl Notes<'_> {
     /// The session at a path, as it was imported.
     fn session(&self, namespace: &str, path: &str) -> Result<Option<Conversation>, Error> {
         let Some(document) = self.index.store.document(namespace, path)? else { return Ok(None) };
-        let records = self.index.store.records(&[document.document])?;
+        let records = self.index.store.records(std::slice::from_ref(&document.namespace), &[document.document])?;
         let record = records.into_iter().flatten().next();
         // A record of another kind has no turns to show.
         Ok(record.and_then(|record| serde_json::from_str(&record).ok()))

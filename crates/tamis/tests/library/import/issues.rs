@@ -269,7 +269,7 @@ fn a_run_of_the_index_leaves_issues_alone() {
         let found = crate::support::store(&index).select(filter).expect("selected");
         let ids: Vec<_> = found.into_iter().map(|found| found.passage).collect();
         let mut paths: Vec<String> = crate::support::store(&index)
-            .passages(&ids)
+            .passages(&[], &ids)
             .expect("read")
             .into_iter()
             .map(|passage| passage.path)
