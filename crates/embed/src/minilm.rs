@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use crate::bert::{Batching, Config, Encoder, Pooling, Reader, Tokens, Weights, all_cores, assemble, pool_threads};
+use crate::bert::{
+    Batching, Config, Encoder, Int8Encoder, Pooling, Tokens, Weights, all_cores, assemble, pool_threads,
+};
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
 /// Weights of all-MiniLM-L6-v2 (Apache-2.0) as int8, a safetensors file. The compiler joins the parts, so the binary holds
@@ -43,9 +45,9 @@ const MAX_TOKENS: usize = 128;
 pub struct MiniLm {
     info: ModelInfo,
     /// Reads queries.
-    reader: Reader<'static>,
+    queries: Int8Encoder<'static>,
     /// Reads passages. Made on first use.
-    encoder: OnceLock<Result<Encoder, String>>,
+    passages: OnceLock<Result<Encoder, String>>,
     tokenizer: &'static WordPiece,
     /// `[CLS]` and `[SEP]`.
     start: i32,
@@ -104,8 +106,8 @@ impl MiniLm {
             |name| tokenizer.id(name).map(|id| id as i32).ok_or_else(|| format!("the vocabulary has no {name}"));
         Ok(Self {
             info: Self::info(),
-            reader: Reader::new(&Config::minilm(), &Weights::new(WEIGHTS)?)?,
-            encoder: OnceLock::new(),
+            queries: Int8Encoder::new(&Config::minilm(), &Weights::new(WEIGHTS)?)?,
+            passages: OnceLock::new(),
             tokenizer,
             start: special("[CLS]")?,
             end: special("[SEP]")?,
@@ -121,7 +123,7 @@ impl MiniLm {
             })?;
             Encoder::new(model, Pooling::Mean)
         };
-        self.encoder.get_or_init(load).as_ref().map_err(Clone::clone)
+        self.passages.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the text's tokens between `[CLS]` and `[SEP]`, cut at the limit; `None` when all are unknown. Names of code are
@@ -166,7 +168,7 @@ impl Embedder for MiniLm {
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         Ok(match self.tokens(text, &mut Vec::new()) {
-            Some(tokens) => self.reader.read(&tokens.ids),
+            Some(tokens) => self.queries.encode(&tokens.ids),
             None => vec![0.0; self.info.dimension],
         })
     }

@@ -5,7 +5,7 @@ mod config;
 mod encoder;
 mod graph;
 #[cfg(feature = "minilm")]
-mod reader;
+mod int8;
 mod weights;
 
 pub use batching::Batching;
@@ -13,5 +13,5 @@ pub(crate) use config::Config;
 pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores, pool_threads};
 pub(crate) use graph::assemble;
 #[cfg(feature = "minilm")]
-pub(crate) use reader::Reader;
+pub(crate) use int8::Int8Encoder;
 pub(crate) use weights::{Weights, floats};

@@ -16,7 +16,7 @@ const ROWS: usize = 4;
 const MOST_COLUMNS: usize = 64;
 
 /// An encoder for one text at a time.
-pub(crate) struct Reader<'w> {
+pub(crate) struct Int8Encoder<'w> {
     hidden: usize,
     heads: usize,
     epsilon: f32,
@@ -50,7 +50,7 @@ struct Linear<'w> {
 /// Multiplies rows of inputs, and writes rows of outputs.
 type Multiply = fn(&Linear<'_>, &[f32], &mut [f32]);
 
-impl<'w> Reader<'w> {
+impl<'w> Int8Encoder<'w> {
     /// Takes the weights of a BERT encoder in int8.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl<'w> Reader<'w> {
 
     /// Returns the unit vector of a text: the mean over its tokens. Tokens are numbers of the vocabulary, no more than there are
     /// positions.
-    pub(crate) fn read(&self, tokens: &[i32]) -> Vec<f32> {
+    pub(crate) fn encode(&self, tokens: &[i32]) -> Vec<f32> {
         let hidden = self.hidden;
         let rows = tokens.len().next_multiple_of(ROWS);
         let mut states = vec![0.0; rows * hidden];
@@ -135,8 +135,7 @@ impl<'w> Reader<'w> {
     fn attend(&self, tokens: usize, query: &[f32], key: &[f32], value: &[f32], context: &mut [f32]) {
         let width = self.hidden / self.heads;
         let scale = 1.0 / (width as f32).sqrt();
-        let of = |matrix: &[f32], token: usize, head: usize| -> std::ops::Range<usize> {
-            debug_assert!(token * self.hidden < matrix.len());
+        let of = |token: usize, head: usize| {
             let start = token * self.hidden + head * width;
             start..start + width
         };
@@ -144,14 +143,14 @@ impl<'w> Reader<'w> {
         let mut weights = vec![0.0; tokens];
         for head in 0..self.heads {
             for token in 0..tokens {
-                let asked = &query[of(query, token, head)];
+                let asked = &query[of(token, head)];
                 for (other, weight) in weights.iter_mut().enumerate() {
-                    *weight = dot(asked, &key[of(key, other, head)]) * scale;
+                    *weight = dot(asked, &key[of(other, head)]) * scale;
                 }
                 Softmax::new_mut(&mut weights).dispatch();
-                let mean = of(context, token, head);
+                let mean = of(token, head);
                 for (other, &weight) in weights.iter().enumerate() {
-                    let values = &value[of(value, other, head)];
+                    let values = &value[of(other, head)];
                     context[mean.clone()].iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
                 }
             }
@@ -304,7 +303,7 @@ mod tests {
     fn missing_layers_are_named() {
         let config = Config { num_hidden_layers: 7, ..Config::minilm() };
         let weights = Weights::new(crate::minilm::WEIGHTS).unwrap();
-        let error = Reader::new(&config, &weights).err().unwrap();
+        let error = Int8Encoder::new(&config, &weights).err().unwrap();
         assert!(error.contains("encoder.layer.6"), "{error}");
     }
 }
