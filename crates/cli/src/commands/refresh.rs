@@ -71,7 +71,9 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
             output.note(&report::pending(model, *pending));
         }
         if output.draws_progress() {
-            output.note("later searches read only what has changed; `tamis status` says what the index holds, and where it is");
+            output.note(
+                "later searches read only what has changed; `tamis status` says what the index holds, and where it is",
+            );
             output.note("above the line stands what looks relevant: `--want all` keeps more, `--explain` says why");
         }
     }

@@ -23,11 +23,24 @@ fn the_pictures_show_what_the_program_prints() {
     }
     let id = Regex::new(r"\[query [0-9a-z]{8}\]").expect("a regular expression");
     let screen = id.replace_all(screen.trim_end(), "[query b60wx04g]");
-    let light = [(2, RgbColor(26, 127, 55)), (3, RgbColor(154, 103, 0)), (4, RgbColor(9, 105, 218)), (5, RgbColor(130, 80, 223)), (6, RgbColor(27, 124, 131))];
-    let dark = [(2, RgbColor(63, 185, 80)), (3, RgbColor(210, 153, 34)), (4, RgbColor(88, 166, 255)), (5, RgbColor(188, 140, 255)), (6, RgbColor(57, 197, 207))];
-    for (name, text, ground, colours) in
-        [("light", RgbColor(31, 35, 40), RgbColor(246, 248, 250), light), ("dark", RgbColor(230, 237, 243), RgbColor(22, 27, 34), dark)]
-    {
+    let light = [
+        (2, RgbColor(26, 127, 55)),
+        (3, RgbColor(154, 103, 0)),
+        (4, RgbColor(9, 105, 218)),
+        (5, RgbColor(130, 80, 223)),
+        (6, RgbColor(27, 124, 131)),
+    ];
+    let dark = [
+        (2, RgbColor(63, 185, 80)),
+        (3, RgbColor(210, 153, 34)),
+        (4, RgbColor(88, 166, 255)),
+        (5, RgbColor(188, 140, 255)),
+        (6, RgbColor(57, 197, 207)),
+    ];
+    for (name, text, ground, colours) in [
+        ("light", RgbColor(31, 35, 40), RgbColor(246, 248, 250), light),
+        ("dark", RgbColor(230, 237, 243), RgbColor(22, 27, 34), dark),
+    ] {
         let mut palette = VGA.0;
         for (number, colour) in colours {
             // The bright ones follow the eight others.
