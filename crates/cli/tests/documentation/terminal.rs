@@ -23,32 +23,17 @@ fn the_pictures_show_what_the_program_prints() {
     }
     let id = Regex::new(r"\[query [0-9a-z]{8}\]").expect("a regular expression");
     let screen = id.replace_all(screen.trim_end(), "[query b60wx04g]");
-    let light = [
-        (2, RgbColor(26, 127, 55)),
-        (3, RgbColor(154, 103, 0)),
-        (4, RgbColor(9, 105, 218)),
-        (5, RgbColor(130, 80, 223)),
-        (6, RgbColor(27, 124, 131)),
-    ];
-    let dark = [
-        (2, RgbColor(63, 185, 80)),
-        (3, RgbColor(210, 153, 34)),
-        (4, RgbColor(88, 166, 255)),
-        (5, RgbColor(188, 140, 255)),
-        (6, RgbColor(57, 197, 207)),
-    ];
-    for (name, text, ground, colours) in [
-        ("light", RgbColor(31, 35, 40), RgbColor(246, 248, 250), light),
-        ("dark", RgbColor(230, 237, 243), RgbColor(22, 27, 34), dark),
-    ] {
+    // Red to cyan, the numbers 1 to 6 of a terminal.
+    let light = ["cf222e", "1a7f37", "9a6700", "0969da", "8250df", "1b7c83"];
+    let dark = ["ff7b72", "3fb950", "d29922", "58a6ff", "bc8cff", "39c5cf"];
+    for (name, text, ground, colours) in [("light", "1f2328", "f6f8fa", light), ("dark", "e6edf3", "161b22", dark)] {
         let mut palette = VGA.0;
-        for (number, colour) in colours {
+        for (number, colour) in colours.into_iter().enumerate() {
             // The bright ones follow the eight others.
-            for place in [number, number + 8] {
-                palette[place] = colour;
-            }
+            palette[number + 1] = rgb(colour);
+            palette[number + 9] = rgb(colour);
         }
-        let term = Term::new().palette(Palette(palette)).fg_color(text.into()).bg_color(ground.into());
+        let term = Term::new().palette(Palette(palette)).fg_color(rgb(text).into()).bg_color(rgb(ground).into());
         let picture = term.render_svg(&screen);
         let path = folder.join(format!("terminal-{name}.svg"));
         if std::env::var_os("TAMIS_PAGES_WRITE").is_some() {
@@ -57,4 +42,11 @@ fn the_pictures_show_what_the_program_prints() {
         let kept = fs::read_to_string(&path).unwrap_or_default();
         assert!(kept == picture, "docs/images/terminal-{name}.svg is out of date; write it: cargo xtask site --write");
     }
+}
+
+/// A colour of six hexadecimal digits.
+fn rgb(digits: &str) -> RgbColor {
+    let number = u32::from_str_radix(digits, 16).expect("hexadecimal");
+    let [_, red, green, blue] = number.to_be_bytes();
+    RgbColor(red, green, blue)
 }
