@@ -28,7 +28,7 @@ installed into target/rivals, which the first run downloads and builds.
   --limit N      the longest time of one command, in seconds (default: 120)
   --patience N   the longest time for all questions of a tool, in seconds (default: 600); the rest is not asked
   --install      only install the tools
-  --write        write the tables into README.md and docs/research/rivals.md
+  --write        write the tables into docs/comparison.md and docs/research/rivals.md, or with --only the one of README.md
 ";
 
 #[derive(Default)]
@@ -86,10 +86,15 @@ fn main() -> Result<()> {
     let heading = format!("{questions} questions, {} s in all", started.elapsed().as_secs());
     let (short, whole) =
         (table::short(&measured), format!("{}\n{}", table::whole(&measured), table::by_tree(&measured)));
-    println!("{short}\n{whole}\n{heading}");
-    if arguments.write {
-        write(&root().join("README.md"), &short)?;
-        write(&root().join("docs/research/rivals.md"), &whole)?;
+    let answers = table::answers(&measured);
+    println!("{answers}\n{short}\n{whole}\n{heading}");
+    match (arguments.write, arguments.only.is_empty()) {
+        (true, true) => {
+            write(&root().join("docs/comparison.md"), &short)?;
+            write(&root().join("docs/research/rivals.md"), &whole)?;
+        }
+        (true, false) => write(&root().join("README.md"), &answers)?,
+        (false, _) => {}
     }
     fs::remove_dir_all(&work).with_context(|| format!("cannot remove {}", work.display()))
 }

@@ -34,6 +34,12 @@ pub struct Measured {
     pub in_ten: Option<f64>,
     /// The mean number of files in an answer, at most ten.
     pub shown: Option<f64>,
+    /// The share with an expected one among the first ten or the less likely ones that are named below them.
+    pub in_view: Option<f64>,
+    /// The share of answerable questions whose answer is empty.
+    pub empty_wrongly: Option<f64>,
+    /// The share of unanswerable ones whose answer is empty.
+    pub empty_rightly: Option<f64>,
     /// The share in the first ten, by tree.
     pub trees: BTreeMap<String, f64>,
     /// What a reader must know of the questions that were not answered; empty if all were.
@@ -79,7 +85,8 @@ fn figures(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree, measured:
         measured.warm = times.get(times.len() / 2).copied();
     }
 
-    let (mut first, mut in_ten, mut shown, mut asked) = (0, 0, 0, 0);
+    let (mut first, mut in_ten, mut in_view, mut shown, mut empty, mut asked) = (0, 0, 0, 0, 0, 0);
+    let (mut left_empty, mut unanswerable) = (0, 0);
     let began = Instant::now();
     let mut unanswered: Vec<String> = Vec::new();
     for tree in trees {
@@ -97,19 +104,34 @@ fn figures(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree, measured:
                 Ok(()) => place.run(&tool.search(&tree.root, query)).map_err(|error| format!("{error:#}")),
                 Err(error) => Err(format!("indexing: {error:#}")),
             };
-            let mut files = match run {
-                Ok(answer) => tool.files(&tree.root, query, &answer.out).unwrap_or_default(),
+            let (mut files, below) = match run {
+                Ok(answer) => {
+                    let files = tool.files(&tree.root, query, &answer.out).unwrap_or_default();
+                    (files, tool.files_below(&tree.root, &answer.out))
+                }
                 Err(reason) => {
                     // A reader has other paths than this machine.
                     let reason = reason.replace(&*tree.root.to_string_lossy(), &tree.name);
                     unanswered.push(format!("{}, {reason}", tree.name));
-                    Vec::new()
+                    Default::default()
                 }
             };
             files.truncate(10);
-            first += usize::from(files.first().is_some_and(|file| expect.contains(file)));
-            found += usize::from(files.iter().any(|file| expect.contains(file)));
+            let is_expected = |file: &String| expect.contains(file);
+            first += usize::from(files.first().is_some_and(is_expected));
+            found += usize::from(files.iter().any(is_expected));
+            in_view += usize::from(files.iter().chain(&below).any(is_expected));
+            empty += usize::from(files.is_empty());
             shown += files.len();
+        }
+        for query in &tree.unanswerable {
+            let answer = indexed.as_ref().ok().and_then(|()| place.run(&tool.search(&tree.root, query)).ok());
+            let files = answer.and_then(|answer| tool.files(&tree.root, query, &answer.out).ok());
+            // A failure is no answer either way.
+            if let Some(files) = files {
+                left_empty += usize::from(files.is_empty());
+                unanswerable += 1;
+            }
         }
         in_ten += found;
         asked += tree.questions.len();
@@ -122,5 +144,7 @@ fn figures(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree, measured:
     }
     let share = |count: usize| Some(count as f64 / asked.max(1) as f64);
     (measured.first, measured.in_ten, measured.shown) = (share(first), share(in_ten), share(shown));
+    (measured.in_view, measured.empty_wrongly) = (share(in_view), share(empty));
+    measured.empty_rightly = (unanswerable > 0).then(|| left_empty as f64 / unanswerable as f64);
     Ok(())
 }

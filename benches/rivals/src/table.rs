@@ -26,28 +26,46 @@ fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-/// The table for the README: what a reader compares first.
+/// The table for the README: what becomes of a question.
+pub fn answers(measured: &[Measured]) -> String {
+    let mut out = String::from(
+        "| | right file first | above the line | or just below | files above the line | wrongly empty | rightly empty |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    for row in measured.iter().filter(|row| row.failed.is_none()) {
+        let below = row.in_view.filter(|_| row.in_view > row.in_ten);
+        let shares = [row.first, row.in_ten, below].map(|share| cell(share, percent)).join(" | ");
+        let shown = cell(row.shown, |shown| format!("{shown:.1}"));
+        let empty = [row.empty_wrongly, row.empty_rightly].map(|share| cell(share, percent)).join(" | ");
+        writeln!(out, "| {} | {shares} | {shown} | {empty} |", row.name).expect("a string takes everything");
+    }
+    out
+}
+
+/// The table of what a reader compares first.
 pub fn short(measured: &[Measured]) -> String {
     let mut out = String::from(
         "| tool | index | size | search, new process | search, warm | expected file first | in the first ten |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
-    for row in measured {
-        match &row.failed {
-            Some(reason) => writeln!(out, "| {} | {} | | | | | |", row.name, brief(reason)),
-            None => writeln!(
-                out,
-                "| {} | {} | {} | {} | {} | {} | {} |",
-                row.name,
-                cell(row.index.as_ref().map(|index| index.wall), time),
-                cell(row.stored, megabytes),
-                cell(row.cold.as_ref().map(|cold| cold.wall), time),
-                cell(row.warm, time),
-                cell(row.first, percent),
-                cell(row.in_ten, percent)
-            ),
-        }
+    for row in measured.iter().filter(|row| row.failed.is_none()) {
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            row.name,
+            cell(row.index.as_ref().map(|index| index.wall), time),
+            cell(row.stored, megabytes),
+            cell(row.cold.as_ref().map(|cold| cold.wall), time),
+            cell(row.warm, time),
+            cell(row.first, percent),
+            cell(row.in_ten, percent)
+        )
         .expect("a string takes everything");
+    }
+    let reason = |row: &Measured| Some(format!("{} ({})", row.name, brief(row.failed.as_ref()?)));
+    let failed: Vec<String> = measured.iter().filter_map(reason).collect();
+    if !failed.is_empty() {
+        writeln!(out, "\nWithout figures: {}.", failed.join(", ")).expect("a string takes everything");
     }
     remarks(&mut out, measured);
     out

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tamis_questions::{List, Place, Topic};
 
-/// A tree, and the questions about it that have an answer there.
+/// A tree, and the questions that are put to it.
 pub struct Tree {
     /// The name of the list.
     pub name: String,
@@ -13,6 +13,8 @@ pub struct Tree {
     pub root: PathBuf,
     /// Each question with the files that answer it.
     pub questions: Vec<(String, Vec<String>)>,
+    /// Questions that nothing in it answers.
+    pub unanswerable: Vec<String>,
 }
 
 /// Copies the tree of each list that is about sources of a crate.
@@ -36,9 +38,11 @@ pub fn copied(to: &Path, only: &[String]) -> Result<Vec<Tree>> {
         copy_tree(&root, &copy).with_context(|| format!("cannot copy {}", root.display()))?;
         // A marker, so that no tool takes a directory above for the project.
         fs::create_dir_all(copy.join(".git"))?;
-        let answerable = list.questions.into_iter().filter(|question| question.topic == Topic::Answerable);
-        let questions = answerable.map(|question| (question.ask, question.expect)).collect();
-        trees.push(Tree { name: list.name, root: copy, questions });
+        let (answerable, others): (Vec<_>, Vec<_>) =
+            list.questions.into_iter().partition(|question| question.topic == Topic::Answerable);
+        let questions = answerable.into_iter().map(|question| (question.ask, question.expect)).collect();
+        let unanswerable = others.into_iter().map(|question| question.ask).collect();
+        trees.push(Tree { name: list.name, root: copy, questions, unanswerable });
     }
     ensure!(!trees.is_empty(), "no tree was found; `cargo fetch` downloads the crates");
     Ok(trees)
@@ -57,7 +61,7 @@ pub fn together(trees: &[Tree], to: &Path) -> Result<Tree> {
         questions.extend(tree.questions.iter().map(of_all));
     }
     fs::create_dir_all(to.join(".git"))?;
-    Ok(Tree { name: "all".into(), root: to.to_owned(), questions })
+    Ok(Tree { name: "all".into(), root: to.to_owned(), questions, unanswerable: Vec::new() })
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {

@@ -45,6 +45,12 @@ pub trait Tool {
     /// The answer cannot be read.
     fn files(&self, tree: &Path, query: &str, out: &str) -> Result<Vec<String>>;
 
+    /// The files that an answer names as less likely, below where it ends.
+    fn files_below(&self, tree: &Path, out: &str) -> Vec<String> {
+        let _ = (tree, out);
+        Vec::new()
+    }
+
     /// The server for agents, if it has one, and the call of a search.
     fn server(&self, tree: &Path) -> Option<Server> {
         let _ = tree;

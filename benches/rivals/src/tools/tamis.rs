@@ -59,10 +59,12 @@ impl Tool for Tamis {
     }
 
     fn files(&self, tree: &Path, _: &str, out: &str) -> Result<Vec<String>> {
-        let answer: Value = serde_json::from_str(out)?;
-        let results = answer["results"].as_array().context("an answer without results")?;
-        let files = results.iter().filter_map(|hit| Some(relative(tree, hit["path"].as_str()?)));
-        Ok(distinct(files.collect()))
+        listed(tree, out, "results").context("an answer without results")
+    }
+
+    fn files_below(&self, tree: &Path, out: &str) -> Vec<String> {
+        // The ten results of the other row are all that is wanted there.
+        if self.ten { Vec::new() } else { listed(tree, out, "nearest").unwrap_or_default() }
     }
 
     fn server(&self, tree: &Path) -> Option<Server> {
@@ -74,4 +76,11 @@ impl Tool for Tamis {
         command.arg("mcp").current_dir(tree);
         Some(Server { command, tool: "search", arguments: json!({}) })
     }
+}
+
+/// The files of a list of the answer.
+fn listed(tree: &Path, out: &str, list: &str) -> Option<Vec<String>> {
+    let answer: Value = serde_json::from_str(out).ok()?;
+    let files = answer[list].as_array()?.iter().filter_map(|hit| Some(relative(tree, hit["path"].as_str()?)));
+    Some(distinct(files.collect()))
 }

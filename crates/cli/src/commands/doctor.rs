@@ -276,6 +276,12 @@ fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
     if diagnosis.checks.iter().any(|check| check.state == State::Repairable) {
         writeln!(out, "Run `tamis doctor` without --check-only to repair what is repairable; nothing is lost by it.")?;
     }
+    let checks = counted(diagnosis.checks.len() as u64, "check");
+    let bad = diagnosis.checks.iter().filter(|check| matches!(check.state, State::Repairable | State::Wrong)).count();
+    match bad {
+        0 => writeln!(out, "All is well: {checks} passed.")?,
+        _ => writeln!(out, "{bad} of {checks} failed.")?,
+    }
     out.flush()?;
     Ok(())
 }

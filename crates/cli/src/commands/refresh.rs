@@ -70,6 +70,12 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
         for (model, pending) in report.pending.iter().filter(|(model, _)| !report.unusable.contains_key(*model)) {
             output.note(&report::pending(model, *pending));
         }
+        if output.draws_progress() {
+            output.note(
+                "later searches read only what has changed; `tamis status` says what the index holds, and where it is",
+            );
+            output.note("above the line stands what looks relevant: `--want all` keeps more, `--explain` says why");
+        }
     }
     Ok(Some(freshness))
 }

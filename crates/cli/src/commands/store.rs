@@ -5,7 +5,7 @@ mod copy;
 use crate::args::{Global, StoreAction, StoreArguments};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::text::{bytes, count, counted};
+use crate::print::text::{bytes, counted};
 use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
@@ -137,10 +137,10 @@ fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {
     for namespace in &status.namespaces {
         writeln!(
             out,
-            "  {}: {} in {} passages{}",
+            "  {}: {} in {}{}",
             namespace.name,
             counted(namespace.documents, "document"),
-            count(namespace.passages),
+            counted(namespace.passages, "passage"),
             if status.unreachable.contains(&namespace.name) { "; its node is away" } else { "" }
         )?;
     }

@@ -56,7 +56,7 @@ impl Columns {
     }
 
     /// Writes the table. In a narrow terminal it shortens the widest cells; where that is not enough, each row becomes a
-    /// paragraph of its own.
+    /// heading with its fields below.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -110,16 +110,29 @@ impl Columns {
         Some(widths)
     }
 
-    /// Each row as a wrapped line of names and values; the first cell needs no name.
+    /// Each row as a heading, its numbers in a grid of names and values, and a line for each text.
     fn write_paragraphs(&self, out: &mut dyn Page) -> io::Result<()> {
+        let widest = |of: &dyn Fn(usize) -> usize| (1..self.headings.len()).map(of).max().unwrap_or(0);
+        let name = widest(&|column| measure_text_width(self.headings[column].text.trim()));
+        let is_number = |column: usize| self.headings[column].side == Side::Right;
+        let value = widest(&|column| if is_number(column) { self.width(column) } else { 0 });
+        let in_line = (out.columns_after(4, usize::MAX).saturating_add(PADDING) / (name + value + 2 + PADDING)).max(1);
         for row in &self.rows {
-            let cells = row.iter().zip(&self.headings).enumerate().filter(|(_, (cell, _))| !cell.trim().is_empty());
-            let cells = cells.map(|(column, (cell, heading))| match heading.text.trim() {
-                "" => cell.trim().to_owned(),
-                _ if column == 0 => cell.trim().to_owned(),
-                name => format!("{name} {}", cell.trim()),
-            });
-            out.line(&format!(" {}", cells.collect::<Vec<_>>().join("; ")), 4)?;
+            let cells: Vec<(usize, &str, &str)> = (0..self.headings.len())
+                .map(|column| (column, self.headings[column].text.trim(), row[column].trim()))
+                .filter(|(.., cell)| !cell.is_empty())
+                .collect();
+            let (head, fields): (Vec<_>, Vec<_>) =
+                cells.into_iter().partition(|(column, heading, _)| *column == 0 || heading.is_empty());
+            out.line(&format!(" {}", head.iter().map(|(.., cell)| *cell).collect::<Vec<_>>().join("  ")), 4)?;
+            let (numbers, texts): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(column, ..)| is_number(*column));
+            for line in numbers.chunks(in_line) {
+                let pairs = line.iter().map(|(_, heading, cell)| format!("{heading:<name$}  {cell:>value$}"));
+                writeln!(out, "    {}", pairs.collect::<Vec<_>>().join("  ").trim_end())?;
+            }
+            for (_, heading, cell) in texts {
+                out.line(&format!("    {heading:<name$}  {cell}"), 6)?;
+            }
         }
         Ok(())
     }
@@ -161,15 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn a_very_narrow_terminal_gets_paragraphs() {
+    fn a_very_narrow_terminal_gets_fields_below_each_other() {
         insta::assert_snapshot!(plain_in(30, |out| sample().write(out)), @r"
-        static-256; passages 9,000;
-           path
-           crates/embed/src/local/sta
-           tic.rs
-        minilm; passages 12; path
-           crates/embed/src/local/min
-           ilm.rs
+         static-256
+            passages  9,000
+            path
+              crates/embed/src/local/static.rs
+         minilm
+            passages     12
+            path
+              crates/embed/src/local/minilm.rs
         ");
     }
 }

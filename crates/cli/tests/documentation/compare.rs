@@ -78,7 +78,13 @@ impl Aliases {
         pattern += r"\s*$";
         let found = Regex::new(&pattern).expect("escaped").captures(printed)?;
         let groups = found.iter().skip(1).zip(captured);
-        Some(groups.filter_map(|(group, shown)| group.map(|group| (shown, group.as_str().to_owned()))).collect())
+        let learnt: Vec<_> =
+            groups.filter_map(|(group, shown)| group.map(|group| (shown, group.as_str().to_owned()))).collect();
+        // A day or a search has one name on a page.
+        let is_new = |(shown, printed): &(String, String)| {
+            self.shown_to_printed.iter().all(|(other, same)| other == shown || same != printed)
+        };
+        learnt.iter().all(is_new).then_some(learnt)
     }
 
     /// The pattern for an open part. A group of the pattern is captured for the text pushed to `captured`.
@@ -147,6 +153,7 @@ mod tests {
             &["[query 12345678] 2030-01-02".into()],
             "2030-01-02"
         ));
+        assert!(!aliases.equal(&["2026-11-24".into()], &["2030-01-02".into()], "2030-01-02"), "another day");
         assert_eq!(
             aliases.apply("tamis feedback abcdefgh memory/2026-11-23.md"),
             "tamis feedback 12345678 memory/2030-01-02.md"

@@ -1,7 +1,8 @@
 //! Runs the command blocks of the documentation and compares what they print with what the pages show.
 //!
 //! Every block ```` ```console ```` of a page is run, in order, by a reader who stands in the project of
-//! `xtask/conformance/project`, indexed and with its issues and its evidence imported. A command without output on the page must only
+//! `xtask/conformance/project`, indexed and with its issues and its evidence imported. A page that names `db.example` has an empty database
+//! there. A command without output on the page must only
 //! succeed, and a file that a page shows with `cat` is made. Comments right before a block say what else is special about it:
 //!
 //! - `<!-- not run: needs a network -->`: it cannot be run, for this reason.
@@ -16,12 +17,16 @@
 mod compare;
 mod links;
 mod page;
+#[path = "../postgres/private.rs"]
+#[allow(dead_code)]
+mod private;
 mod reader;
 mod reference;
+mod terminal;
 
 use compare::Aliases;
 use page::{Block, blocks};
-use reader::Reader;
+use reader::{Database, Reader};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -29,8 +34,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-/// Pages of which nothing is run, and why.
-const UNTESTED: [(&str, &str); 1] = [("docs/postgres.md", "needs a database")];
 /// Programs that a block may need besides the shell's own. Blocks are skipped without them.
 const PROGRAMS: [&str; 4] = ["curl", "jq", "sqlite3", "git"];
 
@@ -106,10 +109,12 @@ fn run(checkout: &Path, path: &Path) -> Outcome {
     let mut written = source.clone();
     let mut reader = None;
     let mut aliases = Aliases::default();
-    let untested = UNTESTED.iter().find(|(page, _)| path == Path::new(page)).map(|(_, reason)| *reason);
+    let has_database = source.contains(reader::DATABASE_HOST);
+    let database = has_database.then(Database::start).flatten();
+    let untested = (has_database && database.is_none()).then(|| "needs a database".to_owned());
     let mut shifted = 0isize;
     for block in blocks(&source) {
-        if let Some(reason) = untested.map(str::to_owned).or_else(|| block.not_run.clone()).or_else(|| lacks(&block)) {
+        if let Some(reason) = untested.clone().or_else(|| block.not_run.clone()).or_else(|| lacks(&block)) {
             if reason.is_empty() {
                 outcome.faults.push(format!("{}:{}: the marker gives no reason", path.display(), block.line));
             }
@@ -120,7 +125,7 @@ fn run(checkout: &Path, path: &Path) -> Outcome {
         if block.anew {
             reader = None;
         }
-        let reader = reader.get_or_insert_with(Reader::new);
+        let reader = reader.get_or_insert_with(|| Reader::new(database.as_ref()));
         let mut tries = if block.until_shown { 10 } else { 1 };
         let (text, faults) = loop {
             let (text, faults) = run_block(reader, &mut aliases, &block);

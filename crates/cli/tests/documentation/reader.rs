@@ -9,12 +9,32 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use tempfile::TempDir;
 
+use crate::private::{PrivateServer, ask};
+
 /// A command that takes longer fails.
 const LIMIT: Duration = Duration::from_secs(120);
 /// The home directory in the pages.
 const HOME: &str = "/home/ada";
 /// The address of a server in the pages.
 const ADDRESS: &str = "127.0.0.1:8765";
+/// The host of the database in the pages.
+pub const DATABASE_HOST: &str = "db.example";
+
+/// A server of PostgreSQL with an empty database `tamis`.
+pub struct Database(PrivateServer);
+
+impl Database {
+    /// Starts it; `None` without the programs of a server.
+    pub fn start() -> Option<Database> {
+        let server = PrivateServer::start("")?;
+        ask(&server.url(), "CREATE DATABASE tamis");
+        Some(Database(server))
+    }
+
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.0.port)
+    }
+}
 
 /// The reader. Its directories and its servers go with it.
 pub struct Reader {
@@ -24,17 +44,19 @@ pub struct Reader {
     shell: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    address: String,
+    /// What stands in the pages, and here.
+    places: Vec<(&'static str, String)>,
 }
 
 impl Reader {
     /// Makes the home directory and starts the shell.
-    pub fn new() -> Self {
+    pub fn new(database: Option<&Database>) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let program = Path::new(assert_cmd::cargo::cargo_bin!("tamis"));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path =
-            std::iter::once(program.parent().expect("a directory").to_owned()).chain(std::env::split_paths(&path));
+        let programs = std::iter::once(program.parent().expect("a directory").to_owned());
+        let programs = programs.chain(database.map(|database| database.0.programs.clone()));
+        let path = programs.chain(std::env::split_paths(&path));
         let mut command = Command::new("bash");
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
@@ -62,8 +84,9 @@ impl Reader {
             }
         });
         let input = shell.stdin.take().expect("piped");
-        let mut reader =
-            Reader { directory: home.path().join("mill"), home, shell, input, lines, address: free_address() };
+        let mut places = vec![(ADDRESS, free_address()), (HOME, home.path().to_str().expect("UTF-8").to_owned())];
+        places.extend(database.map(|database| (DATABASE_HOST, database.address())));
+        let mut reader = Reader { directory: home.path().join("mill"), home, shell, input, lines, places };
         reader.make_project();
         reader
     }
@@ -77,6 +100,10 @@ impl Reader {
         copy(&checkout.join("xtask/conformance/imports"), &self.home.path().join("imports"));
         make_root(&project);
         copy(&checkout.join("xtask/conformance/imports"), &self.home.path().join("tracker"));
+        for name in ["heating.pdf", "minutes.docx"] {
+            let document = checkout.join("crates/text/tests/documents/fixtures").join(name);
+            fs::copy(document, self.home.path().join("vault").join(name)).expect("copied");
+        }
         // Where the README leads.
         copy(&project, &self.home.path().join("your/project"));
         let imports =
@@ -110,10 +137,10 @@ impl Reader {
     ///
     /// A command that does not end by itself, such as a server, goes on in the background once it has said where it serves.
     pub fn run(&mut self, command: &str) -> (i32, Vec<String>) {
-        let mut command = command.replace(ADDRESS, &self.address).replace(HOME, "$HOME");
+        let mut command = self.places.iter().fold(command.to_owned(), |text, (shown, here)| text.replace(shown, here));
         if is_server(&command) {
             if !command.contains("--http") {
-                command += &format!(" --http {}", self.address);
+                command += &format!(" --http {}", self.places[0].1);
             }
             let wait =
                 "for i in $(seq 200); do grep -qs serving ~/server.log && break; sleep 0.05; done; cat ~/server.log";
@@ -135,8 +162,7 @@ impl Reader {
                 }
                 return (status.parse().expect("a number"), lines);
             }
-            let home = self.home.path().to_str().expect("UTF-8");
-            lines.push(line.replace(home, HOME).replace(&self.address, ADDRESS));
+            lines.push(self.places.iter().fold(line, |text, (shown, here)| text.replace(here, shown)));
         }
     }
 }

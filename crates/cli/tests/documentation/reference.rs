@@ -14,7 +14,7 @@ const MADE: &str = "<!-- written by `cargo xtask site --write` -->";
 #[test]
 fn the_reference_is_what_the_program_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
-    let mut reader = Reader::new();
+    let mut reader = Reader::new(None);
     let pages = [
         ("configuration.md", configuration(&mut reader)),
         ("tools.md", tools(&mut reader)),

@@ -24,6 +24,8 @@ mod team;
 mod tls;
 
 use database::TestDatabase;
+#[cfg(target_os = "linux")]
+use private::ask;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -71,24 +73,6 @@ fn json_of(command: &mut Command) -> Value {
     let output = command.output().expect("it runs");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
-}
-
-/// The text that the last of some statements answers.
-#[cfg(target_os = "linux")]
-fn ask(url: &str, statements: &str) -> String {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("connected");
-        let driving = tokio::spawn(connection);
-        let messages = client.simple_query(statements).await.expect("done");
-        drop(client);
-        let _ = driving.await;
-        let row = messages.iter().rev().find_map(|message| match message {
-            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-            _ => None,
-        });
-        row.unwrap_or_default()
-    })
 }
 
 /// What an answer keeps and why, with its scores to four digits.

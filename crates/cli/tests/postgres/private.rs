@@ -14,7 +14,8 @@ const SETTINGS: &str = "fsync = off\nlisten_addresses = '127.0.0.1'\nunix_socket
 /// A server that is stopped and removed at the end.
 pub struct PrivateServer {
     directory: tempfile::TempDir,
-    programs: PathBuf,
+    /// The directory of the server's programs.
+    pub programs: PathBuf,
     /// Who runs it.
     user: u32,
     group: u32,
@@ -28,9 +29,9 @@ impl PrivateServer {
             eprintln!("not tested with PostgreSQL: TAMIS_TEST_POSTGRES is not set");
             return None;
         };
-        let ask =
+        let places =
             "SELECT (SELECT setting FROM pg_config WHERE name = 'BINDIR') || '|' || current_setting('data_directory')";
-        let answer = super::ask(&shared, ask);
+        let answer = ask(&shared, places);
         let (programs, data) = answer.split_once('|').expect("two directories");
         let Some(owner) = fs::metadata(data).ok().filter(|_| Path::new(programs).join("initdb").exists()) else {
             eprintln!("not tested: the programs of the server are not on this machine");
@@ -101,4 +102,21 @@ impl Drop for PrivateServer {
         }
         let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
+}
+
+/// The text that the last of some statements answers.
+pub fn ask(url: &str, statements: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("connected");
+        let driving = tokio::spawn(connection);
+        let messages = client.simple_query(statements).await.expect("done");
+        drop(client);
+        let _ = driving.await;
+        let row = messages.iter().rev().find_map(|message| match message {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        row.unwrap_or_default()
+    })
 }

@@ -154,8 +154,8 @@ impl Operation for GetStatus {
 
 impl Tool for GetStatus {
     const TITLE: &'static str = "Status";
-    const DESCRIPTION: &'static str = "List the contents of the index: repositories, kinds of text, counts, models, evidence, and the number \
-        of files that have changed since. Use it to learn the collections and namespaces, or when results seem outdated.";
+    const DESCRIPTION: &'static str = "Say what the index holds: repositories, collections, counts, models, evidence, and files changed \
+        since. Use it when results seem outdated.";
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     type Options = Nothing;
     type View = State;

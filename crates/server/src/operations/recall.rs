@@ -45,8 +45,8 @@ impl Tool for Recall {
     const TOOL_NAME: &'static str = "memory_search";
     const NEED: Need = Need::Notes;
     const TITLE: &'static str = "Search memories";
-    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. Of equally good \
-        memories, newer ones come first. Use search for the current code and documents.";
+    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events; newer ones first. Use \
+        search for code and documents.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("limit").most(100),

@@ -167,7 +167,7 @@ impl Listing for Relations {
 impl Tool for Related {
     const TITLE: &'static str = "Related passages";
     const DESCRIPTION: &'static str = "Continue from a result: passages of similar meaning, the definitions that it uses, and the code \
-        that uses it. Use it to follow code, or to find more of the same, once search has found a first passage.";
+        that uses it.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[field("id"), field("by"), field("limit")]);
     type Options = PageArguments;
     type View = Relations;

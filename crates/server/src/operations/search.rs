@@ -40,9 +40,9 @@ impl Route for Search {
 
 impl Tool for Search {
     const TITLE: &'static str = "Search";
-    const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns only relevant \
-        results, each a file, issue or session with its best passages, and below them the next, less likely ones in a line each: \
-        without results, nothing is clearly relevant. Use grep for exact text.";
+    const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns what is \
+        relevant, each file, issue or session with its best passages, then less likely ones in a line each. An empty answer: nothing \
+        passed; the nearest are listed. Use grep for exact text.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("limit").most(100),

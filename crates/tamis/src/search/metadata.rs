@@ -35,10 +35,10 @@ const TOPIC: &str = "topic";
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct MetadataFilter {
-    /// Only issues in one of these states: open, closed, merged, unmerged, or resolved (closed, or merged) (default: any).
+    /// Only issues in one of these states; resolved is closed or merged (default: any).
     #[schemars(length(max = 10), extend("items" = { "type": "string", "enum": MetadataFilter::STATES }))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), help_heading = "Filters", hide_short_help = true))]
     pub states: Vec<String>,
     /// Only documents with each of these labels; commas within one separate alternatives.
     #[schemars(with = "Vec<String>", length(max = 20), inner(length(min = 1, max = 1000)), extend("x-whole" = true))]
@@ -55,7 +55,7 @@ pub struct MetadataFilter {
     #[serde(default, deserialize_with = "issue_types")]
     #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = flags::issue_type(), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub types: Vec<String>,
-    /// Only notes on one of these topics, which are the headings above them (default: any).
+    /// Only notes on one of these topics, the headings above them (default: any).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]

@@ -27,7 +27,7 @@ pub struct QueryParameters {
     #[schemars(length(min = 1, max = 10_000))]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub query: String,
-    /// Show at most this many results, each a file, an issue or the like (default: search.top_k, 10).
+    /// Show at most this many results (default: search.top_k, 10).
     #[schemars(range(min = 1, max = 1000))]
     #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = whole::<1, 1000>, allow_negative_numbers = true))]
     pub limit: Option<usize>,
@@ -63,7 +63,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Filters", hide_short_help = true))]
     pub no_sharing: bool,
-    /// Only these collections: code, docs, wiki, issues, notes, sessions, evidence or one's own.
+    /// Only these collections: code, docs, wiki, issues, notes, sessions, evidence.
     #[schemars(length(max = 20), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(
@@ -93,7 +93,7 @@ pub struct QueryParameters {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub goal: CutGoal,
-    /// List the first results as they are ranked, without a cut or a gate; short for the cut off.
+    /// List the first results as they are ranked; short for the cut off.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut", hide_short_help = true))]
     pub all: bool,
@@ -175,7 +175,7 @@ pub struct SearchParameters {
     )]
     pub symbols: Vec<String>,
 
-    /// Show every relevant passage by itself, not under the file, issue or session that it belongs to.
+    /// Show every relevant passage by itself, not under its file, issue or session.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output", hide_short_help = true))]
     pub passages: bool,

@@ -73,7 +73,7 @@ pub struct RelatedRequest {
     #[schemars(length(min = 1, max = 4000))]
     #[cfg_attr(feature = "clap", arg(value_name = "ID|PATH:LINE"))]
     pub id: String,
-    /// Relate by vector (similar passages) or by reference (what it uses and what uses it) (default: both).
+    /// By vector: similar passages. By reference: what it uses, and its uses (default: both).
     #[schemars(with = "Option<String>", extend("enum" = RelatedBy::NAMES))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_parser = flags::word::<RelatedBy>(&RelatedBy::NAMES), hide_possible_values = true))]
     pub by: Option<RelatedBy>,

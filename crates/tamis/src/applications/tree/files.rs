@@ -17,7 +17,7 @@ use tamis_store::{DocumentState, PathGlobs};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct FilesRequest {
-    /// Glob, part of a path, or some of its letters in order; `!GLOB` leaves paths out (default: all files).
+    /// Glob, part of a path, or letters of it in order; !GLOB leaves paths out (default: all).
     #[schemars(length(max = 1000))]
     #[cfg_attr(feature = "clap", arg(value_name = "PATTERN"))]
     pub pattern: Option<String>,
