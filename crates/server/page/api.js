@@ -38,6 +38,8 @@ export const related = (place) => call(`/v1/related?id=${encodeURIComponent(plac
 export const judge = (queryId, id, relevant) =>
   call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], relevant }) });
 export const status = () => call("/v1/status");
+export const files = (language, limit) => call(`/v1/files?${new URLSearchParams({ languages: language, limit })}`);
+export const outline = ({ path, namespace }) => call(`/v1/outline?${new URLSearchParams({ path, namespace, limit: 40 })}`);
 export const reindex = () => call("/v1/refresh", { method: "POST", body: "{}" });
 export const events = async (signal) => (await ask("/v1/events", { signal })).body;
 export const replay = (cuts) => call(`/v1/replay?${new URLSearchParams(cuts.map((cut) => ["cuts", cut]))}`);
@@ -48,6 +50,12 @@ export const viewRows = (view, { task, namespace, parameters = [] }) =>
     ...Object.entries({ task, namespace }).filter(([, value]) => value), ...parameters.map((parameter) => ["parameters", parameter])])}`);
 export const sql = (statement, { namespace, parameters = [] } = {}) => call("/v1/evidence/sql", {
   method: "POST", body: JSON.stringify({ sql: statement, parameters, ...(namespace ? { namespace } : {}) }) });
+
+/** The status as it was when the page first asked for it. */
+export const about = () => about.known ??= status().catch((problem) => {
+  about.known = null;
+  throw problem;
+});
 
 /** The rows of an answer about evidence, each as an object with the names of the columns. */
 export const records = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));

@@ -42,3 +42,8 @@ export function colouring(language) {
     return parts;
   };
 }
+
+const PROSE = new Set("asciidoc epub html latex markdown opendocument org pdf restructuredtext text wikitext word".split(" "));
+
+/** True for text that is read, not run. Without a language that depends on its collection. */
+export const isProse = (language, collection) => language ? PROSE.has(language) : collection !== "code";

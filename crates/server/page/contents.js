@@ -1,12 +1,13 @@
 // What is indexed, how fresh it is, and what the server is doing about it.
 
 import * as api from "./api.js";
-import { count, element, fill, say, section } from "./elements.js";
+import { element, fill, say, section, table, tiles } from "./elements.js";
 import { listen } from "./live.js";
+import { capital, collectionName, count, figure, languageName, percent } from "./words.js";
 
 export async function show(view, parameters, rights, signal) {
   document.title = "Index – Tamis";
-  const figures = element("div", {}, element("p", { class: "busy" }, "Reading …"));
+  const figures = element("div", { class: "stack" }, element("p", { class: "busy" }, "Reading …"));
   const job = element("p", { class: "job", id: "job" });
   const bar = element("progress", { "aria-labelledby": "job", class: "idle", max: 1, value: 0 });
   const now = element("button", { type: "button", hidden: !rights.may_refresh, onclick: () => reindex(now, heard) }, "Index now");
@@ -85,21 +86,29 @@ function progress({ phase, done, total, model, reason }, job, bar, button) {
   button.disabled = busy;
 }
 
+/** Languages that are listed at once. */
+const MOST_LANGUAGES = 10;
+
 function figuresOf(status) {
-  const figure = (number) => number.toLocaleString("en");
-  const counted = (list) => (list ?? []).map((one) => [one.name || "unknown", figure(one.documents), figure(one.passages)]);
-  const models = (status.models ?? []).map(({ model, coverage }) => [model.id, `${figure(coverage.embedded)} of ${figure(coverage.passages)}`]);
-  const waiting = Object.entries(status.pending ?? {}).map(([model, passages]) => [model, figure(passages)]);
-  const skipped = Object.entries(status.skipped ?? {}).map(([reason, files]) => [reason.replaceAll("_", " "), figure(files)]);
+  const sizes = Object.values(status.sizes ?? {}).reduce((sum, bytes) => sum + bytes, 0);
+  const counted = (list, named) => [...list ?? []].sort((a, b) => b.passages - a.passages).map((one) => [named(one.name), figure(one.documents), figure(one.passages)]);
+  const languages = counted(status.languages, languageName);
+  const models = (status.models ?? []).map(({ model, coverage }) => [model.id, figure(coverage.embedded), figure(coverage.passages - coverage.embedded)]);
+  const skipped = Object.entries(status.skipped ?? {}).map(([reason, files]) => [capital(reason), figure(files)]);
+  const [embedded, all] = (status.models ?? []).reduce(([sum, most], { coverage }) => [sum + coverage.embedded, most + coverage.passages], [0, 0]);
+  const head = (name) => [name, "Documents", "Passages"];
   return [
-    element("p", {}, `${count(status.documents, "document")} in ${count(status.passages, "passage")}. `,
-      status.stale ? `${count(status.stale, "file")} changed since the last run.` : "Nothing has changed since the last run."),
-    section("Namespaces", ["name", "documents", "passages"], counted(status.namespaces)),
-    section("Collections", ["name", "documents", "passages"], counted(status.collections)),
-    section("Languages", ["name", "documents", "passages"], counted(status.languages)),
-    section("Models", ["name", "passages embedded"], models),
-    section("Models that still embed", ["name", "passages left"], waiting),
-    section("Files left out", ["reason", "files"], skipped),
-    section("Documents without readable text", ["path", "reason"], (status.unread ?? []).map((one) => [one.path, one.reason])),
+    tiles([["Documents", figure(status.documents)], ["Passages", figure(status.passages)], all > 0 ? ["Embedded", percent(embedded / all)] : null,
+      sizes > 0 ? ["On disk", `${(sizes / 1e6).toFixed(1)} MB`] : null, ["Changed since", status.stale ? count(status.stale, "file") : "No file"]]),
+    element("div", { class: "cards" },
+      section("Collections", head("Collection"), counted(status.collections, collectionName)),
+      languages.length === 0 ? null : element("section", {}, element("h2", {}, "Languages"), table(head("Language"), languages.slice(0, MOST_LANGUAGES)),
+        languages.length > MOST_LANGUAGES ? element("details", {}, element("summary", {}, `${languages.length - MOST_LANGUAGES} more`),
+          table(head("Language"), languages.slice(MOST_LANGUAGES))) : null),
+      section("Namespaces", head("Namespace"), counted(status.namespaces, String)),
+      section("Roles of the text", head("Role"), counted(status.roles, capital)),
+      section("Models", ["Model", "Passages embedded", "Waiting"], models),
+      section("Files left out", ["Reason", "Files"], skipped)),
+    section("Documents without readable text", ["Document", "Reason"], (status.unread ?? []).map((one) => [one.path, capital(one.reason)])),
   ];
 }

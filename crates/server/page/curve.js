@@ -11,18 +11,18 @@ const MOST_BARS = 640;
 export const heightOf = (one) => one.probability ?? one.score;
 
 /**
- * Draws the curve. `pool` has the entries with their scores, `kept` is the number that the cut kept, and `background` the score of a
- * passage that has nothing to do with the query, or null. `pointed(place)` is called for the entry pointed at, and `moved(kept)` for
- * another number of kept entries.
+ * Draws the curve. `pool` has the entries with their scores, `kept` is the number that the cut kept, `now` where the line stands, and
+ * `background` the score of a passage that has nothing to do with the query, or null. `pointed(place)` is called for the entry pointed
+ * at, and `moved(kept)` for another place of the line. Returns the element, and what moves the line.
  */
-export function curve({ pool, kept, background, pointed, moved }) {
+export function curve({ pool, kept, now, background, pointed, moved }) {
   const scores = pool.map(heightOf);
   const floor = Math.min(background ?? scores.at(-1), scores.at(-1));
   const top = Math.max(scores[0], floor + 1e-9);
   const step = (WIDTH - 2 * EDGE) / pool.length;
   const x = (place) => EDGE + step * place;
   const y = (score) => EDGE + (HEIGHT - 2 * EDGE) * (1 - (score - floor) / (top - floor));
-  let shown = kept;
+  let shown = now;
 
   const each = Math.ceil(pool.length / MOST_BARS);
   const places = pool.map((_, place) => place).filter((place) => place % each === 0);
@@ -30,7 +30,8 @@ export function curve({ pool, kept, background, pointed, moved }) {
     x: x(place).toFixed(2), width: Math.max(step * each - 0.6, 0.8).toFixed(2),
     y: y(scores[place]).toFixed(2), height: Math.max(HEIGHT - EDGE - y(scores[place]), 1).toFixed(2),
   }));
-  const line = element("line", { class: "cut", y1: 0, y2: HEIGHT });
+  const line = element("g", { class: "cut" }, element("line", { class: "grip", y1: 0, y2: 14 }),
+    element("line", { y1: 0, y2: HEIGHT }));
   const base = background === null ? null : element("line", {
     class: "background", x1: EDGE, x2: WIDTH - EDGE, y1: y(background).toFixed(2), y2: y(background).toFixed(2),
   });
@@ -41,8 +42,7 @@ export function curve({ pool, kept, background, pointed, moved }) {
 
   const draw = () => {
     bars.forEach((bar, at) => bar.setAttribute("class", places[at] < shown ? "kept" : "dropped"));
-    line.setAttribute("x1", x(shown).toFixed(2));
-    line.setAttribute("x2", x(shown).toFixed(2));
+    line.setAttribute("transform", `translate(${x(shown).toFixed(2)} 0)`);
     slider.setAttribute("aria-valuenow", shown);
     slider.setAttribute("aria-valuetext", `${shown} of ${pool.length} kept`);
   };
@@ -77,5 +77,5 @@ export function curve({ pool, kept, background, pointed, moved }) {
     pointed(Math.max(0, Math.min(pool.length, to) - 1));
   });
   draw();
-  return slider;
+  return { slider, move };
 }

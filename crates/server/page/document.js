@@ -2,9 +2,10 @@
 
 import * as api from "./api.js";
 import { evidencePath, surroundings } from "./claim.js";
-import { colouring } from "./colours.js";
+import { colouring, isProse } from "./colours.js";
 import { element, fill, lines, marked } from "./elements.js";
 import { aboutThread, readThread, threadParts } from "./thread.js";
+import { headings, languageName } from "./words.js";
 
 /** Lines that are shown at a time. */
 const WINDOW = 2000;
@@ -26,11 +27,11 @@ export async function show(view, parameters, rights, signal) {
   const { excerpt } = shown;
   const beside = element("aside", { "aria-label": "Related" }, element("h2", {}, "Related"), element("p", { class: "busy" }, "Looking …"));
   fill(view, element("div", { class: "reading" }, element("article", {},
+    element("p", { class: "place" }, [excerpt.namespace, excerpt.path, parameters.get("language") && languageName(parameters.get("language"))].filter(Boolean).join(" · ")),
     element("h1", {}, shown.title),
-    element("p", { class: "place" }, [excerpt.namespace, excerpt.path, parameters.get("language")].filter(Boolean).join(" · ")),
     shown.content), beside));
   document.title = `${excerpt.path} – Tamis`;
-  document.getElementById(`L${hit[0]}`)?.scrollIntoView({ block: "center" });
+  if (!history.state?.y) document.getElementById(`L${hit[0]}`)?.scrollIntoView({ block: "center" });
   const found = hit[0] > 0 || shown.isEvidence ? await relatedTo(`${excerpt.namespace}:${excerpt.path}:${hit[0] || 1}`) : null;
   if (!signal.aborted) fill(beside, found && [element("h2", {}, "Related"), found]);
 }
@@ -57,9 +58,10 @@ async function asLines(at, query, hit, parameters) {
   };
   const evidence = evidencePath(excerpt.path);
   if (evidence) return { excerpt, isEvidence: true, title: marked(excerpt.text.trim(), query), content: await around(evidence, excerpt.namespace) };
+  const language = languageOf(excerpt.path, parameters);
   return { excerpt, title: excerpt.title ?? excerpt.path, content: [
     first > 1 ? others("Earlier lines", Math.max(1, first - WINDOW)) : null,
-    lines(excerpt.text, first, query, hit, colouring(languageOf(excerpt.path, parameters))),
+    lines(excerpt.text, first, query, hit, colouring(language), isProse(language)),
     excerpt.end_line === to ? others("Later lines", to + 1) : null,
   ] };
 }
@@ -76,7 +78,7 @@ async function around(evidence, namespace) {
 /** The language of the result, or what the name of the file says. */
 function languageOf(path, parameters) {
   const extension = path.split(".").at(-1);
-  const known = { rs: "rust", py: "python", js: "javascript", mjs: "javascript", ts: "typescript", rb: "ruby", kt: "kotlin", cs: "csharp", h: "c", hpp: "cpp", cc: "cpp", sh: "bash", hs: "haskell", ex: "elixir", exs: "elixir", yml: "yaml" };
+  const known = { rs: "rust", py: "python", js: "javascript", mjs: "javascript", ts: "typescript", rb: "ruby", kt: "kotlin", cs: "csharp", h: "c", hpp: "cpp", cc: "cpp", sh: "bash", hs: "haskell", ex: "elixir", exs: "elixir", yml: "yaml", md: "markdown", txt: "text" };
   return parameters.get("language") ?? known[extension] ?? extension;
 }
 
@@ -90,8 +92,8 @@ async function relatedTo(place) {
   const group = (title, hits) => hits.length === 0 ? null : [
     element("h3", {}, title),
     element("ul", {}, hits.map((hit) => element("li", {},
-      element("a", { href: documentAddress(hit) }, hit.symbol ?? hit.title ?? hit.path),
-      element("span", { class: "place" }, ` ${hit.path}:${hit.start_line}`)))),
+      element("a", { href: documentAddress(hit) }, hit.symbol ?? (hit.title ? headings(hit.title) : hit.path)),
+      element("span", { class: "place" }, `${hit.path}:${hit.start_line}`)))),
   ];
   const groups = [
     group("Similar", found.similar ?? []),

@@ -1,5 +1,7 @@
 // Elements without markup: whatever comes from the index is set as text, so it can never become code.
 
+import { count } from "./words.js";
+
 /** Makes an element. Attributes that are null, undefined or false are left out; names that begin with "on" are listeners. */
 export function element(tag, attributes = {}, ...children) {
   const made = tag === "svg" || SHAPES.has(tag)
@@ -50,40 +52,86 @@ export function marked(text, query) {
   return parts;
 }
 
-/** The number of a thing with its noun. */
-export function count(number, noun, plural = `${noun}s`) {
-  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
-}
-
 /** Characters of a line that are shown. Generated files have lines of megabytes, which no browser lays out in good time. */
 const LINE = 5000;
 
-/** Lines of text with their numbers; `coloured(line)` divides a line into parts, each with its class or null. */
-export function lines(text, first, query, hit, coloured) {
-  const rows = text.replace(/\n$/, "").split("\n").map((whole, at) => {
+/** A line of code in colours, with the words of the query marked. */
+const painted = (line, coloured, query) => coloured(line).map(([part, kind]) =>
+  kind === null ? marked(part, query) : element("span", { class: kind }, marked(part, query)));
+
+/** Lines of text with their numbers; `coloured(line)` divides a line of code into parts, and prose is shown as such. */
+export function lines(text, first, query, hit, coloured, isProse) {
+  const all = text.replace(/\n$/, "").split("\n");
+  const read = isProse ? proseLines(all, query) : null;
+  const rows = all.map((line, at) => {
     const number = first + at;
-    const line = whole.slice(0, LINE);
     const isHit = number >= hit[0] && number <= hit[1];
     return element("tr", { class: isHit ? "hit" : null, id: `L${number}` },
       element("td", { class: "number", "aria-hidden": "true" }, String(number)),
-      element("td", {}, element("code", {}, coloured(line).map(([part, kind]) =>
-        kind === null ? marked(part, query) : element("span", { class: kind }, marked(part, query)))),
-      whole.length > LINE ? element("span", { class: "place" }, ` … ${count(whole.length - LINE, "more character")}`) : null));
+      read ? element("td", { class: read[at].kind }, read[at].content)
+        : element("td", {}, element("code", {}, painted(line.slice(0, LINE), coloured, query))),
+      line.length > LINE ? element("td", { class: "place" }, ` … ${count(line.length - LINE, "more character")}`) : null);
   });
-  return element("div", { class: "lines", tabindex: 0 }, element("table", { role: "presentation" }, element("tbody", {}, rows)));
+  return element("div", { class: `lines${isProse ? " prose" : ""}`, tabindex: 0 },
+    element("table", { role: "presentation" }, element("tbody", {}, rows)));
 }
 
-/** A table that scrolls by itself where it is too wide. The first cell of a row names it. */
+/** A passage of code without the indentation that all of its lines share. */
+export function snippet(text, query, coloured) {
+  const all = text.replace(/^\n+|\s+$/g, "").split("\n");
+  const indent = Math.min(...all.filter((line) => line.trim()).map((line) => line.search(/\S/)), 200);
+  return element("pre", { tabindex: 0 }, element("code", {}, all.map((line, at) =>
+    [at > 0 ? "\n" : "", painted(line.slice(indent, indent + LINE), coloured, query)])));
+}
+
+/** Lines of prose: headings, names and code stand out by the text's own marks, and nothing else is interpreted. */
+function proseLines(all, query) {
+  let fence = null;
+  return all.map((whole) => {
+    const line = whole.slice(0, LINE);
+    const mark = line.match(/^\s*(```+|~~~+)/)?.[1];
+    const isCode = fence !== null || mark !== undefined;
+    if (mark && (fence === null || mark.startsWith(fence))) fence = fence === null ? mark : null;
+    if (isCode) return { kind: mark ? "code fence" : "code", content: marked(line, query) };
+    const heading = line.match(/^#{1,6} (.+)$/)?.[1];
+    const kind = heading ? "heading" : line.trim() ? null : "blank";
+    return { kind, content: (heading ?? line).split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) =>
+      /^`[^`]+`$/.test(part) ? element("code", {}, marked(part.slice(1, -1), query))
+        : /^\*\*[^*]+\*\*$/.test(part) ? element("strong", {}, marked(part.slice(2, -2), query)) : marked(part, query)) };
+  });
+}
+
+/** Prose, with the lines of the hit marked. */
+export function prose(text, query, first = 1, hit = [0, -1]) {
+  return element("div", { class: "prose" }, proseLines(text.split("\n"), query).map(({ kind, content }, at) => {
+    const number = first + at;
+    const isHit = number >= hit[0] && number <= hit[1];
+    return element("div", { id: hit[0] > 0 ? `L${number}` : null, class: [kind, isHit && "hit"].filter(Boolean).join(" ") || null }, content);
+  }));
+}
+
+/** Text that is a figure, perhaps with a sign, a unit or an interval. */
+const FIGURE = /^(?:–|[<>+−-]?\d[\d.,\s]*(?:%|ms| \([+−]\d.*\))?)$/;
+
+/** A table that scrolls by itself where it is too wide. The first cell of a row names it, and figures stand to the right. */
 export function table(head, rows) {
-  const cell = (value, at) => element(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, value === null ? "–" : String(value));
+  const texts = rows.map((row) => row.map((value) => value instanceof Node ? value : value === null || value === undefined ? "–" : String(value)));
+  const side = head.map((_, at) => at > 0 && texts.every((row) => !(row[at] instanceof Node) && FIGURE.test(row[at])) ? "right" : null);
   return element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "figures" },
-    element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, name)))),
-    element("tbody", {}, rows.map((row) => element("tr", {}, row.map(cell))))));
+    element("thead", {}, element("tr", {}, head.map((name, at) => element("th", { scope: "col", class: side[at] }, name)))),
+    element("tbody", {}, texts.map((row) => element("tr", {}, row.map((value, at) =>
+      element(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: side[at] }, value)))))));
 }
 
 /** A table under a title; nothing if it has no rows. */
 export function section(title, head, rows, heading = "h2") {
   return rows.length === 0 ? null : element("section", {}, element(heading, {}, title), table(head, rows));
+}
+
+/** The figures that matter most, each over its name. */
+export function tiles(entries) {
+  return element("dl", { class: "tiles" }, entries.filter(Boolean).map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
 /** Takes what a form holds, without its empty fields, into the address of a view. */

@@ -1,8 +1,16 @@
-// The claims of a task as a list and as a graph, the named questions about the evidence, and a box for SQL.
+// The claims of a task, the named questions about the evidence, and a box for SQL with examples.
 
 import * as api from "./api.js";
 import { evidenceAddress } from "./claim.js";
-import { count, element, fill, say, submit, table } from "./elements.js";
+import { element, fill, submit, table } from "./elements.js";
+import { capital, count } from "./words.js";
+
+/** Statements to begin with, each with what it asks. */
+const STATEMENTS = [
+  ["Sources by year", "SELECT title, year, venue, citation_count FROM works ORDER BY year DESC"],
+  ["Claims with their edges", "SELECT c.text, e.relation, count(*) AS fragments FROM claims c JOIN edges e ON e.target_id = c.id AND e.target_type = 'claim' GROUP BY c.text, e.relation"],
+  ["Open tasks", "SELECT id, question, created_at FROM tasks WHERE status = 'open'"],
+];
 
 export async function show(view, parameters) {
   document.title = "Evidence – Tamis";
@@ -12,8 +20,13 @@ export async function show(view, parameters) {
   const chosen = views.find((one) => one.name === name) ?? views[0];
   const task = parameters.get("task") ?? "";
   const answer = element("div", { class: "wide", "aria-live": "polite" });
-  fill(view, element("h1", {}, "Evidence"), await claims(task), questions(views, chosen, parameters), answer, statement(answer));
-  if (parameters.has("name")) fill(answer, await api.viewRows(chosen.name, { parameters: given(chosen, parameters) }).then(rows, shown));
+  const list = await claims(task);
+  view.classList.add("evidence");
+  fill(view, element("h1", {}, "Evidence"), list, list.matches("[data-empty]") && !task ? null
+    : [element("div", { class: "stack" }, questions(views, chosen, parameters), statement(answer)), answer]);
+  if (!parameters.has("name")) return;
+  fill(answer, await api.viewRows(chosen.name, { parameters: given(chosen, parameters) }).then((found) => rows(found, chosen), shown));
+  answer.scrollIntoView({ block: "nearest" });
 }
 
 const shown = (problem) => element("p", { class: "warning" }, problem.message);
@@ -28,64 +41,35 @@ async function claims(task) {
   }
   const all = api.records(found);
   if (all.length === 0) {
-    return element("p", {}, task ? `The task ${task} has no claims.` : "There are no claims here. “tamis import evidence” brings them in.");
+    return element("p", { "data-empty": true }, task ? `The task ${task} has no claims.` : ["There is no evidence here. ", element("code", {}, "tamis import evidence FILE"), " brings in claims and what supports or refutes them."]);
   }
   const disputed = (claim) => Math.min(claim.supports, claim.refutes) / Math.max(1, claim.supports + claim.refutes + claim.neutral);
   all.sort((a, b) => disputed(b) - disputed(a));
-  const graph = element("div");
+  const tasks = [...new Set(all.map((claim) => claim.task_id))];
+  const side = (kind, number, word) => element("span", { class: `side ${kind}${number > 0 ? "" : " none"}` }, `${number} ${word}`);
   return element("section", {},
-    element("form", { class: "ask", onsubmit: submit("evidence") },
-      element("input", { name: "task", value: task, "aria-label": "Task", placeholder: "Only the claims of this task" }), element("button", {}, "Show")),
-    element("h2", {}, `${count(all.length, "claim")}, the most disputed first`),
+    element("p", { class: "hint" }, `${count(all.length, "claim")}, the most disputed first. `,
+      task ? element("a", { href: "/?view=evidence" }, "All tasks") : tasks.length > 1 ? ["Only of the task ", tasks.map((one, at) => [at > 0 ? ", " : "",
+        element("a", { href: `/?${new URLSearchParams({ view: "evidence", task: one })}` }, one)])] : null),
     element("ul", { class: "claims" }, all.map((claim) => element("li", {},
-      element("a", { href: evidenceAddress("claim", claim.claim_id) }, claim.claim_text), " ",
-      element("span", { class: "place" }, `${claim.supports} for, ${claim.refutes} against, ${claim.neutral} neutral`), " ",
-      element("button", { type: "button", onclick: async () => {
-        try {
-          fill(graph, await around(claim));
-          graph.scrollIntoView({ block: "nearest" });
-        } catch (problem) {
-          fill(graph, shown(problem));
-        }
-      } }, "Show its evidence")))),
-    graph);
+      element("a", { href: evidenceAddress("claim", claim.claim_id) }, claim.claim_text),
+      element("p", { class: "sides" }, side("supports", claim.supports, "for"), side("refutes", claim.refutes, "against"), side("neutral", claim.neutral, "neutral"))))));
 }
 
-/** A claim in the middle, with its fragments around it. */
-async function around(claim) {
-  const found = await api.viewRows("v_evidence_chain", { parameters: [`claim_id=${claim.claim_id}`] });
-  const edges = api.records(found);
-  const relation = (edge) => ["supports", "refutes"].includes(edge.relation) ? edge.relation : "neutral";
-  const width = 720, gap = 34, height = Math.max(120, gap * (edges.length + 1));
-  const middle = { x: 120, y: height / 2 };
-  const label = (text) => text && text.length > 70 ? `${text.slice(0, 69)}…` : text ?? "";
-  const drawn = edges.map((edge, at) => {
-    const y = gap * (at + 1);
-    return element("g", {},
-      element("line", { class: relation(edge), x1: middle.x, y1: middle.y, x2: 300, y2: y }),
-      element("circle", { cx: 300, cy: y, r: 6 }),
-      element("text", { x: 314, y: y + 4 }, `${relation(edge)}: ${label(edge.fragment_text)}`));
-  });
-  say(`${count(edges.length, "piece")} of evidence.`);
-  return element("section", {},
-    element("h3", {}, claim.claim_text),
-    element("div", { class: "scroll", tabindex: 0 }, element("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img",
-      "aria-label": `${claim.supports} fragments support the claim, ${claim.refutes} refute it` },
-    drawn, element("circle", { class: "claim", cx: middle.x, cy: middle.y, r: 12 }),
-    element("text", { x: 12, y: middle.y - 20 }, label(claim.claim_text).slice(0, 34)))),
-    rows(found));
-}
-
+/** The named questions: those that need nothing can be asked at once, and all of them with what narrows them down. */
 function questions(views, chosen, parameters) {
-  const fields = element("span", { class: "filters" });
-  const describe = (view) => fill(fields, view.parameters.map((one) => element("label", { title: one.meaning }, one.name.replaceAll("_", " "),
+  const fields = element("div", { class: "fields" });
+  const describe = (view) => fill(fields, view.parameters.map((one) => element("label", {}, capital(one.name),
     element("input", { name: `p_${one.name}`, value: parameters.get(`p_${one.name}`) ?? "", required: one.required, placeholder: one.meaning }))));
   const select = element("select", { name: "name", "aria-label": "Question",
     onchange: () => describe(views.find((one) => one.name === select.value)) },
   views.map((one) => element("option", { value: one.name, selected: one.name === chosen.name }, one.answers)));
   describe(chosen);
-  return element("form", { onsubmit: submit("evidence") },
-    element("h2", {}, "Questions"), select, fields, element("button", {}, "Ask"));
+  return element("section", {}, element("h2", {}, "Questions"),
+    element("ul", { class: "questions" }, views.filter((one) => one.parameters.every((parameter) => !parameter.required)).slice(0, 5).map((one) =>
+      element("li", {}, element("a", { href: `/?view=evidence&name=${encodeURIComponent(one.name)}` }, one.answers)))),
+    element("details", { open: parameters.has("name") }, element("summary", {}, "All questions, with their parameters"),
+      element("form", { onsubmit: submit("evidence") }, select, fields, element("button", {}, "Ask"))));
 }
 
 function given(view, parameters) {
@@ -93,19 +77,26 @@ function given(view, parameters) {
 }
 
 function statement(answer) {
-  const text = element("textarea", { name: "sql", maxlength: 20000, spellcheck: "false", "aria-label": "SQL",
-    placeholder: "SELECT text FROM claims LIMIT 10" });
-  return element("form", { onsubmit: async (event) => {
+  const text = element("textarea", { name: "sql", maxlength: 20000, spellcheck: "false", "aria-label": "SQL" }, STATEMENTS[0][1]);
+  const run = async () => fill(answer, await api.sql(text.value).then(rows, shown));
+  return element("form", { onsubmit: (event) => {
     event.preventDefault();
-    fill(answer, await api.sql(text.value).then(rows, shown));
+    run();
   } }, element("h2", {}, "SQL"),
-  element("p", { class: "place" }, "One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. It can read nothing else and changes nothing."),
+  element("p", { class: "hint" }, "One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. It can read nothing else and changes nothing."),
+  element("p", { class: "chips" }, STATEMENTS.map(([name, sql]) => element("button", { type: "button", class: "small", onclick: () => {
+    text.value = sql;
+    run();
+  } }, name))),
   text, element("button", {}, "Run"));
 }
 
-function rows(found) {
+/** The rows of an answer. Claims and fragments lead to their documents. */
+function rows(found, view) {
   if (found.rows.length === 0) return element("p", {}, "No rows.");
-  return element("div", {},
+  const kinds = found.columns.map((name) => name.match(/^(claim|fragment)_id$/)?.[1]);
+  return element("section", {}, view ? element("h2", {}, view.answers) : null,
     element("p", { class: "place" }, `${count(found.row_count, "row")}${found.truncated ? ", and more" : ""}`),
-    table(found.columns.map((name) => name.replaceAll("_", " ")), found.rows));
+    table(found.columns.map((name) => capital(name.replace(/_id$/, ""))), found.rows.map((row) => row.map((value, at) =>
+      kinds[at] && value !== null ? element("a", { href: evidenceAddress(kinds[at], value) }, String(value)) : value))));
 }

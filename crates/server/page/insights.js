@@ -1,9 +1,10 @@
 // How past searches were answered: kept and empty over time, what was judged, latencies, slow queries, and reports of evaluations.
 
 import * as api from "./api.js";
-import { count, element, fill, section } from "./elements.js";
-import { bars, lineChart, percent, reliability } from "./plots.js";
+import { element, fill, section, tiles } from "./elements.js";
+import { bars, lineChart, reliability } from "./plots.js";
 import { reportOpener } from "./report.js";
+import { capital, count, cutName, day, figure, percent, wayName } from "./words.js";
 
 export async function show(view, parameters, rights) {
   fill(view, element("p", { class: "busy" }, "Counting …"));
@@ -14,30 +15,45 @@ export async function show(view, parameters, rights) {
       reportOpener());
     return;
   }
-  const day = (moment) => moment?.slice(0, 10);
+  const days = everyDay(stats.days);
+  const ms = (time) => time.toFixed(time < 10 ? 1 : 0);
+  const total = stats.latency.find((one) => one.stage === "total");
   fill(view,
     element("h1", {}, "Insights"),
-    element("p", {}, `${count(stats.queries, "search", "searches")} from ${day(stats.from)} to ${day(stats.to)}: `
-      + `${Math.round(stats.empty_rate * 100)}% came back empty, and the median kept ${stats.kept.p50}.`),
+    element("p", { class: "hint" }, `${day(stats.from)} to ${day(stats.to)}. Days are in UTC.`),
+    tiles([["Searches", figure(stats.queries)], ["Came back empty", percent(stats.empty_rate)], ["Results kept, median", figure(stats.kept.p50)],
+      total && ["Time, median", `${ms(total.p50_ms)} ms`], total && ["Time, slowest 5%", `${ms(total.p95_ms)} ms`]]),
     element("div", { class: "plots" },
-      bars("Searches a day", stats.days.map((one) => [one.date, one.queries, `${one.queries} searches, ${one.empty} of them empty`, one.empty])),
-      bars("Results kept", stats.kept.histogram.map((one) => [range(one), one.count, `${one.count} searches`, 0])),
-      bars("Median kept a day", stats.days.map((one) => [one.date, one.kept_p50 ?? 0, `${one.kept_p50 ?? 0} kept`, 0])),
-      bars("Slowest twentieth a day, ms", stats.days.map((one) => [
-        one.date, one.p95_ms ?? 0, one.p95_ms === null ? "none" : `${one.p95_ms.toFixed(0)} ms`, 0]))),
+      bars("Searches a day", "searches", days.map((one) => [day(one.date, true), one.queries, `${one.queries} searches, ${one.empty} of them empty`, one.empty]), "empty"),
+      bars("Results kept by a search", "searches", stats.kept.histogram.map((one) => [range(one), one.count, `${one.count} searches`, 0])),
+      bars("Results kept, median of a day", "results", days.map((one) => [day(one.date, true), one.kept_p50 ?? 0, `${one.kept_p50 ?? 0} kept`, 0])),
+      bars("Time of the slowest 5% of a day", "ms", days.map((one) => [
+        day(one.date, true), one.p95_ms ?? 0, one.p95_ms === null ? "none" : `${one.p95_ms.toFixed(0)} ms`, 0]))),
     // A token that is limited to namespaces gets no judgements, which are others' too.
     rights.namespaces ? null : judged(stats.judgements),
-    section("Time by stage, ms", ["stage", "median", "95%", "99%", "most"],
-      stats.latency.map((one) => [one.stage, ...[one.p50_ms, one.p95_ms, one.p99_ms, one.max_ms].map((time) => time.toFixed(1))])),
-    section("By cut", ["cut", "searches", "empty", "kept, mean"],
-      stats.methods.map((one) => [one.name, one.queries, one.empty, one.mean_kept.toFixed(1)])),
-    section("By way in", ["way in", "searches", "empty", "kept, mean"],
-      stats.entry_points.map((one) => [one.name, one.queries, one.empty, one.mean_kept.toFixed(1)])),
-    section("Slowest searches", ["when", "ms", "most of it in", "query"],
-      stats.slowest.map((one) => [one.at.slice(0, 19).replace("T", " "), one.total_ms.toFixed(0),
-        one.stage ? `${one.stage[0]} ${one.stage[1].toFixed(0)}` : null, one.text ?? "not recorded"])),
+    element("div", { class: "cards" },
+      section("Time by stage", ["Stage", "Median, ms", "95%, ms", "99%, ms", "Most, ms"],
+        stats.latency.map((one) => [capital(one.stage), ...[one.p50_ms, one.p95_ms, one.p99_ms, one.max_ms].map((time) => time.toFixed(1))])),
+      section("By cut", ["Cut", "Searches", "Empty", "Kept, mean"],
+        stats.methods.map((one) => [cutName(one.name), figure(one.queries), figure(one.empty), one.mean_kept.toFixed(1)])),
+      section("By way in", ["Way in", "Searches", "Empty", "Kept, mean"],
+        stats.entry_points.map((one) => [wayName(one.name), figure(one.queries), figure(one.empty), one.mean_kept.toFixed(1)])),
+      section("Slowest searches", ["When, UTC", "Time, ms", "Most of it in", "Query"],
+        stats.slowest.map((one) => [`${day(one.at)}, ${one.at.slice(11, 16)}`, one.total_ms.toFixed(0),
+          one.stage ? `${capital(one.stage[0])}, ${one.stage[1].toFixed(0)} ms` : null, one.text ?? "not recorded"]))),
     reportOpener());
 }
+
+/** The days of a period, also those without a search. */
+function everyDay(days) {
+  const known = new Map(days.map((one) => [one.date, one]));
+  const [first, last] = [days[0], days.at(-1)].map((one) => Date.parse(one?.date ?? 0) / 86_400_000);
+  const dates = Array.from({ length: last - first + 1 }, (_, at) => new Date((first + at) * 86_400_000).toISOString().slice(0, 10));
+  return dates.slice(-MOST_DAYS).map((date) => known.get(date) ?? { date, queries: 0, empty: 0, kept_p50: null, p95_ms: null });
+}
+
+/** Days that are drawn, the last ones. */
+const MOST_DAYS = 90;
 
 function range(bin) {
   if (bin.below === null) return `${bin.from}+`;
@@ -51,21 +67,22 @@ function judged({ searches, relevant, not_relevant: wrong, days, reliability: fo
     return [heading, element("p", {}, "No result was judged yet. Judgements show here how good the kept lists are, and whether probabilities come true.")];
   }
   let sum = 0;
-  const course = days.map((day) => ({ ...day, sum: sum += day.judgements }));
-  const asked = days.filter((day) => day.searches > 0);
-  const quality = ["precision", "recall", "f1"].map((name) => ({ name: name === "f1" ? "F1" : name, values: asked.map((day) => day[name]) }));
+  const course = days.map((one) => ({ ...one, sum: sum += one.judgements }));
+  const asked = days.filter((one) => one.searches > 0);
+  const quality = ["precision", "recall", "f1"].map((name) => ({ name: capital(name), values: asked.map((one) => one[name]) }));
   return [
     heading,
     element("p", {}, `${count(relevant + wrong, "result")} of ${count(searches, "search", "searches")} ${relevant + wrong === 1 ? "was" : "were"} judged, `
-      + `${relevant.toLocaleString("en")} of them relevant.`),
+      + `${figure(relevant)} of them relevant.`),
     element("div", { class: "plots" },
-      course.length > 1 ? lineChart("Judgements so far", course.map((day) => day.date), [{ name: "judgements", values: course.map((day) => day.sum) }],
-        { format: (value) => Math.round(value).toLocaleString("en") }) : null,
-      asked.length > 1 ? lineChart("Judged searches of a day", asked.map((day) => day.date), quality, { format: percent, top: 1 }) : null,
+      course.length > 1 ? lineChart("Judgements so far", course.map((one) => day(one.date, true)), [{ name: "judgements", values: course.map((one) => one.sum) }],
+        { format: (value) => figure(Math.round(value)) }) : null,
+      asked.length > 1 ? lineChart("Judged searches of a day", asked.map((one) => day(one.date, true)), quality, { format: percent, top: 1 }) : null,
       found ? reliability("Probabilities that came true", found.bins) : null),
     found ? element("p", { class: "place" }, `The calibration error is ${found.calibration_error.toFixed(3)} and the Brier score ${found.brier.toFixed(3)}. `
       + "People judge what they are shown, so bins of low probability hold few entries.") : null,
-    section("By day", ["day", "judgements", "judged searches", "precision", "recall", "F1"], days.map((day) => [
-      day.date, day.judgements, day.searches, percent(day.precision), percent(day.recall), percent(day.f1)]), "h3"),
+    days.length === 0 ? null : element("details", {}, element("summary", {}, "By day"), section("Judgements by day",
+      ["Day", "Judgements", "Judged searches", "Precision", "Recall", "F1"],
+      days.map((one) => [day(one.date), one.judgements, one.searches, percent(one.precision), percent(one.recall), percent(one.f1)]), "h3")),
   ];
 }

@@ -1,4 +1,4 @@
-// The views of the page, their addresses and the keyboard.
+// The views of the page, their addresses, the place in each of them, and the keyboard.
 
 import * as api from "./api.js";
 import * as compare from "./compare.js";
@@ -6,26 +6,38 @@ import * as contents from "./contents.js";
 import * as documents from "./document.js";
 import { element, fill, say } from "./elements.js";
 import * as evidence from "./evidence.js";
+import * as home from "./home.js";
 import * as insights from "./insights.js";
+import { forgetQuestions } from "./recent.js";
 import * as search from "./search.js";
 
-/** The views by the name in the address: their label in the menu, or null, and what shows them. */
-const VIEWS = {
-  search: ["Search", search.show],
-  compare: ["Compare", compare.show],
-  insights: ["Insights", insights.show],
-  evidence: ["Evidence", evidence.show],
-  index: ["Index", contents.show],
-  document: [null, documents.show],
-};
-const KEYS = [
-  ["/", "go to the search box"], ["↓ or j, ↑ or k", "next or previous result"], ["Enter", "open the result"],
-  ["← →", "move the cut, when the scores have the focus"], ["Esc", "put the cut back; leave the search box"], ["?", "show these keys"],
-];
+/** What shows each view, by its name in the address. */
+const VIEWS = { home: home.show, search: search.show, compare: compare.show, insights: insights.show, evidence: evidence.show, index: contents.show, document: documents.show };
+
+/** The views that bring the search field themselves. */
+const OWN_FIELD = new Set(["home", "compare"]);
 
 const view = document.getElementById("view");
 let rights = { needs_token: false, signed_in: true, may_judge: false, may_refresh: false };
 let shown = new AbortController();
+
+/** The name of the view that an address means. */
+function nameOf(parameters) {
+  const name = parameters.get("view") ?? "search";
+  if (name === "search" || !Object.hasOwn(VIEWS, name)) return parameters.get("query") ? "search" : "home";
+  return name;
+}
+
+/** What is around the view: the search field and the place in the menu. */
+function frame(name, parameters) {
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.view === (name === "home" ? "search" : name)) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.body.dataset.view = rights.signed_in ? name : "sign-in";
+  fill(document.getElementById("ask"), rights.signed_in && !OWN_FIELD.has(name) ? search.searchForm(parameters).form : null);
+  document.getElementById("leave").hidden = !(rights.needs_token && rights.signed_in);
+}
 
 /** Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. */
 async function route() {
@@ -33,22 +45,23 @@ async function route() {
   shown = new AbortController();
   const { signal } = shown;
   const parameters = new URLSearchParams(location.search);
-  const name = parameters.get("view") ?? "search";
-  const [, show] = VIEWS[name] ?? VIEWS.search;
-  for (const link of document.querySelectorAll("nav a")) {
-    link.toggleAttribute("aria-current", link.dataset.view === name);
-    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
-  }
-  document.getElementById("leave").hidden = !(rights.needs_token && rights.signed_in);
+  const name = nameOf(parameters);
+  const { y, focus } = history.state ?? {};
+  frame(name, parameters);
   if (!rights.signed_in) return signIn();
-  const place = element("div");
+  const place = element("div", { class: "place-of-view" });
   fill(view, place);
+  if (!y) window.scrollTo(0, 0);
   try {
-    await show(place, parameters, rights, signal);
+    await VIEWS[name](place, parameters, rights, signal);
+    if (signal.aborted) return;
+    if (focus) [...view.querySelectorAll("a.hit")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
+    if (y) window.scrollTo(0, y);
   } catch (problem) {
     if (signal.aborted) return;
     if (problem.status === 401) {
       rights = { ...rights, needs_token: true, signed_in: false };
+      frame(name, parameters);
       return signIn();
     }
     fill(place.querySelector(".answer") ?? place, element("p", { class: "warning", role: "alert" }, problem.message));
@@ -62,29 +75,51 @@ function signIn() {
     event.preventDefault();
     try {
       rights = await api.signIn(input.value);
-      route();
+      start();
     } catch (problem) {
       say(problem.status === 401 ? "The server does not know this token." : problem.message, true);
       input.select();
     }
-  } }, element("label", { for: "token" }, "This server needs a token"), input, element("button", {}, "Sign in")));
+  } }, element("label", { for: "token" }, "This server needs a token"), input, element("button", { class: "primary" }, "Sign in")));
   input.focus();
 }
 
-function go(address) {
+/** Keeps where one is in a view, so that the way back leads there. */
+function keepPlace(focus = history.state?.focus) {
+  history.replaceState({ y: Math.round(window.scrollY), focus }, "");
+}
+
+function go(address, focus) {
+  keepPlace(focus);
   history.pushState(null, "", address);
-  window.scrollTo(0, 0);
   route();
 }
 
+/** Shows the view, and the menu entry of what only some indexes have. */
+function start() {
+  route();
+  if (rights.signed_in) api.about().then(({ evidence: known = [] }) => {
+    document.querySelector("nav [data-view=evidence]").hidden = !known.some((one) => one.claims + one.fragments > 0);
+  }, () => {});
+}
+
+let scrolled = null;
+history.scrollRestoration = "manual";
+window.addEventListener("scroll", () => {
+  clearTimeout(scrolled);
+  scrolled = setTimeout(keepPlace, 150);
+}, { passive: true });
 window.addEventListener("go", (event) => go(event.detail));
-window.addEventListener("popstate", route);
+window.addEventListener("popstate", () => {
+  clearTimeout(scrolled);
+  route();
+});
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!link || !plain || link.origin !== location.origin || link.pathname !== "/" || link.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
-  go(link.getAttribute("href"));
+  go(link.getAttribute("href"), link.getAttribute("href"));
 });
 
 document.addEventListener("keydown", (event) => {
@@ -103,16 +138,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-fill(document.querySelector("nav"), Object.entries(VIEWS).filter(([, [label]]) => label).map(([name, [label]]) =>
-  element("a", { href: name === "search" ? "/" : `/?view=${name}`, "data-view": name }, label)));
-fill(document.getElementById("keys"), element("h2", {}, "Keys"),
-  element("dl", {}, KEYS.map(([key, does]) => [element("dt", {}, key), element("dd", {}, does)])),
+fill(document.getElementById("keys"), element("h2", {}, "Keys"), home.keyList(),
   element("form", { method: "dialog" }, element("button", {}, "Close")));
 document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
 document.getElementById("leave").addEventListener("click", async () => {
   await api.signOut();
+  forgetQuestions();
   rights = await api.rights();
   route();
 });
 
-api.rights().then((known) => { rights = known; }, (problem) => say(problem.message, true)).then(route);
+frame(nameOf(new URLSearchParams(location.search)), new URLSearchParams(location.search));
+api.rights().then((known) => { rights = known; }, (problem) => say(problem.message, true)).then(start);

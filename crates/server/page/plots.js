@@ -1,30 +1,43 @@
 // Plots of figures. Each has a title, and a sentence or a table with the same figures for those who hear them.
 
-import { count, element, table } from "./elements.js";
+import { element, table } from "./elements.js";
+import { count, figure, percent } from "./words.js";
 
 const SIDE = 220, LEFT = 34, RIGHT = 20, TOP = 8, BOTTOM = 22;
-
-/** A share as a percentage. */
-export const percent = (share) => share === null || share === undefined ? "–" : `${Math.round(share * 100)}%`;
 
 function plot(title, width, height, sentence, drawn, ...below) {
   return element("figure", {}, element("figcaption", {}, title),
     element("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: ${sentence}` }, drawn), below);
 }
 
-/** Bars with a name, a height, a sentence, and the part of them that is drawn apart. */
-export function bars(title, rows) {
-  const shown = rows.slice(-60);
-  const top = Math.max(...shown.map(([, height]) => height), 1e-9);
-  const width = 300, height = 120, step = width / Math.max(shown.length, 6);
-  const y = (value) => height - (height - 4) * value / top;
-  const bar = ([name, value, sentence, part], at) => element("g", {},
-    element("rect", { class: "kept", x: at * step, y: y(value), width: Math.max(step - 2, 1), height: height - y(value) }),
-    part > 0 ? element("rect", { class: "dropped", x: at * step, y: y(part), width: Math.max(step - 2, 1), height: height - y(part) }) : null,
+/** Bars over a unit, each with a name, a height, a sentence, and the part of it that is drawn apart and called `apart`. */
+export function bars(title, unit, rows, apart) {
+  const top = niceTop(Math.max(...rows.map(([, height]) => height), 1));
+  const width = 320, height = 150, floor = height - BOTTOM, step = (width - LEFT - 6) / Math.max(rows.length, 6);
+  const x = (at) => LEFT + step * at, y = (value) => floor - (floor - TOP) * value / top;
+  const rect = (kind, at, value) => element("rect", { class: kind, x: (x(at) + step * 0.12).toFixed(2), y: y(value).toFixed(2),
+    width: (step * 0.76).toFixed(2), height: (floor - y(value)).toFixed(2) });
+  const bar = ([name, value, sentence, part], at) => element("g", {}, rect("kept", at, value), part > 0 ? rect("apart", at, part) : null,
     element("title", {}, `${name}: ${sentence}`));
-  const sentences = shown.map(([name, , sentence]) => `${name} ${sentence}`).join("; ");
-  return plot(title, width, height, sentences, shown.map(bar), element("p", { class: "place" }, shown.length > 1
-    ? `${shown[0][0]} to ${shown.at(-1)[0]}, at most ${Math.round(top * 10) / 10}` : sentences));
+  const text = (left, down, content, anchor) => element("text", { x: left, y: down, "text-anchor": anchor }, content);
+  const named = rows.length <= NAMED ? rows.map((_, at) => at) : [0, rows.length - 1];
+  const anchor = (at) => rows.length <= NAMED ? "middle" : at === 0 ? "start" : "end";
+  const under = (at) => rows.length <= NAMED ? x(at + 0.5) : at === 0 ? x(0) : x(rows.length);
+  return plot(`${title}`, width, height, rows.map(([name, , sentence]) => `${name} ${sentence}`).join("; "), [
+    [top, top / 2].map((value) => element("line", { class: "grid", x1: LEFT, x2: width - 6, y1: y(value), y2: y(value) })),
+    [top, top / 2, 0].map((value) => text(LEFT - 5, y(value) + 4, figure(value), "end")),
+    rows.map(bar), element("line", { class: "axis", x1: LEFT, x2: width - 6, y1: floor, y2: floor }),
+    named.map((at) => text(under(at), height - 6, rows[at][0], anchor(at))),
+  ], element("p", { class: "legend" }, element("span", { class: "kept" }, unit), apart ? [" ", element("span", { class: "apart-bar" }, apart)] : null));
+}
+
+/** Bars that have a name each. Of more, the first and the last have one. */
+const NAMED = 9;
+
+/** A round number that is not below a value, and even, so that its half is whole. */
+function niceTop(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Math.max(2, [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value));
 }
 
 /** A square from 0 to 1 on both sides, with its axes and the diagonal. */

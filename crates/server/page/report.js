@@ -1,7 +1,8 @@
 // A report of an evaluation, from a file that stays in the browser.
 
-import { count, element, fill, section } from "./elements.js";
-import { intervals, lineChart, percent, reliability, shares } from "./plots.js";
+import { element, fill, section } from "./elements.js";
+import { intervals, lineChart, reliability, shares } from "./plots.js";
+import { count, percent } from "./words.js";
 
 /** The version of the form that this page reads. */
 const FORMAT = 1;

@@ -1,113 +1,177 @@
-// The search: results by entry, the reason for their number, and the scores beside them with the cut drawn in.
+// The search: one list of entries with the line where relevance ends, the reason for it, the filters and the curve beside it.
 
 import * as api from "./api.js";
+import { colouring, isProse } from "./colours.js";
 import { documentAddress } from "./document.js";
-import { element, fill, marked, say, submit } from "./elements.js";
-import { placeOf, scores } from "./scores.js";
+import { element, fill, marked, prose, say, snippet, submit } from "./elements.js";
+import { chips, filters, FILTERS, requestOf } from "./filters.js";
+import { remember } from "./recent.js";
+import { scores } from "./scores.js";
+import { capital, count, day, figure, headings, languageName, percent } from "./words.js";
 
-/** Filters: the name of the parameter, the label, and an example. */
-const FILTERS = [
-  ["collections", "Collection", "code, docs, issues"],
-  ["namespaces", "Namespace", "name"],
-  ["languages", "Language", "rust"],
-  ["kinds", "Kind", "function"],
-  ["paths", "Path", "src/**"],
-  ["states", "State", "open"],
-  ["labels", "Label", "bug"],
-  ["since", "Since", "2026-01-31"],
-  ["until", "Until", "2026-12-31"],
-];
+/** Entries that are drawn at a time, and those of them below the line. */
+const PORTION = 100, BELOW = 5;
 
-const LISTS = new Set(FILTERS.map(([name]) => name).filter((name) => name !== "since" && name !== "until"));
-
-/** Results that are drawn at a time. */
-const PORTION = 100;
+/** Further passages of an entry that are shown at once. */
+const FURTHER = 2;
 
 /** What was judged on this page, by query and passage, so that the same search shows it again. */
 const judgements = new Map();
 
-export async function show(view, parameters, rights, signal) {
-  const query = parameters.get("query") ?? "";
+/** The last answers by their request, with the place of the line, so that the way back leads to the same list at once. */
+const answers = new Map();
+const MOST_ANSWERS = 8;
+
+/** The search field. What filters the answers goes with it. */
+export function searchForm(parameters) {
   const input = element("input", {
-    id: "query", type: "search", name: "query", value: query, autocomplete: "off", spellcheck: "false", maxlength: 8000,
-    "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
+    id: "query", type: "search", name: "query", value: parameters.get("view") ? "" : parameters.get("query") ?? "", autocomplete: "off",
+    spellcheck: "false", maxlength: 8000, "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
   });
-  const filters = FILTERS.map(([name, label, example]) => element("label", {}, label,
-    element("input", { name, value: parameters.get(name) ?? "", placeholder: example })));
-  const inUse = FILTERS.some(([name]) => parameters.get(name));
-  const form = element("form", { role: "search", onsubmit: submit("search") },
-    element("div", { class: "ask" }, input, element("button", {}, "Search")),
-    element("details", { open: inUse }, element("summary", {}, "Filters"), element("div", { class: "filters" }, filters)));
-  const answer = element("div", { class: "answer" });
-  fill(view, form, answer);
-  document.title = query ? `${query} – Tamis` : "Tamis";
-  if (!query) {
-    input.focus();
-    fill(answer, element("p", { class: "hint" }, "Ask in your own words, or paste a name or an error message. ",
-      "You get what answers the question, and nothing if nothing does."));
-    return;
-  }
-  fill(answer, element("p", { class: "busy" }, "Searching …"));
-  const request = { query, limit: 100, context: 4 };
-  for (const [name] of FILTERS) {
-    const value = (parameters.get(name) ?? "").trim();
-    if (value) request[name] = LISTS.has(name) ? value.split(",").map((one) => one.trim()).filter(Boolean) : value;
-  }
+  const kept = parameters.get("view") ? [] : FILTERS.map((name) => [name, parameters.get(name)]).filter(([, value]) => value);
+  const form = element("form", { role: "search", class: "ask", onsubmit: submit("search") },
+    input, kept.map(([name, value]) => element("input", { type: "hidden", name, value })), element("button", { class: "primary" }, "Search"));
+  return { form, input };
+}
+
+export async function show(view, parameters, rights, signal) {
+  const query = parameters.get("query");
+  const answer = element("div", { class: "answer" }, element("p", { class: "busy" }, "Searching …"));
+  fill(view, answer);
+  document.title = `${query} – Tamis`;
+  const request = { query, limit: 100, context: 4, ...requestOf(parameters) };
+  const key = JSON.stringify(request);
   try {
-    present(answer, await api.search(request, signal), query, rights);
+    const found = answers.get(key) ?? await api.search(request, signal);
+    answers.delete(key);
+    answers.set(key, found);
+    if (answers.size > MOST_ANSWERS) answers.delete(answers.keys().next().value);
+    remember(query);
+    present(answer, found, query, parameters, rights);
   } catch (problem) {
     if (problem.name !== "AbortError") throw problem;
   }
 }
 
-function present(answer, found, query, rights) {
+function present(answer, found, query, parameters, rights) {
   say(found.summary);
-  const list = element("ol", { class: "results" });
-  const more = portions(list, found.results, (hit) => result(hit, found, query, rights));
-  const moved = element("div", { class: "moved" });
   const pool = (found.pool ?? []).filter((one) => Number.isFinite(one.score));
-  fill(answer,
-    element("div", { class: "column" },
-      element("p", { class: "reason" }, found.summary),
-      (found.warnings ?? []).map((warning) => element("p", { class: "warning" }, warning)),
-      found.fallback_reason ? element("p", { class: "warning" }, `Answered with less than asked for: ${found.fallback_reason}.`) : null,
-      list,
-      more,
-      found.nearest.length > 0 ? below(found, query) : null,
-      moved),
-    pool.length > 0 ? element("aside", { class: "scores", "aria-label": "Scores" }, scores(found, pool, list, moved, query)) : null);
-}
-
-/** Fills a list by portions and returns the button for the next one, which leads the keyboard to the first new result. */
-function portions(list, results, drawn) {
-  const button = element("button", { type: "button", class: "more", onclick: () => add(true) });
-  const add = (focus) => {
-    const start = list.children.length;
-    list.append(...results.slice(start, start + PORTION).map(drawn));
-    list.dispatchEvent(new Event("more"));
-    const rest = results.length - list.children.length;
-    button.hidden = rest === 0;
-    fill(button, `Show ${Math.min(PORTION, rest).toLocaleString("en")} more of ${results.length.toLocaleString("en")}`);
-    if (focus) list.children[start].querySelector("a.hit").focus();
+  const entries = entriesOf(found, pool);
+  const { keep, candidates } = found.cut;
+  const headline = element("div", { class: "headline" });
+  const list = element("ol", { class: "results" });
+  const line = element("li", { class: "cut" });
+  const more = element("button", { type: "button", class: "more", onclick: () => draw(list.querySelectorAll(":scope > .entry").length + PORTION, true) });
+  let now = found.moved ?? keep;
+  const curve = pool.length > 0 ? scores(found, pool, now, query, (to) => place(to)) : null;
+  const draw = (to, focus) => {
+    const drawn = [...list.querySelectorAll(":scope > .entry")];
+    const added = entries.slice(drawn.length, to).map((one) => one.snippet === undefined ? row(one, query) : full(one, found, query, rights));
+    list.append(...added);
+    const rest = entries.length - drawn.length - added.length;
+    more.hidden = rest === 0;
+    const isBelow = drawn.length + added.length >= keep;
+    fill(more, `Show ${figure(Math.min(PORTION, rest))} more${isBelow ? " below the line" : ` of ${figure(entries.length)}`}`);
+    place(now);
+    if (focus) added[0]?.querySelector("a.hit").focus();
   };
-  add(false);
-  return button;
+  /** Puts the line behind a number of entries: the headline, the list and the curve follow in place. */
+  const place = (to) => {
+    const isMoved = to !== now;
+    now = to;
+    found.moved = now === keep ? undefined : now;
+    const drawn = list.querySelectorAll(":scope > .entry");
+    if (isMoved && now > drawn.length) return draw(Math.min(now + BELOW, drawn.length + PORTION));
+    list.insertBefore(line, drawn[now] ?? null);
+    line.hidden = now >= entries.length || (now > drawn.length && drawn.length < keep);
+    const next = pool[now]?.probability;
+    fill(line, element("span", {}, now === keep ? keep > 0 ? "Relevance ends here" : "Nearest, but not relevant" : "Your line"),
+      next == null ? null : element("span", { class: "place" }, `the next has ${percent(next)}`));
+    fill(headline, now === keep ? itself(found) : [
+      element("h1", { class: "reason" }, `${figure(now)} of ${figure(candidates)} by your line`),
+      element("p", { class: "why" }, `${now < keep ? `${count(keep - now, "result")} would go` : `${count(now - keep, "more entry", "more entries")} would come`}. `
+        + `Tamis itself keeps ${figure(keep)}. `, element("button", { type: "button", class: "small", onclick: () => curve.move(keep) }, "Put it back"))]);
+  };
+  const remarks = [...(found.warnings ?? []), found.fallback_reason ? `Answered with less than asked for: ${found.fallback_reason}.` : null];
+  fill(answer, filters(found, entries, parameters), element("div", { class: "column" }, headline, chips(parameters),
+    remarks.filter(Boolean).map((remark) => element("p", { class: "warning" }, remark)), list, more), curve?.aside);
+  draw(Math.min(PORTION, Math.max(found.results.length, Math.min(keep, entries.length)) + BELOW));
 }
 
-function result(hit, found, query, rights) {
-  const address = documentAddress(hit, query);
-  const place = hit.url ? hit.title ?? hit.path : `${hit.path}:${hit.start_line}`;
-  const facts = [hit.kind, hit.language, hit.author, hit.dated_at?.slice(0, 10)].filter(Boolean).join(" · ");
-  const further = hit.passages.length === 0 ? null : element("ul", { class: "further" }, hit.passages.map((passage) => element("li", {},
-    element("a", { href: documentAddress({ ...hit, ...passage }, query) }, `${passage.start_line}–${passage.end_line}`),
-    " ", element("code", {}, marked(passage.snippet.trim(), query)))));
-  return element("li", {},
-    element("h2", {}, element("a", { href: address, class: "hit" }, hit.symbol ?? hit.title ?? place)),
-    element("p", { class: "place" }, element("a", { href: address }, place), facts ? ` · ${facts}` : "", said(hit) || likely(hit)),
-    element("pre", { tabindex: 0 }, element("code", {}, marked(hit.snippet, query))),
-    further,
-    hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null,
-    rights.may_judge && found.query_id ? judging(hit, found.query_id, query) : null);
+/** The results, then what is below the line: the nearest first, and the others of the pool in their order. */
+function entriesOf(found, pool) {
+  const key = (one) => `${one.namespace}:${one.path}:${one.start_line}`;
+  const known = new Map(pool.map((one) => [key(one), one]));
+  const results = found.results.map((hit, at) => ({ ...hit, at }));
+  const nearest = found.nearest.map((one) => ({ ...known.get(key(one)), ...one }));
+  const taken = new Set(nearest.map(key));
+  return [...results, ...pool.slice(0, found.cut.keep).slice(results.length), ...nearest, ...pool.slice(found.cut.keep).filter((one) => !taken.has(key(one)))];
+}
+
+/** What the search itself decided, and its reason in words. */
+function itself({ summary, cut, pool, missing_words: missing = [] }) {
+  const head = summary.match(/^(.*?)(?: \(.*?\))?(?:[:;] .*|\.)?$/)[1];
+  const [last, next] = [pool?.[cut.keep - 1]?.probability, pool?.[cut.keep]?.probability];
+  const reason = capital(cut.reason.replace(/\.$/, ""));
+  const words = missing.length > 0 && cut.keep === 0 ? ` No passage has “${missing.slice(0, 3).join("”, “")}”.` : "";
+  return [element("h1", { class: "reason" }, head), cut.candidates === 0 && words === "" ? null : element("p", { class: "why" }, cut.keep === 0 && next != null
+    ? `The nearest has ${percent(next)}.` : last != null && next != null ? `${reason}: ${percent(next)} after ${percent(last)}.` : `${reason}.`, words)];
+}
+
+/** The name of an entry, its place and what is known of it. */
+function naming(hit, query) {
+  const issue = hit.path.match(/^(?:issue|pull):(\d+)$/)?.[1];
+  const title = hit.symbol ?? (hit.title ? headings(hit.title) : `${hit.path}:${hit.start_line}`);
+  const address = documentAddress({ ...hit, end_line: hit.end_line ?? hit.start_line }, query);
+  const isPull = hit.attributes?.type?.includes("pull_request");
+  const place = issue ? `${isPull ? "Pull request" : "Issue"} #${issue}` : `${hit.path}:${hit.start_line}`;
+  return { issue, title, address, place, link: element("a", { href: address, class: hit.symbol ? "hit symbol" : "hit" }, title) };
+}
+
+/** The probability of an entry, or what people said of it. */
+function chance(one) {
+  const said = one.judged_relevant;
+  if (said === null || said === undefined) return one.probability == null ? null : element("span", { class: "chance", title: "Probability that it answers" }, percent(one.probability));
+  return element("span", { class: "chance" }, said ? "judged relevant" : "judged not relevant");
+}
+
+/** An entry below the line. */
+function row(one, query) {
+  const { link, place } = naming(one, query);
+  return element("li", { class: "entry row" }, element("div", { class: "head" }, element("span", { class: "title" }, link),
+    element("span", { class: "place" }, place), chance(one)));
+}
+
+function full(hit, found, query, rights) {
+  const { link, place, address, issue } = naming(hit, query);
+  const [state] = hit.attributes?.state ?? [];
+  const said = issue ? [`${hit.kind === "comment" ? "comment" : "opened"}${hit.author ? ` by ${hit.author}` : ""}`] : [capital(hit.kind), languageName(hit.language), hit.author];
+  const facts = [...said, hit.dated_at && (issue || hit.author) ? day(hit.dated_at) : null].filter(Boolean).join(" · ");
+  return element("li", { class: "entry" },
+    element("div", { class: "head" }, element("h2", { class: "title" }, link), chance(hit)),
+    element("div", { class: "meta" }, element("p", { class: "place" }, issue && state ? element("span", { class: `chip state-${state}` }, state) : null,
+      element("a", { href: address }, place), ` · ${facts}`, issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
+      rights.may_judge && found.query_id ? judging(hit, found.query_id, query) : null),
+    element("div", { class: "body" }, passage(hit, hit.snippet, query), further(hit, query),
+      hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null));
+}
+
+/** The best passage: code as in the document, prose as prose, without a first line that repeats the title. */
+function passage(hit, text, query) {
+  if (!isProse(hit.language, hit.collection)) return snippet(text, query, colouring(hit.language));
+  const [first, ...others] = text.trim().split("\n");
+  const repeats = others.length > 0 && hit.title?.split(" > ").at(-1) === first.replace(/^#+ /, "");
+  return prose(repeats ? others.join("\n").trim() : text.trim(), query);
+}
+
+/** The next passages of an entry, a line each, and the others behind their number. */
+function further(hit, query) {
+  const item = (passage) => element("li", {},
+    element("a", { href: documentAddress({ ...hit, ...passage }, query) }, passage.symbol ?? `line ${passage.start_line}`), " ",
+    element("span", { class: isProse(hit.language, hit.collection) ? null : "symbol" }, marked(passage.snippet.trim(), query)));
+  const [first, others] = [hit.passages.slice(0, FURTHER), hit.passages.slice(FURTHER)];
+  return first.length === 0 ? null : element("div", { class: "further" }, element("ul", {}, first.map(item)), others.length === 0 ? null
+    : element("details", {}, element("summary", {}, `and ${figure(others.length)} more`), element("ul", {}, others.map(item))));
 }
 
 /** One click says whether a result answers the question; the same question obeys it from then on. */
@@ -115,10 +179,11 @@ function judging(hit, queryId, query) {
   const subject = JSON.stringify([query, hit.id]);
   const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(judgements.get(subject) === (at === 0))));
   const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant]) =>
-    element("button", { type: "button", onclick: async () => {
+    element("button", { type: "button", class: "small", onclick: async () => {
       try {
         await api.judge(queryId, hit.id, relevant);
         judgements.set(subject, relevant);
+        answers.clear();
         press();
         say(`${hit.path} is noted as ${label.toLowerCase()}.`, true);
       } catch (problem) {
@@ -127,25 +192,4 @@ function judging(hit, queryId, query) {
     } }, label));
   press();
   return element("p", { class: "judging" }, buttons);
-}
-
-/** The entries below the line, a line each. */
-function below(found, query) {
-  return element("section", { class: "below" },
-    element("h2", {}, found.results.length > 0 ? "Less likely" : "Nearest"),
-    element("ol", {}, found.nearest.map((one) => element("li", {}, placeOf(one, query), said(one) || likely(one)))));
-}
-
-/** What people said of an entry for this question, if they said something. */
-function said(one) {
-  if (one.judged_relevant === null || one.judged_relevant === undefined) return "";
-  return one.judged_relevant ? " · judged relevant" : " · judged not relevant";
-}
-
-/** The probability of an entry, where there is one. */
-function likely(one) {
-  if (one.probability === null || one.probability === undefined) return "";
-  const percent = Math.round(one.probability * 100);
-  const shown = percent === 0 && one.probability > 0 ? "<1" : percent === 100 && one.probability < 1 ? ">99" : percent;
-  return ` · ${shown}% likely`;
 }

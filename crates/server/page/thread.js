@@ -1,6 +1,6 @@
 // An issue as a thread: what is known of it, and each text as a block of its own with its author and date.
 
-import { element, marked } from "./elements.js";
+import { element, prose } from "./elements.js";
 
 const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC`;
 const HEAD = /^(Issue|Pull request) #(\d+) · (.+)$/;
@@ -80,18 +80,5 @@ export function threadParts({ parts }, query, hit) {
   return element("ol", { class: "thread" }, parts.map((part) => element("li", {},
     element("h2", {}, element("span", { class: "author" }, part.author ?? "somebody"), ` ${part.said} `,
       part.at ? element("time", { class: "place", datetime: part.at.replace(" UTC", "Z").replace(" ", "T") }, part.at) : null),
-    part.text ? saidLines(part, query, hit) : element("p", { class: "place" }, "No text."))));
-}
-
-/** The lines of a text. Those between fences are code, whose columns matter. */
-function saidLines({ text, first }, query, hit) {
-  let fence = null;
-  return element("div", { class: "said" }, text.split("\n").map((line, at) => {
-    const number = first + at;
-    const mark = line.match(/^\s*(```+|~~~+)/)?.[1];
-    const isCode = fence !== null || mark !== undefined;
-    if (mark && (fence === null || mark.startsWith(fence))) fence = fence === null ? mark : null;
-    const classes = [isCode && "code", number >= hit[0] && number <= hit[1] && "hit"].filter(Boolean).join(" ");
-    return element("div", { id: `L${number}`, class: classes || null }, marked(line, query));
-  }));
+    part.text ? prose(part.text, query, part.first, hit) : element("p", { class: "place" }, "No text."))));
 }

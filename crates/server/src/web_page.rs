@@ -25,13 +25,17 @@ macro_rules! asset {
     };
 }
 
-pub(crate) static ASSETS: [Asset; 20] = [
+pub(crate) static ASSETS: [Asset; 24] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
     asset!("/page/main.js", SCRIPT, "main.js"),
     asset!("/page/api.js", SCRIPT, "api.js"),
     asset!("/page/elements.js", SCRIPT, "elements.js"),
+    asset!("/page/words.js", SCRIPT, "words.js"),
+    asset!("/page/home.js", SCRIPT, "home.js"),
+    asset!("/page/recent.js", SCRIPT, "recent.js"),
+    asset!("/page/filters.js", SCRIPT, "filters.js"),
     asset!("/page/search.js", SCRIPT, "search.js"),
     asset!("/page/scores.js", SCRIPT, "scores.js"),
     asset!("/page/curve.js", SCRIPT, "curve.js"),

@@ -20,7 +20,9 @@ try {
   await page.keyboard.press("Enter");
   await results(page).first().waitFor();
   check("the address carries the query", page.url().includes("query=when+is"), page.url());
-  check("the answer gives its reason", /^\d+ of \d+ looks? relevant \(\d+%/.test(await page.locator(".reason").first().textContent()));
+  check("the answer says how much is relevant", /^\d+ of \d+ looks? relevant$/.test(await page.locator(".reason").textContent()));
+  check("and why the list ends", /^The next .*: <?\d+% after >?\d+%\.$/.test(await page.locator(".why").textContent()), await page.locator(".why").textContent());
+  check("the line stands behind what is relevant", await page.locator(".cut + .row").count() === 1);
   const kept = await results(page).count();
   check("words of the query are marked", await page.locator(".results mark").count() > 0);
   await browser.accessible(page, "a search");
@@ -30,17 +32,19 @@ try {
   const box = await curve.boundingBox();
   await page.mouse.move(box.x + 12, box.y + 80);
   await page.locator(".pointed a").first().waitFor();
-  check("pointing shows a passage", (await page.locator(".pointed").textContent()).startsWith("1. "));
+  check("pointing names an entry", (await page.locator(".pointed").textContent()).startsWith("1. "));
   await page.mouse.down();
   await page.mouse.move(box.x + box.width - 2, box.y + 80, { steps: 5 });
   await page.mouse.up();
-  check("dragging shows what would come", await page.locator(".coming li").count() === total - kept, `${total} − ${kept}`);
+  const above = async () => page.locator(".results > .entry").evaluateAll((all) => all.filter((entry) => !entry.matches(".cut ~ .entry")).length);
+  check("dragging puts the line behind all", await above() === total, `${await above()} of ${total}`);
+  check("and the headline follows", (await page.locator(".reason").textContent()) === `${total} of ${total} by your line`);
   await curve.focus();
   await page.keyboard.press("Home");
-  check("moving it to the start greys all results", await page.locator(".results > li.gone").count() === kept);
+  check("moving it to the start puts it before all", await above() === 0 && await page.locator(".why").textContent().then((why) => why.includes("would go")));
   await page.keyboard.press("Escape");
-  check("Escape puts the cut back", await curve.getAttribute("aria-valuenow") === String(kept));
-  await page.locator("h2").first().click();
+  check("Escape puts it back", await curve.getAttribute("aria-valuenow") === String(kept) && await above() === kept);
+  await page.locator(".reason").click();
   await page.keyboard.press("j");
   const name = await page.evaluate(() => document.activeElement.textContent);
   await page.keyboard.press("Enter");
@@ -51,6 +55,7 @@ try {
   await page.goBack();
   await results(page).first().waitFor();
   check("back leads to the results", await results(page).count() === kept);
+  check("and to the one that was opened", await page.evaluate(() => document.activeElement.textContent) === name);
   await page.locator(".judging button").first().click();
   await page.locator("#said.shown").waitFor();
   check("a judgement is noted", (await page.locator("#said").textContent()).includes("is noted as relevant"));
@@ -60,9 +65,27 @@ try {
   await page.locator(".reason").first().waitFor();
   const places = await page.locator(".results .place a").allTextContents();
   check("a filter holds", places.every((place) => /\.py:\d+$/.test(place)), places.join(" "));
+  await page.locator(".chip.remove").click();
+  await page.waitForURL((address) => !address.search.includes("languages"));
+  await page.locator(".filters .choice", { hasText: "Rust" }).first().click();
+  await page.waitForURL(/languages=rust/);
+  await page.locator(".reason").waitFor();
+  check("a choice filters, and its chip takes it away", await page.locator(".chip.remove").textContent() === "Rust");
+  check("the other choices stay", await page.locator(".filters .choice", { hasText: "Python" }).count() > 0);
+  await page.goto(openUrl);
+  await page.locator(".asked h2", { hasText: "Recent" }).waitFor();
+  check("the first view names the index and its size", await page.locator("h1").textContent() === "mill"
+    && /^[\d,]+ documents, [\d,]+ passages/.test(await page.locator(".size").textContent()), await page.locator(".size").textContent());
+  check("and has questions to begin with", await page.locator(".asked li a").count() >= 3);
+  await browser.accessible(page, "the first view");
+  const example = page.locator(".asked section", { hasText: "Try" }).locator("a").first();
+  const question = await example.textContent();
+  await example.click();
+  await results(page).first().waitFor();
+  check("an example has an answer", await page.locator("#query").inputValue() === question, question);
   await search(page, openUrl, "who won the football world cup");
   check("an empty answer says so", (await page.locator(".reason").first().textContent()).startsWith("Nothing clearly relevant"));
-  check("and names what came nearest", await page.locator(".below li").count() > 0);
+  check("and names what came nearest", await page.locator(".cut + .row").count() > 0);
   await browser.accessible(page, "an empty answer");
   await search(page, openUrl, "hostile kettle");
   check("hostile text is shown", (await page.locator(".results").textContent()).includes("<img src=x onerror=alert(1)>"));
@@ -88,13 +111,13 @@ try {
 
   // The other views, in both themes and on small and large screens.
   for (const [name, path, sign] of [
-    ["cuts side by side", "/?view=compare&query=retry&cut=auto&cut=background&cut=fixed:k%3D3", ".columns section"],
+    ["cuts side by side", "/?view=compare&query=retry&cut=auto&cut=background&cut=fixed:k%3D3", ".matrix tbody tr"],
     ["insights", "/?view=insights", ".plot"], ["evidence", "/?view=evidence", ".claims li"], ["the index", "/?view=index", ".figures"],
-    ["the search", "/?query=retry", ".results li"],
-    ["an issue", "/?view=document&at=issue:12&from=11&to=11&query=put+aside", ".thread .hit"],
+    ["the search", "/?query=retry", ".results .entry"],
+    ["the first view", "/", ".asked li"], ["an issue", "/?view=document&at=issue:12&from=11&to=11&query=put+aside", ".thread .hit"],
     ["a claim", "/?view=document&at=claim:c1", ".stance li"], ["a fragment", "/?view=document&at=fragment:f3", ".stance li"],
   ]) {
-    for (const [width, colorScheme] of [[375, "dark"], [2560, "light"]]) {
+    for (const [width, colorScheme] of [[375, "dark"], [768, "light"], [1400, "dark"], [2560, "light"]]) {
       const other = await browser.opened(openUrl, { viewport: { width, height: 900 }, colorScheme });
       await other.goto(openUrl + path);
       await other.locator(sign).first().waitFor();

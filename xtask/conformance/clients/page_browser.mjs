@@ -47,7 +47,7 @@ export class Browser {
   }
 
   results(page) {
-    return page.locator(".results > li");
+    return page.locator(".results > .entry:not(.row)");
   }
 
   async search(page, base, query) {

@@ -22,7 +22,7 @@ async function threads(browser, page, base) {
   const said = await texts(".thread h2");
   check("each text has its author and date", said.join() === "ada wrote 2026-10-02 08:00 UTC,grace commented 2026-10-02 09:10 UTC,"
     + "ada commented 2026-10-03 09:50 UTC", said.join());
-  check("the hit is marked", await page.locator(".said .hit").count() > 0);
+  check("the hit is marked", await page.locator(".thread .prose .hit").count() > 0);
   const open = async (path) => {
     await page.goto(`${base}/?view=document&at=${path}`);
     await page.locator("h1").waitFor();
@@ -30,7 +30,7 @@ async function threads(browser, page, base) {
   await open("issue:18");
   check("a hostile thread is text", (await page.locator("article").textContent()).includes("<script>alert(6)</script>")
     && await page.locator("article img, article svg, article script, article a[href^='javascript:']").count() === 0);
-  check("with its code", (await texts(".said .code")).includes("hostile  code"));
+  check("with its code", (await texts(".thread .prose .code")).includes("hostile  code"));
   check("and an empty comment", (await texts(".thread li:last-child")).join().includes("No text."));
   await open("issue:19");
   check("a thread that quotes a heading shows its lines", await page.locator(".lines").count() === 1 && await page.locator(".thread").count() === 0);
@@ -61,6 +61,7 @@ async function claims(browser, page, base) {
 
 async function judgements(browser, page, base) {
   const check = browser.check.bind(browser);
+  const texts = (selector) => page.locator(selector).allTextContents();
   await browser.search(page, base, "how does the lock work");
   const buttons = page.locator(".judging").first().locator("button");
   await buttons.nth(1).click();
@@ -69,7 +70,7 @@ async function judgements(browser, page, base) {
   await page.locator("article").waitFor();
   await page.goBack();
   await page.locator(".judging").first().waitFor();
-  const below = await page.locator(".below").textContent();
+  const below = (await texts(".cut ~ .row")).join();
   check("the same search shows below the line what was judged", below.includes("judged not relevant"), below);
   await page.goto(`${base}/?view=insights`);
   await page.getByText("Probabilities that came true").waitFor();

@@ -150,8 +150,18 @@ class PoolEntry(Convertible):
     """Path of the document."""
     start_line: int
     """First line of the passage."""
+    title: str | None
+    """Title of the document, or the path of headings above the passage."""
     symbol: str | None
     """Qualified name of the symbol."""
+    kind: str
+    """Kind of passage: `function`, `type`, `section`, …"""
+    collection: str
+    """The kind of text: `code`, `docs`, …"""
+    language: str | None
+    """Canonical name of the language."""
+    dated_at: str | None
+    """Date (RFC 3339): the passage's own, or else its document's, such as a file's last commit."""
     passages: int
     """Number of the entry's passages in the pool."""
     copies: int

@@ -450,8 +450,18 @@ pub struct PoolEntry {
     pub path: String,
     /// First line of the passage.
     pub start_line: u32,
+    /// Title of the document, or the path of headings above the passage.
+    pub title: Option<String>,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
+    /// Kind of passage: `function`, `type`, `section`, …
+    pub kind: String,
+    /// The kind of text: `code`, `docs`, …
+    pub collection: String,
+    /// Canonical name of the language.
+    pub language: Option<String>,
+    /// Date (RFC 3339): the passage's own, or else its document's, such as a file's last commit.
+    pub dated_at: Option<String>,
     /// Number of the entry's passages in the pool.
     pub passages: usize,
     /// Number of near-copies of these in other documents.

@@ -1,0 +1,51 @@
+// The words of the product for what the API has by key: languages, collections, cuts, dates and figures.
+
+/** Names that are more than their key with a capital. */
+const LANGUAGES = {
+  asciidoc: "AsciiDoc", cpp: "C++", csharp: "C#", css: "CSS", csv: "CSV", epub: "EPUB", fsharp: "F#", graphql: "GraphQL", hcl: "HCL", html: "HTML",
+  ini: "INI", javascript: "JavaScript", json: "JSON", jsonl: "JSON Lines", jsx: "JSX", latex: "LaTeX", objective_c: "Objective-C",
+  opendocument: "OpenDocument", pdf: "PDF", php: "PHP", powershell: "PowerShell", protobuf: "Protocol Buffers", restructuredtext: "reStructuredText",
+  scss: "SCSS", sql: "SQL", toml: "TOML", tsx: "TSX", typescript: "TypeScript", vhdl: "VHDL", xml: "XML", yaml: "YAML",
+};
+
+const COLLECTIONS = { docs: "Documentation", sessions: "Conversations" };
+
+/** The cuts that are offered, with their names and what they do. */
+export const CUTS = {
+  auto: ["Automatic", "by the evidence for each entry"],
+  background: ["Background", "what stands out from unrelated text"],
+  otsu: ["Otsu", "where scores fall into two groups"],
+  max_gap: ["Largest gap", "before the largest drop"],
+  kneedle: ["Knee", "where the curve bends"],
+  top_score: ["Share of the top", "what comes near the best score"],
+  "fixed:k=10": ["First ten", "always the same number"],
+};
+
+const WAYS = { http: "Page and API", mcp: "Agents", cli: "Command line", python: "Python" };
+
+/** A key as words: with a capital, and without underscores. */
+export const capital = (key) => `${key.charAt(0).toUpperCase()}${key.slice(1)}`.replaceAll("_", " ");
+export const languageName = (key) => key ? LANGUAGES[key] ?? capital(key) : "No language";
+export const collectionName = (key) => COLLECTIONS[key] ?? capital(key);
+export const cutName = (key) => key === "recorded" ? "As it was" : CUTS[key]?.[0] ?? key.replace(/^fixed:k=(\d+)$/, "First $1").replace(/^[a-z_]+$/, capital);
+export const wayName = (key) => WAYS[key] ?? capital(key);
+/** Headings from the outermost to the innermost. */
+export const headings = (title) => title.replaceAll(" > ", " › ");
+
+export const figure = (number) => number.toLocaleString("en");
+
+/** The number of a thing with its noun. */
+export const count = (number, noun, plural = `${noun}s`) => `${figure(number)} ${number === 1 ? noun : plural}`;
+
+/** A share as a whole percentage, which is 0% or 100% only if it is exactly that. */
+export function percent(share) {
+  if (share === null || share === undefined) return "–";
+  const whole = Math.round(share * 100);
+  return whole === 0 && share > 0 ? "<1%" : whole === 100 && share < 1 ? ">99%" : `${whole}%`;
+}
+
+/** A day such as "28 Nov 2026", without its year if `isShort`. */
+export function day(moment, isShort = false) {
+  const options = { day: "numeric", month: "short", timeZone: "UTC", ...(isShort ? {} : { year: "numeric" }) };
+  return new Date(moment).toLocaleDateString("en-GB", options);
+}
