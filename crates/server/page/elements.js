@@ -95,10 +95,14 @@ function proseLines(all, query) {
     if (isCode) return { kind: mark ? "code fence" : "code", content: marked(line, query) };
     const heading = line.match(/^#{1,6} (.+)$/)?.[1];
     const kind = heading ? "heading" : line.trim() ? null : "blank";
-    return { kind, content: (heading ?? line).split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) =>
-      /^`[^`]+`$/.test(part) ? element("code", {}, marked(part.slice(1, -1), query))
-        : /^\*\*[^*]+\*\*$/.test(part) ? element("strong", {}, marked(part.slice(2, -2), query)) : marked(part, query)) };
+    return { kind, content: inline(heading ?? line, query) };
   });
+}
+
+/** A line of prose with its names in code and in bold. */
+function inline(line, query) {
+  return line.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => /^`[^`]+`$/.test(part) ? element("code", {}, marked(part.slice(1, -1), query))
+    : /^\*\*[^*]+\*\*$/.test(part) ? element("strong", {}, inline(part.slice(2, -2), query)) : marked(part, query));
 }
 
 /** Prose, with the lines of the hit marked. */

@@ -32,7 +32,7 @@ export async function show(view, parameters, rights, signal) {
   const [first, ...others] = status.namespaces.map((one) => one.name);
   fill(name, first ? `${status.namespace || first}${others.length > 0 ? ` and ${count(others.length, "other")}` : ""}` : "Nothing is indexed yet");
   fill(size, first ? [`${count(status.documents, "document")}, ${count(status.passages, "passage")}`, status.collections.length > 1
-    ? status.collections.map((one) => ` · ${collectionName(one.name)} ${figure(one.documents)}`) : null]
+    ? element("span", {}, status.collections.map((one) => `${collectionName(one.name)}\u00a0${figure(one.documents)}`).join(" · ")) : null]
     : ["Run ", element("code", {}, "tamis index"), " in the directory that this server was started for."]);
   const examples = await exampleQuestions(status).catch(() => []);
   if (!signal.aborted) fill(asked, questions("Try", examples), recent);
