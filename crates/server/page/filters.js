@@ -56,7 +56,7 @@ export function filters(found, entries, parameters) {
   const hidden = [...parameters].filter(([name]) => !["paths", "since", "until"].includes(name)).map(([name, value]) => element("input", { type: "hidden", name, value }));
   const field = (name, label, type, placeholder) => element("label", {}, label,
     element("input", { name, type, placeholder, value: type === "date" && !/^\d{4}-/.test(parameters.get(name) ?? "") ? "" : parameters.get(name) ?? "" }));
-  const isWritten = parameters.has("paths") || parameters.has("until") || /^\d/.test(parameters.get("since") ?? "") && parameters.get("since").includes("-");
+  const isWritten = parameters.has("paths") || parameters.has("until") || /^\d{4}-/.test(parameters.get("since") ?? "");
   const inUse = FILTERS.filter((name) => parameters.has(name)).length;
   return element("details", { class: "filters", open: matchMedia("(min-width: 64rem)").matches },
     element("summary", {}, inUse > 0 ? `Filters (${inUse})` : "Filters"),
@@ -80,15 +80,19 @@ function tally(name, entries, values, parameters) {
 function choices(name, title, counts, written, parameters) {
   const chosen = valuesOf(parameters, name);
   if (chosen.length === 0 && (counts.length < 2 || counts[0][1] < 2)) return null;
-  const choice = ([value, number]) => {
+  const item = ([value, number]) => {
     const isChosen = chosen.includes(value);
-    const next = isChosen ? chosen.filter((one) => one !== value) : [...chosen, value];
-    return element("li", {}, element("a", { class: "choice", href: address(parameters, name, next), "aria-current": isChosen ? "true" : null },
-      element("span", {}, written(value)), element("span", { class: "number" }, figure(number))));
+    return choice(written(value), number, isChosen, address(parameters, name, isChosen ? chosen.filter((one) => one !== value) : [...chosen, value]));
   };
   const rest = counts.slice(SHOWN);
-  return element("section", {}, element("h2", {}, title), element("ul", {}, counts.slice(0, SHOWN).map(choice)), rest.length === 0 ? null
-    : element("details", { open: rest.some(([value]) => chosen.includes(value)) }, element("summary", {}, `${rest.length} more`), element("ul", {}, rest.map(choice))));
+  return element("section", {}, element("h2", {}, title), element("ul", {}, counts.slice(0, SHOWN).map(item)), rest.length === 0 ? null
+    : element("details", { open: rest.some(([value]) => chosen.includes(value)) }, element("summary", {}, `${rest.length} more`), element("ul", {}, rest.map(item))));
+}
+
+/** A choice with its number, which leads to the search with it, or without it if it is in use. */
+function choice(label, number, isChosen, href) {
+  return element("li", {}, element("a", { class: "choice", href, "aria-current": isChosen ? "true" : null },
+    element("span", {}, label), element("span", { class: "number" }, figure(number))));
 }
 
 /** The periods that have some of the dated entries, but not all of the search. */
@@ -97,6 +101,5 @@ function dates(entries, parameters) {
   const counts = PERIODS.map(([key, label, days]) => [key, label, entries.filter((one) => Date.now() - Date.parse(one.dated_at) <= days * 86_400_000).length]);
   const shown = counts.filter(([key, , number]) => key === chosen || (number > 0 && number < entries.length));
   return shown.length === 0 ? null : element("section", {}, element("h2", {}, "Date"), element("ul", {}, shown.map(([key, label, number]) =>
-    element("li", {}, element("a", { class: "choice", href: address(parameters, "since", key === chosen ? [] : [key]), "aria-current": key === chosen ? "true" : null },
-      element("span", {}, label), element("span", { class: "number" }, figure(number)))))));
+    choice(label, number, key === chosen, address(parameters, "since", key === chosen ? [] : [key])))));
 }

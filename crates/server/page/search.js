@@ -167,7 +167,7 @@ function passage(hit, text, query) {
 /** The next passages of an entry, a line each, and the others behind their number. */
 function further(hit, query) {
   const item = (passage) => element("li", {},
-    element("a", { href: documentAddress({ ...hit, ...passage }, query) }, passage.symbol ?? `line ${passage.start_line}`), " ",
+    element("a", { href: documentAddress({ ...hit, ...passage }, query) }, passage.symbol ?? (passage.author ? `${passage.kind} by ${passage.author}` : `line ${passage.start_line}`)), " ",
     element("span", { class: isProse(hit.language, hit.collection) ? null : "symbol" }, marked(passage.snippet.trim(), query)));
   const [first, others] = [hit.passages.slice(0, FURTHER), hit.passages.slice(FURTHER)];
   return first.length === 0 ? null : element("div", { class: "further" }, element("ul", {}, first.map(item)), others.length === 0 ? null

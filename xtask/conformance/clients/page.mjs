@@ -30,7 +30,7 @@ try {
   const curve = page.locator(".curve");
   const total = Number(await curve.getAttribute("aria-valuemax"));
   const box = await curve.boundingBox();
-  await page.mouse.move(box.x + 12, box.y + 80);
+  await page.mouse.move(box.x + box.width * 0.03, box.y + 80);
   await page.locator(".pointed a").first().waitFor();
   check("pointing names an entry", (await page.locator(".pointed").textContent()).startsWith("1. "));
   await page.mouse.down();
@@ -73,7 +73,7 @@ try {
   check("a choice filters, and its chip takes it away", await page.locator(".chip.remove").textContent() === "Rust");
   check("the other choices stay", await page.locator(".filters .choice", { hasText: "Python" }).count() > 0);
   await page.goto(openUrl);
-  await page.locator(".asked h2", { hasText: "Recent" }).waitFor();
+  for (const title of ["Recent", "Try"]) await page.locator(".asked h2", { hasText: title }).waitFor();
   check("the first view names the index and its size", await page.locator("h1").textContent() === "mill"
     && /^[\d,]+ documents, [\d,]+ passages/.test(await page.locator(".size").textContent()), await page.locator(".size").textContent());
   check("and has questions to begin with", await page.locator(".asked li a").count() >= 3);
