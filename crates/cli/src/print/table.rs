@@ -112,11 +112,13 @@ impl Columns {
 
     /// Each row as a heading, its numbers in a grid of names and values, and a line for each text.
     fn write_paragraphs(&self, out: &mut dyn Page) -> io::Result<()> {
-        let widest = |of: &dyn Fn(usize) -> usize| (1..self.headings.len()).map(of).max().unwrap_or(0);
-        let name = widest(&|column| measure_text_width(self.headings[column].text.trim()));
         let is_number = |column: usize| self.headings[column].side == Side::Right;
-        let value = widest(&|column| if is_number(column) { self.width(column) } else { 0 });
+        let names = self.headings.iter().skip(1).map(|heading| measure_text_width(heading.text.trim()));
+        let name = names.max().unwrap_or(0);
+        let numbers = self.rows.iter().flat_map(|row| row.iter().enumerate().filter(|(column, _)| is_number(*column)));
+        let value = numbers.map(|(_, cell)| measure_text_width(cell.trim())).max().unwrap_or(0);
         let in_line = (out.columns_after(4, usize::MAX).saturating_add(PADDING) / (name + value + 2 + PADDING)).max(1);
+        let room = out.columns_after(4 + name + PADDING, usize::MAX);
         for row in &self.rows {
             let cells: Vec<(usize, &str, &str)> = (0..self.headings.len())
                 .map(|column| (column, self.headings[column].text.trim(), row[column].trim()))
@@ -130,8 +132,12 @@ impl Columns {
                 let pairs = line.iter().map(|(_, heading, cell)| format!("{heading:<name$}  {cell:>value$}"));
                 writeln!(out, "    {}", pairs.collect::<Vec<_>>().join("  ").trim_end())?;
             }
-            for (_, heading, cell) in texts {
-                out.line(&format!("    {heading:<name$}  {cell}"), 6)?;
+            for (column, heading, cell) in texts {
+                let cell = match self.headings[column].side {
+                    Side::Path => shortened_start(cell, room),
+                    Side::Left | Side::Right => shortened(cell, room),
+                };
+                writeln!(out, "    {heading:<name$}  {cell}")?;
             }
         }
         Ok(())
@@ -178,12 +184,10 @@ mod tests {
         insta::assert_snapshot!(plain_in(30, |out| sample().write(out)), @r"
          static-256
             passages  9,000
-            path
-              crates/embed/src/local/static.rs
+            path      …src/local/static.rs
          minilm
             passages     12
-            path
-              crates/embed/src/local/minilm.rs
+            path      …src/local/minilm.rs
         ");
     }
 }
