@@ -184,10 +184,12 @@ mod tests {
         insta::assert_snapshot!(plain_in(30, |out| sample().write(out)), @r"
          static-256
             passages  9,000
-            path      …src/local/static.rs
+            path
+              …src/local/static.rs
          minilm
             passages     12
-            path      …src/local/minilm.rs
+            path
+              …src/local/minilm.rs
         ");
     }
 }
