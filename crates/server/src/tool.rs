@@ -45,11 +45,6 @@ impl RegisteredTool {
     /// The description for a client, with the schema of the answer if it wants that.
     pub fn described(&self, with_output: bool) -> Description {
         let mut description = self.description.clone();
-        let mut input = Value::Object((*description.input_schema).clone());
-        leave_limits_out(&mut input);
-        if let Value::Object(input) = input {
-            description.input_schema = input.into();
-        }
         description.output_schema = with_output.then(|| (self.output_schema)().into());
         description
     }
@@ -66,22 +61,6 @@ impl RegisteredTool {
         let answered = validated.and_then(|arguments| (self.call)(call, arguments));
         call.metrics.tool(&self.description.name, answered.is_ok());
         answered.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.text(call.caller))]))
-    }
-}
-
-/// Takes out what an agent pays for and need not read: limits, which a refusal names, and defaults that change nothing.
-fn leave_limits_out(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => {
-            fields.retain(|name, value| match name.as_str() {
-                "minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems" => !value.is_number(),
-                "default" => !(value == &Value::Bool(false) || value.as_array().is_some_and(Vec::is_empty)),
-                _ => true,
-            });
-            fields.values_mut().for_each(leave_limits_out);
-        }
-        Value::Array(values) => values.iter_mut().for_each(leave_limits_out),
-        _ => {}
     }
 }
 
