@@ -32,6 +32,13 @@ struct Check {
     message: String,
 }
 
+impl Check {
+    /// True if a problem is left.
+    fn has_failed(&self) -> bool {
+        matches!(self.state, State::Repairable | State::Wrong)
+    }
+}
+
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +77,7 @@ pub fn run(arguments: &DoctorArguments, global: &Global, output: &Output) -> Res
     if let Some(index) = opened {
         freshness(&index, &mut checks);
     }
-    let healthy = checks.iter().all(|check| !matches!(check.state, State::Repairable | State::Wrong));
+    let healthy = !checks.iter().any(Check::has_failed);
     let diagnosis = Diagnosis { checks, healthy };
     if arguments.json {
         output.json(&diagnosis)?;
@@ -277,10 +284,9 @@ fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
         writeln!(out, "Run `tamis doctor` without --check-only to repair what is repairable; nothing is lost by it.")?;
     }
     let checks = counted(diagnosis.checks.len() as u64, "check");
-    let bad = diagnosis.checks.iter().filter(|check| matches!(check.state, State::Repairable | State::Wrong)).count();
-    match bad {
+    match diagnosis.checks.iter().filter(|check| check.has_failed()).count() {
         0 => writeln!(out, "All is well: {checks} passed.")?,
-        _ => writeln!(out, "{bad} of {checks} failed.")?,
+        failed => writeln!(out, "{failed} of {checks} failed.")?,
     }
     out.flush()?;
     Ok(())

@@ -63,7 +63,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Filters", hide_short_help = true))]
     pub no_sharing: bool,
-    /// Only these collections: code, docs, wiki, issues, notes, sessions, evidence.
+    /// Only these collections: code, docs, wiki, issues, notes, sessions, evidence or one's own.
     #[schemars(length(max = 20), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(
@@ -93,7 +93,7 @@ pub struct QueryParameters {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub goal: CutGoal,
-    /// List the first results as they are ranked; short for the cut off.
+    /// List the first results as they are ranked, without a cut or a gate.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut", hide_short_help = true))]
     pub all: bool,
