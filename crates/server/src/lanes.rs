@@ -2,8 +2,10 @@
 //!
 //! Each has places and threads of its own, so that no search waits for a slow call.
 
-use crate::turns::{Turn, Turns};
+use crate::priority::lower_thread_priority;
+use crate::turns::{Place, Turn, Turns};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tamis::search::SearchCaller;
 
@@ -24,17 +26,25 @@ pub(crate) struct Share(pub SearchCaller);
 pub(crate) struct Lanes {
     quick: Turns,
     slow: Turns,
-    /// Threads of each slow call. It would fill the pool that searches share.
+    /// Threads of each call that has a pool of its own. It would fill the pool that searches share.
     threads: usize,
-    /// Pools that no slow call uses now.
+    /// Pools that no call uses now.
     idle: Mutex<Vec<ThreadPool>>,
+    /// True if there are callers to yield to.
+    yields: AtomicBool,
 }
 
 impl Lanes {
     /// Lanes in which a caller has up to `parallel` quick calls in progress, and as many slow ones.
     pub fn new(parallel: usize) -> Lanes {
         let (quick, slow) = (Turns::new(parallel), Turns::new(parallel));
-        Lanes { quick, slow, threads: parallel.max(1), idle: Mutex::default() }
+        Lanes { quick, slow, threads: parallel.max(1), idle: Mutex::default(), yields: AtomicBool::default() }
+    }
+
+    /// Has calls that take long, and those of callers with several in progress, yield the processors to the rest from now on. For one
+    /// person, they would yield to everything else on the machine alone.
+    pub fn yield_to_others(&self) {
+        self.yields.store(true, Ordering::Relaxed);
     }
 
     /// Waits for the turn of a call. Dropping the future gives up the wait.
@@ -51,13 +61,25 @@ impl Lanes {
     }
 
     /// Runs a call whose turn has come.
-    pub fn run<T: Send>(&self, lane: Lane, work: impl FnOnce() -> T + Send) -> T {
-        if lane == Lane::Quick {
+    pub fn run<T: Send>(&self, lane: Lane, place: Place, work: impl FnOnce() -> T + Send) -> T {
+        let yields = self.yields.load(Ordering::Relaxed);
+        if lane == Lane::Quick && (place == Place::First || !yields) {
             return work();
         }
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let pool = idle().pop();
-        let Some(pool) = pool.or_else(|| ThreadPoolBuilder::new().num_threads(self.threads).build().ok()) else {
+        let made = || {
+            let threads = ThreadPoolBuilder::new().num_threads(self.threads);
+            threads
+                .start_handler(move |_| {
+                    if yields {
+                        lower_thread_priority()
+                    }
+                })
+                .build()
+                .ok()
+        };
+        let Some(pool) = pool.or_else(made) else {
             return work();
         };
         let done = pool.install(work);

@@ -1,4 +1,4 @@
-//! Low priority for background threads.
+//! Low priority for threads of background work and of calls that yield.
 //!
 //! The priority is low, but not the lowest. On a busy machine, a thread that runs only when nobody else wants to would hold
 //! up everyone who waits for its locks, and the end of its own process.

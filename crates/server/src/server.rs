@@ -159,6 +159,11 @@ impl Server {
         self.shared.lanes.calls_of(share)
     }
 
+    /// Has callers share the processors: what takes long yields to the rest.
+    pub(crate) fn share_processors(&self) {
+        self.shared.lanes.yield_to_others();
+    }
+
     /// The caller that the transport identified, or else the anonymous one.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let parts = context.extensions.get::<axum::http::request::Parts>();
@@ -271,7 +276,7 @@ impl Server {
             begun = begun => begun?,
             () = cancelled.cancelled() => return None,
         };
-        let shared = self.shared.clone();
+        let (shared, place) = (self.shared.clone(), turn.place());
         let work = move || {
             let (_active, _turn) = (active, turn);
             let (index, cursor) = (shared.index.get(), Cursor::default());
@@ -291,7 +296,7 @@ impl Server {
             work(&mut call, &shared.tools)
         };
         let shared = self.shared.clone();
-        tokio::task::spawn_blocking(move || shared.lanes.run(lane, work)).await.ok()
+        tokio::task::spawn_blocking(move || shared.lanes.run(lane, place, work)).await.ok()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Turns of calls, shared fairly between callers.
 //!
-//! The next turn goes to the caller with the fewest calls in progress, and no caller ever has the last place: another one's call
-//! begins at once, however many this one has waiting.
+//! The next turn goes to the caller with the fewest calls in progress. Only one call of each has a first place; its others have places
+//! of their own, whose calls yield to those in first places. So a caller with many calls takes little from those with few.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,25 @@ pub(crate) struct Turns {
 pub(crate) struct Turn {
     places: Arc<Mutex<Places>>,
     caller: SearchCaller,
+    place: Place,
+}
+
+/// A kind of place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// For one call of each caller.
+    First,
+    /// For its other calls.
+    Other,
 }
 
 struct Places {
-    free: usize,
+    /// Free places of each kind.
+    free: [usize; 2],
     /// Most places of one caller.
     most: usize,
-    /// Calls in progress.
-    active: HashMap<SearchCaller, usize>,
+    /// Calls in progress, in places of each kind.
+    active: HashMap<SearchCaller, [usize; 2]>,
     /// Callers with waiting calls, those that had no turn for longest first.
     waiting: VecDeque<(SearchCaller, VecDeque<oneshot::Sender<Turn>>)>,
 }
@@ -34,10 +45,10 @@ fn locked(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
 }
 
 impl Turns {
-    /// Places enough for `most` calls of a caller, and one more.
+    /// Places enough for `most` calls of a caller, and one more of each kind.
     pub fn new(most: usize) -> Turns {
         let most = most.max(1);
-        let places = Places { free: most + 1, most, active: HashMap::new(), waiting: VecDeque::new() };
+        let places = Places { free: [most + 1, most], most, active: HashMap::new(), waiting: VecDeque::new() };
         Turns { places: Arc::new(Mutex::new(places)) }
     }
 
@@ -46,7 +57,7 @@ impl Turns {
         let places = locked(&self.places);
         let waiting = places.waiting.iter().find(|(other, _)| *other == caller);
         let waiting = waiting.map_or(0, |(_, calls)| calls.iter().filter(|call| !call.is_closed()).count());
-        places.active.get(&caller).copied().unwrap_or_default() + waiting
+        places.active_of(&caller).iter().sum::<usize>() + waiting
     }
 
     /// Waits for a place. Dropping the future gives up the wait.
@@ -65,27 +76,47 @@ impl Turns {
 }
 
 impl Places {
+    fn active_of(&self, caller: &SearchCaller) -> [usize; 2] {
+        self.active.get(caller).copied().unwrap_or_default()
+    }
+
+    /// The place that a caller may have now, and the number of its calls in progress.
+    fn place_for(&self, caller: &SearchCaller) -> Option<(Place, usize)> {
+        let [first, others] = self.active_of(caller);
+        let is_free = |place: Place| self.free[place as usize] > 0;
+        let place = match first {
+            0 if is_free(Place::First) => Place::First,
+            _ if is_free(Place::Other) && others + 1 < self.most => Place::Other,
+            _ => return None,
+        };
+        Some((place, first + others))
+    }
+
     /// The call whose turn it is, if a place is free for it.
-    fn next(&mut self) -> Option<(SearchCaller, oneshot::Sender<Turn>)> {
+    fn next(&mut self) -> Option<(SearchCaller, Place, oneshot::Sender<Turn>)> {
         // Those who have given up wait no longer.
         self.waiting.retain_mut(|(_, calls)| {
             calls.retain(|call| !call.is_closed());
             !calls.is_empty()
         });
-        if self.free == 0 {
-            return None;
-        }
-        let active = |caller: &SearchCaller| self.active.get(caller).copied().unwrap_or_default();
-        let waiting = self.waiting.iter().enumerate().map(|(at, (caller, _))| (at, active(caller)));
-        let (at, _) = waiting.filter(|(_, active)| *active < self.most).min_by_key(|(_, active)| *active)?;
+        let waiting = self.waiting.iter().enumerate();
+        let places = waiting.filter_map(|(at, (caller, _))| Some((at, self.place_for(caller)?)));
+        let (at, (place, _)) = places.min_by_key(|(_, (_, active))| *active)?;
         let (caller, mut calls) = self.waiting.remove(at)?;
         let call = calls.pop_front()?;
         if !calls.is_empty() {
             self.waiting.push_back((caller, calls));
         }
-        self.free -= 1;
-        *self.active.entry(caller).or_default() += 1;
-        Some((caller, call))
+        self.free[place as usize] -= 1;
+        self.active.entry(caller).or_default()[place as usize] += 1;
+        Some((caller, place, call))
+    }
+}
+
+impl Turn {
+    /// The place of the call.
+    pub fn place(&self) -> Place {
+        self.place
     }
 }
 
@@ -93,9 +124,9 @@ impl Places {
 fn hand_out(places: &Arc<Mutex<Places>>) {
     loop {
         let next = locked(places).next();
-        let Some((caller, call)) = next else { return };
+        let Some((caller, place, call)) = next else { return };
         // A call that has just been given up returns its turn, which is dropped here.
-        drop(call.send(Turn { places: places.clone(), caller }));
+        drop(call.send(Turn { places: places.clone(), caller, place }));
     }
 }
 
@@ -103,10 +134,10 @@ impl Drop for Turn {
     fn drop(&mut self) {
         {
             let mut places = locked(&self.places);
-            places.free += 1;
+            places.free[self.place as usize] += 1;
             if let Some(active) = places.active.get_mut(&self.caller) {
-                *active -= 1;
-                if *active == 0 {
+                active[self.place as usize] -= 1;
+                if *active == [0, 0] {
                     places.active.remove(&self.caller);
                 }
             }
@@ -151,6 +182,17 @@ mod tests {
         let _more = [ask(&turns, 'a'), ask(&turns, 'a')];
         let mut other: Waiting<'_> = Box::pin(turns.wait(caller('b')));
         assert!(turn(&mut other).is_some());
+    }
+
+    #[test]
+    fn one_call_of_each_caller_has_a_first_place() {
+        let turns = Turns::new(2);
+        let begin = |name| turn(&mut (Box::pin(turns.wait(caller(name))) as Waiting<'_>)).expect("a free place");
+        let (first, other) = (begin('a'), begin('a'));
+        assert_eq!((first.place(), other.place(), begin('b').place()), (Place::First, Place::Other, Place::First));
+        drop(first);
+        assert_eq!(begin('a').place(), Place::First);
+        drop(other);
     }
 
     #[test]

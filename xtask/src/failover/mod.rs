@@ -32,6 +32,10 @@ const PREFIX: &str = "tamis-failover-";
 /// The limit for the program to serve again.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// The longest time after a kill until a search is answered again, by a standby, and until a change is accepted again.
+const SEARCH: Duration = Duration::from_secs(5);
+const CHANGE: Duration = Duration::from_secs(30);
+
 /// The moments of kills: after this time under load, and up to as much more.
 const CALM: Duration = Duration::from_secs(3);
 
@@ -100,6 +104,9 @@ fn disturb(cluster: &mut Cluster, ledger: &Ledger, options: &Options) -> Result<
         let killed = cluster.kill_primary()?;
         let times = wait_until_served(cluster, ledger, Some(killed)).with_context(|| format!("after kill {number}"))?;
         say(&format!("kill {number} of {}: {}", options.kills, cluster.name(killed)), &times);
+        let is_late = |time: Option<Duration>, most| time.is_none_or(|time| time > most);
+        ensure!(!is_late(times.served.search, SEARCH), "kill {number}: no search was answered within {SEARCH:?}");
+        ensure!(!is_late(times.served.change, CHANGE), "kill {number}: no change was accepted within {CHANGE:?}");
         kills.push(times);
         cluster.start_again(killed)?;
         cluster.wait_until_whole().with_context(|| format!("after kill {number}"))?;

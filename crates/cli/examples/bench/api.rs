@@ -1,4 +1,5 @@
-//! The speed of the JSON API: its overhead over a call of the library, many clients at once, and lists cut in a second.
+//! The speed of the JSON API: its overhead over a call of the library, many clients at once, callers beside one that sends all it can, and
+//! lists cut in a second.
 //! Compared calls alternate, so that a noisy machine is noisy for both.
 
 use crate::clients::{HttpClient, Result, Server, index_of};
@@ -7,14 +8,23 @@ use crate::tree::{grow, ms, timed};
 use crate::{QUESTIONS, open};
 use serde_json::json;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::Instant;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 use tamis::SearchRequest;
 use tamis_store::Filter;
 
 /// The number of clients at once, and the number of questions each asks.
 const CLIENTS: usize = 200;
 const EACH: usize = 5;
+
+/// Callers that share a server, the time between two searches of each, and the searches of each.
+const CALLERS: usize = 49;
+const PERIOD: Duration = Duration::from_secs(2);
+const ROUNDS: u32 = 10;
+
+/// Calls of the caller that sends all it can.
+const AT_ONCE: usize = 40;
 
 /// Lists of a call to `/v1/cut`, entries of a list, and calls.
 const LISTS: usize = 200;
@@ -33,7 +43,9 @@ pub fn run(passages: u64) -> Result<()> {
     let address = server.address.ok_or("no address")?;
     overhead(&index, address)?;
     crowd(&index, address)?;
-    lists(&server, address)
+    lists(&server, address)?;
+    drop(server);
+    shares(&index, &tree)
 }
 
 /// A search as a request.
@@ -58,6 +70,70 @@ fn overhead(index: &tamis::Index, address: SocketAddr) -> Result<()> {
     }
     println!("search by the library: p50 {:.2} ms", quantile(&mut library, 0.5));
     println!("  GET /v1/search: {:+.2} ms at the median of pairs", quantile(&mut added, 0.5));
+    Ok(())
+}
+
+/// The searches of many callers, each with a token, without and with one more that always has many expensive calls under way.
+fn shares(index: &tamis::Index, tree: &Path) -> Result<()> {
+    let (server, tokens) = Server::serve_callers(tree, CALLERS + 1)?;
+    let address = server.address.ok_or("no address")?;
+    let (greedy, callers) = tokens.split_first().ok_or("no token")?;
+    let found = index.search(SearchRequest::new(QUESTIONS[0]))?;
+    let place = found.results.first().map(|hit| format!("{}:{}", hit.path, hit.start_line)).ok_or("nothing found")?;
+    let long = QUESTIONS.join("+").replace(' ', "+");
+    let expensive = [
+        format!("search?query={long}"),
+        "search?query=error&all&limit=1000".to_owned(),
+        format!("pack?query={long}&budget_tokens=100000"),
+        r"grep?pattern=(%5Cw%2B%5Cs*)%7B5,9%7Dzzz".to_owned(),
+        format!("related?limit=1000&id={place}"),
+    ];
+    let request = |path: &str, token: &str| {
+        format!("GET /v1/{path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n")
+    };
+    for at_once in [0, AT_ONCE] {
+        let (stop, expensive) = (AtomicBool::new(false), &expensive);
+        let started = Instant::now();
+        let asks = |number: usize, token: &str| -> Option<Vec<f64>> {
+            let mut client = HttpClient::of(address).ok()?;
+            (0..ROUNDS)
+                .map(|round| {
+                    let due = started + PERIOD * round + PERIOD * number as u32 / CALLERS as u32;
+                    std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                    let query = QUESTIONS[(number + round as usize) % QUESTIONS.len()].replace(' ', "+");
+                    client.send(&request(&format!("search?query={query}"), token)).ok()?;
+                    Some(ms(due.elapsed()))
+                })
+                .collect()
+        };
+        let asks = &asks;
+        let asked: Vec<Option<Vec<f64>>> = std::thread::scope(|scope| {
+            for number in 0..at_once {
+                let stop = &stop;
+                scope.spawn(move || {
+                    let Ok(mut client) = HttpClient::of(address) else { return };
+                    let request = request(&expensive[number % expensive.len()], greedy);
+                    // A refusal ends it.
+                    while !stop.load(SeqCst) && client.send(&request).is_ok() {}
+                });
+            }
+            let clients: Vec<_> =
+                callers.iter().enumerate().map(|(number, token)| scope.spawn(move || asks(number, token))).collect();
+            let asked = clients.into_iter().map(|client| client.join().ok().flatten()).collect();
+            stop.store(true, SeqCst);
+            asked
+        });
+        let errors = asked.iter().filter(|asked| asked.is_none()).count();
+        let mut times: Vec<f64> = asked.into_iter().flatten().flatten().collect();
+        println!(
+            "{CALLERS} callers, a search every {} s each{}: {} searches, {errors} callers with an error; p50 {:.0} ms, p95 {:.0} ms",
+            PERIOD.as_secs(),
+            if at_once > 0 { format!(", beside one with {at_once} expensive calls at once") } else { String::new() },
+            times.len(),
+            quantile(&mut times, 0.5),
+            quantile(&mut times, 0.95)
+        );
+    }
     Ok(())
 }
 

@@ -51,6 +51,24 @@ impl Server {
         Server::of(program(tree, "static")?.args(["serve", "--no-refresh", "--http", "127.0.0.1:0"]), true)
     }
 
+    /// Starts `tamis serve` in a tree for callers with tokens, and returns these.
+    pub fn serve_callers(tree: &Path, callers: usize) -> Result<(Server, Vec<String>)> {
+        let user = tree.with_file_name("callers");
+        fs::create_dir_all(&user)?;
+        let (mut tokens, mut config) = (Vec::new(), "[mcp]\nrequests_per_minute = 0\n".to_owned());
+        for number in 0..callers {
+            let output = program(tree, "static")?.args(["mcp", "token", &format!("caller{number}")]).output()?;
+            let text = String::from_utf8(output.stdout)?;
+            let (token, lines) = text.split_once('\n').ok_or("no token")?;
+            tokens.push(token.to_owned());
+            config += lines;
+        }
+        fs::write(user.join("config.toml"), config)?;
+        let mut command = program(tree, "static")?;
+        command.env("TAMIS_CONFIG_HOME", &user).args(["serve", "--no-refresh", "--http", "127.0.0.1:0"]);
+        Ok((Server::of(&mut command, true)?, tokens))
+    }
+
     fn of(command: &mut Command, over_http: bool) -> Result<Server> {
         let mut child = command
             .args(["--log", "warn"])

@@ -112,6 +112,9 @@ pub async fn serve_http(
     let bound = TcpListener::bind(options.address).await.and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = bound.map_err(|error| ServeError::io(options.address.to_string(), error))?;
 
+    if options.tokens.len() > 1 {
+        server.share_processors();
+    }
     let stop_streams = CancellationToken::new();
     let sessions = sessions::Sessions::new(&server);
     let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());

@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts, Transaction,
+    BuildError, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts,
+    Transaction,
 };
 use tokio::runtime::Runtime;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, NoTls, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -80,6 +81,8 @@ pub(super) struct Connections {
     /// Taken when this is dropped.
     runtime: Option<Runtime>,
     pool: Pool,
+    /// Connections to whichever server answers, where the address names several and asks for the one that takes changes.
+    standbys: Option<Pool>,
     outage: Outage,
     /// For connections outside the pool.
     config: Config,
@@ -111,47 +114,30 @@ impl Connections {
             SslMode::Disable => None,
             _ => Some(tls::connector(authorities.as_deref())?),
         };
-        let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = match &encryption {
-            Some(encryption) => {
-                Manager::from_connect(config.clone(), InOrder::new(&config, encryption.clone()), manager)
-            }
-            None => Manager::from_connect(config.clone(), InOrder::new(&config, NoTls), manager),
+        let pool = |config: &Config| {
+            pool(config, encryption.clone(), settings.clone())
+                .map_err(|error| StoreError::Database { path: address.clone().into(), reason: error.to_string() })
         };
-        let failed = |reason: String| StoreError::Database { path: address.clone().into(), reason };
-        // Each server of the address has its part of the time.
-        let patience = config.get_connect_timeout().map_or(CONNECT_TIMEOUT, |part| match address::servers(&config) {
-            1 => *part,
-            _ => CONNECT_TIMEOUT,
-        });
-        let pool = Pool::builder(manager)
-            .max_size(most_connections())
-            // The one used last goes first, so that others become idle.
-            .queue_mode(QueueMode::Lifo)
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .wait_timeout(Some(CONNECT_TIMEOUT))
-            .create_timeout(Some(patience))
-            .post_create(Hook::async_fn(move |client, _| {
-                let settings = settings.clone();
-                Box::pin(async move {
-                    client.batch_execute(&settings).await.map_err(HookError::Backend)?;
-                    // A connection that cannot be watched serves as well.
-                    drop(client.batch_execute(WATCH).await);
-                    Ok(())
-                })
-            }))
-            .build()
-            .map_err(|error| failed(error.to_string()))?;
+        let has_standbys =
+            address::servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::ReadWrite;
+        let standbys = match has_standbys {
+            true => Some(pool(config.clone().target_session_attrs(TargetSessionAttrs::Any))?),
+            false => None,
+        };
+        let pool = pool(&config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("tamis-postgres")
             .enable_all()
             .build()
-            .map_err(|error| failed(error.to_string()))?;
-        runtime.spawn(close_idle(pool.clone()));
+            .map_err(|error| StoreError::Database { path: address.clone().into(), reason: error.to_string() })?;
+        for pool in standbys.iter().chain([&pool]) {
+            runtime.spawn(close_idle(pool.clone()));
+        }
         Ok(Connections {
             runtime: Some(runtime),
             pool,
+            standbys,
             outage: Outage::default(),
             config,
             encryption,
@@ -195,6 +181,26 @@ impl Connections {
         }
     }
 
+    /// A connection to read from: of the pool, or of a standby while no server takes changes. What was acknowledged in the last moments
+    /// may be missing on a standby.
+    pub async fn reading(&self) -> Result<Object, Failure> {
+        let Some(standbys) = &self.standbys else { return self.connection().await };
+        if !self.outage.is_recent() {
+            match self.pool.get().await.map_err(Failure::from) {
+                Err(failure) if failure.is_lost() => drop(self.outage.is_short(failure.is_answer())),
+                Err(_) => return self.connection().await,
+                Ok(connection) => {
+                    self.outage.ended();
+                    return Ok(connection);
+                }
+            }
+        }
+        match standbys.get().await {
+            Ok(connection) => Ok(connection),
+            Err(_) => self.connection().await,
+        }
+    }
+
     /// Refuses a pooler that gives each transaction another session of the server. Settings, prepared statements and the right to
     /// write belong to one.
     ///
@@ -202,7 +208,7 @@ impl Connections {
     /// The server cannot be reached, or there is such a pooler.
     pub fn check_sessions(&self) -> Result<()> {
         self.wait(async {
-            let first = self.connection().await?;
+            let first = self.reading().await?;
             let port = first_value(&first, "SELECT inet_server_port()").await?;
             // The server itself says the port that was asked for.
             let asked = match self.config.get_ports() {
@@ -298,7 +304,7 @@ impl Connections {
         self.transaction(Access::Write, work)
     }
 
-    /// Reads by single statements on a connection. They are run again if it breaks meanwhile.
+    /// Reads by single statements on a connection, perhaps of a standby. They are run again if it breaks meanwhile.
     pub fn ask<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
         self.repeated(false, async |connection| work(connection).await)
     }
@@ -317,7 +323,7 @@ impl Connections {
             let mut attempt = 0;
             loop {
                 attempt += 1;
-                let mut connection = self.connection().await?;
+                let mut connection = if writes { self.connection().await? } else { self.reading().await? };
                 let result = work(&mut connection).await;
                 let Err(failure) = &result else { return result };
                 let is_demoted = writes && failure.is_read_only();
@@ -378,6 +384,37 @@ impl Drop for Connections {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Makes a pool of connections to the first server of an address that will do.
+fn pool(config: &Config, encryption: Option<MakeRustlsConnect>, settings: Arc<str>) -> Result<Pool, BuildError> {
+    let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = match encryption {
+        Some(encryption) => Manager::from_connect(config.clone(), InOrder::new(config, encryption), manager),
+        None => Manager::from_connect(config.clone(), InOrder::new(config, NoTls), manager),
+    };
+    // Each server of the address has its part of the time.
+    let patience = config.get_connect_timeout().map_or(CONNECT_TIMEOUT, |part| match address::servers(config) {
+        1 => *part,
+        _ => CONNECT_TIMEOUT,
+    });
+    Pool::builder(manager)
+        .max_size(most_connections())
+        // The one used last goes first, so that others become idle.
+        .queue_mode(QueueMode::Lifo)
+        .runtime(deadpool_postgres::Runtime::Tokio1)
+        .wait_timeout(Some(CONNECT_TIMEOUT))
+        .create_timeout(Some(patience))
+        .post_create(Hook::async_fn(move |client, _| {
+            let settings = settings.clone();
+            Box::pin(async move {
+                client.batch_execute(&settings).await.map_err(HookError::Backend)?;
+                // A connection that cannot be watched serves as well.
+                drop(client.batch_execute(WATCH).await);
+                Ok(())
+            })
+        }))
+        .build()
 }
 
 /// The first value of a statement, as text; `None` for null. Nothing is prepared.

@@ -48,7 +48,7 @@ impl PostgresStore {
             let mut attempts = 2;
             loop {
                 attempts -= 1;
-                let checked = match self.connections.connection().await {
+                let checked = match self.connections.reading().await {
                     Ok(connection) => self.check_instance(&connection).await,
                     Err(failure) if is_gone(&failure) => Err(self.replaced(true).into()),
                     Err(failure) => Err(failure),

@@ -11,12 +11,22 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two attempts to connect.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
+/// Time after a failed attempt to connect in which who reads goes to a standby at once.
+const RECENT: Duration = Duration::from_secs(1);
+
 /// The state of a server, as the attempts to connect to it show.
 #[derive(Debug, Default)]
 pub(super) struct Outage(Mutex<State>);
 
 #[derive(Debug, Default)]
-enum State {
+struct State {
+    phase: Phase,
+    /// The last failed attempt since a connection was made.
+    failed: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
     /// No connection was made yet. The address may be wrong, so nobody waits.
     #[default]
     Unknown,
@@ -27,7 +37,7 @@ enum State {
 impl Outage {
     /// Notes a connection.
     pub fn ended(&self) {
-        *lock(&self.0) = State::Up;
+        *lock(&self.0) = State { phase: Phase::Up, failed: None };
     }
 
     /// Notes a failed attempt to connect, and whether the server answered it. Returns true if another one is worth waiting for.
@@ -35,15 +45,21 @@ impl Outage {
         self.is_short_at(Instant::now(), answered)
     }
 
+    /// True if an attempt failed a moment ago and none succeeded since.
+    pub fn is_recent(&self) -> bool {
+        lock(&self.0).failed.is_some_and(|failed| failed.elapsed() < RECENT)
+    }
+
     fn is_short_at(&self, now: Instant, answered: bool) -> bool {
         let mut state = lock(&self.0);
-        match *state {
-            State::Unknown if !answered => false,
-            State::Unknown | State::Up => {
-                *state = State::DownSince(now);
+        state.failed = Some(now);
+        match state.phase {
+            Phase::Unknown if !answered => false,
+            Phase::Unknown | Phase::Up => {
+                state.phase = Phase::DownSince(now);
                 true
             }
-            State::DownSince(since) => now.saturating_duration_since(since) < PATIENCE,
+            Phase::DownSince(since) => now.saturating_duration_since(since) < PATIENCE,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::connection::Connections;
 use super::error::Failure;
 use super::testing::{TestStore, store};
 use crate::error::StoreError;
+use crate::store::{Properties, SharedSessions};
 
 const BREAK: &str = "SELECT pg_terminate_backend(pg_backend_pid())";
 
@@ -115,8 +116,11 @@ fn the_server_that_takes_changes_is_found_among_several() {
     found.status().expect("it answers");
     let name = rest.split('?').next().and_then(|rest| rest.rsplit('/').next()).expect("a database");
     test.execute(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on"));
-    let error = PostgresStore::open(&several, "here").expect_err("none takes changes").to_string();
+    let standby = PostgresStore::open(&several, "here").expect("one reads");
+    standby.status().expect("it answers");
+    let error = standby.set_property("a", "b").expect_err("none takes changes").to_string();
     assert!(error.contains("no server of this address takes changes now (the last one: it is a standby"), "{error}");
+    assert!(standby.session("none").expect("read").is_none());
     let nobody = several.replacen(rest.split('/').next().expect("a host"), "127.0.0.1:2", 1);
     let error = PostgresStore::open(&nobody, "here").expect_err("nobody").to_string();
     assert!(error.contains("no server of this address takes changes now (the last one: Connection refused"), "{error}");

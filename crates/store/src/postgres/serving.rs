@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::error::Failure;
 use super::namespaces::NOW_MS;
 use super::store::PostgresStore;
 use crate::error::Result;
@@ -77,15 +78,19 @@ impl SharedSessions for PostgresStore {
             let select = connection.prepare_cached(&select).await?;
             let Some(row) = connection.query_opt(&select, &[&id]).await? else { return Ok(None) };
             if row.get(2) {
-                connection.execute(&used, &[&id]).await?;
+                match connection.execute(&used, &[&id]).await.map_err(Failure::from) {
+                    // A standby. A later call notes it.
+                    Err(failure) if failure.is_read_only() => {}
+                    noted => drop(noted?),
+                }
             }
             Ok(Some(SharedSession { id: id.to_owned(), owner: row.get(0), opened: row.get(1) }))
         })
     }
 
     fn end_session(&self, id: &str) -> Result<()> {
-        self.connections.ask(async |connection| {
-            connection.execute("DELETE FROM sessions WHERE session = $1", &[&id]).await?;
+        self.connections.write(async |transaction| {
+            transaction.execute("DELETE FROM sessions WHERE session = $1", &[&id]).await?;
             Ok(())
         })
     }
