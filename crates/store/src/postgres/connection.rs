@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{
-    BuildError, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Timeouts,
-    Transaction,
+    BuildError, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod,
+    StatementCache, Timeouts, Transaction,
 };
 use tokio::runtime::Runtime;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
@@ -18,6 +18,7 @@ use super::address::{self, Address, CONNECT_TIMEOUT};
 use super::error::{Failure, error};
 use super::outage::{self, Outage};
 use super::servers::InOrder;
+use super::sessions::Sessions;
 use super::{row_security, tls};
 use crate::error::{Result, StoreError};
 
@@ -33,12 +34,6 @@ const KEPT_CONNECTIONS: usize = 1;
 
 /// Time after which a connection that nobody needs is closed.
 const IDLE: Duration = Duration::from_secs(5);
-
-/// The port of an address that names none.
-const DEFAULT_PORT: u16 = 5432;
-
-/// Longest wait for a session of a pooler that may have none to spare.
-const POOLER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Pause before asking again a server that has no connection left.
 const FULL_PAUSE: Duration = Duration::from_millis(50);
@@ -57,12 +52,12 @@ const SETTINGS: [(&str, &str); 4] = [
     ("jit", "'off'"),
 ];
 
-/// The statement that asks for them, but for those that the user asks for. A pooler refuses settings in the message that opens a
-/// connection.
-fn settings(own: Option<&str>) -> String {
+/// The statement that asks for them, but for those that the user asks for: until the transaction ends if it is `local`, else of the
+/// session. A pooler refuses settings in the message that opens a connection.
+fn settings(own: Option<&str>, local: bool) -> String {
     let is_own = |name: &str| own.is_some_and(|own| own.contains(&format!("{name}=")));
     let others = SETTINGS.iter().filter(|(name, _)| !is_own(name));
-    let set: Vec<String> = others.map(|(name, value)| format!("set_config('{name}', {value}, false)")).collect();
+    let set: Vec<String> = others.map(|(name, value)| format!("set_config('{name}', {value}, {local})")).collect();
     format!("SELECT {}", if set.is_empty() { "1".to_owned() } else { set.join(", ") })
 }
 
@@ -90,6 +85,10 @@ pub(super) struct Connections {
     encryption: Option<MakeRustlsConnect>,
     /// The address without its password, for messages.
     address: String,
+    /// Whether connections have sessions of their own.
+    sessions: Arc<Sessions>,
+    /// The settings of a transaction whose session is shared.
+    local_settings: String,
     /// True if transactions can be confined to namespaces; unset until it was asked.
     row_security: OnceLock<bool>,
 }
@@ -109,13 +108,15 @@ impl Connections {
         let Address { mut config, authorities } = address::read(url)?;
         let address = address::described(&config);
         config.application_name("tamis");
-        let settings: Arc<str> = settings(config.get_options()).into();
+        let local_settings = settings(config.get_options(), true);
+        let settings: Arc<str> = settings(config.get_options(), false).into();
         let encryption = match config.get_ssl_mode() {
             SslMode::Disable => None,
             _ => Some(tls::connector(authorities.as_deref())?),
         };
+        let sessions = Arc::new(Sessions::new(config.clone(), encryption.clone()));
         let pool = |config: &Config| {
-            pool(config, encryption.clone(), settings.clone())
+            pool(config, encryption.clone(), settings.clone(), sessions.clone())
                 .map_err(|error| StoreError::Database { path: address.clone().into(), reason: error.to_string() })
         };
         let has_standbys =
@@ -142,6 +143,8 @@ impl Connections {
             config,
             encryption,
             address,
+            sessions,
+            local_settings,
             row_security: OnceLock::new(),
         })
     }
@@ -162,7 +165,7 @@ impl Connections {
 
     /// A connection of the pool. Waits through a short outage of the server, such as a restart, and for one that this process or
     /// another one gives back while the server has none left.
-    pub async fn connection(&self) -> Result<Object, Failure> {
+    async fn connection(&self) -> Result<Object, Failure> {
         let started = Instant::now();
         loop {
             match self.pool.get().await.map_err(Failure::from) {
@@ -183,7 +186,7 @@ impl Connections {
 
     /// A connection to read from: of the pool, or of a standby while no server takes changes. What was acknowledged in the last moments
     /// may be missing on a standby.
-    pub async fn reading(&self) -> Result<Object, Failure> {
+    async fn reading(&self) -> Result<Object, Failure> {
         let Some(standbys) = &self.standbys else { return self.connection().await };
         if !self.outage.is_recent() {
             match self.pool.get().await.map_err(Failure::from) {
@@ -201,44 +204,47 @@ impl Connections {
         }
     }
 
-    /// Refuses a pooler that gives each transaction another session of the server. Settings, prepared statements and the right to
-    /// write belong to one.
-    ///
-    /// # Errors
-    /// The server cannot be reached, or there is such a pooler.
-    pub fn check_sessions(&self) -> Result<()> {
-        self.wait(async {
-            let first = self.reading().await?;
-            let port = first_value(&first, "SELECT inet_server_port()").await?;
-            // The server itself says the port that was asked for.
-            let asked = match self.config.get_ports() {
-                [] => &[DEFAULT_PORT],
-                ports => ports,
-            };
-            if port.is_some_and(|port| asked.iter().any(|asked| asked.to_string() == port)) {
-                return Ok(());
-            }
-            let process = "SELECT pg_backend_pid()";
-            let before = first_value(&first, process).await?;
-            // Another transaction takes the session that was used last.
-            let Ok(other) = self.connection_within(POOLER_PATIENCE).await else { return Ok(()) };
-            let began = tokio::time::timeout(POOLER_PATIENCE, other.batch_execute("BEGIN; SELECT 1")).await;
-            let after = match began {
-                Ok(Ok(())) => tokio::time::timeout(POOLER_PATIENCE, first_value(&first, process)).await,
-                // A pooler without a session to spare keeps each to its client.
-                _ => return Ok(()),
-            };
-            drop(other.batch_execute("ROLLBACK").await);
-            match after {
-                Ok(Ok(after)) if after == before => Ok(()),
-                Ok(Err(failure)) => Err(failure),
-                _ => {
-                    let reason =
-                        format!("the sessions of the server change at this address; {}", super::faults::POOLER);
-                    Err(StoreError::Database { path: self.address().into(), reason }.into())
-                }
-            }
-        })
+    /// True if each connection has a session of the server to itself. It is known once there was a connection.
+    pub fn has_own_sessions(&self) -> bool {
+        self.sessions.are_own()
+    }
+
+    /// A connection for what needs a session from beginning to end.
+    pub async fn session_of_its_own(&self) -> Result<Object, Failure> {
+        let connection = self.connection().await?;
+        if self.has_own_sessions() {
+            return Ok(connection);
+        }
+        let reason = "this needs a session of the server from beginning to end, and a pooler at this address shares them: name the \
+             server itself"
+            .to_owned();
+        Err(StoreError::Database { path: self.address().into(), reason }.into())
+    }
+
+    /// Runs a statement that cannot be part of a transaction, so it has to name schemas. It may take its time. `settings` are statements
+    /// that hold for it where sessions are not shared.
+    pub async fn run_outside(&self, settings: &str, statement: &str) -> Result<(), Failure> {
+        let connection = self.connection().await?;
+        if !self.has_own_sessions() {
+            return Ok(connection.batch_execute(statement).await?);
+        }
+        connection.batch_execute(&format!("SET statement_timeout = 0; {settings}")).await?;
+        let done = connection.batch_execute(statement).await;
+        // The settings end with the session.
+        drop(Object::take(connection));
+        Ok(done?)
+    }
+
+    /// The statement that gives a transaction the settings of connections, where its session may not have them.
+    pub fn local_settings(&self) -> &str {
+        &self.local_settings
+    }
+
+    /// Begins a transaction that may stay open for as long as it likes, also where the server ends those that do nothing.
+    pub async fn lasting(&self) -> Result<Lasting, Failure> {
+        let lasting = Lasting { connection: Some(self.connection().await?) };
+        lasting.batch_execute(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {LASTS}")).await?;
+        Ok(lasting)
     }
 
     /// Finds out whether transactions can be confined to namespaces, and makes the role for it if the user may.
@@ -257,8 +263,17 @@ impl Connections {
         self.row_security.get().copied().unwrap_or(false)
     }
 
-    /// A connection of the pool that comes within this time.
-    pub async fn connection_within(&self, patience: Duration) -> Result<Object, Failure> {
+    /// Writes in one transaction, once, on a connection that comes within this time.
+    pub async fn write_within<T>(
+        &self,
+        patience: Duration,
+        work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut connection = self.connection_within(patience).await?;
+        self.attempt(&mut connection, Access::Write, &work).await
+    }
+
+    async fn connection_within(&self, patience: Duration) -> Result<Object, Failure> {
         let pool = self.pool.clone();
         let timeouts = Timeouts { wait: Some(patience), ..pool.timeouts() };
         // The connection is made aside, so that one that comes too late is there for the next caller.
@@ -285,7 +300,7 @@ impl Connections {
 
     /// Reads in one snapshot. It is read again if the connection breaks meanwhile.
     pub fn read<T>(&self, work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>) -> Result<T> {
-        self.transaction(Access::Everything, work)
+        self.wait(self.transaction(Access::Everything, work))
     }
 
     /// Reads in one snapshot that holds these namespaces alone, or all if none is named.
@@ -295,51 +310,81 @@ impl Connections {
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T> {
         let names: Vec<&str> = namespaces.iter().map(AsRef::as_ref).collect();
-        self.transaction(if names.is_empty() { Access::Everything } else { Access::Of(&names) }, work)
+        self.wait(self.transaction(if names.is_empty() { Access::Everything } else { Access::Of(&names) }, work))
     }
 
     /// Writes in one transaction: all or nothing. The server may ask to repeat it, and it is repeated if the connection breaks
     /// before it is committed, so `work` may run several times.
     pub fn write<T>(&self, work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>) -> Result<T> {
-        self.transaction(Access::Write, work)
+        self.wait(self.writing(work))
+    }
+
+    /// [`write`](Self::write), from a task.
+    pub async fn writing<T>(&self, work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.transaction(Access::Write, work).await
     }
 
     /// Reads by single statements on a connection, perhaps of a standby. They are run again if it breaks meanwhile.
     pub fn ask<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
-        self.repeated(false, async |connection| work(connection).await)
+        self.wait(self.asking(work))
     }
 
-    fn transaction<T>(
+    /// [`ask`](Self::ask), from a task.
+    pub async fn asking<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.repeated(false, async |connection| {
+            if self.has_own_sessions() {
+                return work(connection).await;
+            }
+            let result = async {
+                connection.batch_execute(&format!("BEGIN; {}", self.local_settings)).await?;
+                work(connection).await
+            };
+            let result = result.await;
+            connection.statement_cache.clear();
+            let ended = connection.batch_execute(if result.is_ok() { "COMMIT" } else { "ROLLBACK" }).await;
+            result.and_then(|answer| Ok(ended.map(|()| answer)?))
+        })
+        .await
+    }
+
+    async fn transaction<T>(
         &self,
         access: Access<'_>,
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
-    ) -> Result<T> {
-        self.repeated(access == Access::Write, async |connection| self.attempt(connection, access, &work).await)
+    ) -> Result<T, Failure> {
+        self.repeated(access == Access::Write, async |connection| self.attempt(connection, access, &work).await).await
     }
 
     /// Runs work on a connection, and again on another one where the server asks for it or the connection breaks.
-    fn repeated<T>(&self, writes: bool, work: impl AsyncFn(&mut Object) -> Result<T, Failure>) -> Result<T> {
-        self.wait(async {
-            let mut attempt = 0;
-            loop {
-                attempt += 1;
-                let mut connection = if writes { self.connection().await? } else { self.reading().await? };
-                let result = work(&mut connection).await;
-                let Err(failure) = &result else { return result };
-                let is_demoted = writes && failure.is_read_only();
-                if is_demoted || failure.is_lost() {
-                    // The pool may not notice yet that it broke.
-                    drop(Object::take(connection));
-                }
-                if is_demoted {
-                    // The other connections probably lead to the same server, which was the primary when they were made.
-                    self.pool.retain(|_, _| false);
-                }
-                if attempt == ATTEMPTS || !(is_demoted || failure.is_repeatable() || failure.is_lost()) {
-                    return result;
-                }
+    async fn repeated<T>(
+        &self,
+        writes: bool,
+        work: impl AsyncFn(&mut Object) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let mut connection = if writes { self.connection().await? } else { self.reading().await? };
+            let result = work(&mut connection).await;
+            let Err(failure) = &result else { return result };
+            let is_demoted = writes && failure.is_read_only();
+            if is_demoted || failure.is_lost() {
+                // The pool may not notice yet that it broke.
+                drop(Object::take(connection));
             }
-        })
+            if is_demoted {
+                // The other connections probably lead to the same server, which was the primary when they were made.
+                self.pool.retain(|_, _| false);
+            }
+            let is_worth_it = is_demoted || failure.is_repeatable() || failure.is_lost();
+            if attempt == ATTEMPTS || !is_worth_it {
+                return result;
+            }
+            if failure.is_lost() && !self.has_own_sessions() {
+                // A pooler takes connections while the server behind it restarts.
+                tokio::time::sleep(outage::PAUSE * (1 << attempt)).await;
+            }
+        }
     }
 
     /// Runs a transaction once. A failure before the commit leaves nothing behind, so it may run again.
@@ -359,10 +404,24 @@ impl Connections {
             Some(&SqlState::FEATURE_NOT_SUPPORTED) if !read_only => self.only_reads(&error),
             _ => error.into(),
         })?;
-        let result = match access {
-            Access::Of(names) if self.has_row_security() => row_security::confined(&begun, names, work(&begun)).await?,
-            _ => work(&begun).await?,
+        let statements = (!self.has_own_sessions()).then(|| Closing(begun.statement_cache.clone()));
+        let work = async {
+            match access {
+                Access::Of(names) if self.has_row_security() => {
+                    row_security::confined(&begun, names, work(&begun)).await
+                }
+                _ => work(&begun).await,
+            }
         };
+        let result = match &statements {
+            None => work.await?,
+            // The work follows without waiting for the answer.
+            Some(_) => {
+                let set = async { Ok(begun.batch_execute(&self.local_settings).await?) };
+                tokio::try_join!(biased; set, work)?.1
+            }
+        };
+        drop(statements);
         match begun.commit().await {
             Err(error) if !read_only => Err(Failure::of_commit(error)),
             // What was read is whole.
@@ -387,7 +446,12 @@ impl Drop for Connections {
 }
 
 /// Makes a pool of connections to the first server of an address that will do.
-fn pool(config: &Config, encryption: Option<MakeRustlsConnect>, settings: Arc<str>) -> Result<Pool, BuildError> {
+fn pool(
+    config: &Config,
+    encryption: Option<MakeRustlsConnect>,
+    settings: Arc<str>,
+    sessions: Arc<Sessions>,
+) -> Result<Pool, BuildError> {
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = match encryption {
         Some(encryption) => Manager::from_connect(config.clone(), InOrder::new(config, encryption), manager),
@@ -406,28 +470,72 @@ fn pool(config: &Config, encryption: Option<MakeRustlsConnect>, settings: Arc<st
         .wait_timeout(Some(CONNECT_TIMEOUT))
         .create_timeout(Some(patience))
         .post_create(Hook::async_fn(move |client, _| {
-            let settings = settings.clone();
+            let (settings, sessions) = (settings.clone(), sessions.clone());
             Box::pin(async move {
-                client.batch_execute(&settings).await.map_err(HookError::Backend)?;
-                // A connection that cannot be watched serves as well.
-                drop(client.batch_execute(WATCH).await);
+                if sessions.find_out(client).await.map_err(HookError::Backend)? {
+                    client.batch_execute(&settings).await.map_err(HookError::Backend)?;
+                    // A connection that cannot be watched serves as well.
+                    drop(client.batch_execute(WATCH).await);
+                }
                 Ok(())
             })
         }))
         .build()
 }
 
-/// The first value of a statement, as text; `None` for null. Nothing is prepared.
-async fn first_value(connection: &Object, statement: &str) -> Result<Option<String>, Failure> {
-    let answer = connection.simple_query(statement).await?;
-    Ok(answer
-        .iter()
-        .find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(row.get(0).map(str::to_owned)),
-            _ => None,
-        })
-        .flatten())
+/// The statements that a transaction prepares in a session that is not its own. The server closes them before it ends, however it
+/// ends. Rows hold theirs, so none may leave the transaction.
+struct Closing(Arc<StatementCache>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.clear();
+    }
 }
+
+/// A transaction that stays open, for the locks that it holds. It has its session until it ends, also behind a pooler, and has seen
+/// nothing, so that it keeps no row from being cleaned up. Dropped, it ends with its connection.
+#[derive(Debug)]
+pub(super) struct Lasting {
+    /// Taken at the end.
+    connection: Option<Object>,
+}
+
+impl Lasting {
+    /// Tries to take a lock, which ends with the transaction. A prepared statement would keep its snapshot until the next one, and who
+    /// creates an index waits for snapshots.
+    pub async fn try_lock(&self, key: i64) -> Result<bool, Failure> {
+        let answer = self.simple_query(&format!("SELECT pg_try_advisory_xact_lock({key})")).await?;
+        Ok(answer.iter().any(|message| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("t"))))
+    }
+
+    /// Ends it, and gives its connection back.
+    pub async fn end(mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        connection.statement_cache.clear();
+        if connection.batch_execute("ROLLBACK").await.is_err() {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+impl std::ops::Deref for Lasting {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        self.connection.as_ref().expect("it is taken at the end")
+    }
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        drop(self.connection.take().map(Object::take));
+    }
+}
+
+/// Lifts the limits of what does nothing. Servers before PostgreSQL 17 have one of them.
+const LASTS: &str = "SELECT set_config('idle_in_transaction_session_timeout', '0', true), \
+     CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL THEN set_config('transaction_timeout', '0', true) END";
 
 /// What a transaction may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -46,7 +46,7 @@ fn a_full_server_is_waited_for_and_then_named_with_the_way_out() {
     let Some(test) = testing::store() else { return };
     let limited = Limited::of(&test);
     let holder = Connections::new(&limited.url()).unwrap();
-    let held = holder.wait(async { holder.connection().await }).unwrap();
+    let held = holder.wait(holder.lasting()).unwrap();
     let started = Instant::now();
     let refused = PostgresStore::open(&limited.url(), "here").unwrap_err().to_string();
     assert!(
@@ -70,7 +70,7 @@ fn connections_that_nobody_needs_are_given_back() {
     let other = test.another();
     let open = || -> i64 {
         let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()";
-        let count = async { Ok(test.connections.connection().await?.query_one(count, &[]).await?.get(0)) };
+        let count = async { Ok(test.connections.session_of_its_own().await?.query_one(count, &[]).await?.get(0)) };
         test.connections.wait(count).unwrap()
     };
     let before = open();
@@ -78,9 +78,9 @@ fn connections_that_nobody_needs_are_given_back() {
         .connections
         .wait(async {
             let connections = [
-                other.connections.connection().await?,
-                other.connections.connection().await?,
-                other.connections.connection().await?,
+                other.connections.session_of_its_own().await?,
+                other.connections.session_of_its_own().await?,
+                other.connections.session_of_its_own().await?,
             ];
             drop(connections);
             Ok(())

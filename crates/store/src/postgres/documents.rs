@@ -78,22 +78,25 @@ impl Documents for PostgresStore {
              JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document WHERE d.document = ANY($1)";
         let order = " ORDER BY a.document, a.name, a.value";
         let numbers = numbers(documents);
-        let rows = self.connections.ask(async |connection| match namespaces {
-            [] => {
-                let statement = connection.prepare_cached(&format!("{select}{order}")).await?;
-                Ok(connection.query(&statement, &[&numbers]).await?)
+        let found = self.connections.ask(async |connection| {
+            let rows = match namespaces {
+                [] => {
+                    let statement = connection.prepare_cached(&format!("{select}{order}")).await?;
+                    connection.query(&statement, &[&numbers]).await?
+                }
+                names => {
+                    let select = format!("{select} AND d.namespace = ANY($2){order}");
+                    let statement = connection.prepare_cached(&select).await?;
+                    connection.query(&statement, &[&numbers, &names]).await?
+                }
+            };
+            let mut found: HashMap<DocumentId, Vec<Attribute>> = HashMap::new();
+            for row in &rows {
+                let attribute = Attribute { name: row.get(1), value: row.get(2) };
+                found.entry(document_id(row.get(0))).or_default().push(attribute);
             }
-            names => {
-                let select = format!("{select} AND d.namespace = ANY($2){order}");
-                let statement = connection.prepare_cached(&select).await?;
-                Ok(connection.query(&statement, &[&numbers, &names]).await?)
-            }
+            Ok(found)
         })?;
-        let mut found: HashMap<DocumentId, Vec<Attribute>> = HashMap::new();
-        for row in &rows {
-            let attribute = Attribute { name: row.get(1), value: row.get(2) };
-            found.entry(document_id(row.get(0))).or_default().push(attribute);
-        }
         Ok(in_order(documents, &found).map(Option::unwrap_or_default).collect())
     }
 

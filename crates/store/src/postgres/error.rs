@@ -43,12 +43,14 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    /// True if the server rolled the transaction back and asks to repeat it.
+    /// True if the server rolled the transaction back and it may well succeed now.
     pub fn is_repeatable(&self) -> bool {
-        let Failure::Server(error) = self else { return false };
-        error
-            .code()
-            .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+        matches!(self, Failure::Server(error) if error.code().is_some_and(|code| REPEATABLE.contains(code)))
+    }
+
+    /// True if a pooler had no session of the server to spare, after a wait that is long enough.
+    fn is_of_pool(&self) -> bool {
+        matches!(self, Failure::Server(error) if error.as_db_error().is_some_and(faults::is_of_pool))
     }
 
     /// True if the server answers, but cannot reach a node that holds some of the rows.
@@ -59,7 +61,7 @@ impl Failure {
     /// True if the server cannot be used now and another connection may work: it broke, or the server starts, stops or is a standby.
     pub fn is_lost(&self) -> bool {
         match self {
-            _ if self.is_of_node() => false,
+            _ if self.is_of_node() || self.is_of_pool() => false,
             Failure::Server(error) => match error.code() {
                 Some(code) => LOST.contains(code) || code.code().starts_with(CONNECTION_EXCEPTION),
                 None => error.is_closed() || io_cause(error).is_some_and(|cause| UNREACHABLE.contains(&cause.kind())),
@@ -105,6 +107,10 @@ impl Failure {
         }
     }
 }
+
+/// Codes of a transaction that met another one, or in a shared session a prepared statement that somebody left in it.
+const REPEATABLE: [SqlState; 3] =
+    [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::DUPLICATE_PSTATEMENT];
 
 /// Codes of a server that stops, breaks down or starts.
 const LOST: [SqlState; 3] = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW];
@@ -159,7 +165,7 @@ pub(super) fn error(address: &str, most_connections: usize, failure: Failure) ->
     let has_several = address.contains(',');
     let is_lost = failure.is_lost();
     let is_full = failure.is_without_connection();
-    let is_of_node = failure.is_of_node();
+    let is_elsewhere = failure.is_of_node() || failure.is_of_pool();
     match failure {
         Failure::Store(error) => error,
         Failure::Pool(PoolError::Timeout(TimeoutType::Create)) if has_several => {
@@ -175,7 +181,7 @@ pub(super) fn error(address: &str, most_connections: usize, failure: Failure) ->
             of_several("it is a standby, which only reads")
         }
         Failure::Server(error) if is_lost && has_several && !error.is_closed() => of_several(&cause(&error)),
-        Failure::Server(error) if is_lost || is_full || is_of_node => unavailable(faults::explained(&error)),
+        Failure::Server(error) if is_lost || is_full || is_elsewhere => unavailable(faults::explained(&error)),
         Failure::Server(error) => match error.as_db_error() {
             Some(said) if *said.code() == SqlState::DISK_FULL => StoreError::Full { path: address.into() },
             Some(said) if faults::is_read_only(said) => {

@@ -27,10 +27,6 @@ pub(super) fn of_pool(error: &PoolError, most: usize) -> String {
 
 const UNANSWERED: &str = "the server did not answer in time; check host, port and the network between";
 
-/// The way out where a pooler gives each transaction another session of the server.
-pub(super) const POOLER: &str = "settings, prepared statements and locks belong to one session: have the pooler give each client one \
-     (pool_mode = session in PgBouncer), or name the server itself";
-
 fn of_server(said: &DbError) -> String {
     let message = said.message();
     let code = said.code();
@@ -67,7 +63,14 @@ fn of_server(said: &DbError) -> String {
         _ if [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code) => {
             "the server ended the connection; try again once it runs"
         }
-        _ if [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT].contains(code) => POOLER,
+        _ if [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT].contains(code) => {
+            "a pooler shares the sessions of the server here since a while ago: start the program again"
+        }
+        _ if is_of_pool(said) => {
+            "the pooler had no session of the server to spare for too long: raise its number (default_pool_size in PgBouncer), or end \
+             programs that write, each of which holds some"
+        }
+        _ if message.contains("max_client_conn") => "end programs that hold connections, or raise it in the pooler",
         _ if message.contains("startup parameter") => {
             "a pooler refuses it: leave `options` out of the address, or have the pooler let it pass"
         }
@@ -130,6 +133,11 @@ fn is_cut(error: &tokio_postgres::Error) -> bool {
         Some(code) => ended.contains(code),
         None => error.is_closed() || error.to_string().starts_with("error communicating with the server"),
     }
+}
+
+/// True if a pooler gave no session of the server in time.
+pub(super) fn is_of_pool(said: &DbError) -> bool {
+    said.message().starts_with("query_wait_timeout")
 }
 
 /// True if the server takes no writes, for it is a standby or set to be read only.

@@ -1,4 +1,4 @@
-//! The right to write over several calls: a lock of the server's session, held on a connection of its own.
+//! The right to write over several calls: a lock of a transaction that stays open meanwhile. A pooler, too, leaves it the session.
 //!
 //! Single changes lock only their namespaces, so they work with and without it. The lock ends with its connection, also when the
 //! process dies. Waiting stores queue at a second lock, the turn: only its holder tries to take the first. A store that releases the
@@ -11,8 +11,10 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Object, Transaction};
+use deadpool_postgres::Transaction;
+use tokio_postgres::types::Type;
 
+use super::connection::Lasting;
 use super::error::Failure;
 use super::locks::key;
 use super::store::PostgresStore;
@@ -62,7 +64,7 @@ impl PostgresStore {
             let mut turn = Turn::default();
             let taken = self.try_take(&mut turn);
             self.end_turn(turn);
-            state.connection = Some(taken?);
+            state.transaction = Some(taken?);
         }
         state.holds += 1;
         Ok(Hold { store: self })
@@ -84,8 +86,8 @@ impl PostgresStore {
                     self.writer_lost()
                 } else {
                     match self.try_take(&mut turn) {
-                        Ok(connection) => {
-                            state.connection = Some(connection);
+                        Ok(transaction) => {
+                            state.transaction = Some(transaction);
                             state.holds += 1;
                             break Ok(Hold { store: self });
                         }
@@ -108,40 +110,37 @@ impl PostgresStore {
     }
 
     /// Takes the turn, then the lock; keeps the turn if it got only that.
-    fn try_take(&self, turn: &mut Turn) -> Result<Object> {
+    fn try_take(&self, turn: &mut Turn) -> Result<Lasting> {
         self.connections.wait(async {
             if turn.0.is_none() {
-                let connection = self.connections.connection().await?;
-                if !try_lock(&connection, turn_key(&self.namespace)).await? {
-                    return Err(self.busy(&connection).await?);
-                }
-                turn.0 = Some(connection);
+                turn.0 = Some(self.try_lock(turn_key(&self.namespace)).await?);
             }
-            let connection = self.connections.connection().await?;
-            if !try_lock(&connection, write_key(&self.namespace)).await? {
-                return Err(self.busy(&connection).await?);
-            }
-            match self.enter(&connection).await {
-                Ok(process) => {
-                    self.holding.process.store(process, Ordering::Release);
-                    Ok(connection)
-                }
-                Err(failure) => {
-                    unlock(connection, write_key(&self.namespace)).await;
-                    Err(failure)
-                }
-            }
+            let held = self.try_lock(write_key(&self.namespace)).await?;
+            let process = self.enter(&held).await?;
+            self.holding.process.store(process, Ordering::Release);
+            Ok(held)
         })
     }
 
-    /// Waits until the changes of the holder before have ended, and returns the number of the connection's process.
-    async fn enter(&self, connection: &Object) -> Result<i32, Failure> {
-        self.check_instance(connection).await?;
-        let fence = fence_key(&self.namespace);
-        let passed = connection.prepare_cached("SELECT pg_backend_pid() FROM pg_advisory_lock($1)").await?;
-        let process = connection.query_one(&passed, &[&fence]).await?.get(0);
-        let unlock = connection.prepare_cached("SELECT pg_advisory_unlock($1)").await?;
-        connection.query_one(&unlock, &[&fence]).await?;
+    /// Takes a lock, or fails with whoever holds the right to write.
+    async fn try_lock(&self, key: i64) -> Result<Lasting, Failure> {
+        let lasting = self.connections.lasting().await?;
+        if lasting.try_lock(key).await? {
+            return Ok(lasting);
+        }
+        let busy = self.busy(&lasting).await?;
+        lasting.end().await;
+        Err(busy)
+    }
+
+    /// Waits until the changes of the holder before have ended, and returns the number of the transaction's process. No other lock of
+    /// this outlives it.
+    async fn enter(&self, held: &Lasting) -> Result<i32, Failure> {
+        held.batch_execute(&format!("SAVEPOINT entered; {}", self.connections.local_settings())).await?;
+        self.check_instance(&**held).await?;
+        let passed = "SELECT pg_backend_pid() FROM pg_advisory_xact_lock($1)";
+        let process = held.query_typed_one(passed, &[(&fence_key(&self.namespace), Type::INT8)]).await?.get(0);
+        held.batch_execute("ROLLBACK TO SAVEPOINT entered").await?;
         Ok(process)
     }
 
@@ -192,14 +191,14 @@ impl PostgresStore {
         StoreError::WriterLost { path: self.address().into() }
     }
 
-    /// The error of a lock that another session holds.
-    async fn busy(&self, connection: &Object) -> Result<Failure, Failure> {
+    /// The error of a lock that another transaction holds.
+    async fn busy(&self, lasting: &Lasting) -> Result<Failure, Failure> {
         let select = "SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
              WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
              AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
              AND l.classid = $1 AND l.objid = $2";
         let (class, object) = halves(write_key(&self.namespace));
-        let row = connection.query_opt(select, &[&class, &object]).await?;
+        let row = lasting.query_opt(select, &[&class, &object]).await?;
         // It may have ended since, or only its turn has come.
         let holder = row.map_or_else(
             || UNNAMED_HOLDER.to_owned(),
@@ -213,14 +212,14 @@ impl PostgresStore {
     }
 
     fn end_turn(&self, turn: Turn) {
-        if let Some(connection) = turn.0 {
-            self.release(connection, turn_key(&self.namespace));
+        if let Some(transaction) = turn.0 {
+            self.end(transaction);
         }
     }
 
-    fn release(&self, connection: Object, key: i64) {
+    fn end(&self, transaction: Lasting) {
         let _ = self.connections.wait(async {
-            unlock(connection, key).await;
+            transaction.end().await;
             Ok(())
         });
     }
@@ -232,32 +231,19 @@ fn halves(key: i64) -> (u32, u32) {
     ((key >> 32) as u32, key as u32)
 }
 
-/// The connection whose session has the turn.
+/// The transaction that has the turn.
 #[derive(Debug, Default)]
-struct Turn(Option<Object>);
-
-async fn try_lock(connection: &Object, key: i64) -> Result<bool, Failure> {
-    let statement = connection.prepare_cached("SELECT pg_try_advisory_lock($1)").await?;
-    Ok(connection.query_one(&statement, &[&key]).await?.get(0))
-}
-
-/// Ends a lock. A connection that does not end it is closed, which ends it too.
-async fn unlock(connection: Object, key: i64) {
-    let unlocked = connection.query_one("SELECT pg_advisory_unlock($1)", &[&key]).await;
-    if !unlocked.is_ok_and(|row| row.get(0)) {
-        drop(Object::take(connection));
-    }
-}
+struct Turn(Option<Lasting>);
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.store.holding.state);
         state.holds -= 1;
         if state.holds == 0
-            && let Some(connection) = state.connection.take()
+            && let Some(transaction) = state.transaction.take()
         {
             self.store.holding.process.store(NOBODY, Ordering::Release);
-            self.store.release(connection, write_key(&self.store.namespace));
+            self.store.end(transaction);
         }
     }
 }

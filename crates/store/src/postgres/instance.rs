@@ -45,19 +45,9 @@ impl PostgresStore {
     /// Fails if the tables were deleted or replaced since they were opened.
     pub(super) fn check_opened(&self) -> Result<()> {
         self.connections.wait(async {
-            let mut attempts = 2;
-            loop {
-                attempts -= 1;
-                let checked = match self.connections.reading().await {
-                    Ok(connection) => self.check_instance(&connection).await,
-                    Err(failure) if is_gone(&failure) => Err(self.replaced(true).into()),
-                    Err(failure) => Err(failure),
-                };
-                match checked {
-                    // Whoever deletes a database closes its connections first.
-                    Err(Failure::Server(error)) if attempts > 0 && is_closed(&error) => {}
-                    checked => return checked,
-                }
+            match self.connections.asking(async |connection| self.check_instance(connection).await).await {
+                Err(failure) if is_gone(&failure) => Err(self.replaced(true).into()),
+                checked => checked,
             }
         })
     }
@@ -73,9 +63,4 @@ fn is_gone(failure: &Failure) -> bool {
     const GONE: [SqlState; 3] =
         [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_DATABASE, SqlState::INVALID_SCHEMA_NAME];
     matches!(failure, Failure::Server(error) if error.code().is_some_and(|code| GONE.contains(code)))
-}
-
-/// Returns `true` if the server closed the connection.
-fn is_closed(error: &tokio_postgres::Error) -> bool {
-    error.is_closed() || error.code() == Some(&SqlState::ADMIN_SHUTDOWN)
 }

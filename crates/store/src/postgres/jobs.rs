@@ -1,14 +1,15 @@
 //! The queue of trees that wait to be indexed, shared by any number of workers.
 //!
-//! A worker takes the oldest job that is free with `FOR UPDATE SKIP LOCKED`, and holds an advisory lock on its namespace over a
-//! connection of its own while it works. The server ends that lock with the connection, so the job of a killed worker is free at once,
+//! A worker takes the oldest job whose namespace nobody has locked, and keeps that lock while it works, by a transaction that stays
+//! open on a connection of its own. The server ends the lock with the connection, so the job of a killed worker is free at once,
 //! and jobs of one namespace never run at the same time. The number of starts tells a worker from the one before it: whoever lost its
 //! connection, and its job to another worker, cannot end the job any more.
 
-use deadpool_postgres::Object;
+use deadpool_postgres::Transaction;
 use serde::Serialize;
 use tokio_postgres::Row;
 
+use super::connection::Lasting;
 use super::error::Failure;
 use super::locks::key;
 use super::namespaces::{NOW_MS, known_trees};
@@ -105,8 +106,8 @@ pub struct TakenJob {
     /// The job.
     pub job: Job,
     starts: i32,
-    /// The connection whose session holds the lock. It is never used for anything else, and closed at the end.
-    connection: deadpool_postgres::ClientWrapper,
+    /// The transaction that holds the lock.
+    lock: Lasting,
 }
 
 const COLUMNS: &str =
@@ -179,22 +180,35 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn take_job(&self, worker: &str) -> Result<NextJob> {
+        let free = format!(
+            "SELECT namespace, not_before_ms <= {NOW_MS} FROM jobs WHERE state IN ('waiting', 'running') AND namespace <> ALL($1) \
+             ORDER BY not_before_ms > {NOW_MS}, job LIMIT 1"
+        );
         self.connections.wait(async {
-            let mut connection = self.connections.connection().await?;
-            let taken = take(&mut connection, worker).await;
-            // Nothing of this session may outlive the call, unless it holds the lock of a job.
-            match taken {
-                Ok(Some((job, starts))) => {
-                    Ok(NextJob::Taken(Box::new(TakenJob { job, starts, connection: Object::take(connection) })))
+            let mut busy: Vec<String> = Vec::new();
+            loop {
+                let first = self.connections.asking(async |connection| {
+                    let row = connection.query_opt(&free, &[&busy]).await?;
+                    Ok(row.map(|row| (row.get::<_, String>(0), row.get(1))))
+                });
+                let namespace = match first.await? {
+                    Some((namespace, true)) => namespace,
+                    // It pauses after a failure.
+                    Some(_) => return Ok(NextJob::Wait),
+                    None if busy.is_empty() => return Ok(NextJob::Empty),
+                    None => return Ok(NextJob::Wait),
+                };
+                let lock = self.connections.lasting().await?;
+                if !lock.try_lock(lock_key(&namespace)).await? {
+                    lock.end().await;
+                    busy.push(namespace);
+                    continue;
                 }
-                Ok(None) => {
-                    let left = "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('waiting', 'running'))";
-                    let left: bool = connection.query_one(left, &[]).await?.get(0);
-                    Ok(if left { NextJob::Wait } else { NextJob::Empty })
-                }
-                Err(failure) => {
-                    drop(Object::take(connection));
-                    Err(failure)
+                let started =
+                    self.connections.writing(async |transaction| start(transaction, &namespace, worker).await);
+                match started.await? {
+                    Some((job, starts)) => return Ok(NextJob::Taken(Box::new(TakenJob { job, starts, lock }))),
+                    None => lock.end().await,
                 }
             }
         })
@@ -215,7 +229,7 @@ impl PostgresStore {
             let Some(mine) = transaction.query_opt(mine, &[&number, &namespace, &taken.starts]).await? else {
                 return Ok(None);
             };
-            let end = if matches!(end, JobEnd::Failed(_)) && taken.connection.is_closed() { JobEnd::Stopped } else { end };
+            let end = if matches!(end, JobEnd::Failed(_)) && taken.lock.is_closed() { JobEnd::Stopped } else { end };
             let failures = mine.get::<_, i32>(0) + i32::from(matches!(end, JobEnd::Failed(_)));
             let waits = "SELECT EXISTS (SELECT 1 FROM jobs WHERE namespace = $1 AND state = 'waiting')";
             let waits: bool = transaction.query_one(waits, &[&namespace]).await?.get(0);
@@ -247,12 +261,7 @@ impl PostgresStore {
 }
 
 /// Adds a job. Returns `false` if one waits already.
-async fn add(
-    transaction: &deadpool_postgres::Transaction<'_>,
-    namespace: &str,
-    path: &str,
-    moved: bool,
-) -> Result<bool, Failure> {
+async fn add(transaction: &Transaction<'_>, namespace: &str, path: &str, moved: bool) -> Result<bool, Failure> {
     let last = "SELECT path FROM jobs WHERE namespace = $1 ORDER BY job DESC LIMIT 1";
     let last: Option<String> = transaction.query_opt(last, &[&namespace]).await?.map(|row| row.get(0));
     // The path of a worker can lead through links, so the last job's comes first.
@@ -287,53 +296,35 @@ async fn add(
 }
 
 /// Removes the jobs of a namespace that ended before this one, if this one ended.
-async fn remove_earlier(
-    transaction: &deadpool_postgres::Transaction<'_>,
-    namespace: &str,
-    number: i64,
-) -> Result<(), Failure> {
+async fn remove_earlier(transaction: &Transaction<'_>, namespace: &str, number: i64) -> Result<(), Failure> {
     let delete = "DELETE FROM jobs o USING jobs n WHERE o.namespace = $1 AND n.namespace = $1 AND n.job = $2 \
          AND n.state IN ('done', 'failed') AND o.job < n.job AND o.state IN ('done', 'failed')";
     transaction.execute(delete, &[&namespace, &number]).await?;
     Ok(())
 }
 
-/// Takes a job in one transaction, and leaves the lock of its namespace with the session.
-async fn take(connection: &mut Object, worker: &str) -> Result<Option<(Job, i32)>, Failure> {
+/// Starts the oldest job of a namespace, whose lock the caller has. `None` if none is free any more, or it was given up.
+async fn start(transaction: &Transaction<'_>, namespace: &str, worker: &str) -> Result<Option<(Job, i32)>, Failure> {
     let select = format!(
-        "SELECT {COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') AND not_before_ms <= {NOW_MS} \
-         AND namespace <> ALL($1) ORDER BY job LIMIT 1 FOR UPDATE SKIP LOCKED"
+        "SELECT job, state, lost, worker FROM jobs WHERE namespace = $1 AND state IN ('waiting', 'running') \
+         AND not_before_ms <= {NOW_MS} ORDER BY job LIMIT 1 FOR UPDATE"
     );
-    let start = format!(
-        "UPDATE jobs SET state = 'running', starts = starts + 1, lost = lost + (state = 'running')::integer, worker = $3, started_ms = {NOW_MS} \
-         WHERE job = $1 AND namespace = $2 RETURNING {COLUMNS}"
-    );
-    let give_up =
-        format!("UPDATE jobs SET state = 'failed', reason = $3, ended_ms = {NOW_MS} WHERE job = $1 AND namespace = $2");
-    let transaction = connection.transaction().await?;
-    let mut busy: Vec<String> = Vec::new();
-    loop {
-        let Some(row) = transaction.query_opt(&select, &[&busy]).await? else {
-            transaction.commit().await?;
-            return Ok(None);
-        };
-        let (number, namespace): (i64, String) = (row.get(0), row.get(1));
-        let lock = "SELECT pg_try_advisory_lock($1)";
-        if !transaction.query_one(lock, &[&lock_key(&namespace)]).await?.get::<_, bool>(0) {
-            busy.push(namespace);
-            continue;
-        }
-        if row.get::<_, &str>(3) == "running" && row.get::<_, i32>(11) + 1 >= MOST_LOST {
-            let reason = format!("{MOST_LOST} workers ended in the middle of it, the last one {}", {
-                row.get::<_, Option<&str>>(5).unwrap_or("unnamed")
-            });
-            transaction.execute(&give_up, &[&number, &namespace, &reason]).await?;
-            remove_earlier(&transaction, &namespace, number).await?;
-            transaction.execute("SELECT pg_advisory_unlock($1)", &[&lock_key(&namespace)]).await?;
-            continue;
-        }
-        let row = transaction.query_one(&start, &[&number, &namespace, &worker]).await?;
-        transaction.commit().await?;
-        return Ok(Some((job(&row), row.get(10))));
+    let Some(row) = transaction.query_opt(&select, &[&namespace]).await? else { return Ok(None) };
+    let number: i64 = row.get(0);
+    if row.get::<_, &str>(1) == "running" && row.get::<_, i32>(2) + 1 >= MOST_LOST {
+        let last = row.get::<_, Option<&str>>(3).unwrap_or("unnamed");
+        let reason = format!("{MOST_LOST} workers ended in the middle of it, the last one {last}");
+        let give_up = format!(
+            "UPDATE jobs SET state = 'failed', reason = $3, ended_ms = {NOW_MS} WHERE job = $1 AND namespace = $2"
+        );
+        transaction.execute(&give_up, &[&number, &namespace, &reason]).await?;
+        remove_earlier(transaction, namespace, number).await?;
+        return Ok(None);
     }
+    let start = format!(
+        "UPDATE jobs SET state = 'running', starts = starts + 1, lost = lost + (state = 'running')::integer, worker = $3, \
+         started_ms = {NOW_MS} WHERE job = $1 AND namespace = $2 RETURNING {COLUMNS}"
+    );
+    let row = transaction.query_one(&start, &[&number, &namespace, &worker]).await?;
+    Ok(Some((job(&row), row.get(10))))
 }

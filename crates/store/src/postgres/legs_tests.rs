@@ -137,8 +137,8 @@ fn large_namespaces_are_searched_alike() {
     for filter in &filters {
         scanned(filter, &random.vector());
     }
-    connections.wait(async { super::vectors::index::ensure(&*connections.connection().await?, 10).await }).unwrap();
-    connections.wait(async { super::vectors::index::ensure(&*connections.connection().await?, 10).await }).unwrap();
+    connections.wait(super::vectors::index::ensure(connections, 10)).unwrap();
+    connections.wait(super::vectors::index::ensure(connections, 10)).unwrap();
     for filter in &filters {
         scanned(filter, &random.vector());
     }
@@ -169,8 +169,7 @@ fn words_that_are_not_searched_for_change_nothing() {
     store.legs.sizes = super::sizes::Sizes { few: 30, first: 0, ..Default::default() };
     searched(&store);
     let connections = &store.connections;
-    let create = async { super::words::index::create(&*connections.connection().await?).await };
-    if !connections.wait(create).unwrap() {
+    if !connections.wait(super::words::index::create(connections)).unwrap() {
         eprintln!("skipped: the server has no index of words");
         return;
     }

@@ -28,9 +28,9 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// Begins to listen, unless somebody does already.
+    /// Begins to listen, unless somebody does already. Nothing is heard in a session that is shared.
     pub fn heard(&self, connections: &Connections) -> watch::Receiver<u64> {
-        if !self.started.swap(true, Ordering::Relaxed) {
+        if connections.has_own_sessions() && !self.started.swap(true, Ordering::Relaxed) {
             let (config, encryption) = connections.apart();
             connections.spawn(listen(config, encryption, self.heard.clone()));
         }

@@ -38,7 +38,7 @@ fn a_broken_connection_is_opened_again_and_hears_again() {
     let listens = || -> i64 {
         let count =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'";
-        let count = async { Ok(store.connections.connection().await?.query_one(count, &[]).await?.get(0)) };
+        let count = async { Ok(store.connections.session_of_its_own().await?.query_one(count, &[]).await?.get(0)) };
         store.connections.wait(count).unwrap()
     };
     let wait_to_listen = || {

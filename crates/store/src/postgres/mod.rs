@@ -4,7 +4,7 @@
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
 //! `store` is what the store keeps between calls. `connection` bridges from blocking calls to the asynchronous client, to the `servers`
-//! that `address` names and through an `outage`; `faults` explains what can go wrong on the way. `schema` creates the tables, and
+//! that `address` names and through an `outage`, with `sessions` of their own or shared ones; `faults` explains what can go wrong on the way. `schema` creates the tables, and
 //! `row_security` confines reading to namespaces a second time. `changes` writes documents, `documents` and `whole` read them. `scope`,
 //! `condition` and `select` resolve filters. `words` and `vectors` are the two legs; `legs` and `resident` hold what both keep in memory,
 //! and `sizes` decides where they search. `holding` is the right to write over several calls, and also keeps single changes of a
@@ -59,6 +59,7 @@ mod select;
 mod servers;
 mod serving;
 mod session;
+mod sessions;
 mod sharding;
 mod sizes;
 mod statement;

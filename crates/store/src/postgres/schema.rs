@@ -287,7 +287,7 @@ mod tests {
         let is_gone = || -> Result<bool> {
             store
                 .connections
-                .wait(async { Ok(store.connections.connection().await?.query_one(gone, &[]).await?.get(0)) })
+                .wait(async { Ok(store.connections.session_of_its_own().await?.query_one(gone, &[]).await?.get(0)) })
         };
         assert!(is_gone().unwrap());
         store.execute(

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicI32;
 
 use deadpool_postgres::Object;
 
-use super::connection::Connections;
+use super::connection::{Connections, Lasting};
 use super::legs::Legs;
 use super::listening::Listening;
 use super::nodes;
@@ -45,7 +45,6 @@ impl PostgresStore {
     /// The address cannot be read, the server cannot be reached or refuses, or a newer version of the program wrote the tables.
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
-        connections.check_sessions()?;
         schema::migrate(&connections)?;
         connections.prepare_row_security()?;
         let read = async |connection: &Object| Ok(connection.query_one(READ_INSTANCE, &[]).await?.get(0));
@@ -93,13 +92,13 @@ pub(super) struct Holding {
 #[derive(Debug, Default)]
 pub(super) struct Shares {
     pub holds: usize,
-    /// The connection whose session holds the lock.
-    pub connection: Option<Object>,
+    /// The transaction that holds the lock.
+    pub transaction: Option<Lasting>,
 }
 
 impl Shares {
-    /// True if a living session holds the lock. A session that broke has lost it.
+    /// True if the lock is held. A connection that broke has lost it.
     pub fn is_held(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
+        self.transaction.as_ref().is_some_and(|transaction| !transaction.is_closed())
     }
 }

@@ -86,7 +86,8 @@ impl TestStore {
     pub fn end_holder(&self) {
         self.execute(
             "SELECT pg_terminate_backend(l.pid, 10000) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-             WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle' \
+             WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle in transaction' \
+             AND NOT EXISTS (SELECT FROM pg_locks o WHERE o.pid = l.pid AND o.locktype = 'relation') \
              AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
         );
     }
@@ -123,7 +124,7 @@ impl Drop for TestStore {
 
 fn run(url: &str, statements: &str) {
     let connections = Connections::new(url).expect("the address of the test server can be read");
-    let done = connections.wait(async { Ok(connections.connection().await?.batch_execute(statements).await?) });
+    let done = connections.wait(async { Ok(connections.session_of_its_own().await?.batch_execute(statements).await?) });
     // A test that has failed already shows its own failure.
     if !std::thread::panicking() {
         done.expect("the test server runs a statement");

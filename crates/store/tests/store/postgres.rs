@@ -1,12 +1,18 @@
 //! Databases to test with, on the server that TAMIS_TEST_POSTGRES names.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use tamis_store::PostgresStore;
 use tokio_postgres::config::Host;
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
 use crate::sharding::{self, Proxy};
+
+#[path = "pooler.rs"]
+mod pooler;
+
+use pooler::Pooler;
 
 /// A database that is dropped at the end.
 pub struct TestDatabase {
@@ -14,33 +20,40 @@ pub struct TestDatabase {
     name: String,
     /// What the store talks to.
     proxy: Proxy,
+    /// What the proxy talks to, if it is not the server.
+    pooler: Option<Pooler>,
 }
 
 impl TestDatabase {
     /// An empty database; `None` without a server.
     pub fn create() -> Option<TestDatabase> {
-        TestDatabase::with_tables(false)
+        Some(TestDatabase::with(&server()?, false, None))
     }
 
     /// An empty database whose tables will be partitioned where they would be distributed; `None` without a server.
     pub fn partitioned() -> Option<TestDatabase> {
-        TestDatabase::with_tables(true)
+        Some(TestDatabase::with(&server()?, true, None))
     }
 
-    fn with_tables(partitioned: bool) -> Option<TestDatabase> {
+    /// An empty database behind a pooler whose clients share its sessions; `None` without a server or a pooler.
+    #[allow(dead_code)]
+    pub fn pooled() -> Option<TestDatabase> {
+        let server = server()?;
+        let pooler = Pooler::start(&server)?;
+        Some(TestDatabase::with(&server, false, Some(pooler)))
+    }
+
+    fn with(server: &Config, partitioned: bool, pooler: Option<Pooler>) -> TestDatabase {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let Ok(url) = std::env::var("TAMIS_TEST_POSTGRES") else {
-            eprintln!("not tested with PostgreSQL: TAMIS_TEST_POSTGRES is not set");
-            return None;
-        };
-        let server: Config = url.parse().expect("an address");
         let name = format!("tamis_test_{}_{}", std::process::id(), NUMBER.fetch_add(1, SeqCst));
         let Some(Host::Tcp(host)) = server.get_hosts().first() else { panic!("TAMIS_TEST_POSTGRES: name a host") };
-        let port = server.get_ports().first().copied().unwrap_or(5432);
-        let proxy = Proxy::start(host, port, partitioned);
-        let database = TestDatabase { server, name, proxy };
+        let proxy = match &pooler {
+            Some(pooler) => Proxy::start("127.0.0.1", pooler.port, partitioned),
+            None => Proxy::start(host, server.get_ports().first().copied().unwrap_or(5432), partitioned),
+        };
+        let database = TestDatabase { server: server.clone(), name, proxy, pooler };
         database.server_does(&format!("CREATE DATABASE {}", database.name));
-        Some(database)
+        database
     }
 
     /// The store in it, for a tree.
@@ -75,9 +88,40 @@ impl TestDatabase {
         does(&self.url().parse().expect("an address"), statements);
     }
 
+    /// The statements that the store left in the sessions of a pooler, where other clients would meet them.
+    fn left_behind(&self, pooler: &Pooler) -> BTreeSet<String> {
+        let mut config = Config::new();
+        config.host("127.0.0.1").port(pooler.port).user("anyone").dbname(&self.name);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (client, connection) = config.connect(NoTls).await.expect("the pooler answers");
+            tokio::spawn(connection);
+            let mut left = BTreeSet::new();
+            // The sessions come in turn.
+            for _ in 0..2 * Pooler::SESSIONS {
+                let select = "SELECT statement FROM pg_prepared_statements WHERE name LIKE 's%'";
+                for message in client.simple_query(select).await.expect("asked") {
+                    if let SimpleQueryMessage::Row(row) = message {
+                        left.extend(row.get(0).map(str::to_owned));
+                    }
+                }
+            }
+            left
+        })
+    }
+
     fn server_does(&self, statement: &str) {
         does(&self.server, statement);
     }
+}
+
+/// The server to test with.
+fn server() -> Option<Config> {
+    let Ok(url) = std::env::var("TAMIS_TEST_POSTGRES") else {
+        eprintln!("not tested with PostgreSQL: TAMIS_TEST_POSTGRES is not set");
+        return None;
+    };
+    Some(url.parse().expect("an address"))
 }
 
 fn does(server: &Config, statements: &str) {
@@ -93,6 +137,9 @@ fn does(server: &Config, statements: &str) {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
+        if let Some(pooler) = self.pooler.as_ref().filter(|_| !std::thread::panicking()) {
+            assert_eq!(self.left_behind(pooler), BTreeSet::new());
+        }
         self.server_does(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         if !std::thread::panicking() {
             sharding::check(self.proxy.take());

@@ -60,9 +60,7 @@ impl Changes for PostgresStore {
         });
         if let Some(namespace) = first {
             // The changes are saved, whatever becomes of this.
-            let _ = self
-                .connections
-                .wait(async { self.counted.keep_up(&self.connections.connection().await?, namespace).await });
+            let _ = self.connections.ask(async |connection| self.counted.keep_up(connection, namespace).await);
         }
         Ok(applied)
     }

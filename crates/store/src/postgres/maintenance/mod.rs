@@ -10,61 +10,31 @@ mod tests;
 
 use std::cell::RefCell;
 
+use tokio_postgres::types::ToSql;
+
 use super::listening::CHANNEL;
 use super::namespaces::NOW_MS;
 use super::store::PostgresStore;
 use super::vectors::coverage;
 use super::vectors::index::ensure_indexes;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::lexical::TermReader;
 use crate::report::{Findings, Part, Progress, Pruned, Summary};
 use crate::store::Maintenance;
 
 impl Maintenance for PostgresStore {
     fn publish(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
-        let outdated = self.connections.read(async |transaction| {
-            let select = "SELECT namespace FROM namespaces WHERE analysis < $1 ORDER BY namespace";
-            let rows = transaction.query(select, &[&(TermReader::VERSION as i32)]).await?;
-            Ok(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>())
-        })?;
-        self.rebuild(&outdated, progress)?;
-        let stamp = format!(
-            "UPDATE namespaces SET published_ms = greatest({NOW_MS}, changed_ms) \
-             WHERE namespace = $1 AND changed_ms >= coalesce(published_ms, 0)"
-        );
-        let changed: Vec<String> = self.connections.write(async |transaction| {
-            // Whoever locks several namespaces does so in this order.
-            let changed =
-                "SELECT namespace FROM namespaces WHERE changed_ms >= coalesce(published_ms, 0) ORDER BY namespace";
-            let changed = transaction.query(&transaction.prepare_cached(changed).await?, &[]).await?;
-            let stamp = transaction.prepare_cached(&stamp).await?;
-            let mut stamped = Vec::new();
-            for row in &changed {
-                let namespace: &str = row.get(0);
-                if transaction.execute(&stamp, &[&namespace]).await? > 0 {
-                    // A name that is too long for a message is left out of it.
-                    let told = if namespace.len() < 8000 { namespace } else { "" };
-                    let notify = transaction.prepare_cached("SELECT pg_notify($1, $2)").await?;
-                    transaction.query(&notify, &[&CHANNEL, &told]).await?;
-                    stamped.push(namespace.to_owned());
-                }
+        match self.publish_where("", &[], progress) {
+            // The node of another namespace may be away.
+            Err(StoreError::Unavailable { .. }) => {
+                self.publish_where(" AND namespace = $1", &[&self.namespace], progress)
             }
-            self.note(transaction, &stamped.iter().map(String::as_str).collect::<Vec<_>>()).await?;
-            Ok(stamped)
-        })?;
-        for namespace in changed {
-            self.connections.write(async |transaction| {
-                transaction.execute(coverage::KEEP, &[&[namespace.as_str()].as_slice()]).await?;
-                Ok(())
-            })?;
+            published => published,
         }
-        // What is published stays so, whatever becomes of this.
-        let _ = self.connections.wait(async { self.counted.settle(&self.connections.connection().await?).await });
-        Ok(())
     }
 
     fn build_indexes(&self) -> Result<()> {
-        self.connections.wait(async { ensure_indexes(&*self.connections.connection().await?).await })
+        self.connections.wait(ensure_indexes(&self.connections))
     }
 
     fn change_number(&self) -> Result<u64> {
@@ -133,6 +103,59 @@ impl PostgresStore {
                 Ok(passages)
             })?;
         }
+        Ok(())
+    }
+}
+
+impl PostgresStore {
+    /// Publishes the namespaces that meet one more condition, with these values.
+    fn publish_where(
+        &self,
+        condition: &str,
+        these: &[&(dyn ToSql + Sync)],
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<()> {
+        let version = TermReader::VERSION;
+        let outdated =
+            format!("SELECT namespace FROM namespaces WHERE analysis < {version}{condition} ORDER BY namespace");
+        let outdated = self.connections.read(async |transaction| {
+            let rows = transaction.query(&outdated, these).await?;
+            Ok(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>())
+        })?;
+        self.rebuild(&outdated, progress)?;
+        let changed = format!(
+            "SELECT namespace FROM namespaces WHERE changed_ms >= coalesce(published_ms, 0){condition} ORDER BY namespace"
+        );
+        let stamp = format!(
+            "UPDATE namespaces SET published_ms = greatest({NOW_MS}, changed_ms) \
+             WHERE namespace = $1 AND changed_ms >= coalesce(published_ms, 0)"
+        );
+        let changed: Vec<String> = self.connections.write(async |transaction| {
+            // Whoever locks several namespaces does so in this order.
+            let changed = transaction.query(&transaction.prepare_cached(&changed).await?, these).await?;
+            let stamp = transaction.prepare_cached(&stamp).await?;
+            let mut stamped = Vec::new();
+            for row in &changed {
+                let namespace: &str = row.get(0);
+                if transaction.execute(&stamp, &[&namespace]).await? > 0 {
+                    // A name that is too long for a message is left out of it.
+                    let told = if namespace.len() < 8000 { namespace } else { "" };
+                    let notify = transaction.prepare_cached("SELECT pg_notify($1, $2)").await?;
+                    transaction.query(&notify, &[&CHANNEL, &told]).await?;
+                    stamped.push(namespace.to_owned());
+                }
+            }
+            self.note(transaction, &stamped.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+            Ok(stamped)
+        })?;
+        for namespace in changed {
+            self.connections.write(async |transaction| {
+                transaction.execute(coverage::KEEP, &[&[namespace.as_str()].as_slice()]).await?;
+                Ok(())
+            })?;
+        }
+        // What is published stays so, whatever becomes of this.
+        let _ = self.connections.ask(async |connection| self.counted.settle(connection).await);
         Ok(())
     }
 }

@@ -87,7 +87,7 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn shard_statements(&self, shards: Option<u32>) -> Result<Sharding> {
-        self.connections.wait(async { self.sharding(&*self.connections.connection().await?, shards).await })
+        self.connections.wait(async { self.sharding(&*self.connections.session_of_its_own().await?, shards).await })
     }
 
     /// Distributes the tables by namespace, all or none, and then creates the indexes of words and of vectors on the shards. Tables
@@ -97,16 +97,16 @@ impl PostgresStore {
     /// The server has no Citus, it cannot be reached, or it refuses.
     pub fn shard(&self, shards: Option<u32>) -> Result<Sharding> {
         self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+            let connection = self.connections.session_of_its_own().await?;
             let sharding = self.sharding(&connection, shards).await?;
             if !sharding.has_citus {
                 return Err(self.without_citus().into());
             }
             self.run_all(&connection, &sharding.statements).await?;
             if index::is_available(&connection).await? {
-                index::fill(&connection).await?;
+                index::fill(&self.connections).await?;
             }
-            ensure_indexes(&connection).await?;
+            ensure_indexes(&self.connections).await?;
             Ok(sharding)
         })
     }
@@ -116,7 +116,7 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn unshard_statements(&self) -> Result<Sharding> {
-        self.connections.wait(async { self.unsharding(&*self.connections.connection().await?).await })
+        self.connections.wait(async { self.unsharding(&*self.connections.session_of_its_own().await?).await })
     }
 
     /// Brings the tables back to the coordinator, all or none, which must have room for them. Writers wait meanwhile. Stores that are
@@ -126,11 +126,11 @@ impl PostgresStore {
     /// A node or the server cannot be reached, or refuses.
     pub fn unshard(&self) -> Result<Sharding> {
         self.connections.wait(async {
-            let connection = self.connections.connection().await?;
+            let connection = self.connections.session_of_its_own().await?;
             let unsharding = self.unsharding(&connection).await?;
             self.run_all(&connection, &unsharding.statements).await?;
             super::row_security::prepare(&connection).await?;
-            ensure_indexes(&connection).await?;
+            ensure_indexes(&self.connections).await?;
             Ok(unsharding)
         })
     }

@@ -76,7 +76,7 @@ fn rows(store: &TestStore, statement: &str) -> Vec<String> {
     store
         .connections
         .wait(async {
-            let connection = store.connections.connection().await?;
+            let connection = store.connections.session_of_its_own().await?;
             Ok(connection.query(statement, &[]).await?.iter().map(|row| row.get(0)).collect())
         })
         .unwrap()
@@ -162,7 +162,7 @@ fn shards_have_indexes_of_words_without_names() {
     let before = store.lexical(&query, &Filter::default(), 5).unwrap().hits;
     let run = || -> Result<()> {
         store.connections.wait(async {
-            let connection = store.connections.connection().await?;
+            let connection = store.connections.session_of_its_own().await?;
             for statement in word_indexes() {
                 store.run(&connection, &statement).await?;
             }
@@ -185,7 +185,7 @@ fn what_fails_on_a_shard_is_an_error() {
     let Some(store) = store() else { return };
     store.execute(CITUS);
     let failed = store.connections.wait(async {
-        let connection = store.connections.connection().await?;
+        let connection = store.connections.session_of_its_own().await?;
         store.run(&connection, "SELECT shardid, success, result FROM run_command_on_shards('words', 'SELEC 1')").await
     });
     assert!(failed.unwrap_err().to_string().contains("shard 1: syntax error"));

@@ -66,14 +66,13 @@ impl Database for Connections {
 
     /// A user who does not own the tables leaves it to the server.
     fn shrink(&self) {
-        let _ = self.wait(async {
-            let connection = self.connection().await?;
-            let vacuum = "VACUUM (FULL) usage_searches, usage_judgements, usage_openings, usage_quality";
-            connection.batch_execute(&format!("SET lock_timeout = {}", PATIENT.as_millis())).await?;
-            let vacuumed = connection.batch_execute(vacuum).await;
-            connection.batch_execute("RESET lock_timeout").await?;
-            Ok(vacuumed?)
-        });
+        // Behind a pooler it would wait without a limit.
+        let vacuum =
+            "VACUUM (FULL) tamis.usage_searches, tamis.usage_judgements, tamis.usage_openings, tamis.usage_quality";
+        if self.has_own_sessions() {
+            let limit = format!("SET lock_timeout = {}", PATIENT.as_millis());
+            let _ = self.wait(self.run_outside(&limit, vacuum));
+        }
     }
 }
 
@@ -88,16 +87,12 @@ fn impatiently<T>(
         STATEMENT.as_millis()
     );
     connections.wait(async {
-        let written = async {
-            let mut connection = connections.connection_within(IMPATIENT).await?;
-            let transaction = connection.transaction().await?;
-            let session = connections.session(&transaction);
+        let written = connections.write_within(IMPATIENT, async |transaction| {
+            let session = connections.session(transaction);
             let set = async { Ok::<_, Failure>(transaction.batch_execute(&settings).await?) };
             // The first statement follows the settings without waiting for the answer to them.
-            let (_, done) = tokio::try_join!(biased; set, work(&session))?;
-            transaction.commit().await?;
-            Ok(done)
-        };
+            Ok(tokio::try_join!(biased; set, work(&session))?.1)
+        });
         match tokio::time::timeout(WHOLE, written).await {
             Ok(result) => result.map_err(|failure| busy(connections, failure)),
             Err(_) => Err(stayed_locked(connections)),

@@ -108,7 +108,7 @@ fn a_search_does_not_wait_for_a_connection() {
     let all = connections.wait(async {
         let mut all = Vec::new();
         for _ in 0..super::super::connection::most_connections() {
-            all.push(connections.connection().await?);
+            all.push(connections.session_of_its_own().await?);
         }
         Ok(all)
     });

@@ -1,10 +1,10 @@
 //! The server's index of the vectors of a model, for namespaces that are too large to be scanned.
 
 use deadpool_postgres::Transaction;
-use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
+use super::super::connection::{Connections, SCHEMA};
 use super::super::error::Failure;
 use super::super::rows::passage_id;
 use super::super::select::{STORED, Selection};
@@ -34,65 +34,74 @@ const LOCK: i64 = 0x7461_6d69_7300_0002;
 ///
 /// # Errors
 /// The server refuses.
-pub(in super::super) async fn ensure_indexes(connection: &Client) -> Result<(), Failure> {
-    // An index of many vectors takes its time.
-    connection.batch_execute("SET statement_timeout = 0").await?;
-    let ensured = ensure(connection, LEAST_VECTORS).await;
-    connection.batch_execute("RESET statement_timeout").await?;
-    match ensured {
+pub(in super::super) async fn ensure_indexes(connections: &Connections) -> Result<(), Failure> {
+    match ensure(connections, LEAST_VECTORS).await {
         Err(Failure::Server(error)) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(()),
         done => done,
     }
 }
 
-pub(in super::super) async fn ensure(connection: &Client, least: i64) -> Result<(), Failure> {
-    let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
-    if passages.get::<_, i64>(0) < least {
+pub(in super::super) async fn ensure(connections: &Connections, least: i64) -> Result<(), Failure> {
+    let passages = connections
+        .asking(async |connection| Ok(connection.query_one("SELECT passages_of_all()", &[]).await?.get::<_, i64>(0)));
+    if passages.await? < least {
         return Ok(());
     }
-    let locked = connection.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?;
-    if !locked.get::<_, bool>(0) {
-        return Ok(());
+    let lasting = connections.lasting().await?;
+    let mut created = Ok(());
+    if lasting.try_lock(LOCK).await? {
+        created = create(connections, least).await;
+        if created.is_ok() {
+            created = word_index::ensure(connections).await;
+        }
     }
-    let created = match create(connection, least).await {
-        Ok(()) => word_index::ensure(connection).await,
-        failed => failed,
-    };
-    connection.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).await?;
+    lasting.end().await;
     created
 }
 
-async fn create(connection: &Client, least: i64) -> Result<(), Failure> {
-    for row in
-        connection.query("SELECT model, dimension FROM models WHERE dimension <= $1", &[&MOST_DIMENSIONS]).await?
-    {
-        let (model, dimension): (i32, i32) = (row.get(0), row.get(1));
+async fn create(connections: &Connections, least: i64) -> Result<(), Failure> {
+    let models = "SELECT model, dimension, (SELECT quote_ident(n.nspname) FROM pg_extension e \
+         JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector') FROM models WHERE dimension <= $1";
+    let models: Vec<(i32, i32, String)> = connections
+        .asking(async |connection| {
+            let rows = connection.query(models, &[&MOST_DIMENSIONS]).await?;
+            Ok(rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect())
+        })
+        .await?;
+    for (model, dimension, schema) in models {
         let name = name(model);
-        match validity(connection, &name).await? {
+        let (is_valid, count): (Option<bool>, i64) = connections
+            .asking(async |connection| {
+                let is_valid =
+                    connection.query_typed_opt(VALIDITY, &[(&name, Type::TEXT)]).await?.map(|row| row.get(0));
+                // Counting stops at the number that decides.
+                let count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE model = $1 LIMIT $2) AS counted";
+                Ok((is_valid, connection.query_one(count, &[&model, &least]).await?.get(0)))
+            })
+            .await?;
+        let drop = format!("DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}.{name}");
+        match is_valid {
             Some(true) => continue,
             // A creation that was interrupted leaves an index that cannot be used.
-            Some(false) => connection.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}")).await?,
+            Some(false) => connections.run_outside("", &drop).await?,
             None => {}
         }
-        // Counting stops at the number that decides.
-        let count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE model = $1 LIMIT $2) AS counted";
-        if connection.query_one(count, &[&model, &least]).await?.get::<_, i64>(0) < least {
+        if count < least {
             continue;
         }
         let create = format!(
-            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors \
-             USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) WHERE model = {model}"
+            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {SCHEMA}.vectors \
+             USING hnsw ((embedding::{schema}.halfvec({dimension})) {schema}.halfvec_cosine_ops) WHERE model = {model}"
         );
-        connection.batch_execute(MEMORY).await?;
-        let mut created = connection.batch_execute(&create).await;
-        if matches!(&created, Err(error) if error.code() == Some(&SqlState::DISK_FULL)) {
-            // A container often has little of the memory that several processes of the server share. One needs none.
-            connection.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}")).await?;
-            connection.batch_execute("SET max_parallel_maintenance_workers = 0").await?;
-            created = connection.batch_execute(&create).await;
+        match connections.run_outside(MEMORY, &create).await {
+            Err(Failure::Server(error)) if error.code() == Some(&SqlState::DISK_FULL) => {
+                // A container often has little of the memory that several processes of the server share. One needs none.
+                connections.run_outside("", &drop).await?;
+                let alone = format!("{MEMORY}; SET max_parallel_maintenance_workers = 0");
+                connections.run_outside(&alone, &create).await?;
+            }
+            created => created?,
         }
-        connection.batch_execute("RESET maintenance_work_mem; RESET max_parallel_maintenance_workers").await?;
-        created?;
     }
     Ok(())
 }
@@ -109,10 +118,6 @@ fn name(model: i32) -> String {
 
 /// `None` without an index, else `true` if it can be used.
 const VALIDITY: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
-
-async fn validity(connection: &Client, name: &str) -> Result<Option<bool>, Failure> {
-    Ok(connection.query_typed_opt(VALIDITY, &[(&name, Type::TEXT)]).await?.map(|row| row.get(0)))
-}
 
 /// About the `count` most similar passages of a selection with their vectors, by the index if the model has one, else by scanning.
 pub(super) async fn search(

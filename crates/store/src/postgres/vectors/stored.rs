@@ -39,11 +39,13 @@ pub(super) async fn put(
     let insert = transaction
         .prepare(
             "INSERT INTO vectors(namespace, model, text_hash, embedding) \
-             SELECT p.namespace, $1, g.text_hash, g.embedding FROM unnest($2::bytea[], $3::vector[]) AS g(text_hash, embedding) \
+             SELECT p.namespace, $1, g.text_hash, ($3::real[])[(g.at::integer - 1) * $5 + 1:g.at::integer * $5]::vector \
+             FROM unnest($2::bytea[]) WITH ORDINALITY AS g(text_hash, at) \
              CROSS JOIN LATERAL (SELECT DISTINCT namespace FROM passages WHERE namespace = ANY($4) AND text_hash = g.text_hash) AS p \
              ON CONFLICT DO NOTHING RETURNING namespace, text_hash",
         )
         .await?;
+    let dimension = model.dimension as i32;
     // Of two vectors of a text, the first one counts.
     let mut seen = HashSet::new();
     let mut distinct: Vec<&(TextHash, Vec<f32>)> = vectors.iter().filter(|(hash, _)| seen.insert(*hash)).collect();
@@ -53,8 +55,8 @@ pub(super) async fn put(
     let mut stored: HashSet<Vec<u8>> = HashSet::new();
     for batch in distinct.chunks(BATCH) {
         let hashes: Vec<&[u8]> = batch.iter().map(|(hash, _)| hash.0.as_slice()).collect();
-        let units: Vec<Vector> = batch.iter().map(|(_, vector)| Vector::unit(vector)).collect();
-        for row in transaction.query(&insert, &[&model.number, &hashes, &units, &namespaces]).await? {
+        let units: Vec<f32> = batch.iter().flat_map(|(_, vector)| Vector::unit(vector).0).collect();
+        for row in transaction.query(&insert, &[&model.number, &hashes, &units, &namespaces, &dimension]).await? {
             changed.insert(row.get(0));
             stored.insert(row.get(1));
         }

@@ -5,6 +5,7 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
+use super::super::connection::{Connections, SCHEMA};
 use super::super::error::Failure;
 use super::super::nodes::ARE_DISTRIBUTED;
 
@@ -28,21 +29,22 @@ const USABLE_ON_SHARDS: &str = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)"
 
 /// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
 /// user may create it. Writers go on meanwhile.
-pub(in super::super) async fn ensure(connection: &Client) -> Result<(), Failure> {
-    let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
-    let passages = connection.query_one("SELECT coalesce(sum(passages), 0)::bigint FROM namespaces", &[]).await?;
-    // Shards get theirs by `tamis store shard`.
-    if usable == Some(true)
-        || connection.query_one(ARE_DISTRIBUTED, &[]).await?.get(0)
-        || !is_available(connection).await?
-        || passages.get::<_, i64>(0) < LEAST_PASSAGES
-    {
-        return Ok(());
-    }
+pub(in super::super) async fn ensure(connections: &Connections) -> Result<(), Failure> {
+    let usable = connections.asking(async |connection| {
+        let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
+        let passages = connection.query_one("SELECT passages_of_all()", &[]).await?;
+        // Shards get theirs by `tamis store shard`.
+        let is_wanted = usable != Some(true)
+            && !connection.query_one(ARE_DISTRIBUTED, &[]).await?.get::<_, bool>(0)
+            && is_available(connection).await?
+            && passages.get::<_, i64>(0) >= LEAST_PASSAGES;
+        Ok(is_wanted.then_some(usable))
+    });
+    let Some(usable) = usable.await? else { return Ok(()) };
     if usable == Some(false) {
-        connection.batch_execute("DROP INDEX CONCURRENTLY IF EXISTS words_bm25").await?;
+        connections.run_outside("", &format!("DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}.{NAME}")).await?;
     }
-    create(connection).await?;
+    create(connections).await?;
     Ok(())
 }
 
@@ -82,24 +84,33 @@ pub(super) async fn is_expected(transaction: &Transaction<'_>) -> Result<bool, F
 pub(in super::super) const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
      FROM unnest(terms, body_counts, name_counts) AS t(term, body, name)) WHERE namespace = $1 AND indexed IS NULL";
 
-pub(in super::super) async fn fill(connection: &Client) -> Result<(), Failure> {
-    for row in connection.query("SELECT namespace FROM namespaces ORDER BY namespace", &[]).await? {
-        connection.execute(FILL, &[&row.get::<_, String>(0)]).await?;
+pub(in super::super) async fn fill(connections: &Connections) -> Result<(), Failure> {
+    let namespaces = connections.asking(async |connection| {
+        let rows = connection.query("SELECT namespace FROM namespaces ORDER BY namespace", &[]).await?;
+        Ok(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>())
+    });
+    for namespace in namespaces.await? {
+        let fill = connections.writing(async |transaction| {
+            transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
+            Ok(transaction.execute(FILL, &[&namespace]).await?)
+        });
+        fill.await?;
     }
     Ok(())
 }
 
 /// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
-pub(in super::super) async fn create(connection: &Client) -> Result<bool, Failure> {
-    if connection.batch_execute(EXTENSION).await.is_err() {
+pub(in super::super) async fn create(connections: &Connections) -> Result<bool, Failure> {
+    if connections.asking(async |connection| Ok(connection.batch_execute(EXTENSION).await?)).await.is_err() {
         return Ok(false);
     }
-    let create =
-        "CREATE INDEX CONCURRENTLY IF NOT EXISTS words_bm25 ON words USING bm25(indexed) WITH (text_config = 'simple')";
-    fill(connection).await?;
-    connection.batch_execute(create).await?;
+    let create = format!(
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS {NAME} ON {SCHEMA}.words USING bm25(indexed) WITH (text_config = 'simple')"
+    );
+    fill(connections).await?;
+    connections.run_outside("", &create).await?;
     // Writers that began before it was there did not write for it, and have ended by now.
-    fill(connection).await?;
+    fill(connections).await?;
     Ok(true)
 }
 
