@@ -1,6 +1,6 @@
 //! Turns of calls, shared fairly between callers.
 //!
-//! The next turn goes to the caller with the fewest calls in progress. Only one call of each has a first place; its others have places
+//! The next turn goes to the caller with the fewest calls in progress. A caller's only call has a first place; further ones have places
 //! of their own, whose calls yield to those in first places. So a caller with many calls takes little from those with few.
 
 use std::collections::{HashMap, VecDeque};
@@ -23,9 +23,9 @@ pub(crate) struct Turn {
 /// A kind of place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// For one call of each caller.
+    /// For the only call of a caller.
     First,
-    /// For its other calls.
+    /// For calls of a caller with another one in progress.
     Other,
 }
 
@@ -84,12 +84,13 @@ impl Places {
     fn place_for(&self, caller: &SearchCaller) -> Option<(Place, usize)> {
         let [first, others] = self.active_of(caller);
         let is_free = |place: Place| self.free[place as usize] > 0;
-        let place = match first {
+        let active = first + others;
+        let place = match active {
             0 if is_free(Place::First) => Place::First,
-            _ if is_free(Place::Other) && others + 1 < self.most => Place::Other,
+            _ if is_free(Place::Other) && active < self.most => Place::Other,
             _ => return None,
         };
-        Some((place, first + others))
+        Some((place, active))
     }
 
     /// The call whose turn it is, if a place is free for it.
@@ -185,14 +186,15 @@ mod tests {
     }
 
     #[test]
-    fn one_call_of_each_caller_has_a_first_place() {
+    fn the_only_call_of_a_caller_has_a_first_place() {
         let turns = Turns::new(2);
         let begin = |name| turn(&mut (Box::pin(turns.wait(caller(name))) as Waiting<'_>)).expect("a free place");
         let (first, other) = (begin('a'), begin('a'));
         assert_eq!((first.place(), other.place(), begin('b').place()), (Place::First, Place::Other, Place::First));
         drop(first);
-        assert_eq!(begin('a').place(), Place::First);
+        assert_eq!(begin('a').place(), Place::Other);
         drop(other);
+        assert_eq!(begin('a').place(), Place::First);
     }
 
     #[test]
