@@ -4,7 +4,7 @@ use crate::cursor::Cursor;
 use crate::page::{Entry, Listing, PageInfo, paginated};
 use crate::reply::Reply;
 use crate::sanitize::json_length;
-use crate::text::{clean, fenced, line, name, rounded, short};
+use crate::text::{clean, dedented, fenced, line, name, rounded, short};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -269,8 +269,13 @@ impl Passage {
     fn others(&self) -> String {
         let mut text = String::new();
         for Further { id, start_line, end_line, name, snippet, .. } in &self.passages {
-            let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-            let _ = write!(text, "\n+ [{id}] {start_line}-{end_line}{name}: {snippet}");
+            let _ = write!(text, "\n+ [{id}] {start_line}-{end_line}");
+            let _ = match name {
+                // Below the first result, a symbol's name says enough.
+                Some(name) if self.rank > 1 && self.collection == "code" => write!(text, " {name}"),
+                Some(name) => write!(text, " {name}: {snippet}"),
+                None => write!(text, ": {snippet}"),
+            };
         }
         match self.more_passages {
             0 => {}
@@ -333,7 +338,7 @@ impl Entry for Passage {
         let called = self.symbol.as_ref().or(self.title.as_ref()).map(|name| format!(" {name}")).unwrap_or_default();
         // Names were written by others too.
         let place = format!("{namespace}{}:{}-{}{called}", name(&self.path), self.start_line, self.end_line);
-        let quoted = format!("{place} ({})\n\n{}{}", self.origin(), self.snippet, self.others());
+        let quoted = format!("{place} ({})\n\n{}{}", self.origin(), dedented(&self.snippet), self.others());
         format!("{}. [{}]\n{}\n", self.rank, self.id, fenced(&quoted))
     }
 

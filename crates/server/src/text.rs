@@ -41,6 +41,17 @@ pub(crate) fn fenced(text: &str) -> String {
     format!("{fence}\n{text}{end}{fence}\n")
 }
 
+/// The text without the indentation that all its lines share.
+pub(crate) fn dedented(text: &str) -> String {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let mut shared = lines().next().map_or("", |line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
+    while !lines().all(|line| line.starts_with(shared)) {
+        shared = &shared[..shared.len() - 1];
+    }
+    let shorter: Vec<&str> = text.lines().map(|line| line.strip_prefix(shared).unwrap_or_default()).collect();
+    shorter.join("\n")
+}
+
 /// Length of the longest run of backticks.
 pub(crate) fn backticks(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
@@ -74,6 +85,15 @@ mod tests {
             let inner: Vec<&str> = fenced.lines().skip(1).collect();
             assert_eq!(inner.iter().position(|line| line.contains(fence)), Some(inner.len() - 1), "{fenced}");
         }
+    }
+
+    #[test]
+    fn only_shared_indentation_is_removed() {
+        assert_eq!(dedented("    if a {\n\n        b\n    }"), "if a {\n\n    b\n}");
+        assert_eq!(dedented("\t\ta\n\t b"), "\ta\n b");
+        assert_eq!(dedented("a\n  b"), "a\n  b");
+        assert_eq!(dedented("  \n   a"), "\na");
+        assert_eq!(dedented(""), "");
     }
 
     #[test]

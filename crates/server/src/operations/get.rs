@@ -122,10 +122,11 @@ impl Tool for Get {
             page,
         };
         // A fence is longer than the longest run of backticks inside.
-        let around = head(&lines).chars().count()
+        let head = place(&lines);
+        let around = head.chars().count()
             + warning_lines(&lines.page.warnings).chars().count()
             + CURSOR_CHARS
-            + 2 * backticks(&whole);
+            + 2 * backticks(&whole).max(backticks(&head));
         let text_room = page_arguments.max_chars.saturating_sub(around).max(MIN_TEXT);
         let json_room = match call.cursor.with_data {
             true => page_arguments.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT),
@@ -151,7 +152,8 @@ impl Tool for Get {
             last: lines.end_line,
         };
         note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "get");
-        let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), warning_lines(&lines.page.warnings));
+        let text = fenced(&format!("{}\n\n{}", place(&lines), lines.text));
+        let text = format!("{text}{tail}{}", warning_lines(&lines.page.warnings));
         Reply::new(lines, text)
     }
 }
@@ -162,13 +164,11 @@ const CURSOR_CHARS: usize = 280;
 /// Characters of text that always fit.
 const MIN_TEXT: usize = 200;
 
-/// The identifier and the lines, followed by the names, which were written by others, between fences.
-fn head(lines: &Lines) -> String {
-    let id = lines.id.as_ref().map(|id| format!("[{id}] ")).unwrap_or_default();
+/// The place of the lines, whose names were written by others.
+fn place(lines: &Lines) -> String {
     let symbol = lines.symbol.as_ref().map(|symbol| format!(" {symbol}")).unwrap_or_default();
     let Lines { start_line, end_line, .. } = lines;
-    let place = format!("{}:{}:{start_line}-{end_line}{symbol}", name(&lines.namespace), name(&lines.path));
-    format!("{id}Lines {start_line} to {end_line} of {} from\n{}", lines.last_line, fenced(&place))
+    format!("{}:{}:{start_line}-{end_line}{symbol}", name(&lines.namespace), name(&lines.path))
 }
 
 fn newlines(text: &str) -> u32 {
