@@ -12,8 +12,8 @@ pub(super) struct Snippet {
     pub highlights: Vec<Range<usize>>,
 }
 
-/// Returns the window of at most `lines` lines with the greatest IDF mass of distinct terms; the first such window. For a passage
-/// without any term it returns the beginning.
+/// Returns the window of at most `lines` lines with the greatest IDF mass of distinct terms: the beginning if it is such a window, else
+/// the first one, moved so that its terms are in the middle. For a passage without any term it returns the beginning.
 pub(super) fn best(
     text: &str,
     start_line: u32,
@@ -46,10 +46,18 @@ pub(super) fn best(
             best = (mass, first);
         }
     }
-    let range = span(&bounds, best.1, window).unwrap_or(0..0);
+    let mut first = best.1;
+    if first > 0 {
+        // The last line has a term. As many lines follow the terms as precede them.
+        let top =
+            span(&bounds, first, window).and_then(|range| marks.iter().find(|mark| mark.range.start >= range.start));
+        let top = top.map_or(first, |mark| bounds.partition_point(|line| line.end < mark.range.start));
+        first = (first + (top - first) / 2).min(bounds.len() - window);
+    }
+    let range = span(&bounds, first, window).unwrap_or(0..0);
     let inside = marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end);
     Snippet {
-        start_line: start_line + best.1 as u32,
+        start_line: start_line + first as u32,
         text: text[range.clone()].trim_end().to_owned(),
         highlights: inside.map(|mark| mark.range.start - range.start..mark.range.end - range.start).collect(),
     }
