@@ -14,11 +14,11 @@ pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;
 /// Arguments of the tools that return pages.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct PageArguments {
-    /// Most characters of the answer.
+    /// Most characters.
     #[schemars(range(min = 1000, max = 100_000))]
     #[serde(default = "max_chars")]
     pub max_chars: usize,
-    /// Cursor of the next page (default: first page).
+    /// Cursor of the next page (default: the first).
     #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
     cursor: Option<String>,
 }

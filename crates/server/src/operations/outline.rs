@@ -29,8 +29,8 @@ impl Route for Outline {
 
 impl Tool for Outline {
     const TITLE: &'static str = "Outline";
-    const DESCRIPTION: &'static str = "List the symbols of a file with their lines and signatures, the headings of a document, \
-        or the outermost symbols of a directory's files. Use it before reading a large file.";
+    const DESCRIPTION: &'static str = "List the symbols of a file with lines and signatures, a document's headings, or a \
+        directory's outermost symbols. Use it before reading a large file.";
     const ARGUMENTS: Option<&'static [Argument]> =
         Some(&[field("path"), field("tests"), field("limit"), field("namespace")]);
     type Options = PageArguments;

@@ -56,7 +56,7 @@ pub(crate) struct Packed {
 
 impl Tool for Pack {
     const TITLE: &'static str = "Pack";
-    const DESCRIPTION: &'static str = "Read everything relevant to a question at once: the results of a search in full and in \
+    const DESCRIPTION: &'static str = "Read everything relevant to a question at once: the results of a search in full, in \
         reading order, within a budget of tokens. The last line names what did not fit.";
     const MAX_CHARS: usize = 120_000;
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[

@@ -38,7 +38,7 @@ pub struct PackRequest {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "path", value_name = "GLOB"))]
     pub paths: Vec<String>,
-    /// Only these languages, by name or file extension.
+    /// Only these languages or file extensions.
     #[schemars(length(max = 50), inner(length(max = 50)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]

@@ -35,7 +35,7 @@ const TOPIC: &str = "topic";
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct MetadataFilter {
-    /// Only issues in one of these states; resolved is closed or merged (default: any).
+    /// Only issues in these states; resolved is closed or merged (default: any).
     #[schemars(length(max = 10), extend("items" = { "type": "string", "enum": MetadataFilter::STATES }))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), help_heading = "Filters", hide_short_help = true))]
@@ -60,7 +60,7 @@ pub struct MetadataFilter {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
     pub topics: Vec<String>,
-    /// Only what is dated since: 2025-01-31, 7d, yesterday, 'last week' (default: any time).
+    /// Only what is dated since 2025-01-31, 7d or 'last week' (default: any time).
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
     #[serde(default, deserialize_with = "since")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]

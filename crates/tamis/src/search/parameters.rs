@@ -93,7 +93,7 @@ pub struct QueryParameters {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub goal: CutGoal,
-    /// List the first results as they are ranked, without a cut or a gate.
+    /// List the first results, without a cut.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut", hide_short_help = true))]
     pub all: bool,
@@ -151,7 +151,7 @@ pub struct SearchParameters {
     #[cfg_attr(feature = "clap", command(flatten))]
     pub common: QueryParameters,
 
-    /// Only these languages, by name or file extension.
+    /// Only these languages or file extensions.
     #[schemars(length(max = 50), inner(length(max = 50)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters"))]
@@ -175,7 +175,7 @@ pub struct SearchParameters {
     )]
     pub symbols: Vec<String>,
 
-    /// Show every relevant passage by itself, not under its file, issue or session.
+    /// Show every relevant passage by itself, not under its file.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output", hide_short_help = true))]
     pub passages: bool,

@@ -21,7 +21,7 @@ pub struct FilesRequest {
     #[schemars(length(max = 1000))]
     #[cfg_attr(feature = "clap", arg(value_name = "PATTERN"))]
     pub pattern: Option<String>,
-    /// Only these languages, by name or file extension.
+    /// Only these languages or file extensions.
     #[schemars(length(max = 50), inner(length(max = 50)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]

@@ -67,7 +67,7 @@ pub struct GrepRequest {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(short = 'g', long = "glob", value_name = "GLOB"))]
     pub paths: Vec<String>,
-    /// Only these languages, by name or file extension.
+    /// Only these languages or file extensions.
     #[schemars(length(max = 50), inner(length(max = 50)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]
