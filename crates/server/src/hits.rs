@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 use tamis::search::{FurtherPassage, judged, percent};
 use tamis::{Answer, CutReport, Hit};
 
@@ -143,6 +144,9 @@ const FURTHER: usize = 2;
 const FURTHER_NAME: usize = 60;
 const FURTHER_LINE: usize = 120;
 
+/// Lines of a snippet in a text, below the first result.
+const BRIEF_LINES: usize = 3;
+
 /// Number of near-copies in an answer; the rest is counted.
 const COPIES: usize = 3;
 
@@ -228,6 +232,20 @@ pub(crate) struct Passage {
     /// True if the text names the namespace.
     #[serde(skip)]
     pub shows_namespace: bool,
+    /// The lines of the snippet in the text, from 0.
+    #[serde(skip)]
+    shown: Range<usize>,
+}
+
+/// The lines of a snippet that a text shows: all of the first result, and of others those with the most words of the question.
+fn shown_lines(hit: &Hit) -> Range<usize> {
+    let lines = hit.snippet.lines().count();
+    let marked: Vec<usize> =
+        hit.highlights.iter().map(|mark| hit.snippet[..mark.start].matches('\n').count()).collect();
+    let brief = |first: usize| first..first + BRIEF_LINES;
+    let windows = (0..=lines.saturating_sub(BRIEF_LINES)).rev().map(brief);
+    let best = windows.max_by_key(|window| marked.iter().filter(|line| window.contains(line)).count());
+    best.filter(|_| hit.rank > 1).unwrap_or(0..lines)
 }
 
 impl Passage {
@@ -235,6 +253,7 @@ impl Passage {
         let name = |text: Option<String>| text.map(|text| name(&text));
         Passage {
             rank: hit.rank,
+            shown: shown_lines(&hit),
             id: hit.id,
             namespace: hit.namespace,
             collection: hit.collection,
@@ -268,11 +287,11 @@ impl Passage {
     /// Returns the other passages and the near-copies as text, a line each.
     fn others(&self) -> String {
         let mut text = String::new();
-        for Further { id, start_line, end_line, name, snippet, .. } in &self.passages {
-            let _ = write!(text, "\n+ [{id}] {start_line}-{end_line}");
+        for Further { start_line, end_line, name, snippet, .. } in &self.passages {
+            let _ = write!(text, "\n+ {start_line}-{end_line}");
             let _ = match name {
-                // Below the first result, a symbol's name says enough.
-                Some(name) if self.rank > 1 && self.collection == "code" => write!(text, " {name}"),
+                // A symbol's name says enough.
+                Some(name) if self.collection == "code" => write!(text, " {name}"),
                 Some(name) => write!(text, " {name}: {snippet}"),
                 None => write!(text, ": {snippet}"),
             };
@@ -312,8 +331,9 @@ impl Passage {
         if let Some(relevant) = self.judged_relevant {
             let _ = write!(words, ", {}", judged(relevant));
         }
-        if self.snippet_line != self.start_line {
-            let _ = write!(words, ", from line {}", self.snippet_line);
+        let first = self.snippet_line + self.shown.start as u32;
+        if first != self.start_line {
+            let _ = write!(words, ", from line {first}");
         }
         words
     }
@@ -338,7 +358,8 @@ impl Entry for Passage {
         let called = self.symbol.as_ref().or(self.title.as_ref()).map(|name| format!(" {name}")).unwrap_or_default();
         // Names were written by others too.
         let place = format!("{namespace}{}:{}-{}{called}", name(&self.path), self.start_line, self.end_line);
-        let quoted = format!("{place} ({})\n\n{}{}", self.origin(), dedented(&self.snippet), self.others());
+        let lines: Vec<&str> = self.snippet.lines().skip(self.shown.start).take(self.shown.len()).collect();
+        let quoted = format!("{place} ({})\n\n{}{}", self.origin(), dedented(&lines.join("\n")), self.others());
         format!("{}. [{}]\n{}\n", self.rank, self.id, fenced(&quoted))
     }
 

@@ -16,7 +16,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An operation: its request and answer with their schemas, and its call of the library.
 pub(crate) trait Operation {
@@ -169,6 +169,13 @@ pub(crate) fn arguments<T: Tool>() -> JsonObject {
         (schema.get_mut("properties"), schema::of_arguments::<T::Options>().remove("properties"))
     {
         properties.extend(own);
+        for schema in properties.values_mut().filter_map(Value::as_object_mut) {
+            // What is not asked for is not done: nobody needs to read that.
+            let goes_without_saying = |default: &Value| *default == false || *default == json!([]);
+            if schema.get("default").is_some_and(goes_without_saying) {
+                schema.remove("default");
+            }
+        }
     }
     schema
 }

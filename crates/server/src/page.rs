@@ -18,7 +18,7 @@ pub(crate) struct PageArguments {
     #[schemars(range(min = 1000, max = 100_000))]
     #[serde(default = "max_chars")]
     pub max_chars: usize,
-    /// Cursor of the next page (default: the first).
+    /// Cursor of the next page (default: first).
     #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
     cursor: Option<String>,
 }

@@ -154,7 +154,7 @@ impl Operation for GetStatus {
 
 impl Tool for GetStatus {
     const TITLE: &'static str = "Status";
-    const DESCRIPTION: &'static str = "Say what the index holds: repositories, collections, counts, models, evidence, and files changed \
+    const DESCRIPTION: &'static str = "Say what the index holds: repositories, collections, counts, models, and files changed \
         since. Use it when results seem outdated.";
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     type Options = Nothing;

@@ -148,7 +148,7 @@ fn entries(file: GrepFile, several: bool) -> Vec<FileLines> {
     let mut entries: Vec<FileLines> = Vec::new();
     let has_context = file.hits.iter().any(|hit| hit.column.is_none());
     for hit in file.hits {
-        let line = shown(&hit);
+        let line = shown(&hit, has_context);
         match entries.last_mut().filter(|last| has_context && last.end_line + 1 == hit.line) {
             Some(last) => {
                 last.text.push('\n');
@@ -169,8 +169,10 @@ fn entries(file: GrepFile, several: bool) -> Vec<FileLines> {
     entries
 }
 
-fn shown(hit: &GrepLine) -> String {
+/// A line with its number; alone, without its indentation.
+fn shown(hit: &GrepLine, has_context: bool) -> String {
     let sign = if hit.column.is_some() { ':' } else { '-' };
     let rest = if hit.shortened { " […]" } else { "" };
-    format!("{}{sign}{}{rest}", hit.line, clean(&hit.text).replace('\n', " "))
+    let text = clean(&hit.text).replace('\n', " ");
+    format!("{}{sign}{}{rest}", hit.line, if has_context { &text } else { text.trim_start() })
 }

@@ -140,7 +140,9 @@ mod tests {
                     "{name}.{argument}"
                 );
                 let optional = !required.iter().any(|name| *name == argument);
-                let has_default = schema.get("default").is_some() || described.contains("(default: ");
+                let has_default = schema.get("default").is_some()
+                    || described.contains("(default: ")
+                    || ["boolean", "array"].contains(&schema["type"].as_str().unwrap_or_default());
                 assert!(!optional || has_default, "{name}.{argument} has no default: {schema}");
                 if ["integer", "number"].contains(&schema["type"].as_str().unwrap_or_default()) {
                     assert!(

@@ -219,7 +219,9 @@ impl<'a> Searcher<'a> {
         let mut results =
             Shown { question, highlighter: highlighter.as_ref(), lines }.results(decided, &shown, &further, known);
         self.add_urls(&documents, &mut results)?;
-        let nearest = if request.strict { Vec::new() } else { nearest(decided) };
+        // Who wants fewer than are relevant does not want these.
+        let is_whole = request.limit.is_none_or(|limit| cut.keep <= limit);
+        let nearest = if request.strict || !is_whole { Vec::new() } else { nearest(decided) };
         let mut warnings = retrieved.warnings.clone();
         warnings.extend(list.warning.clone());
         warnings.extend(self.missing_paths(question)?);
