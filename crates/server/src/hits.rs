@@ -144,7 +144,7 @@ const FURTHER: usize = 2;
 const FURTHER_NAME: usize = 60;
 const FURTHER_LINE: usize = 120;
 
-/// Lines of a snippet in a text, below the first result.
+/// Lines of code in a text, below the first result.
 const BRIEF_LINES: usize = 3;
 
 /// Number of near-copies in an answer; the rest is counted.
@@ -237,7 +237,8 @@ pub(crate) struct Passage {
     shown: Range<usize>,
 }
 
-/// The lines of a snippet that a text shows: all of the first result, and of others those with the most words of the question.
+/// The lines of a snippet that a text shows: all of the first result and of prose, and of other code those with the most words of the
+/// question.
 fn shown_lines(hit: &Hit) -> Range<usize> {
     let lines = hit.snippet.lines().count();
     let marked: Vec<usize> =
@@ -245,7 +246,7 @@ fn shown_lines(hit: &Hit) -> Range<usize> {
     let brief = |first: usize| first..first + BRIEF_LINES;
     let windows = (0..=lines.saturating_sub(BRIEF_LINES)).rev().map(brief);
     let best = windows.max_by_key(|window| marked.iter().filter(|line| window.contains(line)).count());
-    best.filter(|_| hit.rank > 1).unwrap_or(0..lines)
+    best.filter(|_| hit.rank > 1 && hit.collection == "code").unwrap_or(0..lines)
 }
 
 impl Passage {
