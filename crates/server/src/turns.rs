@@ -87,7 +87,7 @@ impl Places {
         let active = first + others;
         let place = match active {
             0 if is_free(Place::First) => Place::First,
-            _ if is_free(Place::Other) && active < self.most => Place::Other,
+            _ if is_free(Place::Other) && active.max(1) < self.most => Place::Other,
             _ => return None,
         };
         Some((place, active))
