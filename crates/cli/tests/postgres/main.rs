@@ -22,6 +22,7 @@ mod tables;
 mod team;
 #[cfg(target_os = "linux")]
 mod tls;
+mod upgrade;
 
 use database::TestDatabase;
 #[cfg(target_os = "linux")]

@@ -279,32 +279,6 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_statements_in_earlier_versions_is_dropped() {
-        let Some(store) = testing::store() else { return };
-        let store = store.with_statements_of_others();
-        let gone = "SELECT to_regnamespace('tamis_sql') IS NULL AND to_regprocedure('tamis.sealed(text)') IS NULL \
-             AND NOT EXISTS (SELECT FROM meta WHERE key = 'sql_secret')";
-        let is_gone = || -> Result<bool> {
-            store
-                .connections
-                .wait(async { Ok(store.connections.session_of_its_own().await?.query_one(gone, &[]).await?.get(0)) })
-        };
-        assert!(is_gone().unwrap());
-        store.execute(
-            "CREATE SCHEMA tamis_sql; INSERT INTO tamis.meta VALUES ('sql_secret', 'x'); \
-             CREATE FUNCTION tamis.sealed(namespace text) RETURNS text LANGUAGE sql AS 'SELECT namespace'; \
-             CREATE VIEW tamis_sql.claims AS SELECT id FROM tamis.evidence_claims; \
-             CREATE FUNCTION tamis_sql.answer() RETURNS text LANGUAGE sql AS 'SELECT tamis.sealed(''x'')'; \
-             ALTER TABLE tamis.namespaces DROP COLUMN evidence_number; \
-             UPDATE tamis.meta SET value = '8' WHERE key = 'schema_version'",
-        );
-        assert!(!is_gone().unwrap());
-        let migrated = migrate_existing(&store.connections).unwrap();
-        assert_eq!((migrated.from, migrated.to), (8, MIGRATIONS.len() as u32));
-        assert!(is_gone().unwrap());
-    }
-
-    #[test]
     fn only_tables_that_are_there_are_migrated() {
         let Some(store) = testing::store() else { return };
         let newest = MIGRATIONS.len() as u32;
