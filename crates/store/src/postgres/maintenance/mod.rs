@@ -148,13 +148,12 @@ impl PostgresStore {
             self.note(transaction, &stamped.iter().map(String::as_str).collect::<Vec<_>>()).await?;
             Ok(stamped)
         })?;
-        for namespace in changed {
-            self.connections.write(async |transaction| {
-                transaction.execute(coverage::KEEP, &[&[namespace.as_str()].as_slice()]).await?;
-                Ok(())
-            })?;
-        }
         // What is published stays so, whatever becomes of this.
+        for namespace in changed {
+            let _ = self.connections.write(async |transaction| {
+                Ok(transaction.execute(coverage::KEEP, &[&[namespace.as_str()].as_slice()]).await?)
+            });
+        }
         let _ = self.connections.ask(async |connection| self.counted.settle(connection).await);
         Ok(())
     }
