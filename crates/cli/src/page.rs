@@ -53,7 +53,7 @@ pub fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// One line wrapped at words, without the end of the last line. Styles take no columns.
-fn wrapped(line: &str, columns: usize, indentation: usize) -> Cow<'_, str> {
+pub fn wrapped(line: &str, columns: usize, indentation: usize) -> Cow<'_, str> {
     if measure_text_width(line) <= columns {
         return Cow::Borrowed(line);
     }

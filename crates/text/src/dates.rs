@@ -1,12 +1,14 @@
 //! Dates as people and programs write them: in front matter, in file names, in logs.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// Front matter keys that say when a text was written or last changed.
-pub(crate) const KEYS: &[&str] =
-    &["date", "created", "published", "updated", "lastmod", "last_updated", "last_modified_at", "modified"];
+pub(crate) const KEYS: &[&str] = &[
+    "date", "created", "created_at", "published", "updated", "updated_at", "lastmod", "last_updated",
+    "last_modified_at", "modified",
+];
 
 /// Further forms of a date with a time and an offset.
 const FORMATS: &[&str] = &["%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%d %H:%M %z"];
@@ -39,6 +41,19 @@ pub(crate) fn day(text: &str) -> Option<Date> {
     }
     let small = |number: i16| i8::try_from(number).ok();
     Date::new(digits(0..4)?, small(digits(5..7)?)?, small(digits(8..10)?)?).ok()
+}
+
+/// The day that the name of a file begins with: `2026-11-22.md`, `2026-11-22-topic.md`, `2026_11_22.md`.
+pub(crate) fn day_of_name(path: &str) -> Option<Date> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let head = name.get(..10)?;
+    let ends = !name[10..].starts_with(|next: char| next.is_alphanumeric());
+    day(&head.replace('_', "-")).filter(|_| ends)
+}
+
+/// The first moment of a day in `zone`.
+pub(crate) fn midnight(day: Date, zone: &TimeZone) -> Option<Timestamp> {
+    at(day.to_datetime(Time::midnight()), zone)
 }
 
 /// The moment when a clock in `zone` shows `civil`.

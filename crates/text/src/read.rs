@@ -6,7 +6,8 @@ use crate::languages::{Category, Language, Parsing};
 use crate::lines::Lines;
 use crate::pack::Piece;
 use crate::role_by_content::role_of_text;
-use crate::{Kind, Role, by_lines, code, prose, skip};
+use crate::{Kind, Role, by_lines, code, dates, prose, skip};
+use jiff::tz::TimeZone;
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
@@ -60,7 +61,10 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         role,
         title: prose.title,
         severity: prose.severity,
-        dated_ns: prose.dated_ns,
+        dated_ns: prose.dated_ns.or_else(|| {
+            let day = dates::day_of_name(path).filter(|_| category == Category::Prose)?;
+            dates::nanoseconds(dates::midnight(day, &TimeZone::UTC)?)
+        }),
         attributes: Vec::new(),
         notes,
         passages: prose.passages,

@@ -16,7 +16,7 @@ Examples:
   tamis eval scifact --json > before.json    then, with another version:  tamis eval --compare before.json after.json
   tamis eval --run bm25.run --qrels qrels.txt
 
-A DIR has BEIR's layout: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), qrels/SPLIT.tsv. The settings are
+A DIR has BEIR's layout: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), qrels/SPLIT.tsv. The settings are \
 those of a search; `tamis config` shows them.
 Exit status: 0 done, 2 an error, 130 stopped by Ctrl-C; the next run continues the index of a stopped one.";
 

@@ -17,7 +17,7 @@ Examples:
   tamis import github OWNER/REPO --namespace repo-issues   apart from another repository's issues
   tamis import github OWNER/REPO --api-url https://git.example.org/api/v3
 
-The token comes from GITHUB_TOKEN, else from GH_TOKEN. It needs only the right to read; nothing on GitHub is changed.
+The token comes from GITHUB_TOKEN, else from GH_TOKEN. It needs only the right to read; nothing on GitHub is changed. \
 GitHub allows 60 requests an hour without a token (public repositories only) and 5,000 with one.
 Ctrl-C stops at the next page; the next import continues there.
 Exit status: 0 complete, 1 stopped at GitHub's limit, 2 an error, 130 stopped by Ctrl-C.")]

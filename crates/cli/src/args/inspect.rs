@@ -38,8 +38,8 @@ Examples:
   tamis config search.cut --origin    one value with its origin
   tamis config --verbose              every setting, with its meaning and what it allows
 
-The files are .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or in your configuration
-directory (Linux: ~/.config/tamis, macOS: ~/Library/Application Support/tamis, Windows: %APPDATA%\\tamis).
+The files are .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or in your configuration \
+directory (Linux: ~/.config/tamis, macOS: ~/Library/Application Support/tamis, Windows: %APPDATA%\\tamis). \
 An environment variable sets a key too: TAMIS_SEARCH_TOP_K sets search.top_k.")]
 pub struct ConfigArguments {
     /// Key, or table of keys

@@ -8,11 +8,11 @@ use tamis::clients::Client;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis install                                    list the clients here, and their entries
-  tamis install --client claude-code               add an entry to this project's .mcp.json
-  tamis install --client cursor,vscode --dry-run   show what would change
-  tamis install --client codex --user              add an entry for every project, in your own file
-  tamis install --client cursor --remove           remove the entry again
+  tamis install                                   # list clients and entries
+  tamis install --client claude-code              # add one to .mcp.json here
+  tamis install --client cursor,vscode --dry-run  # show what would change
+  tamis install --client codex --user             # add one for all projects
+  tamis install --client cursor --remove          # remove the entry again
 
 Everything else in the file stays as it is, byte for byte.")]
 pub struct InstallArguments {

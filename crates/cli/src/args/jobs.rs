@@ -13,7 +13,7 @@ Examples:
   tamis jobs run --root /srv/trees --until-empty     the same, and end when nothing is left
   tamis jobs list
 
-The database is the one of --store, of TAMIS_STORE_URL, or of store.url in your own configuration. Start as many workers as you
+The database is the one of --store, of TAMIS_STORE_URL, or of store.url in your own configuration. Start as many workers as you \
 like: each takes the oldest job that is free. The job of a worker that was killed is free at once.")]
 pub struct JobsArguments {
     /// The action

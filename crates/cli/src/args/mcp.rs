@@ -11,7 +11,7 @@ Examples:
   tamis mcp --http 127.0.0.1:8765  # serve many clients of this machine over HTTP
   tamis mcp token laptop --namespace tamis
 
-Standard output carries the protocol; errors, warnings and the log go to standard error. An address that other machines
+Standard output carries the protocol; errors, warnings and the log go to standard error. An address that other machines \
 reach needs a token: in TAMIS_MCP_TOKEN, or as [[mcp.token]] in your own configuration.")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct McpArguments {
@@ -60,8 +60,8 @@ Examples:
   curl 'http://127.0.0.1:8765/v1/search?query=where+are+retries+handled'
   tamis serve --http 127.0.0.1:0 --allow-feedback
 
-The JSON API is under /v1 (its description: /v1/openapi.json), the Model Context Protocol at /mcp, and /healthz, /readyz and
-/metrics are for monitoring. An address that other machines reach needs a token: in TAMIS_MCP_TOKEN, or as [[mcp.token]] in
+The page for people is at /, the JSON API under /v1 (its description: /v1/openapi.json), the Model Context Protocol at /mcp, and /healthz, /readyz and \
+/metrics are for monitoring. An address that other machines reach needs a token: in TAMIS_MCP_TOKEN, or as [[mcp.token]] in \
 your own configuration (`tamis mcp token NAME` makes one).")]
 pub struct ServeArguments {
     /// Listen at this address; port 0 picks a free port

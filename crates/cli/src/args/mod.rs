@@ -174,7 +174,7 @@ pub enum Command {
     View(ViewArguments),
     /// Serve the index to agents by the Model Context Protocol
     Mcp(McpArguments),
-    /// Serve the index over HTTP: a JSON API, and the Model Context Protocol
+    /// Serve a page, a JSON API and the Model Context Protocol over HTTP
     Serve(ServeArguments),
     /// Add the server for agents to a client's configuration
     Install(InstallArguments),

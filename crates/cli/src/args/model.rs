@@ -15,7 +15,7 @@ Examples:
   tamis model list
   tamis model remove e5
 
-HF_ENDPOINT names another hub than https://huggingface.co, HF_TOKEN holds a token for models that are not public.
+HF_ENDPOINT names another hub than https://huggingface.co, HF_TOKEN holds a token for models that are not public. \
 Nothing else than `tamis model add` fetches a model.")]
 pub struct ModelArguments {
     /// The action.

@@ -1,7 +1,8 @@
 //! The first page of help: the commands that most people use, and the others by group.
 
+use crate::page::wrapped;
 use clap::Command;
-use std::fmt::Write;
+use console::Term;
 
 /// The commands that most people use.
 const COMMON: [&str; 17] = [
@@ -20,17 +21,22 @@ const GROUPS: [(&str, &[&str]); 4] = [
 /// The commands of `tune` and `setup`, which also go by their own names.
 pub const SHORT: [&str; 8] = ["feedback", "stats", "calibrate", "eval", "hook", "trust", "completions", "man"];
 
+/// A name and what is said of it, in the columns of the terminal.
+fn row(name: &str, text: &str) -> String {
+    let columns = Term::stdout().size_checked().map_or(usize::MAX, |(_, columns)| columns.into());
+    format!("{}\n", wrapped(&format!("  {name:<10} {text}"), columns, 13))
+}
+
 /// The template of the first page, made from the commands' own descriptions.
 pub fn template(command: &Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\nCommands:\n".to_owned();
     for name in COMMON {
         let about = command.find_subcommand(name).and_then(Command::get_about);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {name:<10} {}", about.map(ToString::to_string).unwrap_or_default());
+        text.push_str(&row(name, &about.map(ToString::to_string).unwrap_or_default()));
     }
     text.push_str("\nMore commands; `tamis COMMAND --help` explains each:\n");
     for (group, names) in GROUPS {
-        let _ = writeln!(text, "  {group:<10} {}", names.join(", "));
+        text.push_str(&row(group, &names.join(", ")));
     }
     text.push_str("\nOptions:\n{options}{after-help}");
     text

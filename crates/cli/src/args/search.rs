@@ -19,12 +19,12 @@ const MORE_SEARCH_EXAMPLES: &str = "  tamis search '\"connection reset\" path:sr
   tamis search timeout --json | jq '.results[].path'
   tamis search retry --passages --limit 3
 
-In a query, path:GLOB, symbol:NAME and kind:KIND are filters and lang:NAME is a preference; -word and
--\"some phrase\" leave out passages that hold it, and of a \"phrase\" in quotes only passages that hold it
-remain, if any do. Anything else is a word to search for, and so is an option that the index has, as in
+In a query, path:GLOB, symbol:NAME and kind:KIND are filters and lang:NAME is a preference; -word and \
+-\"some phrase\" leave out passages that hold it, and of a \"phrase\" in quotes only passages that hold it \
+remain, if any do. Anything else is a word to search for, and so is an option that the index has, as in \
 java -jar.
 
-A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
+A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's \
 .tamis/config.toml, your own config.toml, the default. `tamis config` shows them all.";
 
 /// Flags of `tamis search`.

@@ -11,7 +11,7 @@ Examples:
   TAMIS_STORE_URL=postgres://tamis@db.example/tamis tamis store status
   tamis store copy ~/mill postgres://tamis@db.example/tamis
 
-The database is the one of --store, of TAMIS_STORE_URL, or of store.url in your own configuration. Its password comes from the
+The database is the one of --store, of TAMIS_STORE_URL, or of store.url in your own configuration. Its password comes from the \
 address, from PGPASSWORD, or from the file that PGPASSFILE names (~/.pgpass by default).")]
 pub struct StoreArguments {
     /// The action
@@ -74,7 +74,7 @@ Examples:
   tamis store copy ~/mill postgres://tamis@db.example/tamis
   tamis store copy postgres://tamis@db.example/tamis ~/backup --namespace mill
 
-Only what differs is written. A copy that was stopped goes on where it was when it is started again. At the end both sides are
+Only what differs is written. A copy that was stopped goes on where it was when it is started again. At the end both sides are \
 compared; the exit status is 2 if the copy lacks something or has it differently.")]
 pub struct StoreCopyArguments {
     /// The source: a directory with an index, a tree with .tamis, or postgres://USER@HOST/DATABASE

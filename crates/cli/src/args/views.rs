@@ -10,7 +10,7 @@ use tamis::evidence::ViewRequest;
 Example:
   tamis evidence views
 
-A file NAME.sql.j2 in the directory `views` of your configuration directory adds a view of your own (on Linux
+A file NAME.sql.j2 in the directory `views` of your configuration directory adds a view of your own (on Linux \
 ~/.config/tamis/views; see `tamis config --help`).")]
 pub struct ViewsArguments {
     /// Print the views as one JSON array, with their columns

@@ -33,17 +33,29 @@ pub fn man(arguments: &ManArguments, output: &Output) -> Result<Exit> {
         Some(directory) => {
             let failed = || format!("{}: the manual pages cannot be written", directory.display());
             std::fs::create_dir_all(directory).with_context(failed)?;
-            let mut description = description().disable_help_subcommand(true);
+            let mut description = documented();
             description.build();
             write_pages(&description, directory)?;
         }
         None => {
             let mut out = output.plain();
-            clap_mangen::Man::new(description()).render(&mut out)?;
+            page(documented()).render(&mut out)?;
             out.flush()?;
         }
     }
     Ok(Exit::Found)
+}
+
+/// The description with everything that a page shows. `clap_mangen` leaves out what the short help leaves out.
+fn documented() -> clap::Command {
+    fn whole(command: clap::Command) -> clap::Command {
+        command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(whole)
+    }
+    whole(description()).disable_help_subcommand(true)
+}
+
+fn page(command: clap::Command) -> clap_mangen::Man {
+    clap_mangen::Man::new(command).source(concat!("tamis ", env!("CARGO_PKG_VERSION")))
 }
 
 /// Writes the pages of a command and of those under it, named as `clap_mangen::generate_to` does.
@@ -51,7 +63,7 @@ fn write_pages(command: &clap::Command, directory: &Path) -> Result<()> {
     for nested in command.get_subcommands().filter(|nested| !nested.is_hide_set()) {
         write_pages(nested, directory)?;
     }
-    let man = clap_mangen::Man::new(command.clone());
+    let man = page(command.clone());
     let mut page = Vec::new();
     man.render(&mut page)?;
     Ok(tamis::file::write_bytes(&directory.join(man.get_filename()), &page)?)

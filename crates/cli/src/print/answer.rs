@@ -3,7 +3,7 @@
 use super::further::further;
 use super::passage_text::{highlighted, origin_of};
 use super::text::{label, visible};
-use crate::page::{Page, shortened, shortened_middle, shortened_start};
+use crate::page::{Page, shortened, shortened_middle, shortened_start, wrapped};
 use console::measure_text_width;
 use owo_colors::OwoColorize;
 use std::collections::HashSet;
@@ -136,6 +136,9 @@ fn origin(hit: &Hit) -> String {
     format!("({}){said}", origin_of(&hit.kind, hit.author.as_deref(), dated_at))
 }
 
+/// Rows of a terminal for one line of prose.
+const PROSE_ROWS: usize = 4;
+
 fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
     let lines = hit.snippet.split_inclusive('\n');
     let width = (hit.snippet_line as usize + lines.clone().count()).to_string().len().max(4);
@@ -148,8 +151,15 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
             // A tab takes as many columns as the terminal likes.
             text = text.replace('\t', "    ");
         }
-        let number = format!("{number:>width$}");
-        writeln!(out, "{} {} {}", number.green(), "│".dimmed(), shortened(&text, columns))?;
+        // A paragraph is often one line of its file.
+        let rows = if hit.collection == "code" || out.columns().is_none() { 1 } else { PROSE_ROWS };
+        let text =
+            wrapped(&shortened(&text, rows * columns), if rows == 1 { usize::MAX } else { columns }, 0).into_owned();
+        let mut number = format!("{number:>width$}");
+        for row in text.split('\n') {
+            writeln!(out, "{} {} {row}", number.green(), "│".dimmed())?;
+            number = " ".repeat(width);
+        }
         start += line.len();
     }
     Ok(())
@@ -250,6 +260,19 @@ mod tests {
 
         memory/2024-03-01.md:3-5  (note, 2024-03-01)
         ");
+    }
+
+    #[test]
+    fn a_paragraph_of_one_line_is_wrapped_on_a_terminal_and_code_is_not() {
+        let mut long = hit("a.md", 14, 14);
+        long.snippet = "The battery lasts eleven minutes, and then the server shuts itself down.".into();
+        let rows = |hit: &Hit| plain_in(30, |out| snippet(out, hit));
+        long.collection = "docs".into();
+        let wrapped =
+            "  14 │ The battery lasts\n     │ eleven minutes, and\n     │ then the server shuts\n     │ itself down.\n";
+        assert_eq!(rows(&long), wrapped);
+        long.collection = "code".into();
+        assert_eq!(rows(&long).lines().count(), 1);
     }
 
     #[test]

@@ -110,7 +110,11 @@ pub async fn serve_http(
         return Err(ServeError::Clock);
     }
     let bound = TcpListener::bind(options.address).await.and_then(|listener| Ok((listener.local_addr()?, listener)));
-    let (address, listener) = bound.map_err(|error| ServeError::io(options.address.to_string(), error))?;
+    let (address, listener) = bound.map_err(|error| {
+        let is_taken = error.kind() == std::io::ErrorKind::AddrInUse;
+        let way_out = if is_taken { " (another program listens there; port 0 takes a free one)" } else { "" };
+        ServeError::io(format!("{}{way_out}", options.address), error)
+    })?;
 
     if options.tokens.len() > 1 {
         server.share_processors();

@@ -78,8 +78,8 @@ pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
     }
 }
 
-/// Directories of version control and of Tamis itself.
-const NEVER: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".tamis"];
+/// Directories of version control and of Tamis itself, and the settings and deleted notes of Obsidian.
+const NEVER: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".tamis", ".obsidian", ".trash"];
 
 /// Lists the files of a source. `index_directory` is always left out.
 ///

@@ -133,16 +133,9 @@ fn day_of(path: &str, outline: &Outline, options: &NoteOptions, notes: &mut Vec<
         let date = moment.to_zoned(zone.clone()).date();
         return Some(Day { date, moment_ns: dates::nanoseconds(moment) });
     }
-    let date = day_of_name(name)?;
-    let moment = dates::at(date.to_datetime(Time::midnight()), zone)?;
+    let date = dates::day_of_name(name)?;
+    let moment = dates::midnight(date, zone)?;
     Some(Day { date, moment_ns: dates::nanoseconds(moment) })
-}
-
-/// The day that the name of a file begins with: `2026-11-22.md`, `2026-11-22-topic.md`, `2026_11_22.md`.
-fn day_of_name(name: &str) -> Option<Date> {
-    let head = name.get(..10)?;
-    let ends = !name[10..].starts_with(|next: char| next.is_alphanumeric());
-    dates::day(&head.replace('_', "-")).filter(|_| ends)
 }
 
 /// The subject of a note, from its front matter and its headings.
