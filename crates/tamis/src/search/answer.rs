@@ -40,7 +40,7 @@ pub struct Answer {
     /// The answer in one sentence: how many entries look relevant, with their probabilities, and what ends the list.
     pub summary: String,
     /// The entries just below the line, best first: at most five, or three where nothing is relevant. Empty if the cut left nothing
-    /// out, or with the option `strict`.
+    /// out, if a limit leaves out relevant ones, or with the option `strict`.
     pub nearest: Vec<Nearest>,
     /// The words of the query that no searched passage has, as written; at most 20.
     pub missing_words: Vec<String>,
