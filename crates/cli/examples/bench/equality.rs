@@ -20,12 +20,13 @@ use tamis_store::prelude::*;
 use tamis_store::{Filter, PostgresStore};
 
 const USAGE: &str = "\
-cargo xtask bench equality [--data DIRECTORY] [--collection NAME]… [--queries N] [--model NAME] [--differences]
+cargo xtask bench equality [--data DIRECTORY] [--collection NAME]… [--queries N] [--model NAME] [--differences] [--store URL]
   --data         the directory of the collections, in BEIR's layout; by default `data` in TAMIS_TEST_DATA
   --collection   only these; \"all\" is all of them together
   --queries      ask at most so many questions of each, evenly spread over its list
   --model        static by default; minilm takes an hour
   --differences  print each question that is answered differently
+  --store        a database that is there, such as a sharded one, in place of a new one; the namespaces stay in it
 ";
 
 /// What must hold of each collection.
@@ -51,6 +52,7 @@ struct Options {
     queries: usize,
     model: String,
     differences: bool,
+    store: Option<String>,
 }
 
 impl Options {
@@ -61,6 +63,7 @@ impl Options {
             queries: usize::MAX,
             model: "static".into(),
             differences: false,
+            store: None,
         };
         let mut arguments = arguments;
         while let Some(argument) = arguments.next() {
@@ -75,6 +78,7 @@ impl Options {
                 }
                 "--model" => options.model = value()?,
                 "--differences" => options.differences = true,
+                "--store" => options.store = Some(value()?),
                 other => return Err(format!("{other}: unknown argument\n\n{USAGE}").into()),
             }
         }
@@ -96,7 +100,8 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
     {
         return Err(format!("--collection {unknown}: not in {}", options.data.display()).into());
     }
-    let database = Database::create("tamis_equality")?;
+    let created = if options.store.is_none() { Some(Database::create("tamis_equality")?) } else { None };
+    let url = options.store.as_deref().or(created.as_ref().map(Database::url)).ok_or("no database")?;
     println!("{HEADER}");
     let mut rows: Vec<Row> = Vec::new();
     for directory in &found {
@@ -107,7 +112,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
                 foreign.extend(foreign_queries(other, "test", FOREIGN)?);
             }
             foreign.retain(|query| test.queries.iter().all(|own| own.text != query.text));
-            rows.push(compare(test, foreign, &options, &database, home.path())?);
+            rows.push(compare(test, foreign, &options, url, home.path())?);
         }
     }
     if options.wants(ALL) {
@@ -115,7 +120,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
         grow(&sources, SOURCES * BYTES_A_PASSAGE)?;
         let mut test = together(&found, &sources, &home.path().join(ALL))?;
         spread(&mut test.queries, ASKED_OF_ALL);
-        rows.push(compare(test, Vec::new(), &options, &database, home.path())?);
+        rows.push(compare(test, Vec::new(), &options, url, home.path())?);
     }
     println!("{}", total(&rows).line());
     let broken: Vec<&Row> = rows.iter().filter(|row| !row.holds()).collect();
@@ -251,7 +256,7 @@ fn compare(
     mut test: TestCollection,
     foreign: Vec<TestQuery>,
     options: &Options,
-    database: &Database,
+    url: &str,
     home: &Path,
 ) -> Result<Row> {
     spread(&mut test.queries, options.queries);
@@ -263,7 +268,6 @@ fn compare(
     let cut = options.config(None, "")?.search.cut.ok_or("search.cut is off")?;
     let cuts = vec![NamedCut { name: cut.to_string(), rule: cut }];
     let measurement = Measurement { cuts, ..Measurement::default() };
-    let url = database.url();
     let answers = |config: &Config| measure(&test, &asked, config, home, &measurement, &());
     let ours = answers(&options.config(None, "")?)?;
     let theirs = answers(&options.config(Some(url), &test.name)?)?;
