@@ -93,6 +93,7 @@ fn shares(index: &tamis::Index, tree: &Path) -> Result<()> {
     };
     for at_once in [0, AT_ONCE] {
         let (stop, expensive) = (AtomicBool::new(false), &expensive);
+        let (answered, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let started = Instant::now();
         let asks = |number: usize, token: &str| -> Option<Vec<f64>> {
             let mut client = HttpClient::of(address).ok()?;
@@ -109,12 +110,13 @@ fn shares(index: &tamis::Index, tree: &Path) -> Result<()> {
         let asks = &asks;
         let asked: Vec<Option<Vec<f64>>> = std::thread::scope(|scope| {
             for number in 0..at_once {
-                let stop = &stop;
+                let (stop, answered, refused) = (&stop, &answered, &refused);
                 scope.spawn(move || {
-                    let Ok(mut client) = HttpClient::of(address) else { return };
                     let request = request(&expensive[number % expensive.len()], greedy);
-                    // A refusal ends it.
-                    while !stop.load(SeqCst) && client.send(&request).is_ok() {}
+                    while !stop.load(SeqCst) {
+                        let sent = HttpClient::of(address).and_then(|mut client| client.send(&request));
+                        if sent.is_ok() { answered } else { refused }.fetch_add(1, SeqCst);
+                    }
                 });
             }
             let clients: Vec<_> =
@@ -128,7 +130,12 @@ fn shares(index: &tamis::Index, tree: &Path) -> Result<()> {
         println!(
             "{CALLERS} callers, a search every {} s each{}: {} searches, {errors} callers with an error; p50 {:.0} ms, p95 {:.0} ms",
             PERIOD.as_secs(),
-            if at_once > 0 { format!(", beside one with {at_once} expensive calls at once") } else { String::new() },
+            match at_once {
+                0 => String::new(),
+                _ => format!(
+                    ", beside one with {at_once} expensive calls at once ({answered:?} answered, {refused:?} refused)"
+                ),
+            },
             times.len(),
             quantile(&mut times, 0.5),
             quantile(&mut times, 0.95)

@@ -12,7 +12,7 @@ Examples:
   tamis forget --list                        list the hidden entries
   tamis forget --undo memory/2026-11-22.md:7 show it again
 
-Nothing is deleted: a comment at the end of the entry hides it from every search. --delete removes its lines. \
+Nothing is deleted: a comment at the end of the entry hides it from every search. --delete removes its lines.
 Exit status: 0 done, 1 no such entry or not confirmed, 2 an error, or no terminal to ask on without --yes.")]
 pub struct ForgetArguments {
     /// Id of a result, PATH:LINE or PATH:FIRST-LAST, or words that find the entry

@@ -12,7 +12,7 @@ Examples:
   tamis evidence sql \"SELECT id, text FROM claims WHERE task_id = :task\" --param task=t1
   tamis evidence sql - --csv < question.sql
 
-A statement is one SELECT over the evidence of one namespace. It reads nothing else and changes nothing. \
+A statement is one SELECT over the evidence of one namespace. It reads nothing else and changes nothing.
 Exit status: 0 found rows, 1 found none, 2 an error.")]
 pub struct SqlArguments {
     /// Statement; - reads it from standard input

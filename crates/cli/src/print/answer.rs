@@ -152,9 +152,11 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
             text = text.replace('\t', "    ");
         }
         // A paragraph is often one line of its file.
-        let rows = if hit.collection == "code" || out.columns().is_none() { 1 } else { PROSE_ROWS };
-        let text =
-            wrapped(&shortened(&text, rows * columns), if rows == 1 { usize::MAX } else { columns }, 0).into_owned();
+        let is_wrapped = hit.collection != "code" && out.columns().is_some();
+        let text = match is_wrapped {
+            true => wrapped(&shortened(&text, PROSE_ROWS * columns), columns, 0).into_owned(),
+            false => shortened(&text, columns).into_owned(),
+        };
         let mut number = format!("{number:>width$}");
         for row in text.split('\n') {
             writeln!(out, "{} {} {row}", number.green(), "│".dimmed())?;

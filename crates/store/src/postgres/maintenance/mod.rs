@@ -105,9 +105,7 @@ impl PostgresStore {
         }
         Ok(())
     }
-}
 
-impl PostgresStore {
     /// Publishes the namespaces that meet one more condition, with these values.
     fn publish_where(
         &self,

@@ -74,6 +74,9 @@ async fn create(connections: &Connections, least: i64) -> Result<(), Failure> {
             .asking(async |connection| {
                 let is_valid =
                     connection.query_typed_opt(VALIDITY, &[(&name, Type::TEXT)]).await?.map(|row| row.get(0));
+                if is_valid == Some(true) {
+                    return Ok((is_valid, 0));
+                }
                 // Counting stops at the number that decides.
                 let count = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE model = $1 LIMIT $2) AS counted";
                 Ok((is_valid, connection.query_one(count, &[&model, &least]).await?.get(0)))
