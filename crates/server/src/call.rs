@@ -114,9 +114,9 @@ impl Call<'_> {
         let mut warnings: Vec<String> = self.index.elsewhere().filter(|_| detailed).into_iter().collect();
         let warning = match phase {
             Phase::Indexing if detailed && *total > 0 => {
-                format!("the index is being updated ({done} of {total} so far); new text cannot be found yet")
+                format!("the index is being updated ({done} of {total} so far); new text may not be found yet")
             }
-            Phase::Indexing => "the index is being updated; new text cannot be found yet".to_owned(),
+            Phase::Indexing => "the index is being updated; new text may not be found yet".to_owned(),
             Phase::Failed => match reason {
                 Some(reason) if detailed => format!("the index could not be updated: {reason}"),
                 _ => "the index could not be updated; new text cannot be found".to_owned(),

@@ -360,8 +360,11 @@ impl Entry for Passage {
         // Names were written by others too.
         let place = format!("{namespace}{}:{}-{}{called}", name(&self.path), self.start_line, self.end_line);
         let lines: Vec<&str> = self.snippet.lines().skip(self.shown.start).take(self.shown.len()).collect();
-        let quoted = format!("{place} ({})\n\n{}{}", self.origin(), dedented(&lines.join("\n")), self.others());
-        format!("{}. [{}]\n{}\n", self.rank, self.id, fenced(&quoted))
+        let quoted = format!("{place} ({})\n{}{}", self.origin(), dedented(&lines.join("\n")), self.others());
+        // A file's lines name the passage as well, in fewer tokens.
+        let is_record = ["issues", "notes", "sessions", "evidence"].contains(&self.collection.as_str());
+        let id = if is_record { format!(" [{}]", self.id) } else { String::new() };
+        format!("{}.{id}\n{}", self.rank, fenced(&quoted))
     }
 
     fn body(&mut self) -> &mut String {
@@ -414,9 +417,15 @@ impl From<Answer> for Found {
 }
 
 impl Found {
-    /// Leaves the results below the line to the first page, and there as many as fit into their part of `max_chars`.
+    /// Keeps as many results below the line as fit into their part of `max_chars`; none on a page that does not end the results.
     fn fit_nearest(&mut self, cursor: &Cursor, max_chars: usize) {
-        let most = if cursor.start == 0 { max_chars / NEAREST_PART } else { 0 };
+        let of = |passage: &Passage| {
+            let json = if cursor.with_data { json_length(passage) } else { 0 };
+            json.max(passage.text().chars().count())
+        };
+        let results: usize = self.results.iter().skip(cursor.start).map(of).sum();
+        let part = max_chars / NEAREST_PART;
+        let most = if results + part <= max_chars { part } else { 0 };
         while !self.nearest.is_empty() && json_length(&self.nearest).max(self.below().chars().count()) > most {
             self.nearest.pop();
         }

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, SourceState};
 use crate::import::Imported;
-use crate::index::{EmbeddingCacheStatus, UnreadDocument};
+use crate::index::{EmbeddingCacheStatus, Standing, UnreadDocument};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct Status {
     pub namespace: String,
     /// The number of files that differ from the index.
     pub stale: u64,
-    /// The number of files that were read and left out, by kind.
+    /// The number of files left out, by kind.
     pub skipped: BTreeMap<String, u64>,
     /// Documents without readable text, such as an encrypted PDF, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -80,7 +80,11 @@ impl Index {
         let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
         let (mut notes, mut unread) = (Vec::new(), Vec::new());
         let mut sources = Vec::new();
-        for (source, state, stale) in self.stale_by_source()? {
+        let mut summary = self.store.summary()?;
+        for Standing { source, state, stale, skipped: unlisted } in self.standings()? {
+            for (kind, files) in unlisted {
+                *skipped.entry(kind.to_owned()).or_default() += files;
+            }
             let mut status = SourceStatus {
                 namespace: source.namespace.clone(),
                 root: source.root.clone(),
@@ -97,6 +101,7 @@ impl Index {
                 unread.extend(UnreadDocument::new(&source.namespace, path, collection, role));
                 if document.collection == SKIPPED {
                     *skipped.entry(document.role).or_default() += 1;
+                    summary.documents = summary.documents.saturating_sub(1);
                 } else {
                     status.documents += 1;
                     status.passages += u64::from(document.passages);
@@ -109,8 +114,6 @@ impl Index {
             }
             sources.push(status);
         }
-        let mut summary = self.store.summary()?;
-        summary.documents -= skipped.values().sum::<u64>().min(summary.documents);
         summary.collections.retain(|count| count.name != SKIPPED);
         Ok(Status {
             root: self.root().to_owned(),

@@ -24,8 +24,16 @@ pub struct Global {
     /// Keep the index in this PostgreSQL database, postgres://USER@HOST/DATABASE [environment: TAMIS_STORE_URL]
     #[arg(long, value_name = "URL", global = true, hide_short_help = true)]
     pub store: Option<String>,
-    /// Use colour: auto means on a terminal, unless NO_COLOR is set
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, hide_short_help = true)]
+    /// Use colour: always, never, or auto, on a terminal unless NO_COLOR is set
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        global = true,
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     pub color: ColorWhen,
     /// Print long output without a pager [environment: TAMIS_PAGER or PAGER names one]
     #[arg(long, global = true, hide_short_help = true)]

@@ -3,6 +3,12 @@
 use std::fmt::Write;
 use tamis_cut::METHODS;
 
+/// The names of all methods, for the other commands' help.
+pub fn names() -> String {
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
+    format!("Cut methods: {}. `tamis cut --help` describes them and their parameters.", names.join(", "))
+}
+
 /// Every method with its parameters, their ranges and their defaults.
 pub fn help() -> String {
     let mut text = String::from("Cut methods, with their parameters:\n");

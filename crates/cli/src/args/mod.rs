@@ -211,7 +211,34 @@ pub fn description() -> clap::Command {
     let hidden = |command: clap::Command, name: &&str| command.mut_subcommand(name, |short| short.hide(true));
     let command = overview::SHORT.iter().fold(Arguments::command(), hidden);
     let template = overview::template(&command);
-    command.help_template(template)
+    with_noted_examples(command).help_template(template)
+}
+
+/// Writes the examples of a command and of those below it for a terminal of 80 columns.
+fn with_noted_examples(command: clap::Command) -> clap::Command {
+    let examples = command.get_after_help().map(|help| noted(&help.to_string()));
+    let command = command.mut_subcommands(with_noted_examples);
+    match examples {
+        Some(examples) => command.after_help(examples),
+        None => command,
+    }
+}
+
+/// Gives the notes beside the examples a row each, if one of them would not fit into 80 columns.
+fn noted(help: &str) -> String {
+    let split = |line: &str| {
+        let (example, note) = line.strip_prefix("  tamis ")?.split_once("  ")?;
+        Some((format!("  tamis {example}"), format!("      {}", note.trim_start())))
+    };
+    let is_long = |line: &str| line.chars().count() > 80 && split(line).is_some();
+    if !help.lines().any(is_long) {
+        return help.to_owned();
+    }
+    let lines = help.lines().flat_map(|line| match split(line) {
+        Some((example, note)) => vec![example, note],
+        None => vec![line.to_owned()],
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Parses the arguments of this process.
@@ -271,6 +298,16 @@ mod tests {
             assert!(help.lines().count() <= 24, "{name}: {} lines\n{help}", help.lines().count());
             assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
         }
+    }
+
+    #[test]
+    fn notes_beside_examples_fit_a_terminal() {
+        let long = format!("Examples:\n  tamis a   note\n  tamis b   {}\n\nMore.", "x".repeat(80));
+        assert_eq!(
+            noted(&long),
+            format!("Examples:\n  tamis a\n      note\n  tamis b\n      {}\n\nMore.", "x".repeat(80))
+        );
+        assert_eq!(noted("  tamis a   note"), "  tamis a   note");
     }
 
     #[test]

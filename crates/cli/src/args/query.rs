@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub struct QueryArguments {
     /// A question, or some words
-    #[arg(required_unless_present_any = ["given", "after_dashes"], value_name = "QUERY")]
+    #[arg(required_unless_present_any = ["given", "after_dashes"], value_name = "QUERY", hide_short_help = true)]
     pub words: Vec<String>,
     /// Words that are never options or paths
     #[arg(last = true, value_name = "WORDS", hide_short_help = true)]

@@ -7,10 +7,10 @@ use tamis::search::{QueryParameters, SearchParameters};
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
-  tamis search \"where are retries handled\"
-  tamis search parse config --lang rust,python --path '!*_test*' --explain";
+  tamis search \"where are retries handled\"";
 
-const MORE_SEARCH_EXAMPLES: &str = "  tamis search '\"connection reset\" path:src/** -test'
+const MORE_SEARCH_EXAMPLES: &str = "  tamis search parse config --lang rust,python --path '!*_test*' --explain
+  tamis search '\"connection reset\" path:src/** -test'
   tamis search timeout --cut kneedle:sensitivity=2 --explain
   tamis search \"which model is the default\" --want one
   tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
@@ -31,7 +31,7 @@ A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT
 #[derive(Debug, Args)]
 #[command(
     after_help = SEARCH_EXAMPLES,
-    after_long_help = format!("{SEARCH_EXAMPLES}\n{MORE_SEARCH_EXAMPLES}\n\n{}", methods::help())
+    after_long_help = format!("{SEARCH_EXAMPLES}\n{MORE_SEARCH_EXAMPLES}\n\n{}", methods::names())
 )]
 pub struct SearchArguments {
     #[command(flatten)]
@@ -59,7 +59,7 @@ memory.cut says otherwise. `tamis remember` adds a note.";
 #[derive(Debug, Args)]
 #[command(
     after_help = RECALL_EXAMPLES,
-    after_long_help = format!("{RECALL_EXAMPLES}\n{MORE_RECALL_EXAMPLES}\n\n{}", methods::help()),
+    after_long_help = format!("{RECALL_EXAMPLES}\n{MORE_RECALL_EXAMPLES}\n\n{}", methods::names()),
     mut_arg("collections", |flag| {
         flag.help("Search only these collections; repeat or separate with commas [default: memory.collections, notes and sessions]")
     }),
@@ -67,7 +67,7 @@ memory.cut says otherwise. `tamis remember` adds a note.";
         flag.help("Show N lines around the best line of each note, and N turns around that of each conversation, 0 to 500")
     }),
     mut_arg("cut", |flag| {
-        flag.help("Choose where relevance ends (the methods are listed below); off keeps everything [default: memory.cut, top_score]")
+        flag.help("Choose where relevance ends (the methods stand below); off keeps everything [default: memory.cut, top_score]")
     })
 )]
 pub struct RecallArguments {

@@ -46,7 +46,7 @@ pub struct GrepArguments {
 #[command(after_help = "\
 Examples:
   tamis files                    all files of the index
-  tamis files 'src/**/*_test.rs' a glob
+  tamis files 'src/**/*_test.rs'  a glob
   tamis files '!tests'           all but these; '/!name' is a name with an exclamation mark
   tamis files retry              paths that contain it, best first
   tamis files srvmain            no path contains it, so its letters in order: server/main.rs

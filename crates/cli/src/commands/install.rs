@@ -100,7 +100,10 @@ fn differences(plan: &Plan, output: &Output) -> Result<()> {
         return Ok(out.flush()?);
     }
     let differences = TextDiff::from_lines(plan.before(), plan.after());
-    writeln!(out, "{}\n{}", format!("--- {path}").bold(), format!("+++ {path}").bold())?;
+    // As `diff -N` names a file that is not there, before or after.
+    let named = |is_there: bool| if is_there { &*path } else { "/dev/null" };
+    let (before, after) = (named(plan.path().exists()), named(!plan.after().is_empty()));
+    writeln!(out, "{}\n{}", format!("--- {before}").bold(), format!("+++ {after}").bold())?;
     for hunk in differences.unified_diff().context_radius(CONTEXT).iter_hunks() {
         writeln!(out, "{}", hunk.header().to_string().trim_end().cyan())?;
         for change in hunk.iter_changes() {

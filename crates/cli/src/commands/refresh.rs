@@ -67,6 +67,10 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
     }
     if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
         output.note(&format!("indexed {}", report::line(report)));
+        if !report.unread.is_empty() {
+            let documents = counted(report.unread.len() as u64, "document");
+            output.note(&format!("{documents} without readable text; `tamis status` says why"));
+        }
         for (model, pending) in report.pending.iter().filter(|(model, _)| !report.unusable.contains_key(*model)) {
             output.note(&report::pending(model, *pending));
         }

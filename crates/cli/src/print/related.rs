@@ -26,7 +26,7 @@ pub fn related(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     }
     if !found.references.is_empty() {
         writeln!(out, "\n{}", "Uses".bold())?;
-        found.references.iter().try_for_each(|reference| uses(out, reference))?;
+        found.uses_by_definition().iter().try_for_each(|references| uses(out, references))?;
     }
     if !found.referenced_by.is_empty() {
         writeln!(out, "\n{}", "Used by".bold())?;
@@ -44,16 +44,22 @@ pub fn related(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     Ok(())
 }
 
-fn uses(out: &mut dyn Page, reference: &NameReference) -> io::Result<()> {
-    let (name, place_of) = (label(&reference.name), lines(&reference.lines));
-    match reference.definitions.as_slice() {
+/// Writes names of which one definition or several are meant. Those of one and the same passage stand together.
+fn uses(out: &mut dyn Page, references: &[&NameReference]) -> io::Result<()> {
+    let [first, ..] = references else { return Ok(()) };
+    let mut all: Vec<u32> = references.iter().flat_map(|one| &one.lines).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let place_of = lines(&all);
+    match first.definitions.as_slice() {
         [only] => {
             write!(out, "  ")?;
             place(out, only)?;
-            writeln!(out, "  {}", place_of.dimmed())
+            write!(out, "  {}", place_of.dimmed())?;
+            writeln!(out, "{}", if first.is_guess { GUESS.yellow().to_string() } else { String::new() })
         }
         several => {
-            writeln!(out, "  {name}: one of {}  {}", several.len(), place_of.dimmed())?;
+            writeln!(out, "  {}: one of {}  {}", label(&first.name), several.len(), place_of.dimmed())?;
             for one in several {
                 write!(out, "    ")?;
                 place(out, one)?;
@@ -64,12 +70,16 @@ fn uses(out: &mut dyn Page, reference: &NameReference) -> io::Result<()> {
     }
 }
 
+/// What stands after a use that only its name speaks for.
+const GUESS: &str = "  (perhaps: only the name says so)";
+
 fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
     write!(out, "  ")?;
     place(out, &referrer.passage)?;
     write!(out, "  {}", lines(&referrer.lines).dimmed())?;
     match referrer.definitions {
         _ if !referrer.resolved => writeln!(out, "  {}", "(not resolved)".yellow()),
+        0 | 1 if referrer.is_guess => writeln!(out, "{}", GUESS.yellow()),
         0 | 1 => writeln!(out),
         several => {
             let name = label(&referrer.name);
@@ -140,12 +150,14 @@ mod tests {
             kind: "call".into(),
             lines: vec![4, 6],
             definitions,
+            is_guess: false,
         };
         let referrer = |definitions| Referrer {
             passage: passage("src/house.rs", "enter"),
             name: "open".into(),
             lines: vec![5],
             definitions,
+            is_guess: false,
             resolved: true,
         };
         let found = Related {

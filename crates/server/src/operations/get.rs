@@ -122,7 +122,8 @@ impl Tool for Get {
             page,
         };
         // A fence is longer than the longest run of backticks inside.
-        let head = place(&lines);
+        let several = !call.index.is_of_one_tree();
+        let head = place(&lines, several);
         let around = head.chars().count()
             + warning_lines(&lines.page.warnings).chars().count()
             + CURSOR_CHARS
@@ -152,7 +153,7 @@ impl Tool for Get {
             last: lines.end_line,
         };
         note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "get");
-        let text = fenced(&format!("{}\n\n{}", place(&lines), lines.text));
+        let text = fenced(&format!("{}\n{}", place(&lines, several), lines.text));
         let text = format!("{text}{tail}{}", warning_lines(&lines.page.warnings));
         Reply::new(lines, text)
     }
@@ -165,10 +166,11 @@ const CURSOR_CHARS: usize = 280;
 const MIN_TEXT: usize = 200;
 
 /// The place of the lines, whose names were written by others.
-fn place(lines: &Lines) -> String {
+fn place(lines: &Lines, shows_namespace: bool) -> String {
+    let namespace = if shows_namespace { format!("{}:", name(&lines.namespace)) } else { String::new() };
     let symbol = lines.symbol.as_ref().map(|symbol| format!(" {symbol}")).unwrap_or_default();
     let Lines { start_line, end_line, .. } = lines;
-    format!("{}:{}:{start_line}-{end_line}{symbol}", name(&lines.namespace), name(&lines.path))
+    format!("{namespace}{}:{start_line}-{end_line}{symbol}", name(&lines.path))
 }
 
 fn newlines(text: &str) -> u32 {

@@ -7,7 +7,7 @@ use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::{PageArguments, paginated};
 use crate::reply::Reply;
-use crate::text::{clean, counted};
+use crate::text::{clean, counted, name};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -103,7 +103,9 @@ impl Tool for Grep {
             .into_iter()
             .flat_map(|file| if by_file { vec![counts(file, several)] } else { entries(file, several) })
             .collect();
-        let answer = LinesFound::new(summary.clone(), results, call.cursor.start, warnings);
+        let mut answer = LinesFound::new(summary.clone(), results, call.cursor.start, warnings);
+        // The line of a file in a list names it.
+        answer.results.iter_mut().for_each(|one| one.heads &= !by_file);
         let names = answer.names();
         paginated(answer, &summary, &call.cursor, &names, options.page.max_chars)
     }
@@ -132,9 +134,10 @@ fn counted_matches(number: u64) -> String {
 
 /// A file with its number of matching lines.
 fn counts(file: GrepFile, several: bool) -> FileLines {
+    let namespace = if several { format!("{}:", name(&file.namespace)) } else { String::new() };
     FileLines {
+        text: format!("{namespace}{}: {}", name(&file.path), file.lines),
         namespace: several.then_some(file.namespace),
-        text: format!("{}: {}", crate::text::name(&file.path), file.lines),
         path: clean(&file.path),
         start_line: 1,
         end_line: 1,

@@ -75,13 +75,16 @@ pub(crate) struct Relation {
     place: PassageRef,
     /// Cosine similarity of the two passages, for a similar one.
     similarity: Option<f64>,
-    /// The name that one passage uses of the other.
+    /// The names that one passage uses of the other.
     uses: Option<String>,
     /// The lines that use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<u32>,
     /// Number of definitions with this name; with more than one, the relation is only possible; 0: not resolved.
     definitions: Option<usize>,
+    /// True if only the name speaks for the relation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_guess: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
@@ -128,6 +131,7 @@ impl Entry for Relation {
         let perhaps = match self.definitions {
             Some(0) => " (not resolved)".to_owned(),
             Some(count) if count > 1 => format!(" (possibly; {count} definitions)"),
+            _ if self.is_guess => " (possibly; only the name says so)".to_owned(),
             _ => String::new(),
         };
         let place = self.place.text();
@@ -180,25 +184,32 @@ impl Tool for Related {
             uses: None,
             lines: Vec::new(),
             definitions: None,
+            is_guess: false,
         };
+        let mut uses = Vec::new();
+        for names in found.uses_by_definition() {
+            let mut lines: Vec<u32> = names.iter().flat_map(|one| &one.lines).copied().collect();
+            lines.sort_unstable();
+            lines.dedup();
+            let definitions = &names[0].definitions;
+            let called: Vec<String> = names.iter().map(|one| name(&one.name)).collect();
+            uses.extend(definitions.iter().map(|passage| Relation {
+                uses: Some(called.join(", ")),
+                lines: lines.clone(),
+                definitions: Some(definitions.len()),
+                is_guess: names[0].is_guess,
+                ..relation(RelationKind::Uses, passage.clone())
+            }));
+        }
         let similar = found.similar.into_iter().map(|one| Relation {
             similarity: Some(rounded(one.similarity)),
             ..relation(RelationKind::Similar, one.passage)
-        });
-        let uses = found.references.into_iter().flat_map(|one| {
-            let definitions = one.definitions.len();
-            one.definitions.into_iter().map(move |passage| (passage, one.name.clone(), one.lines.clone(), definitions))
-        });
-        let uses = uses.map(|(passage, used, lines, definitions)| Relation {
-            uses: Some(name(&used)),
-            lines,
-            definitions: Some(definitions),
-            ..relation(RelationKind::Uses, passage)
         });
         let used_by = found.referenced_by.into_iter().map(|one| Relation {
             uses: Some(name(&one.name)),
             lines: one.lines,
             definitions: Some(one.definitions),
+            is_guess: one.is_guess,
             ..relation(RelationKind::UsedBy, one.passage)
         });
         let results: Vec<Relation> = similar.chain(uses).chain(used_by).collect();

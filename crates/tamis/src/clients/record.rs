@@ -130,6 +130,14 @@ impl Records {
         }
         let path = self.path();
         let failed = |reason: String| Error::path(&path, format!("cannot be written: {reason}"));
+        if records.is_empty() {
+            fs::remove_file(&path).map_err(|error| failed(error.to_string()))?;
+            // A directory with anything else in it stays, and so does one that the user chose.
+            if directory.ends_with("tamis") {
+                let _ = fs::remove_dir(directory);
+            }
+            return Ok(());
+        }
         let text = serde_json::to_string_pretty(&records).map_err(|error| failed(error.to_string()))? + "\n";
         // The recorded text of a client's file can be private to its user.
         let known = fs::metadata(&path).ok();
@@ -181,7 +189,7 @@ mod tests {
         assert_eq!(change.undone("[ab]"), None, "changed since");
 
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let records = Records::new(directory.path().join("user"));
+        let records = Records::new(directory.path().join("tamis"));
         let file = Path::new("/p/.mcp.json");
         let made = vec![PathBuf::from("/p")];
         records.keep(&Record::new(file, "one", None, "{1}", made.clone())).expect("kept");
@@ -190,6 +198,9 @@ mod tests {
         let left = records.find(file, "two").expect("read").expect("there");
         assert!(left.made_file && left.made_directories == made);
         assert_eq!(records.find(file, "one").expect("read"), None);
+        records.drop(file, "two", false).expect("dropped");
+        assert!(!records.directory.exists(), "nothing stays");
+        fs::create_dir(&records.directory).expect("made");
         fs::write(records.path(), "nonsense").expect("written");
         let error = records.find(file, "two").expect_err("damaged").to_string();
         assert!(error.contains("installed.json") && error.contains("move it away"), "{error}");

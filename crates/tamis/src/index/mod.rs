@@ -27,7 +27,7 @@ pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embed
 pub(crate) use model_input::model_input;
 pub(crate) use publish::publish_store;
 pub(crate) use read::{attributes, is_file, passages};
-pub(crate) use refresh::SPLITTER;
+pub(crate) use refresh::{SPLITTER, Standing};
 pub use report::{RunReport, SourceReport, UnreadDocument};
 pub use run_options::RunOptions;
 pub(crate) use sources::import_state_property;
@@ -35,7 +35,7 @@ pub use text_document::TextDocument;
 pub use watch::watch;
 
 use crate::Error;
-use crate::handle::{Index, RUN_WAIT, Source, SourceState};
+use crate::handle::{Index, RUN_WAIT, Source};
 use crate::progress::Observer;
 use std::cell::Cell;
 use std::path::Path;
@@ -228,12 +228,12 @@ impl Index {
     /// # Errors
     /// A source or the store cannot be read.
     pub fn stale(&self) -> Result<u64, Error> {
-        Ok(refresh::stale(self)?.iter().map(|(_, _, files)| files).sum())
+        Ok(self.standings()?.iter().map(|standing| standing.stale).sum())
     }
 
-    /// Returns each source with its state and the number of its files that differ from the index.
-    pub(crate) fn stale_by_source(&self) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
-        refresh::stale(self)
+    /// Compares each source with its tree.
+    pub(crate) fn standings(&self) -> Result<Vec<Standing<'_>>, Error> {
+        refresh::standings(self)
     }
 }
 

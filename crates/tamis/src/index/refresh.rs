@@ -15,7 +15,7 @@ use crate::handle::Index;
 use crate::handle::{Source, SourceState};
 use crate::progress::{Observer, Stage};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 use tamis_store::{Applied, Change, DocumentId, DocumentState};
@@ -31,17 +31,29 @@ const PUBLISHING_SHARE: u32 = 10;
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
 pub(crate) const SPLITTER: &str = "8";
 
-/// Returns each source with its state and the number of its stale files, without changing anything.
-pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
-    let mut stale = Vec::new();
+/// A source beside its tree.
+pub(crate) struct Standing<'a> {
+    pub source: &'a Source,
+    pub state: SourceState,
+    /// Number of files that differ from the index.
+    pub stale: u64,
+    /// Number of files that a walk leaves out unread, by the reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+}
+
+/// Compares each source with its tree, without changing anything.
+pub(super) fn standings(index: &Index) -> Result<Vec<Standing<'_>>, Error> {
+    let mut standings = Vec::new();
     for (source, state, found) in listed(index) {
-        let files = match found? {
-            Some(found) => plan(&source.root, &found, files(index, source)?, false).stale(),
+        let found = found?;
+        let stale = match &found {
+            Some(found) => plan(&source.root, found, files(index, source)?, false).stale(),
             None => 0,
         };
-        stale.push((source, state, files));
+        let skipped = found.map(|found| found.skipped).unwrap_or_default();
+        standings.push(Standing { source, state, stale, skipped });
     }
-    Ok(stale)
+    Ok(standings)
 }
 
 /// Publishes and embeds the committed documents, without reading the tree. The caller holds the right to write.

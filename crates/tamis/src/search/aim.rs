@@ -40,7 +40,7 @@ pub struct Aim {
 pub struct CutGoal {
     /// Keep the one answer, the best ones, or all on the topic (default: search.want, auto).
     #[schemars(extend("enum" = Want::NAMES))]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW MUCH", value_parser = PossibleValuesParser::new(Want::NAMES), help_heading = "Cut", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "one|best|all", value_parser = PossibleValuesParser::new(Want::NAMES), hide_possible_values = true, help_heading = "Cut"))]
     pub want: Option<String>,
     /// The aims.
     #[serde(flatten)]

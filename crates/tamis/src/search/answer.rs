@@ -208,6 +208,9 @@ const NAMED_PROBABILITIES: usize = 5;
 /// The probability from which an answer's best entry looks relevant. One with less may be.
 const LIKELY: f64 = 0.5;
 
+/// The probability below which even the best entry is hardly relevant, as where the gate is off.
+const HARDLY: f64 = 0.1;
+
 /// The expected share of relevant entries from which a whole answer looks relevant.
 const LIKELY_SHARE: f64 = 0.25;
 
@@ -299,7 +302,10 @@ impl CutReport {
         let CutReport { keep, candidates, .. } = *self;
         let unlikely = self.probabilities.first().is_none_or(|&best| best < LIKELY);
         let expected: f64 = self.probabilities.iter().take(keep).sum();
+        let hardly = self.probabilities.first().is_none_or(|&best| best < HARDLY);
         let look = match (unlikely || expected < LIKELY_SHARE * keep as f64, keep) {
+            (true, 1) if hardly => "is hardly",
+            (true, _) if hardly => "are hardly",
             (true, _) => "may be",
             (false, 1) => "looks",
             (false, _) => "look",
@@ -537,6 +543,7 @@ mod tests {
         for (cut, shown, expected) in [
             (likely(3, 97, &[0.92, 0.71, 0.4, 0.12]), 3, "3 of 97 look relevant (92%, 71%, 40%); the next has 12%."),
             (likely(3, 4, &[0.52, 0.12, 0.09, 0.02]), 3, "3 of 4 may be relevant (52%, 12%, 9%); the next has 2%."),
+            (likely(2, 97, &[0.02, 0.01, 0.01]), 2, "2 of 97 are hardly relevant (2%, 1%); the next has 1%."),
             (likely(2, 97, &[0.22, 0.18, 0.04]), 2, "2 of 97 may be relevant (22%, 18%); the next has 4%."),
             (likely(1, 97, &[0.92, 0.12]), 1, "1 of 97 looks relevant (92%); the next has 12%."),
             (likely(4, 4, &[0.9, 0.8, 0.7, 0.6]), 4, "All 4 look relevant (90%, 80%, 70%, 60%)."),

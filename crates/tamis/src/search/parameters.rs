@@ -95,7 +95,7 @@ pub struct QueryParameters {
     pub goal: CutGoal,
     /// List the first results, without a cut.
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut"))]
     pub all: bool,
     /// Leave out the less likely results below the line.
     #[serde(default)]

@@ -137,6 +137,9 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
 const BELOW: usize = 5;
 const BELOW_NOTHING: usize = 3;
 
+/// The least probability of an entry below results: with less it is hardly ever what they lack.
+const BELOW_LEAST: f64 = 0.02;
+
 /// Most of them that people judged not relevant, and that others would crowd out.
 const BELOW_REFUSED: usize = 2;
 
@@ -147,7 +150,10 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
     let counted = list.counted();
     let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
     let below = counted.iter().enumerate().skip(cut.keep);
-    let once = below.filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
+    let worth = |(place, hit): &(usize, &Ranked)| {
+        cut.keep == 0 || hit.judged_relevant.is_some() || list.probability(*place).is_none_or(|of| of >= BELOW_LEAST)
+    };
+    let once = below.filter(worth).filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
     let (refused, others): (Vec<_>, Vec<_>) = once.partition(|(_, hit)| hit.judged_relevant == Some(false));
     // Those that people refused come last. Each shows that it was found, and can be judged anew.
     let room = most - refused.len().min(BELOW_REFUSED);

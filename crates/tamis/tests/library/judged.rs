@@ -1,6 +1,6 @@
 //! Judgements act: the same question obeys what people said of its results.
 
-use crate::support::{Tree, ask, indexed_notes, judged_directory, notes_tree, search, store};
+use crate::support::{Tree, ask, ask_for_all, indexed_notes, judged_directory, notes_tree, search, store};
 use tamis::feedback::Label;
 use tamis::search::{Nearest, SearchCaller};
 use tamis::{Answer, Hit, Index, SearchRequest};
@@ -64,7 +64,7 @@ fn what_was_judged_not_relevant_goes_below_the_line_and_says_so() {
 fn what_was_judged_relevant_comes_above_the_line() {
     let (_tree, index) = indexed_notes(&[]);
     let first = ask(&index, QUESTION);
-    let less_likely = first.nearest.last().expect("something below the line").clone();
+    let less_likely = ask_for_all(&index, QUESTION).results.pop().expect("the last");
     judge(&index, &first, &less_likely.id, Label::Relevant);
     let again = ask(&index, QUESTION);
     let risen = &again.results[0];

@@ -7,6 +7,7 @@ use tamis::{Answer, SearchRequest};
 use tamis_cut::{Guarantee, Want, parse};
 
 const PRUNING: &str = "how are apple trees pruned";
+const GLASS: &str = "glass mirror and lens";
 const FOREIGN: &str = "kubernetes ingress controller";
 
 fn below(answer: &Answer) -> Vec<&str> {
@@ -16,22 +17,23 @@ fn below(answer: &Answer) -> Vec<&str> {
 #[test]
 fn entries_below_the_line_are_the_next_ones_and_never_kept_ones() {
     let (_tree, index) = indexed_notes(&[]);
-    let answer = search(&index, SearchRequest::new(PRUNING).explain());
+    let answer = search(&index, SearchRequest::new(GLASS).explain());
     let (keep, pool) = (answer.cut.keep, answer.pool.as_ref().expect("the pool"));
     assert!(keep > 0 && keep + 5 <= pool.len(), "{:?}", answer.cut);
-    let next = pool[keep..keep + 5].iter();
+    // What is hardly ever an answer is not named.
+    let next = pool[keep..].iter().filter(|entry| entry.probability.is_none_or(|of| of >= 0.02)).take(5);
     let expected: Vec<_> = next.map(|entry| (entry.path.as_str(), entry.start_line, entry.probability)).collect();
     let nearest = answer.nearest.iter();
     let shown: Vec<_> = nearest.map(|one| (one.path.as_str(), one.start_line, one.probability)).collect();
-    assert_eq!(shown, expected);
+    assert!(!shown.is_empty() && shown == expected, "{shown:?} {expected:?}");
     assert!(answer.nearest.iter().all(|one| one.end_line >= one.start_line && one.kind == "section"));
     assert!(answer.summary.contains("relevant ("), "{}", answer.summary);
     assert!(answer.missing_words.is_empty(), "{:?}", answer.missing_words);
 
-    let four = SearchRequest::new(PRUNING).gate(false).cut(parse("fixed:k=4").expect("a rule"));
-    let whole = search(&index, four.clone());
-    let short = search(&index, four.limit(1));
-    assert_eq!((whole.results.len(), short.results.len()), (4, 1));
+    let two = SearchRequest::new(GLASS).cut(parse("fixed:k=2").expect("a rule"));
+    let whole = search(&index, two.clone());
+    let short = search(&index, two.limit(1));
+    assert_eq!((whole.results.len(), short.results.len()), (2, 1));
     // Who sees a part of what is relevant is not shown what is less likely.
     assert_eq!(below(&short), Vec::<&str>::new());
     assert!(paths(&whole).iter().all(|path| !below(&whole).contains(path)) && !below(&whole).is_empty());
@@ -63,7 +65,7 @@ fn strict_all_and_empty_answers_say_what_they_are() {
         assert_eq!(paths(&search(&off, SearchRequest::new(query).limit(7))), paths(&answer));
     }
 
-    for query in [PRUNING, FOREIGN] {
+    for query in [GLASS, FOREIGN] {
         let (lax, strict) = (ask(&index, query), search(&index, SearchRequest::new(query).strict()));
         assert!(!lax.nearest.is_empty() && strict.nearest.is_empty());
         assert_eq!((paths(&strict), &strict.summary), (paths(&lax), &lax.summary));

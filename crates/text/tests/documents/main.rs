@@ -69,6 +69,10 @@ fn what_has_no_text_says_why() {
     assert_eq!(read("locked.pdf").err(), Some(Skip::Encrypted));
     assert_eq!(read("scan.pdf").err(), Some(Skip::NoText));
     assert_eq!(read("damaged.pdf").err(), Some(Skip::Damaged));
+    // The whole objects of a file cut short may hold no text, and yet it is no scan.
+    let scan = fixture("scan.pdf");
+    let short = &scan[..scan.len() - b"%%EOF".len()];
+    assert_eq!(read_document("a.pdf", short, &Options::default()).err(), Some(Skip::Damaged));
     for (path, bytes) in [("a.pdf", &b"%PDF-1.7"[..]), ("a.docx", b"PK\x03\x04"), ("a.epub", b""), ("a.ipynb", b"{")] {
         assert_eq!(read_document(path, bytes, &Options::default()).err(), Some(Skip::Damaged), "{path}");
     }

@@ -90,5 +90,6 @@ pub(super) fn defined(passage: &StoredPassage) -> Defined<'_> {
         namespace: &passage.namespace,
         path: &passage.path,
         language: passage.language.as_deref(),
+        is_test: passage.role == "test",
     }
 }

@@ -127,8 +127,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn allows(language: &str, text: &str, name: &str, path: &str) -> bool {
-        let defined = Defined { symbol: name, kind: "type", namespace: "n", path, language: Some(language) };
-        let site = Site { namespace: "n", path: "crates/tamis/src/a.rs", language: Some(language), owner: None };
+        let defined =
+            Defined { symbol: name, kind: "type", namespace: "n", path, language: Some(language), is_test: false };
+        let site = Site {
+            namespace: "n",
+            path: "crates/tamis/src/a.rs",
+            language: Some(language),
+            owner: None,
+            is_test: false,
+        };
         Imports::of(Some(language), text.lines()).allow(name, Before::Nothing, &defined, &site, Nearness::Elsewhere)
     }
 
@@ -155,8 +162,9 @@ mod tests {
         assert!(!allows("java", "import java.util.List;\n", "List", "src/shop/List.java"));
         assert!(allows("java", "", "Shop", "src/shop/Shop.java"));
 
-        let defined = Defined { symbol: "T", kind: "type", namespace: "n", path: "a.rs", language: Some("rust") };
-        let site = Site { namespace: "n", path: "b.rs", language: Some("rust"), owner: None };
+        let defined =
+            Defined { symbol: "T", kind: "type", namespace: "n", path: "a.rs", language: Some("rust"), is_test: false };
+        let site = Site { namespace: "n", path: "b.rs", language: Some("rust"), owner: None, is_test: false };
         let none = Imports::of(Some("rust"), "".lines());
         let allow = |name, before, nearness| none.allow(name, before, &defined, &site, nearness);
         assert!(allow("T", Before::Nothing, Nearness::File) && allow("open", Before::Value, Nearness::Elsewhere));

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 use tamis_store::{PassageId, StoredPassage};
 
 /// The kind of relation between passages.
@@ -143,6 +144,23 @@ pub struct Occurrences {
 }
 
 impl Related {
+    /// Groups the names that it uses: those whose one definition is the same passage stand together, in their order.
+    #[must_use]
+    pub fn uses_by_definition(&self) -> Vec<Vec<&NameReference>> {
+        let mut groups: Vec<Vec<&NameReference>> = Vec::new();
+        for reference in &self.references {
+            let same = |first: &NameReference| {
+                first.definitions.len() == 1
+                    && (&first.definitions, first.is_guess) == (&reference.definitions, reference.is_guess)
+            };
+            match groups.iter_mut().find(|group| same(group[0])) {
+                Some(group) => group.push(reference),
+                None => groups.push(vec![reference]),
+            }
+        }
+        groups
+    }
+
     /// Returns `true` if nothing is related.
     pub fn is_empty(&self) -> bool {
         self.similar.is_empty() && self.references.is_empty() && self.referenced_by.is_empty()
@@ -209,6 +227,9 @@ pub struct NameReference {
     pub lines: Vec<u32>,
     /// The possible definitions. More than one if nothing distinguishes them.
     pub definitions: Vec<RelatedPassage>,
+    /// True if nothing but the name speaks for them: the type of the value before it is unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_guess: bool,
 }
 
 /// A passage that refers to another.
@@ -223,6 +244,9 @@ pub struct Referrer {
     pub lines: Vec<u32>,
     /// The number of definitions that the name can mean there, including this one; 1: this one alone, 0: not resolved.
     pub definitions: usize,
+    /// True if nothing but the name speaks for it: the type of the value before it is unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_guess: bool,
     /// False if the name stands there as a word and could not be resolved.
     pub resolved: bool,
 }
@@ -235,6 +259,9 @@ struct Subject {
     /// The pieces of the same symbol, including the passage itself.
     pieces: HashSet<PassageId>,
 }
+
+/// The time for counting a name where its lines are not asked for.
+const COUNTING: Duration = Duration::from_millis(300);
 
 /// Most entries of a list.
 const MOST_LISTED: usize = 1000;
@@ -288,8 +315,21 @@ impl RelatedFinder<'_> {
             let known = Definitions { index: self.index, scope: &scope, observer };
             references = references::of(&known, &subject, limit, &mut notes)?;
             referenced_by = referrers::of(&known, &subject, &mut notes)?;
+            let mut unresolved = Vec::new();
+            let counts = occurrences::of(
+                &known,
+                &subject,
+                allowed,
+                (!references_alone).then_some(COUNTING),
+                &referenced_by,
+                &mut unresolved,
+            )?;
             if references_alone {
-                occurrences = occurrences::of(&known, &subject, allowed, &mut referenced_by)?;
+                referenced_by.append(&mut unresolved);
+                occurrences = counts;
+            } else if let Some(more) = counts.map(|counts| counts.unresolved_lines).filter(|&more| more > 0) {
+                let lines = if more == 1 { "1 more line holds".to_owned() } else { format!("{more} more lines hold") };
+                notes.push(format!("{lines} the name, perhaps to use it: --by reference lists them"));
             }
             if referenced_by.len() > limit {
                 notes.push(format!("not shown: {} more uses of it", referenced_by.len() - limit));

@@ -112,8 +112,17 @@ fn front_of(front: &str) -> Before<'_> {
     }
 }
 
-/// The definitions that `name` can mean in its place, as positions in `defined`, and their nearness: the nearest of
-/// those that fit. All of `defined` define something of that name.
+/// The definitions that a name can mean in its place: the nearest of those that fit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Meant {
+    pub nearness: Nearness,
+    /// True if they are far away and nothing but the name speaks for them: the type of the value before it is unknown.
+    pub is_guess: bool,
+    /// Positions among all definitions of the name.
+    pub positions: Vec<usize>,
+}
+
+/// The definitions that `name` can mean in its place. All of `defined` define something of that name.
 pub(super) fn meant(
     name: &str,
     kind: ReferenceKind,
@@ -121,12 +130,13 @@ pub(super) fn meant(
     site: &Site<'_>,
     imports: &Imports,
     defined: &[Defined<'_>],
-) -> Option<(Nearness, Vec<usize>)> {
+) -> Option<Meant> {
     let known = |one: &Defined<'_>| imports.allow(name, before, one, site, nearness(site, one));
     let fitting = (0..defined.len()).filter(|&at| fits(kind, site, &defined[at]) && known(&defined[at])).collect();
-    let fitting = qualified(name, kind, before, site, defined, fitting);
+    let (fitting, is_guess) = qualified(name, kind, before, site, defined, fitting);
     let nearest = fitting.iter().map(|&at| nearness(site, &defined[at])).min()?;
-    Some((nearest, fitting.into_iter().filter(|&at| nearness(site, &defined[at]) == nearest).collect()))
+    let positions = fitting.into_iter().filter(|&at| nearness(site, &defined[at]) == nearest).collect();
+    Some(Meant { nearness: nearest, is_guess: is_guess && nearest == Nearness::Elsewhere, positions })
 }
 
 /// Returns `true` if code in the site's language can refer to a definition of that kind and language at all.
@@ -135,7 +145,8 @@ fn fits(kind: ReferenceKind, site: &Site<'_>, defined: &Defined<'_>) -> bool {
         (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
         _ => false,
     };
-    related && (kind == ReferenceKind::Call || !is_called(defined.kind))
+    // Only tests use what tests define.
+    related && (kind == ReferenceKind::Call || !is_called(defined.kind)) && (site.is_test || !defined.is_test)
 }
 
 fn is_called(kind: &str) -> bool {
@@ -146,7 +157,7 @@ fn is_method(defined: &Defined<'_>) -> bool {
     defined.kind == "method"
 }
 
-/// The definitions that match what precedes the name.
+/// The definitions that match what precedes the name, and `true` if that is only guessed.
 fn qualified(
     name: &str,
     kind: ReferenceKind,
@@ -154,7 +165,7 @@ fn qualified(
     site: &Site<'_>,
     defined: &[Defined<'_>],
     fitting: Vec<usize>,
-) -> Vec<usize> {
+) -> (Vec<usize>, bool) {
     let only = |keep: &dyn Fn(&Defined<'_>) -> bool| -> Vec<usize> {
         fitting.iter().copied().filter(|&at| keep(&defined[at])).collect()
     };
@@ -162,27 +173,31 @@ fn qualified(
     let own = |defined: &Defined<'_>| site.owner.is_some_and(|owner| held_by(defined, owner));
     let methods = || if EVERYWHERE.contains(&name) { Vec::new() } else { only(&is_method) };
     let dotted = site.language.is_some_and(|language| DOTTED.contains(&language));
-    match before {
+    let known = match before {
         // An unqualified call can mean a method of the type that the code belongs to.
         Before::Nothing | Before::Root if kind == ReferenceKind::Call => {
             first([only(&|one| !is_method(one)), only(&own)])
         }
-        Before::Nothing | Before::Root => fitting,
-        Before::Own => first([only(&own), methods()]),
-        Before::Value => methods(),
+        Before::Nothing | Before::Root => fitting.clone(),
+        Before::Own => only(&own),
+        Before::Value => Vec::new(),
         // A type without such a member here is defined elsewhere.
         Before::Path(holder) => first([only(&|one| held_by(one, holder)), only(&|one| is_module_of(one, holder))]),
         Before::Named(holder) => {
             let module = only(&|one| dotted && is_module_of(one, holder));
             let held = first([only(&|one| held_by(one, holder)), module]);
             if holder.starts_with(char::is_uppercase) {
-                return held;
+                return (held, false);
             }
             // A variable is often named after its type, or the end of it.
             let plain = holder.replace('_', "").to_lowercase();
             let like = |one: &Defined<'_>| holders(one, name).any(|known| known.to_lowercase().ends_with(&plain));
-            first([held, only(&|one| is_method(one) && like(one)), methods()])
+            first([held, only(&|one| is_method(one) && like(one))])
         }
+    };
+    match before {
+        Before::Own | Before::Value | Before::Named(_) if known.is_empty() => (methods(), true),
+        _ => (known, false),
     }
 }
 
@@ -267,13 +282,14 @@ mod tests {
     }
 
     fn defined<'a>(symbol: &'a str, kind: &'a str, path: &'a str) -> Defined<'a> {
-        Defined { symbol, kind, namespace: "n", path, language: Some("rust") }
+        Defined { symbol, kind, namespace: "n", path, language: Some("rust"), is_test: false }
     }
 
-    const SITE: Site<'static> = Site { namespace: "n", path: "src/a.rs", language: Some("rust"), owner: Some("Own") };
+    const SITE: Site<'static> =
+        Site { namespace: "n", path: "src/a.rs", language: Some("rust"), owner: Some("Own"), is_test: false };
 
     fn found(name: &str, kind: ReferenceKind, before: Before<'_>, defined: &[Defined<'_>]) -> Vec<usize> {
-        meant(name, kind, before, &SITE, &Imports::default(), defined).map(|(_, found)| found).unwrap_or_default()
+        meant(name, kind, before, &SITE, &Imports::default(), defined).map(|meant| meant.positions).unwrap_or_default()
     }
 
     #[test]
@@ -283,7 +299,10 @@ mod tests {
             defined("load", "function", "src/b.rs"),
             defined("load", "function", "src/a.rs"),
         ];
-        let load = |all: &[Defined]| meant("load", Call, Before::Nothing, &SITE, &Imports::default(), all);
+        let load = |all: &[Defined]| {
+            let meant = meant("load", Call, Before::Nothing, &SITE, &Imports::default(), all);
+            meant.map(|meant| (meant.nearness, meant.positions))
+        };
         assert_eq!(load(&all), Some((Nearness::File, vec![2])));
         assert_eq!(load(&all[..2]), Some((Nearness::Directory, vec![1])));
         let far = [all[0], defined("load", "function", "other/d.rs")];
@@ -307,6 +326,14 @@ mod tests {
         assert_eq!(found("shut", Call, Before::Nothing, &all), [3], "no method is called by its bare name");
         assert_eq!(found("shut", Call, Before::Nothing, &all[..3]), [2], "but one's own, in many languages");
         assert_eq!(found("shut", Call, Before::Value, &all[..2]), [0, 1]);
+
+        let far = [defined("Door::shut", "method", "far/c.rs")];
+        let guessed =
+            |before| meant("shut", Call, before, &SITE, &Imports::default(), &far).map(|meant| meant.is_guess);
+        assert_eq!([Before::Named("lid"), Before::Value, Before::Own].map(guessed), [Some(true); 3]);
+        assert_eq!([Before::Named("door"), Before::Path("Door")].map(guessed), [Some(false); 2]);
+        let tested = [Defined { is_test: true, ..far[0] }];
+        assert_eq!(found("shut", Call, Before::Named("door"), &tested), [] as [usize; 0], "no test is used");
 
         let all = [defined("Queue::push", "method", "src/a.rs"), defined("push", "function", "src/a.rs")];
         assert_eq!(found("push", Call, Before::Value, &all), [] as [usize; 0]);

@@ -1,5 +1,5 @@
-//! Finds every occurrence of a passage's name as a whole word in the files of the tree, and adds those that the syntax tree did
-//! not resolve to its referrers.
+//! Finds every occurrence of a passage's name as a whole word in the files of the tree, also those that the syntax tree does not
+//! resolve.
 
 use super::definitions::Definitions;
 use super::names::{LIST_SEPARATOR, last_parts};
@@ -7,18 +7,21 @@ use super::{Occurrences, Referrer, RelatedPassage, Subject, at_line};
 use crate::Error;
 use crate::tree::{GrepAnswer, GrepRequest};
 use std::collections::HashMap;
+use std::time::Duration;
 use tamis_store::PassageId;
 
 /// Names of one passage that are looked for.
 const MOST_NAMES: usize = 4;
 
-/// Counts the occurrences of the subject's names, and adds a referrer for each passage with one that is not resolved. `None` for
-/// a passage without a name.
+/// Counts the occurrences of the subject's names, and adds to `unresolved` each passage with one that no referrer has. `None`
+/// for a passage without a name. After `time_limit` the counts are those of the files read so far.
 pub(super) fn of(
     known: &Definitions<'_>,
     subject: &Subject,
     allowed: Option<&[String]>,
-    referrers: &mut Vec<Referrer>,
+    time_limit: Option<Duration>,
+    referrers: &[Referrer],
+    unresolved: &mut Vec<Referrer>,
 ) -> Result<Option<Occurrences>, Error> {
     let &Definitions { index, scope, observer } = known;
     let Some(symbols) = &subject.passage.symbol else { return Ok(None) };
@@ -30,7 +33,6 @@ pub(super) fn of(
     }
     let mut counts =
         Occurrences { names: names.iter().map(|&name| name.to_owned()).collect(), ..Occurrences::default() };
-    let mut unresolved: Vec<Referrer> = Vec::new();
     for namespace in &scope.names {
         if !index.sources().iter().any(|source| source.namespace == *namespace) {
             continue;
@@ -38,6 +40,7 @@ pub(super) fn of(
         let alternatives: Vec<String> = names.iter().map(|name| escaped(name)).collect();
         let request = GrepRequest {
             word_regexp: true,
+            time_limit,
             namespace: Some(namespace.clone()),
             allowed_namespaces: allowed.map(<[String]>::to_vec),
             ..GrepRequest::new(alternatives.join("|"))
@@ -46,9 +49,8 @@ pub(super) fn of(
         counts.matches += found.matches;
         counts.lines += found.lines;
         counts.files += found.files;
-        add(known, subject, &names, found, referrers, &mut counts, &mut unresolved)?;
+        add(known, subject, &names, found, referrers, &mut counts, unresolved)?;
     }
-    referrers.append(&mut unresolved);
     Ok(Some(counts))
 }
 
@@ -88,6 +90,7 @@ fn add(
                         name,
                         lines: Vec::new(),
                         definitions: 0,
+                        is_guess: false,
                         resolved: false,
                     });
                     unresolved.len() - 1

@@ -2,7 +2,7 @@
 
 use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
 use super::imports::Imports;
-use super::names::{LIST_SEPARATOR, before, last_parts, meant};
+use super::names::{LIST_SEPARATOR, Meant, before, last_parts, meant};
 use super::use_site::{Before, Defined, Nearness, Site};
 use super::{NameReference, RelatedPassage, Subject};
 use crate::Error;
@@ -62,7 +62,8 @@ pub(super) fn site(passage: &StoredPassage) -> Site<'_> {
         ("type" | "trait", (name, _)) => Some(name),
         (_, (_, owner)) => owner,
     });
-    Site { namespace: &passage.namespace, path: &passage.path, language: passage.language.as_deref(), owner }
+    let is_test = passage.role == "test";
+    Site { namespace: &passage.namespace, path: &passage.path, language: passage.language.as_deref(), owner, is_test }
 }
 
 /// The possible meanings of a name, collected from all its uses.
@@ -97,18 +98,17 @@ pub(super) fn of(
         let passages = known.named(&reference.name);
         let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
         for before in parsed.before(reference) {
-            let Some((nearness, meant)) = meant(&reference.name, reference.kind, before, &site, &parsed.imports, &all)
-            else {
+            let Some(meant) = meant(&reference.name, reference.kind, before, &site, &parsed.imports, &all) else {
                 continue;
             };
-            if meant.len() > MOST_DEFINITIONS {
-                common.insert(&reference.name, meant.len());
+            if meant.positions.len() > MOST_DEFINITIONS {
+                common.insert(&reference.name, meant.positions.len());
                 continue;
             }
-            let meant = meant.into_iter().map(|at| passages[at]);
-            let meant: Vec<&StoredPassage> = meant.filter(|one| !subject.pieces.contains(&one.passage)).collect();
-            if !meant.is_empty() {
-                take(&mut found, reference, nearness, meant);
+            let definitions = meant.positions.iter().map(|&at| passages[at]);
+            let definitions: Vec<_> = definitions.filter(|one| !subject.pieces.contains(&one.passage)).collect();
+            if !definitions.is_empty() {
+                take(&mut found, reference, &meant, definitions);
             }
         }
     }
@@ -119,7 +119,9 @@ pub(super) fn of(
     let left_out = found.len().saturating_sub(limit);
     if left_out > 0 {
         notes.push(format!("not shown: {left_out} more of the names it uses"));
-        found.sort_by_key(|one| (one.definitions.len() > 1, one.nearness, one.reference.lines[0]));
+        found.sort_by_key(|one| {
+            (one.definitions.len() > 1, one.reference.is_guess, one.nearness, one.reference.lines[0])
+        });
         found.truncate(limit);
         found.sort_by_key(|one| one.reference.lines[0]);
     }
@@ -133,15 +135,16 @@ pub(super) fn of(
 }
 
 /// Adds a use to those of the same name and meaning, or as a new one.
-fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, nearness: Nearness, meant: Vec<&'k StoredPassage>) {
+fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, meant: &Meant, definitions: Vec<&'k StoredPassage>) {
     let ids = |all: &[&StoredPassage]| all.iter().map(|one| one.passage).collect::<Vec<_>>();
     let same =
-        found.iter_mut().find(|one| one.reference.name == reference.name && ids(&one.definitions) == ids(&meant));
+        found.iter_mut().find(|one| one.reference.name == reference.name && ids(&one.definitions) == ids(&definitions));
     match same {
         Some(same) => {
             if same.reference.lines.last() != Some(&reference.line) {
                 same.reference.lines.push(reference.line);
             }
+            same.reference.is_guess &= meant.is_guess;
         }
         None => found.push(Found {
             reference: NameReference {
@@ -149,9 +152,10 @@ fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, nearness: Nearnes
                 kind: reference.kind.to_string(),
                 lines: vec![reference.line],
                 definitions: Vec::new(),
+                is_guess: meant.is_guess,
             },
-            nearness,
-            definitions: meant,
+            nearness: meant.nearness,
+            definitions,
         }),
     }
 }

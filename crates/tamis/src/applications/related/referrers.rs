@@ -27,6 +27,7 @@ struct Use {
     line: u32,
     /// The number of definitions that it can mean.
     definitions: usize,
+    is_guess: bool,
 }
 
 /// The passages that refer to the subject.
@@ -37,7 +38,7 @@ pub(super) fn of(known: &Definitions<'_>, subject: &Subject, notes: &mut Vec<Str
     // The owner's name ranks first those that provably mean it.
     let words: HashSet<&str> = parts.flat_map(|(name, owner)| owner.into_iter().chain([name])).collect();
     let words: Vec<&str> = words.into_iter().collect();
-    let files = files(known, subject, &words.join(" "), notes)?;
+    let files = files(known, subject, &words.join(" "), &names, notes)?;
     let &Definitions { index, observer, .. } = known;
     let known = known.of(&names)?;
 
@@ -46,10 +47,6 @@ pub(super) fn of(known: &Definitions<'_>, subject: &Subject, notes: &mut Vec<Str
         .map(|(namespace, path)| {
             observer.check_cancelled()?;
             let document = index.store.document_passages(namespace, path)?;
-            let holds = |passage: &StoredPassage| names.iter().any(|name| passage.text.contains(name.as_str()));
-            if !document.iter().any(holds) {
-                return Ok(Vec::new());
-            }
             Ok::<_, Error>(uses(&document, subject, &names, |name| known.named(name)))
         })
         .collect::<Result<_, Error>>()?;
@@ -69,6 +66,7 @@ pub(super) fn of(known: &Definitions<'_>, subject: &Subject, notes: &mut Vec<Str
                 same.lines.push(used.line);
                 same.lines.dedup();
                 same.definitions = same.definitions.min(used.definitions);
+                same.is_guess &= used.is_guess;
             }
             None => {
                 last = Some(used.passage.passage);
@@ -78,6 +76,7 @@ pub(super) fn of(known: &Definitions<'_>, subject: &Subject, notes: &mut Vec<Str
                     name: used.name,
                     lines: vec![used.line],
                     definitions: used.definitions,
+                    is_guess: used.is_guess,
                     resolved: true,
                 });
             }
@@ -90,7 +89,7 @@ pub(super) fn of(known: &Definitions<'_>, subject: &Subject, notes: &mut Vec<Str
     }
     let mut order: Vec<usize> = (0..found.len()).collect();
     // Files are already ordered nearest first.
-    order.sort_by_key(|&at| (roles[at], found[at].definitions > 1));
+    order.sort_by_key(|&at| (roles[at], found[at].definitions > 1 || found[at].is_guess));
     let mut found: Vec<Option<Referrer>> = found.into_iter().map(Some).collect();
     Ok(order.into_iter().filter_map(|at| found[at].take()).collect())
 }
@@ -100,6 +99,7 @@ fn files(
     known: &Definitions<'_>,
     subject: &Subject,
     words: &str,
+    names: &HashSet<String>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<(String, String)>, Error> {
     let filter = known.scope.of_all(&Filter::default());
@@ -113,8 +113,10 @@ fn files(
             (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
             _ => false,
         };
+        // A word found it, such as a part of the name; the name itself may not stand there.
+        let holds = names.iter().any(|name| passage.text.contains(name.as_str()));
         let place = (passage.namespace, passage.path);
-        if related && seen.insert(place.clone()) {
+        if related && holds && seen.insert(place.clone()) {
             files.push(place);
         }
     }
@@ -155,12 +157,12 @@ fn uses<'k>(
             .before(reference)
             .into_iter()
             .filter_map(|before| meant(&reference.name, reference.kind, before, &site(passage), &parsed.imports, &all))
-            .filter(|(_, meant)| meant.iter().any(is_subject))
-            .map(|(_, meant)| meant.len())
+            .filter(|meant| meant.positions.iter().any(is_subject))
+            .map(|meant| (meant.is_guess, meant.positions.len()))
             .min();
-        if let Some(definitions) = fewest {
+        if let Some((is_guess, definitions)) = fewest {
             let name = reference.name.clone();
-            found.push(Use { passage: passage.clone(), name, line: reference.line, definitions });
+            found.push(Use { passage: passage.clone(), name, line: reference.line, definitions, is_guess });
         }
     }
     found

@@ -26,6 +26,7 @@ pub(super) struct Defined<'a> {
     pub namespace: &'a str,
     pub path: &'a str,
     pub language: Option<&'a str>,
+    pub is_test: bool,
 }
 
 /// The place of a name's use.
@@ -36,6 +37,7 @@ pub(super) struct Site<'a> {
     pub language: Option<&'a str>,
     /// The type that the code belongs to.
     pub owner: Option<&'a str>,
+    pub is_test: bool,
 }
 
 /// The distance of a definition.

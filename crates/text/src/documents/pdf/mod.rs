@@ -75,9 +75,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     match pages.len() {
         _ if left == 0 => Err(Skip::TooMuchWork),
         0 => Err(Skip::Damaged),
+        // A file cut short has pages without their text, which is no scan.
+        _ if !has_text && !ends(bytes) => Err(Skip::Damaged),
         _ if !has_text => Err(Skip::NoText),
         _ => extracted.complete(),
     }
+}
+
+/// Returns `true` if the file has its end mark among its last kilobyte, where readers look for it.
+fn ends(bytes: &[u8]) -> bool {
+    let tail = &bytes[bytes.len().saturating_sub(1024)..];
+    tail.windows(5).any(|window| window == b"%%EOF")
 }
 
 /// A page, and its resources or those that it inherits.
