@@ -15,6 +15,9 @@ const AROUND: usize = 8;
 /// Candidates from the top.
 const BEST: usize = 3;
 
+/// Columns of a terminal from which every figure of a candidate stands in its line.
+const WIDE: usize = 160;
+
 /// Longer cells are shortened.
 const LONGEST_CELL: usize = 48;
 
@@ -94,13 +97,22 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     heads.extend(added.then_some(">added"));
     heads.extend(copied.then_some(">copies"));
     heads.extend(["role", "/where", "/symbol"]);
-    let mut table = Columns::new(&heads);
+    // On a narrow terminal, what decides, one line for each candidate; `--json` has everything.
+    let is_narrow = out.columns().is_some_and(|columns| columns < WIDE);
+    let is_shown = |head: &str| match head {
+        _ if !is_narrow => true,
+        ">score" | ">bm25" | ">similarity" => !weighed,
+        ">coverage" | ">distance ×" | ">rank" | ">passages" | ">added" | ">copies" | "role" | "/symbol" => false,
+        _ => true,
+    };
+    let mut table = Columns::new(&heads.iter().copied().filter(|head| is_shown(head)).collect::<Vec<_>>());
     // The answer begins with the best, so they are always shown.
     let best = first.min(BEST);
     let shown = pool.iter().enumerate().filter(|(index, _)| *index < best || (first..last).contains(index));
     for (index, entry) in shown {
         if index == first && first > best {
-            table.row((0..heads.len()).map(|column| if column == 1 { "…".into() } else { String::new() }));
+            let dots = (0..heads.len()).map(|column| if column == 1 { "…".into() } else { String::new() });
+            table.row(dots.zip(&heads).filter(|(_, head)| is_shown(head)).map(|(cell, _)| cell));
         }
         let mut row = vec![
             (index + 1).to_string(),
@@ -129,7 +141,7 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
             shortened_start(&format!("{}:{}", label(&entry.path), entry.start_line), LONGEST_CELL).into_owned(),
             shortened_start(&label(entry.symbol.as_deref().unwrap_or_default()), LONGEST_CELL).into_owned(),
         ]);
-        table.row(row);
+        table.row(row.into_iter().zip(&heads).filter(|(_, head)| is_shown(head)).map(|(cell, _)| cell));
     }
     table.write(out)?;
     let hidden = pool.len() - (last - first) - best;

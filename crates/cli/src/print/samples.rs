@@ -154,6 +154,7 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         collection: "code".into(),
         language: None,
         dated_at: None,
+        attributes: BTreeMap::new(),
         passages: 1,
         copies: 0,
         role: "source".into(),

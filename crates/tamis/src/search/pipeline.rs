@@ -1,6 +1,6 @@
 //! One search, from the request to the answer.
 
-use super::answer::{Answer, IndexReport, OFF};
+use super::answer::{Answer, IndexReport, OFF, PoolEntry};
 use super::arrange::{DisplayOrder, Placed};
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
@@ -228,7 +228,7 @@ impl<'a> Searcher<'a> {
         let namespaces = results.iter().map(|hit| &hit.namespace).chain(nearest.iter().map(|one| &one.namespace));
         warnings.extend(self.gone_sources(namespaces.map(String::as_str).collect()));
         let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
-        let pool = request.explain.then(|| pool_entries(decided, &placed, &decay, question.now_ns));
+        let pool = request.explain.then(|| self.pool_entries(decided, &placed, &decay, question.now_ns)).transpose()?;
         clock.lap("present");
         Ok(Answer {
             query: question.text.clone(),
@@ -255,6 +255,20 @@ impl<'a> Searcher<'a> {
             },
             pool,
         })
+    }
+
+    /// Returns every candidate that the cut counted, with the attributes of its document.
+    fn pool_entries(
+        &self,
+        decided: &Decided,
+        placed: &[Placed],
+        decay: &SearchDecay<'_>,
+        now_ns: i64,
+    ) -> Result<Vec<PoolEntry>, Error> {
+        let passages = || decided.list.counted().iter().map(|hit| &*hit.passage);
+        let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
+        let known = self.index.store.attributes(&namespaces_of(passages()), &documents)?;
+        Ok(pool_entries(decided, placed, known, decay, now_ns))
     }
 
     /// The most entries that an answer shows.

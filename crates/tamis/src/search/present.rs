@@ -138,7 +138,7 @@ const BELOW: usize = 5;
 const BELOW_NOTHING: usize = 3;
 
 /// The least probability of an entry below results: with less it is hardly ever what they lack.
-const BELOW_LEAST: f64 = 0.02;
+const BELOW_LEAST: f64 = 0.01;
 
 /// Most of them that people judged not relevant, and that others would crowd out.
 const BELOW_REFUSED: usize = 2;
@@ -176,10 +176,11 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
         .collect()
 }
 
-/// Returns every candidate that the cut counted, for an explanation.
+/// Returns every candidate that the cut counted, for an explanation. `known` has the attributes of each one's document.
 pub(super) fn pool_entries(
     decided: &Decided,
     placed: &[Placed],
+    known: Vec<Vec<Attribute>>,
     decay: &SearchDecay<'_>,
     now_ns: i64,
 ) -> Vec<PoolEntry> {
@@ -190,7 +191,7 @@ pub(super) fn pool_entries(
         None => decay.date(passage).map(days),
     };
     let of = |at: usize| entries.as_ref().and_then(|entries| entries.get(at));
-    let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
+    let entry = |((at, hit), known): ((usize, &Ranked), Vec<Attribute>)| PoolEntry {
         kept: at < decided.cut.keep,
         rank: None,
         namespace: hit.passage.namespace.clone(),
@@ -205,6 +206,7 @@ pub(super) fn pool_entries(
         collection: hit.passage.collection.clone(),
         language: hit.passage.language.clone(),
         dated_at: dated_at(&hit.passage),
+        attributes: metadata::by_name(known),
         passages: 1 + of(at).map_or(0, |entry| entry.further.len()),
         copies: of(at).map_or(0, |entry| entry.copies.len()),
         role: hit.passage.role.clone(),
@@ -218,7 +220,7 @@ pub(super) fn pool_entries(
         probability: decided.list.probability(at),
         evidence: evidence.get(at).map(evidence_parts).unwrap_or_default(),
     };
-    let mut pool: Vec<PoolEntry> = decided.list.counted().iter().enumerate().map(entry).collect();
+    let mut pool: Vec<PoolEntry> = decided.list.counted().iter().enumerate().zip(known).map(entry).collect();
     for (placed, rank) in placed.iter().zip(1..) {
         pool[placed.position].rank = Some(rank);
     }

@@ -308,7 +308,14 @@ impl RelatedFinder<'_> {
             notes.extend(similar.remark.take());
         }
         let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);
+        let mut named = HashSet::new();
+        // Pieces of one symbol, and the comments of one issue, are one thing to go on from.
+        let mut is_new = |passage: &StoredPassage| match &passage.symbol {
+            None if passage.collection != "issues" => true,
+            symbol => named.insert((passage.document, symbol.clone())),
+        };
         let similar_passages = similar.passages.iter().take(kept);
+        let similar_passages: Vec<_> = similar_passages.filter(|(passage, _)| is_new(passage)).collect();
 
         let (mut references, mut referenced_by, mut occurrences) = (Vec::new(), Vec::new(), None);
         if request.by != Some(RelatedBy::Vector) {
@@ -340,6 +347,7 @@ impl RelatedFinder<'_> {
             passage: RelatedPassage::from(&subject.passage),
             model: similar.model,
             similar: similar_passages
+                .into_iter()
                 .map(|(passage, similarity)| SimilarPassage { passage: (&**passage).into(), similarity: *similarity })
                 .collect(),
             cut: similar.cut,
@@ -372,7 +380,11 @@ impl RelatedFinder<'_> {
                 (passage, document)
             }
         };
-        let pieces = pieces(&passage, &document);
+        let pieces = match passage.collection.as_str() {
+            // An issue or a conversation is not similar to itself.
+            "issues" | "sessions" => document.iter().map(|other| other.passage).collect(),
+            _ => pieces(&passage, &document),
+        };
         Ok(Subject { passage, document, pieces })
     }
 }
