@@ -38,8 +38,8 @@ export const related = (place) => call(`/v1/related?id=${encodeURIComponent(plac
 export const judge = (queryId, id, relevant) =>
   call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], relevant }) });
 export const status = () => call("/v1/status");
-export const files = (language, limit) => call(`/v1/files?${new URLSearchParams({ languages: language, limit })}`);
-export const outline = ({ path, namespace }) => call(`/v1/outline?${new URLSearchParams({ path, namespace, limit: 40 })}`);
+export const files = (languages, limit) => call(`/v1/files?${new URLSearchParams({ languages, limit })}`);
+export const outline = (path) => call(`/v1/outline?${new URLSearchParams({ path, limit: 40 })}`);
 export const reindex = () => call("/v1/refresh", { method: "POST", body: "{}" });
 export const events = async (signal) => (await ask("/v1/events", { signal })).body;
 export const replay = (cuts) => call(`/v1/replay?${new URLSearchParams(cuts.map((cut) => ["cuts", cut]))}`);

@@ -19,24 +19,38 @@ const COMMENTS = {
 /** Languages in which single quotes hold one character, and may stand alone before a lifetime or a type parameter. */
 const SINGLE_CHARACTER = new Set("c cpp csharp fsharp go haskell java kotlin objective_c rust scala swift zig".split(" "));
 
-/** Returns a function that divides a line of a language into parts with their classes; prose stays whole. */
+/** Languages with strings between three quotes, which can go on over lines. */
+const TRIPLE = new Set("csharp dart elixir groovy java julia kotlin python scala swift".split(" "));
+
+/**
+ * Returns a function that divides a line of a language into parts with their classes; prose stays whole. It takes the lines in their
+ * order, since a comment or a string can go on over several.
+ */
 export function colouring(language) {
   const comment = Object.entries(COMMENTS).find(([, names]) => names.split(" ").includes(language))?.[0];
   if (!comment) return (line) => [[line, null]];
   const escaped = comment.replace(/[/\-;%#]/g, "\\$&");
   const quoted = SINGLE_CHARACTER.has(language) ? "'(?:[^'\\\\]|\\\\[^']{1,8})'" : "'(?:[^'\\\\]|\\\\.)*'";
-  const tokens = new RegExp(`(?<comment>${escaped}.*|/\\*.*?(?:\\*/|$))|(?<string>"(?:[^"\\\\]|\\\\.)*"|${quoted})|(?<number>\\b\\d[\\w.]*)|(?<word>[A-Za-z_]\\w*)`, "g");
+  const long = [TRIPLE.has(language) ? "\"\"\"|'''" : null, comment === "//" || language === "sql" ? "/\\*" : null].filter(Boolean).join("|") || "(?!)";
+  const tokens = new RegExp(`(?<comment>${escaped}.*)|(?<long>${long})|(?<string>"(?:[^"\\\\]|\\\\.)*"|${quoted})|(?<number>\\b\\d[\\w.]*)|(?<word>[A-Za-z_]\\w*)`, "g");
+  let open = null;
   return (line) => {
     const parts = [];
     let end = 0;
-    for (const found of line.matchAll(tokens)) {
-      const { groups } = found;
-      const kind = groups.comment ? "comment" : groups.string ? "string" : groups.number ? "number"
-        : KEYWORDS.has(groups.word) ? "keyword" : null;
-      if (kind === null) continue;
-      if (found.index > end) parts.push([line.slice(end, found.index), null]);
-      parts.push([found[0], kind]);
-      end = found.index + found[0].length;
+    /** A part that ends at a place, or for a long one with what closes it, in this line or a later one. */
+    const put = (from, to, kind, close = null) => {
+      const at = close ? line.indexOf(close, to) : -1;
+      open = close && at < 0 ? close : null;
+      const after = open ? line.length : close ? at + close.length : to;
+      parts.push([line.slice(end, from), null], [line.slice(from, after), kind ?? (close === "*/" ? "comment" : "string")]);
+      tokens.lastIndex = end = after;
+    };
+    tokens.lastIndex = 0;
+    if (open) put(0, 0, null, open);
+    for (let found = tokens.exec(line); found; found = tokens.exec(line)) {
+      const { comment: rest, long: begun, string, number, word } = found.groups;
+      const kind = rest ? "comment" : string ? "string" : number ? "number" : KEYWORDS.has(word) ? "keyword" : null;
+      if (kind || begun) put(found.index, tokens.lastIndex, kind, begun === "/*" ? "*/" : begun);
     }
     parts.push([line.slice(end), null]);
     return parts;

@@ -2,8 +2,8 @@
 
 import * as api from "./api.js";
 import { documentAddress } from "./document.js";
-import { element, fill, say, submit, table } from "./elements.js";
-import { capital, count, cutName, CUTS, headings, percent } from "./words.js";
+import { breakable, element, fill, say, submit, table } from "./elements.js";
+import { capital, count, cutName, CUTS, percent, placeOf, titleOf } from "./words.js";
 
 const FIRST = ["auto", "background", "fixed:k=10"];
 const FEWEST = 2, MOST = 6;
@@ -51,12 +51,13 @@ function matrix(cuts, found, query) {
     found[column].problem ? element("span", { class: "warning" }, found[column].problem.message)
       : [element("strong", {}, String(found[column].cut.keep)), element("span", { class: "place" }, capital(found[column].cut.reason))]));
   const name = ({ hit }) => element("th", { scope: "row" },
-    element("a", { href: documentAddress(hit, query), class: hit.symbol ? "hit symbol" : "hit" }, hit.symbol ?? (hit.title ? headings(hit.title) : hit.path)),
-    element("span", { class: "place" }, `${hit.path}:${hit.start_line}`));
+    element("a", { href: documentAddress(hit, query), class: hit.symbol ? "hit symbol" : "hit" }, hit.symbol ? breakable(hit.symbol) : titleOf(hit)),
+    element("span", { class: "place" }, breakable(placeOf(hit))));
   const cell = (place) => element("td", { class: place ? "kept" : null }, place ? String(place) : element("span", { "aria-label": "not kept" }, "–"));
   return [
     element("p", { class: "hint" }, ordered.length === 0 ? "No cut keeps anything."
-      : differ === 0 ? `All keep the same ${count(ordered.length, "entry", "entries")}.` : `They differ on ${differ} of ${count(ordered.length, "entry", "entries")}.`),
+      : differ === 0 ? `All keep the same ${count(ordered.length, "entry", "entries")}.` : `They differ on ${differ} of ${count(ordered.length, "entry", "entries")}. `,
+    ordered.length === 0 ? null : "Under each cut stands how many it keeps, and in its column the place of each of them."),
     element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "matrix" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Entry"), head)),
       element("tbody", {}, ordered.map((row) => element("tr", { class: Object.keys(row.places).length < cuts.length ? "differs" : null },

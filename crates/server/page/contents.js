@@ -11,7 +11,8 @@ export async function show(view, parameters, rights, signal) {
   const job = element("p", { class: "job", id: "job" });
   const bar = element("progress", { "aria-labelledby": "job", class: "idle", max: 1, value: 0 });
   const now = element("button", { type: "button", hidden: !rights.may_refresh, onclick: () => reindex(now, heard) }, "Index now");
-  const live = element("div", { class: "live", hidden: !rights.may_refresh }, job, bar, now);
+  const hint = element("p", { class: "hint", hidden: !rights.may_refresh }, "reads the files and indexes what has changed.");
+  const live = element("div", { class: "live", hidden: !rights.may_refresh }, job, bar);
   const read = reader(figures, signal);
   let seen = null;
   const reread = () => read().catch((problem) => say(problem.message, true));
@@ -26,7 +27,7 @@ export async function show(view, parameters, rights, signal) {
     if (seen !== null) reread();
     seen = data.change;
   };
-  fill(view, element("h1", {}, "Index"), live, figures);
+  fill(view, element("div", { class: "titled" }, element("h1", {}, "Index"), now, hint), live, figures);
   listen(heard, signal);
   await read();
 }
@@ -51,6 +52,7 @@ function reader(place, signal) {
 
 async function reindex(button, heard) {
   button.disabled = true;
+  say("The files are read now, and what has changed is indexed.", true);
   try {
     heard("progress", await api.reindex());
   } catch (problem) {
@@ -77,7 +79,7 @@ function progress({ phase, done, total, model, reason }, job, bar, button) {
     if (job.dataset.phase || busy) say(words[phase] ?? phase);
     job.dataset.phase = phase;
   }
-  if (phase === "off") button.hidden = true;
+  if (phase === "off") button.hidden = button.nextSibling.hidden = true;
   fill(job, words[phase] ?? phase);
   job.classList.toggle("warning", phase === "failed");
   bar.classList.toggle("idle", !busy);

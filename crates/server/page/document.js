@@ -5,7 +5,7 @@ import { evidencePath, surroundings } from "./claim.js";
 import { colouring, isProse } from "./colours.js";
 import { element, fill, lines, marked } from "./elements.js";
 import { aboutThread, readThread, threadParts } from "./thread.js";
-import { headings, languageName } from "./words.js";
+import { languageName, placeOf, titleOf } from "./words.js";
 
 /** Lines that are shown at a time. */
 const WINDOW = 2000;
@@ -27,13 +27,25 @@ export async function show(view, parameters, rights, signal) {
   const { excerpt } = shown;
   const beside = element("aside", { "aria-label": "Related" }, element("h2", {}, "Related"), element("p", { class: "busy" }, "Looking …"));
   fill(view, element("div", { class: "reading" }, element("article", {},
-    element("p", { class: "place" }, [excerpt.namespace, excerpt.path, parameters.get("language") && languageName(parameters.get("language"))].filter(Boolean).join(" · ")),
-    element("h1", {}, shown.title),
+    bar(excerpt, shown.title, query, hit, parameters),
+    shown.title ? element("h1", {}, shown.title) : null,
     shown.content), beside));
   document.title = `${excerpt.path} – Tamis`;
   if (!history.state?.y) document.getElementById(`L${hit[0]}`)?.scrollIntoView({ block: "center" });
-  const found = hit[0] > 0 || shown.isEvidence ? await relatedTo(`${excerpt.namespace}:${excerpt.path}:${hit[0] || 1}`) : null;
+  const found = hit[0] > 0 || shown.isEvidence ? await relatedTo(`${excerpt.namespace}:${excerpt.path}:${hit[0] || 1}`, query) : null;
   if (!signal.aborted) fill(beside, found && [element("h2", {}, "Related"), found]);
+}
+
+/** What stays in sight: the document, its lines, and the way back. A document without a title is called by its path. */
+function bar({ path, namespace }, title, query, [from, to], parameters) {
+  const came = history.state?.from ?? "";
+  const view = new URLSearchParams(came.slice(2)).get("view");
+  const back = came.length > 2 && view !== "document" ? came : query ? `/?${new URLSearchParams({ query })}` : null;
+  const label = back === came ? { compare: "Comparison", evidence: "Evidence" }[view] ?? "Results" : "Results";
+  const language = parameters.get("language") && languageName(parameters.get("language"));
+  const facts = [...(title || !from ? [] : [to > from ? `lines ${from}–${to}` : `line ${from}`, language]), namespace];
+  return element("div", { class: "bar" }, back ? element("a", { class: "back", href: back }, `← ${label}`) : null,
+    element(title ? "span" : "h1", {}, title ? titleOf({ path }) : path), element("span", { class: "place" }, facts.filter(Boolean).join(" · ")));
 }
 
 /** An issue whose text reads as a thread; null for other documents. A thread is short enough to be read whole. */
@@ -59,7 +71,7 @@ async function asLines(at, query, hit, parameters) {
   const evidence = evidencePath(excerpt.path);
   if (evidence) return { excerpt, isEvidence: true, title: marked(excerpt.text.trim(), query), content: await around(evidence, excerpt.namespace) };
   const language = languageOf(excerpt.path, parameters);
-  return { excerpt, title: excerpt.title ?? excerpt.path, content: [
+  return { excerpt, title: excerpt.title, content: [
     first > 1 ? others("Earlier lines", Math.max(1, first - WINDOW)) : null,
     lines(excerpt.text, first, query, hit, colouring(language), isProse(language)),
     excerpt.end_line === to ? others("Later lines", to + 1) : null,
@@ -82,7 +94,7 @@ function languageOf(path, parameters) {
   return parameters.get("language") ?? known[extension] ?? extension;
 }
 
-async function relatedTo(place) {
+async function relatedTo(place, query) {
   let found;
   try {
     found = await api.related(place);
@@ -92,8 +104,8 @@ async function relatedTo(place) {
   const group = (title, hits) => hits.length === 0 ? null : [
     element("h3", {}, title),
     element("ul", {}, hits.map((hit) => element("li", {},
-      element("a", { href: documentAddress(hit) }, hit.symbol ?? (hit.title ? headings(hit.title) : hit.path)),
-      element("span", { class: "place" }, `${hit.path}:${hit.start_line}`)))),
+      element("a", { href: documentAddress(hit, query) }, titleOf(hit)),
+      element("span", { class: "place" }, placeOf(hit))))),
   ];
   const groups = [
     group("Similar", found.similar ?? []),

@@ -23,6 +23,17 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...children.flat(Infinity).filter((child) => child));
 }
 
+/** Text that may break between the parts of a name or a path. */
+export const breakable = (text) => text.split(/(?<=[._/])(?=[\p{L}\p{N}])|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((part, at) => at > 0 ? [element("wbr"), part] : part);
+
+/** Puts the focus on the headline of what is shown, unless something of it has the focus already. */
+export function focusHeadline(place, options) {
+  const headline = place.querySelector("h1");
+  if (!headline || place.contains(document.activeElement)) return;
+  headline.tabIndex = -1;
+  headline.focus(options);
+}
+
 /** Says something to people who listen. With `shown`, those who see get it too, for a while. */
 export function say(text, shown = false) {
   const said = document.getElementById("said");

@@ -19,11 +19,11 @@ export async function show(view, parameters) {
   const name = parameters.get("name") ?? "v_contradictions";
   const chosen = views.find((one) => one.name === name) ?? views[0];
   const task = parameters.get("task") ?? "";
-  const answer = element("div", { class: "wide", "aria-live": "polite" });
+  const [answer, answerOfSql] = [0, 1].map(() => element("div", { "aria-live": "polite" }));
   const list = await claims(task);
   view.classList.add("evidence");
   fill(view, element("h1", {}, "Evidence"), list, list.matches("[data-empty]") && !task ? null
-    : [element("div", { class: "stack" }, questions(views, chosen, parameters), statement(answer)), answer]);
+    : element("div", { class: "stack" }, questions(views, chosen, parameters), answer, statement(answerOfSql), answerOfSql));
   if (!parameters.has("name")) return;
   fill(answer, await api.viewRows(chosen.name, { parameters: given(chosen, parameters) }).then((found) => rows(found, chosen), shown));
   answer.scrollIntoView({ block: "nearest" });
@@ -59,7 +59,7 @@ async function claims(task) {
 /** The named questions: those that need nothing can be asked at once, and all of them with what narrows them down. */
 function questions(views, chosen, parameters) {
   const fields = element("div", { class: "fields" });
-  const describe = (view) => fill(fields, view.parameters.map((one) => element("label", {}, capital(one.name),
+  const describe = (view) => fill(fields, view.parameters.map((one) => element("label", {}, columnName(one.name),
     element("input", { name: `p_${one.name}`, value: parameters.get(`p_${one.name}`) ?? "", required: one.required, placeholder: one.meaning }))));
   const select = element("select", { name: "name", "aria-label": "Question",
     onchange: () => describe(views.find((one) => one.name === select.value)) },
@@ -91,12 +91,22 @@ function statement(answer) {
   text, element("button", {}, "Run"));
 }
 
-/** The rows of an answer. Claims and fragments lead to their documents. */
+/** Keys that say little, in words. */
+const COLUMNS = { n: "In all", nli_edge_confidence: "Confidence" };
+
+/** The key of a column or a parameter in words: "min_controversy" is "Controversy at least". */
+const columnName = (key) => COLUMNS[key] ?? capital(key.replace(/_id$/, "").replace(/^min_(.+)/, "$1 at least").replace(/^max_(.+)/, "$1 at most"));
+
+/** The rows of an answer. Claims and fragments lead to their documents: by their text, else by their identifier. */
 function rows(found, view) {
   if (found.rows.length === 0) return element("p", {}, "No rows.");
-  const kinds = found.columns.map((name) => name.match(/^(claim|fragment)_id$/)?.[1]);
+  const shown = found.columns.filter((name) => !/^(?:claim|fragment)_id$/.test(name) || !found.columns.includes(name.replace("_id", "_text")));
+  const cell = (row, name) => {
+    const kind = name.match(/^(claim|fragment)_(?:id|text)$/)?.[1];
+    const value = typeof row[name] === "number" ? Math.round(row[name] * 1000) / 1000 : row[name];
+    return row[`${kind}_id`] == null ? value : element("a", { href: evidenceAddress(kind, row[`${kind}_id`]) }, String(value ?? row[`${kind}_id`]));
+  };
   return element("section", {}, view ? element("h2", {}, view.answers) : null,
     element("p", { class: "place" }, `${count(found.row_count, "row")}${found.truncated ? ", and more" : ""}`),
-    table(found.columns.map((name) => capital(name.replace(/_id$/, ""))), found.rows.map((row) => row.map((value, at) =>
-      kinds[at] && value !== null ? element("a", { href: evidenceAddress(kinds[at], value) }, String(value)) : value))));
+    table(shown.map((name) => columnName(name.replace(/^(claim|fragment)_text$/, "$1"))), api.records(found).map((row) => shown.map((name) => cell(row, name)))));
 }

@@ -7,7 +7,7 @@ import { capital, collectionName, day, figure, languageName } from "./words.js";
 const GROUPS = [
   ["collections", "Collection", (one) => [one.collection], collectionName],
   ["languages", "Language", (one) => [one.language], languageName],
-  ["kinds", "Kind", (one) => [one.kind], capital],
+  ["kinds", "Kind", (one) => [one.kind === "lines" ? null : one.kind], capital],
   ["namespaces", "Namespace", (one) => [one.namespace], String],
   ["states", "State", (one) => one.attributes?.state?.filter((state) => state !== "resolved"), capital],
   ["labels", "Label", (one) => one.attributes?.label, String],
@@ -39,27 +39,32 @@ function address(parameters, name, values) {
   return `/?${changed}`;
 }
 
+const TITLES = { since: "Since", until: "Until", paths: "Path" };
+
+const written = (name, value) => PERIODS.find(([key]) => key === value)?.[1]
+  ?? (TITLES[name] ? `${TITLES[name]} ${/^\d{4}-/.test(value) ? day(value) : value}` : GROUPS.find(([key]) => key === name)[3](value));
+
+/** The filters in use, in words. */
+export const inUse = (parameters) => FILTERS.flatMap((name) => valuesOf(parameters, name).map((value) => written(name, value)));
+
 /** The filters in use, each with what takes it away. */
 export function chips(parameters) {
-  const titles = { since: "Since", until: "Until", paths: "Path" };
-  const written = (name, value) => PERIODS.find(([key]) => key === value)?.[1]
-    ?? (titles[name] ? `${titles[name]} ${/^\d{4}-/.test(value) ? day(value) : value}` : GROUPS.find(([key]) => key === name)[3](value));
-  const inUse = FILTERS.flatMap((name) => valuesOf(parameters, name).map((value, _, all) => element("a",
+  const shown = FILTERS.flatMap((name) => valuesOf(parameters, name).map((value, _, all) => element("a",
     { class: "chip remove", href: address(parameters, name, all.filter((one) => one !== value)), "aria-label": `Remove ${written(name, value)}` }, written(name, value))));
-  return inUse.length === 0 ? null : element("p", { class: "chips" }, inUse,
-    inUse.length > 1 ? element("a", { href: `/?${new URLSearchParams({ query: parameters.get("query") })}` }, "Remove all") : null);
+  return shown.length === 0 ? null : element("p", { class: "chips" }, shown,
+    shown.length > 1 ? element("a", { href: `/?${new URLSearchParams({ query: parameters.get("query") })}` }, "Remove all") : null);
 }
 
 /** The choices beside the answers. On small screens they open on demand. */
-export function filters(found, entries, parameters) {
-  const groups = GROUPS.map(([name, title, values, written]) => choices(name, title, tally(name, entries, values, parameters), written, parameters));
+export function filters(entries, parameters) {
+  const groups = GROUPS.map(([name, title, values]) => choices(name, title, tally(name, entries, values, parameters), parameters));
   const hidden = [...parameters].filter(([name]) => !["paths", "since", "until"].includes(name)).map(([name, value]) => element("input", { type: "hidden", name, value }));
   const field = (name, label, type, placeholder) => element("label", {}, label,
     element("input", { name, type, placeholder, value: type === "date" && !/^\d{4}-/.test(parameters.get(name) ?? "") ? "" : parameters.get(name) ?? "" }));
   const isWritten = parameters.has("paths") || parameters.has("until") || /^\d{4}-/.test(parameters.get("since") ?? "");
-  const inUse = FILTERS.filter((name) => parameters.has(name)).length;
+  const used = FILTERS.filter((name) => parameters.has(name)).length;
   return element("details", { class: "filters", open: matchMedia("(min-width: 64rem)").matches },
-    element("summary", {}, inUse > 0 ? `Filters (${inUse})` : "Filters"),
+    element("summary", {}, used > 0 ? `Filters (${used})` : "Filters"),
     element("div", { class: "groups" }, groups, dates(entries, parameters),
       element("details", { open: isWritten }, element("summary", {}, "Dates and path"),
         element("form", { onsubmit: submit("search") }, hidden, field("since", "From", "date"), field("until", "To", "date"),
@@ -77,12 +82,12 @@ function tally(name, entries, values, parameters) {
   return [...known].sort((a, b) => b[1] - a[1]);
 }
 
-function choices(name, title, counts, written, parameters) {
+function choices(name, title, counts, parameters) {
   const chosen = valuesOf(parameters, name);
   if (chosen.length === 0 && (counts.length < 2 || counts[0][1] < 2)) return null;
   const item = ([value, number]) => {
     const isChosen = chosen.includes(value);
-    return choice(written(value), number, isChosen, address(parameters, name, isChosen ? chosen.filter((one) => one !== value) : [...chosen, value]));
+    return choice(written(name, value), number, isChosen, address(parameters, name, isChosen ? chosen.filter((one) => one !== value) : [...chosen, value]));
   };
   const rest = counts.slice(SHOWN);
   return element("section", {}, element("h2", {}, title), element("ul", {}, counts.slice(0, SHOWN).map(item)), rest.length === 0 ? null

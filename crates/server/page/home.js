@@ -23,7 +23,7 @@ export async function show(view, parameters, rights, signal) {
   const { form, input } = searchForm(parameters);
   fill(view, element("div", { class: "home" }, name, size, form,
     element("p", { class: "hint" }, "Ask in your own words, or paste a name or an error message. You get what answers the question, and nothing if nothing does."),
-    asked, element("section", {}, element("h2", {}, "Keys"), keyList())));
+    asked, element("section", { class: "by-keys" }, element("h2", {}, "Keys"), keyList())));
   input.focus({ preventScroll: true });
   const recent = questions("Recent", recentQuestions().slice(0, 5));
   fill(asked, recent);
@@ -43,30 +43,34 @@ function questions(title, texts) {
     element("li", {}, element("a", { href: `/?query=${encodeURIComponent(text)}` }, text)))));
 }
 
-/** Files to choose from, and those of them that are looked into. */
-const FILES = 1000, OUTLINES = 8;
+/** Files to choose from, and those of a sort that are looked into. */
+const FILES = 2000, OUTLINES = 8;
 
 /** Headings that say nothing of what is under them. */
 const PLAIN = /^(?:other|more|see|summary|contents|installation|usage|contributing|examples?|unreleased|overview|references?|further) ?/i;
 
-/** Three headings and two symbols of the index itself, each from another file, so that there is an answer. */
+/** The name of a note that begins with its day. */
+const DATED = /(?:^|\/)\d{4}-\d\d-\d\d[^/]*$/;
+
+/** Three headings and two public names of the index itself, each from another file, so that there is an answer. */
 async function exampleQuestions(status) {
   const largest = [...status.languages].sort((a, b) => b.passages - a.passages).map((one) => one.name);
   const code = largest.find((name) => name && !isProse(name) && !/^(?:json|jsonl|yaml|toml|csv|xml|ini)$/.test(name));
-  const files = async (language) => !largest.includes(language) ? []
-    : (await api.files(language, FILES)).results.filter((file) => file.role === "main").sort((a, b) => b.bytes - a.bytes);
-  const outlines = async (chosen) => (await Promise.all(chosen.map((file) => api.outline(file).catch(() => ({ files: [] })))))
-    .map((found) => found.files[0]?.entries ?? []);
-  const [documents, sources] = await Promise.all([files("markdown"), files(code)]);
+  const languages = ["markdown", code].filter((name) => largest.includes(name));
+  const files = languages.length === 0 ? [] : (await api.files(languages, FILES)).results.filter((file) => file.role === "main" && !/(?:^|\/)[.]/.test(file.path));
   const depth = (file) => Math.min(file.path.split("/").length, 3);
-  documents.sort((a, b) => depth(a) - depth(b));
-  const [sections, symbols] = await Promise.all([outlines(documents.slice(0, OUTLINES)), outlines(sources.slice(0, OUTLINES))]);
-  const best = (entries, worth) => entries.map((entry) => [worth(entry), entry]).sort((a, b) => b[0] - a[0])[0];
-  const chosen = (found, worth, most) => found.map((entries) => best(entries, worth)).filter((one) => one?.[0] > 0)
-    .sort((a, b) => b[0] - a[0]).map(([, entry]) => entry.signature).slice(0, most);
-  // A heading of several words says what it is about; so does a name of several parts.
-  const heading = ({ depth: level, signature }) => level === 0 || PLAIN.test(signature) || !/^[\p{L}\p{N} ,'’:-]{12,56}$/u.test(signature) ? 0 : signature.split(" ").length;
-  const symbol = ({ kind, name }) => kind === "type" || kind === "class" ? Math.min((name.match(/\p{Lu}\p{Ll}+/gu) ?? []).length, 3) : 0;
-  const names = symbols.map((entries) => best(entries, symbol)).filter((one) => one?.[0] > 1).map(([, entry]) => entry.name);
-  return [...chosen(sections, heading, 3), ...[...new Set(names)].slice(0, 2).map((name) => `what is ${name} for`)];
+  const documents = files.filter((file) => file.language === "markdown").sort((a, b) => depth(a) - depth(b) || b.bytes - a.bytes);
+  const notes = documents.filter((file) => DATED.test(file.path)).sort((a, b) => b.path.localeCompare(a.path)).slice(0, OUTLINES / 2);
+  const sources = files.filter((file) => file.language === code).sort((a, b) => b.bytes - a.bytes);
+  const chosen = new Set([...new Set([...notes, ...documents])].slice(0, OUTLINES).concat(sources.slice(0, OUTLINES)).map((file) => file.path));
+  // A glob of all of them is one call.
+  const outlines = chosen.size === 0 ? [] : (await api.outline(`{${[...chosen].map((path) => path.replace(/[\\*?{}[\],]/g, "\\$&")).join(",")}}`)).files;
+  // A heading of several words says what it is about; so does a name of several parts. The title of a note is the heading over all of it.
+  const heading = ({ depth: level, signature }, path) => (level === 0 && !DATED.test(path)) || PLAIN.test(signature) || !/^[\p{L}\p{N} ,'’:-]{12,56}$/u.test(signature) ? 0 : signature.split(" ").length;
+  const symbol = ({ kind, name }) => (kind === "type" || kind === "class") && !/^_|^Test|Tests?$/.test(name) ? Math.min((name.match(/\p{Lu}\p{Ll}+/gu) ?? []).length, 3) : 0;
+  const best = (isDocument, worth, least) => outlines.filter((file) => (file.language === "markdown") === isDocument)
+    .map((file) => file.entries.map((entry) => [worth(entry, file.path), entry]).sort((a, b) => b[0] - a[0])[0])
+    .filter((one) => one?.[0] >= least).sort((a, b) => b[0] - a[0]).map(([, entry]) => entry);
+  const names = new Set(best(false, symbol, 2).map((entry) => entry.name));
+  return [...best(true, heading, 1).slice(0, 3).map((entry) => entry.signature), ...[...names].slice(0, 2).map((name) => `what is ${name} for`)];
 }

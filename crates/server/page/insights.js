@@ -4,7 +4,14 @@ import * as api from "./api.js";
 import { element, fill, section, tiles } from "./elements.js";
 import { bars, lineChart, reliability } from "./plots.js";
 import { reportOpener } from "./report.js";
-import { capital, count, cutName, day, figure, percent, wayName } from "./words.js";
+import { capital, count, cutName, day, figure, moment, percent, wayName } from "./words.js";
+
+/** What a search does in each stage, by its key. */
+const STAGES = {
+  embed: "Reading the query", gather: "Gathering", rank: "Ranking", entries: "Joining passages", weigh: "Weighing evidence", relevance: "Judging", cut: "Cutting",
+  arrange: "Ordering", present: "Writing the answer", record: "Recording", total: "All of it",
+};
+const stageName = (key) => STAGES[key] ?? capital(key);
 
 export async function show(view, parameters, rights) {
   fill(view, element("p", { class: "busy" }, "Counting …"));
@@ -17,10 +24,11 @@ export async function show(view, parameters, rights) {
   }
   const days = everyDay(stats.days);
   const ms = (time) => time.toFixed(time < 10 ? 1 : 0);
+  const hasWords = stats.slowest.some((one) => one.text !== null);
   const total = stats.latency.find((one) => one.stage === "total");
   fill(view,
     element("h1", {}, "Insights"),
-    element("p", { class: "hint" }, `${day(stats.from)} to ${day(stats.to)}. Days are in UTC.`),
+    element("p", { class: "hint" }, `${[...new Set([day(stats.from), day(stats.to)])].join(" to ")}. Days are in UTC.`),
     tiles([["Searches", figure(stats.queries)], ["Came back empty", percent(stats.empty_rate)], ["Results kept, median", figure(stats.kept.p50)],
       total && ["Time, median", `${ms(total.p50_ms)} ms`], total && ["Time, slowest 5%", `${ms(total.p95_ms)} ms`]]),
     element("div", { class: "plots" },
@@ -32,15 +40,15 @@ export async function show(view, parameters, rights) {
     // A token that is limited to namespaces gets no judgements, which are others' too.
     rights.namespaces ? null : judged(stats.judgements),
     element("div", { class: "cards" },
-      section("Time by stage", ["Stage", "Median, ms", "95%, ms", "99%, ms", "Most, ms"],
-        stats.latency.map((one) => [capital(one.stage), ...[one.p50_ms, one.p95_ms, one.p99_ms, one.max_ms].map((time) => time.toFixed(1))])),
+      section("Time by stage", ["Stage", "Median, ms", "95%, ms", "99%, ms", "Longest, ms"],
+        stats.latency.map((one) => [stageName(one.stage), ...[one.p50_ms, one.p95_ms, one.p99_ms, one.max_ms].map((time) => time.toFixed(1))])),
       section("By cut", ["Cut", "Searches", "Empty", "Kept, mean"],
         stats.methods.map((one) => [cutName(one.name), figure(one.queries), figure(one.empty), one.mean_kept.toFixed(1)])),
       section("By way in", ["Way in", "Searches", "Empty", "Kept, mean"],
         stats.entry_points.map((one) => [wayName(one.name), figure(one.queries), figure(one.empty), one.mean_kept.toFixed(1)])),
-      section("Slowest searches", ["When, UTC", "Time, ms", "Most of it in", "Query"],
-        stats.slowest.map((one) => [`${day(one.at)}, ${one.at.slice(11, 16)}`, one.total_ms.toFixed(0),
-          one.stage ? `${capital(one.stage[0])}, ${one.stage[1].toFixed(0)} ms` : null, one.text ?? "not recorded"]))),
+      section("Slowest searches", ["When, UTC", "Time, ms", "Most of it in", ...(hasWords ? ["Query"] : [])], stats.slowest.map((one) => [moment(one.at),
+        one.total_ms.toFixed(0), one.stage ? `${stageName(one.stage[0])}, ${one.stage[1].toFixed(0)} ms` : null, ...(hasWords ? [one.text] : [])])),
+      hasWords ? null : element("p", { class: "place" }, "The words of the searches are not recorded.")),
     reportOpener());
 }
 

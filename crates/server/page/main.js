@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import * as compare from "./compare.js";
 import * as contents from "./contents.js";
 import * as documents from "./document.js";
-import { element, fill, say } from "./elements.js";
+import { element, fill, focusHeadline, say } from "./elements.js";
 import * as evidence from "./evidence.js";
 import * as home from "./home.js";
 import * as insights from "./insights.js";
@@ -17,6 +17,9 @@ const VIEWS = { home: home.show, search: search.show, compare: compare.show, ins
 /** The views that bring the search field themselves. */
 const OWN_FIELD = new Set(["home", "compare"]);
 
+/** How long a server that does not answer is left alone. */
+const PAUSE_MS = 3000;
+
 const view = document.getElementById("view");
 let rights = { needs_token: false, signed_in: true, may_judge: false, may_refresh: false };
 let shown = new AbortController();
@@ -28,9 +31,13 @@ function nameOf(parameters) {
   return name;
 }
 
-/** What is around the view: the search field and the place in the menu. */
+/** What is around the view: the search field and the place in the menu, where a question goes along to the cuts and back. */
 function frame(name, parameters) {
+  const query = parameters.get("query");
   for (const link of document.querySelectorAll("nav a")) {
+    const address = new URLSearchParams(link.dataset.view === "search" ? {} : { view: link.dataset.view });
+    if (query && (link.dataset.view === "compare" || (link.dataset.view === "search" && name !== "search"))) address.set("query", query);
+    link.href = `/?${address}`.replace(/\?$/, "");
     if (link.dataset.view === (name === "home" ? "search" : name)) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -40,7 +47,7 @@ function frame(name, parameters) {
 }
 
 /** Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. */
-async function route() {
+async function route(isMove = true) {
   shown.abort();
   shown = new AbortController();
   const { signal } = shown;
@@ -50,12 +57,14 @@ async function route() {
   frame(name, parameters);
   if (!rights.signed_in) return signIn();
   const place = element("div", { class: "place-of-view" });
+  const before = [[...view.children].filter((node) => !node.matches(".offline")), window.scrollY];
   fill(view, place);
   if (!y) window.scrollTo(0, 0);
   try {
     await VIEWS[name](place, parameters, rights, signal);
     if (signal.aborted) return;
-    if (focus) [...view.querySelectorAll("a.hit")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
+    if (focus) [...view.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
+    if (isMove) focusHeadline(view, { preventScroll: true });
     if (y) window.scrollTo(0, y);
   } catch (problem) {
     if (signal.aborted) return;
@@ -64,40 +73,52 @@ async function route() {
       frame(name, parameters);
       return signIn();
     }
+    if (problem.status === 0) return offline(problem, before, signal);
     fill(place.querySelector(".answer") ?? place, element("p", { class: "warning", role: "alert" }, problem.message));
   }
 }
 
+/** What was there before stays while the server does not answer, and the view that was asked for comes when it answers again. */
+async function offline(problem, [before, y], signal) {
+  fill(view, element("p", { class: "warning offline", role: "alert" }, problem.message, " ", element("button", { type: "button", class: "small", onclick: route }, "Try again")), before);
+  window.scrollTo(0, y);
+  do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  while (!signal.aborted && !await api.rights().then((known) => { rights = known; return true; }, () => false));
+  if (!signal.aborted) route();
+}
+
 function signIn() {
   document.title = "Sign in – Tamis";
-  const input = element("input", { type: "password", autocomplete: "current-password", required: true, id: "token" });
+  const input = element("input", { type: "password", autocomplete: "current-password", required: true, id: "token", "aria-describedby": "refused" });
+  const refused = element("p", { class: "warning", role: "alert", id: "refused", hidden: true });
   fill(view, element("form", { class: "token", onsubmit: async (event) => {
     event.preventDefault();
     try {
       rights = await api.signIn(input.value);
       start();
     } catch (problem) {
-      say(problem.status === 401 ? "The server does not know this token." : problem.message, true);
+      refused.hidden = false;
+      fill(refused, problem.status === 401 ? "The server does not know this token." : problem.message);
       input.select();
     }
-  } }, element("label", { for: "token" }, "This server needs a token"), input, element("button", { class: "primary" }, "Sign in")));
+  } }, element("label", { for: "token" }, "This server needs a token"), input, refused, element("button", { class: "primary" }, "Sign in")));
   input.focus();
 }
 
 /** Keeps where one is in a view, so that the way back leads there. */
 function keepPlace(focus = history.state?.focus) {
-  history.replaceState({ y: Math.round(window.scrollY), focus }, "");
+  history.replaceState({ ...history.state, y: Math.round(window.scrollY), focus }, "");
 }
 
 function go(address, focus) {
   keepPlace(focus);
-  history.pushState(null, "", address);
+  history.pushState({ from: `${location.pathname}${location.search}` }, "", address);
   route();
 }
 
 /** Shows the view, and the menu entry of what only some indexes have. */
 function start() {
-  route();
+  route(false);
   if (rights.signed_in) api.about().then(({ evidence: known = [] }) => {
     document.querySelector("nav [data-view=evidence]").hidden = !known.some((one) => one.claims + one.fragments > 0);
   }, () => {});
@@ -117,9 +138,15 @@ window.addEventListener("popstate", () => {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  if (plain && link?.matches(".skip")) {
+    event.preventDefault();
+    focusHeadline(view);
+  }
   if (!link || !plain || link.origin !== location.origin || link.pathname !== "/" || link.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
-  go(link.getAttribute("href"), link.getAttribute("href"));
+  // The way back to where one came from leads to the place there, too.
+  if (link.matches(".back") && link.getAttribute("href") === history.state?.from) history.back();
+  else go(link.getAttribute("href"), link.getAttribute("href"));
 });
 
 document.addEventListener("keydown", (event) => {
@@ -140,6 +167,7 @@ document.addEventListener("keydown", (event) => {
 
 fill(document.getElementById("keys"), element("h2", {}, "Keys"), home.keyList(),
   element("form", { method: "dialog" }, element("button", {}, "Close")));
+document.getElementById("help").hidden = false;
 document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
 document.getElementById("leave").addEventListener("click", async () => {
   await api.signOut();

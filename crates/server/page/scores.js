@@ -3,9 +3,9 @@
 import { curve, heightOf } from "./curve.js";
 import { documentAddress } from "./document.js";
 import { element, fill } from "./elements.js";
-import { figure, headings, percent } from "./words.js";
+import { figure, percent, placeOf, titleOf } from "./words.js";
 
-/** The curve with its axes. `moved(kept)` is called for another place of the line; `move(kept)` puts it somewhere. */
+/** The curve with its axes. `moved(kept)` is called for another place of the line, `move(kept)` puts it somewhere, `say` repeats the headline. */
 export function scores(found, pool, now, query, moved) {
   const likely = pool.every((one) => one.probability != null);
   // Probabilities have no background.
@@ -16,21 +16,25 @@ export function scores(found, pool, now, query, moved) {
   const point = (place) => {
     if (place === null) return fill(pointed, hint);
     const one = pool[place];
-    const title = one.symbol ?? (one.title ? headings(one.title) : one.path);
     fill(pointed, element("span", { class: "number" }, `${place + 1}. `),
-      element("a", { href: documentAddress({ ...one, end_line: one.start_line }, query) }, title),
+      element("a", { href: documentAddress({ ...one, end_line: one.start_line }, query) }, titleOf(one)),
       element("span", { class: "number" }, ` ${written(heightOf(one))}`),
-      element("span", { class: "place" }, `${one.path}:${one.start_line}`));
+      element("span", { class: "place" }, placeOf(one)));
   };
   const drawn = curve({ pool, kept: found.cut.keep, now, background, pointed: point, moved });
   const top = heightOf(pool[0]), floor = Math.min(background ?? heightOf(pool.at(-1)), heightOf(pool.at(-1)));
+  const echo = element("p", { class: "echo" }), above = element("span", { class: "kept" });
+  const say = (headline, isMoved) => {
+    fill(echo, headline);
+    fill(above, isMoved ? "above the line" : "relevant");
+  };
   const aside = element("aside", { class: "scores", "aria-label": "Scores" },
-    element("h2", {}, likely ? "How likely each entry answers" : "Scores"),
+    element("h2", {}, likely ? "How likely each entry answers" : "Scores"), echo,
     element("div", { class: "axes" },
       element("span", { class: "top" }, written(top)), element("span", { class: "floor" }, written(floor)), drawn.slider,
       element("span", { class: "first" }, "1"), element("span", { class: "last" }, `${figure(pool.length)} candidates`)),
-    element("p", { class: "legend" }, element("span", { class: "kept" }, "relevant"), " ", element("span", { class: "dropped" }, "below the line"),
+    element("p", { class: "legend" }, above, " ", element("span", { class: "dropped" }, "below the line"),
       likely || background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
     pointed);
-  return { aside, move: drawn.move };
+  return { aside, move: drawn.move, say };
 }

@@ -3,20 +3,17 @@
 import * as api from "./api.js";
 import { colouring, isProse } from "./colours.js";
 import { documentAddress } from "./document.js";
-import { element, fill, marked, prose, say, snippet, submit } from "./elements.js";
-import { chips, filters, FILTERS, requestOf } from "./filters.js";
+import { breakable, element, fill, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
+import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
 import { remember } from "./recent.js";
 import { scores } from "./scores.js";
-import { capital, count, day, figure, headings, languageName, percent } from "./words.js";
+import { capital, count, day, figure, languageName, percent, placeOf, titleOf } from "./words.js";
 
 /** Entries that are drawn at a time, and those of them below the line. */
 const PORTION = 100, BELOW = 5;
 
 /** Further passages of an entry that are shown at once. */
 const FURTHER = 2;
-
-/** What was judged on this page, by query and passage, so that the same search shows it again. */
-const judgements = new Map();
 
 /** The last answers by their request, with the place of the line, so that the way back leads to the same list at once. */
 const answers = new Map();
@@ -25,7 +22,7 @@ const MOST_ANSWERS = 8;
 /** The search field. What filters the answers goes with it. */
 export function searchForm(parameters) {
   const input = element("input", {
-    id: "query", type: "search", name: "query", value: parameters.get("view") ? "" : parameters.get("query") ?? "", autocomplete: "off",
+    id: "query", type: "search", name: "query", value: parameters.get("query") ?? "", autocomplete: "off",
     spellcheck: "false", maxlength: 8000, "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
   });
   const kept = parameters.get("view") ? [] : FILTERS.map((name) => [name, parameters.get(name)]).filter(([, value]) => value);
@@ -39,23 +36,32 @@ export async function show(view, parameters, rights, signal) {
   const answer = element("div", { class: "answer" }, element("p", { class: "busy" }, "Searching …"));
   fill(view, answer);
   document.title = `${query} – Tamis`;
-  const request = { query, limit: 100, context: 4, ...requestOf(parameters) };
-  const key = JSON.stringify(request);
   try {
-    const found = answers.get(key) ?? await api.search(request, signal);
-    answers.delete(key);
-    answers.set(key, found);
-    if (answers.size > MOST_ANSWERS) answers.delete(answers.keys().next().value);
+    const found = await answerOf(query, requestOf(parameters), signal);
+    // Filters that leave nothing stay, with what there is without them.
+    const whole = found.cut.candidates === 0 && inUse(parameters).length > 0 ? await answerOf(query, {}, signal) : found;
     remember(query);
-    present(answer, found, query, parameters, rights);
+    present(answer, found, whole, query, parameters, rights);
   } catch (problem) {
     if (problem.name !== "AbortError") throw problem;
   }
 }
 
-function present(answer, found, query, parameters, rights) {
+async function answerOf(query, filtered, signal) {
+  const request = { query, limit: 100, context: 4, ...filtered };
+  const key = JSON.stringify(request);
+  const found = answers.get(key) ?? await api.search(request, signal);
+  answers.delete(key);
+  answers.set(key, found);
+  if (answers.size > MOST_ANSWERS) answers.delete(answers.keys().next().value);
+  return found;
+}
+
+const poolOf = ({ pool = [] }) => pool.filter((one) => Number.isFinite(one.score));
+
+function present(answer, found, whole, query, parameters, rights) {
   say(found.summary);
-  const pool = (found.pool ?? []).filter((one) => Number.isFinite(one.score));
+  const pool = poolOf(found);
   const entries = entriesOf(found, pool);
   const { keep, candidates } = found.cut;
   const headline = element("div", { class: "headline" });
@@ -68,6 +74,8 @@ function present(answer, found, query, parameters, rights) {
     const drawn = [...list.querySelectorAll(":scope > .entry")];
     const added = entries.slice(drawn.length, to).map((one) => one.snippet === undefined ? row(one, query) : full(one, found, query, rights));
     list.append(...added);
+    // The way back finds as many entries as there were.
+    history.replaceState({ ...history.state, drawn: drawn.length + added.length }, "");
     const rest = entries.length - drawn.length - added.length;
     more.hidden = rest === 0;
     const isBelow = drawn.length + added.length >= keep;
@@ -86,17 +94,23 @@ function present(answer, found, query, parameters, rights) {
     line.hidden = now >= entries.length || (now > drawn.length && drawn.length < keep);
     const next = pool[now]?.probability;
     fill(line, element("span", {}, now === keep ? keep > 0 ? "Relevance ends here" : "Nearest, but not relevant" : "Your line"),
-      next == null ? null : element("span", { class: "place" }, `the next has ${percent(next)}`));
+      next == null || (now === 0 && keep === 0) ? null : element("span", { class: "place" }, `the next has ${percent(next)}`));
     fill(headline, now === keep ? itself(found) : [
       element("h1", { class: "reason" }, `${figure(now)} of ${figure(candidates)} by your line`),
-      element("p", { class: "why" }, `${now < keep ? `${count(keep - now, "result")} would go` : `${count(now - keep, "more entry", "more entries")} would come`}. `
-        + `Tamis itself keeps ${figure(keep)}. `, element("button", { type: "button", class: "small", onclick: () => curve.move(keep) }, "Put it back"))]);
+      element("p", { class: "why" }, `${now < keep ? `You took away ${figure(keep - now)}` : `You added ${figure(now - keep)}`}. `
+        + `Tamis itself keeps ${figure(keep)}. `, element("button", { type: "button", class: "small", onclick: () => { curve.move(keep); focusHeadline(headline); } }, "Put it back"))]);
+    curve?.say(headline.querySelector("h1").textContent, now !== keep);
+    const used = inUse(parameters);
+    if (whole !== found) headline.append(element("p", { class: "why" },
+      `${listed(used, "conjunction")} ${used.length === 1 ? "leaves" : "together leave"} nothing of ${count(whole.cut.candidates, "candidate")}.`));
   };
   const remarks = [...(found.warnings ?? []), found.fallback_reason ? `Answered with less than asked for: ${found.fallback_reason}.` : null];
-  fill(answer, filters(found, entries, parameters), element("div", { class: "column" }, headline, chips(parameters),
+  fill(answer, filters(whole === found ? entries : poolOf(whole), parameters), element("div", { class: "column" }, headline, chips(parameters),
     remarks.filter(Boolean).map((remark) => element("p", { class: "warning" }, remark)), list, more), curve?.aside);
-  draw(Math.min(PORTION, Math.max(found.results.length, Math.min(keep, entries.length)) + BELOW));
+  draw(history.state?.drawn ?? Math.min(PORTION, Math.max(found.results.length, Math.min(keep, entries.length)) + BELOW));
 }
+
+const listed = (words, type) => new Intl.ListFormat("en-GB", { type }).format(words.map((word) => `“${word}”`));
 
 /** The results, then what is below the line: the nearest first, and the others of the pool in their order. */
 function entriesOf(found, pool) {
@@ -113,20 +127,13 @@ function itself({ summary, cut, pool, missing_words: missing = [] }) {
   const head = summary.match(/^(.*?)(?: \(.*?\))?(?:[:;] .*|\.)?$/)[1];
   const [last, next] = [pool?.[cut.keep - 1]?.probability, pool?.[cut.keep]?.probability];
   const reason = capital(cut.reason.replace(/\.$/, ""));
-  const words = missing.length > 0 && cut.keep === 0 ? ` No passage has “${missing.slice(0, 3).join("”, “")}”.` : "";
-  return [element("h1", { class: "reason" }, head), cut.candidates === 0 && words === "" ? null : element("p", { class: "why" }, cut.keep === 0 && next != null
-    ? `The nearest has ${percent(next)}.` : last != null && next != null ? `${reason}: ${percent(next)} after ${percent(last)}.` : `${reason}.`, words)];
+  const why = cut.keep > 0 ? `${reason}${last != null && next != null ? `: ${percent(next)} after ${percent(last)}` : ""}.`
+    : (next != null ? `The nearest has ${percent(next)}. ` : "") + (missing.length > 0 ? `No passage has ${listed(missing.slice(0, 3), "disjunction")}.` : "");
+  return [element("h1", { class: "reason" }, head), why ? element("p", { class: "why" }, why) : null];
 }
 
-/** The name of an entry, its place and what is known of it. */
-function naming(hit, query) {
-  const issue = hit.path.match(/^(?:issue|pull):(\d+)$/)?.[1];
-  const title = hit.symbol ?? (hit.title ? headings(hit.title) : `${hit.path}:${hit.start_line}`);
-  const address = documentAddress({ ...hit, end_line: hit.end_line ?? hit.start_line }, query);
-  const isPull = hit.attributes?.type?.includes("pull_request");
-  const place = issue ? `${isPull ? "Pull request" : "Issue"} #${issue}` : `${hit.path}:${hit.start_line}`;
-  return { issue, title, address, place, link: element("a", { href: address, class: hit.symbol ? "hit symbol" : "hit" }, title) };
-}
+/** The name of an entry, as a link. */
+const naming = (hit, query) => element("a", { href: documentAddress(hit, query), class: hit.symbol ? "hit symbol" : "hit" }, hit.symbol ? breakable(hit.symbol) : titleOf(hit));
 
 /** The probability of an entry, or what people said of it. */
 function chance(one) {
@@ -137,22 +144,23 @@ function chance(one) {
 
 /** An entry below the line. */
 function row(one, query) {
-  const { link, place } = naming(one, query);
-  return element("li", { class: "entry row" }, element("div", { class: "head" }, element("span", { class: "title" }, link),
-    element("span", { class: "place" }, place), chance(one)));
+  return element("li", { class: "entry row" }, element("div", { class: "head" }, element("span", { class: "title" }, naming(one, query)),
+    element("span", { class: "place" }, placeOf(one)), chance(one)));
 }
 
 function full(hit, found, query, rights) {
-  const { link, place, address, issue } = naming(hit, query);
+  const issue = /^(?:issue|pull):\d+$/.test(hit.path);
   const [state] = hit.attributes?.state ?? [];
-  const said = issue ? [`${hit.kind === "comment" ? "comment" : "opened"}${hit.author ? ` by ${hit.author}` : ""}`] : [capital(hit.kind), languageName(hit.language), hit.author];
-  const facts = [...said, hit.dated_at && (issue || hit.author) ? day(hit.dated_at) : null].filter(Boolean).join(" · ");
+  const said = issue ? [`${hit.kind === "comment" ? "comment" : "opened"}${hit.author ? ` by ${hit.author}` : ""}`]
+    : [["lines", "claim", "fragment"].includes(hit.kind) ? null : capital(hit.kind), hit.language && languageName(hit.language), hit.author];
+  const facts = [...said, hit.dated_at ? day(hit.dated_at) : null].filter(Boolean).join(" · ");
   return element("li", { class: "entry" },
-    element("div", { class: "head" }, element("h2", { class: "title" }, link), chance(hit)),
+    element("div", { class: "head" }, element("h2", { class: "title" }, naming(hit, query)), chance(hit)),
     element("div", { class: "meta" }, element("p", { class: "place" }, issue && state ? element("span", { class: `chip state-${state}` }, state) : null,
-      element("a", { href: address }, place), ` · ${facts}`, issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
-      rights.may_judge && found.query_id ? judging(hit, found.query_id, query) : null),
-    element("div", { class: "body" }, passage(hit, hit.snippet, query), further(hit, query),
+      element("a", { href: documentAddress(hit, query) }, placeOf(hit)), element("span", { class: "facts" }, ` · ${facts}`),
+      issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
+      rights.may_judge && found.query_id ? judging(hit, found.query_id) : null),
+    element("div", { class: "body" }, hit.kind === "claim" ? null : passage(hit, hit.snippet, query), further(hit, query),
       hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null));
 }
 
@@ -174,15 +182,15 @@ function further(hit, query) {
     : element("details", {}, element("summary", {}, `and ${figure(others.length)} more`), element("ul", {}, others.map(item))));
 }
 
-/** One click says whether a result answers the question; the same question obeys it from then on. */
-function judging(hit, queryId, query) {
-  const subject = JSON.stringify([query, hit.id]);
-  const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(judgements.get(subject) === (at === 0))));
-  const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant]) =>
+/** One click says whether a result answers the question; the same question obeys it from then on. The server takes no judgement back. */
+function judging(hit, queryId) {
+  const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(hit.judged_relevant === (at === 0))));
+  const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant], at, all) =>
     element("button", { type: "button", class: "small", onclick: async () => {
+      if (hit.judged_relevant === relevant) return say(`A judgement can be changed, but not taken back. “${all[1 - at][0]}” replaces this one.`, true);
       try {
         await api.judge(queryId, hit.id, relevant);
-        judgements.set(subject, relevant);
+        hit.judged_relevant = relevant;
         answers.clear();
         press();
         say(`${hit.path} is noted as ${label.toLowerCase()}.`, true);

@@ -1,6 +1,7 @@
 // An issue as a thread: what is known of it, and each text as a block of its own with its author and date.
 
 import { element, prose } from "./elements.js";
+import { moment } from "./words.js";
 
 const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC`;
 const HEAD = /^(Issue|Pull request) #(\d+) · (.+)$/;
@@ -62,10 +63,13 @@ function factsOf(pieces) {
   return facts.state ? facts : null;
 }
 
+const written = (text) => text?.replace(new RegExp(TIME), (time) => `${moment(stamp(time))} UTC`);
+const stamp = (time) => time.replace(" UTC", "Z").replace(" ", "T");
+
 /** What is known of an issue as a whole. */
 export function aboutThread({ kind, number, facts }) {
   const author = facts.author && `by ${facts.author}`, milestone = facts.milestone && `milestone ${facts.milestone}`;
-  const quiet = [`${kind} #${number}`, author, facts.at, facts.ended, facts.locked, milestone];
+  const quiet = [`${kind} #${number}`, author, written(facts.at), written(facts.ended), facts.locked, milestone];
   return [
     element("p", { class: "chips" },
       element("span", { class: `chip state-${facts.state.split(" ")[0]}` }, facts.state),
@@ -79,6 +83,6 @@ export function aboutThread({ kind, number, facts }) {
 export function threadParts({ parts }, query, hit) {
   return element("ol", { class: "thread" }, parts.map((part) => element("li", {},
     element("h2", {}, element("span", { class: "author" }, part.author ?? "somebody"), ` ${part.said} `,
-      part.at ? element("time", { class: "place", datetime: part.at.replace(" UTC", "Z").replace(" ", "T") }, part.at) : null),
+      part.at ? element("time", { class: "place", datetime: stamp(part.at) }, written(part.at)) : null),
     part.text ? prose(part.text, query, part.first, hit) : element("p", { class: "place" }, "No text."))));
 }

@@ -29,8 +29,26 @@ export const languageName = (key) => key ? LANGUAGES[key] ?? capital(key) : "No 
 export const collectionName = (key) => COLLECTIONS[key] ?? capital(key);
 export const cutName = (key) => key === "recorded" ? "As it was" : CUTS[key]?.[0] ?? key.replace(/^fixed:k=(\d+)$/, "First $1").replace(/^[a-z_]+$/, capital);
 export const wayName = (key) => WAYS[key] ?? capital(key);
-/** Headings from the outermost to the innermost. */
-export const headings = (title) => title.replaceAll(" > ", " › ");
+
+/** A document that is no file: its kind and what identifies it. */
+const RECORD = /^(issue|pull|claim|fragment):(.+)$/s;
+const recordName = ([, kind, id]) => kind === "issue" ? `Issue #${id}` : kind === "pull" ? `Pull request #${id}` : `${capital(kind)} ${id}`;
+
+/** What an entry is called: its symbol, its headings from the outermost to the innermost, the words of a claim, or its file. */
+export function titleOf({ symbol, title, path, kind, snippet }) {
+  if (symbol || title) return symbol ?? title.replaceAll(" > ", " › ");
+  const record = path.match(RECORD);
+  return record ? kind === "claim" && snippet ? snippet.trim() : recordName(record) : path.split("/").at(-1);
+}
+
+/** Where an entry stands, without its title once more. */
+export function placeOf(one) {
+  const { symbol, title, path, start_line: line, kind, attributes } = one;
+  const record = path.match(RECORD);
+  if (record && titleOf(one) === recordName(record)) return "Evidence";
+  if (record) return kind === "pull_request" || attributes?.type?.includes("pull_request") ? `Pull request #${record[2]}` : recordName(record);
+  return symbol || title || path.includes("/") ? `${path}:${line}` : `line ${line}`;
+}
 
 export const figure = (number) => number.toLocaleString("en");
 
@@ -49,3 +67,6 @@ export function day(moment, isShort = false) {
   const options = { day: "numeric", month: "short", timeZone: "UTC", ...(isShort ? {} : { year: "numeric" }) };
   return new Date(moment).toLocaleDateString("en-GB", options);
 }
+
+/** A moment such as "28 Nov 2026, 13:05", in UTC. */
+export const moment = (at) => `${day(at)}, ${new Date(at).toISOString().slice(11, 16)}`;

@@ -3,12 +3,39 @@ import { readFileSync } from "node:fs";
 
 export async function views(browser, base, report) {
   const page = await browser.opened(base);
+  await ways(browser, page, base);
   await threads(browser, page, base);
   await claims(browser, page, base);
   await judgements(browser, page, base);
   await reports(browser, page, base, report);
   await liveIndex(browser, page, base);
   await page.context().close();
+}
+
+/** The way from an entry far below the line and back, and what goes along. */
+async function ways(browser, page, base) {
+  const check = browser.check.bind(browser);
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  await browser.search(page, base, "retry");
+  await page.locator(".more").click();
+  const entries = page.locator(".results > .entry");
+  const shown = await entries.count();
+  const last = entries.last().locator("a.hit");
+  const name = await last.textContent();
+  await last.click();
+  await page.locator("article h1").waitFor();
+  check("a document keeps the question", await page.locator("#query").inputValue() === "retry");
+  await page.waitForFunction(() => document.activeElement.matches("h1"));
+  await page.locator(".bar .back").click();
+  await page.locator(".reason").waitFor();
+  check("the way back leads to as many entries", await entries.count() === shown, `${await entries.count()} of ${shown}`);
+  check("and to the one that was opened", await focused() === name, await focused());
+  await page.locator(".filters .choice").first().click();
+  await page.locator(".chip.remove").waitFor();
+  await page.waitForFunction(() => document.activeElement.matches("h1"));
+  await page.goto(`${base}/?query=retry&languages=cobol`);
+  await page.locator(".why", { hasText: "“Cobol” leaves nothing" }).waitFor();
+  check("a filter that leaves nothing leaves the others", await page.locator(".filters .choice").count() > 2);
 }
 
 async function threads(browser, page, base) {
@@ -20,8 +47,8 @@ async function threads(browser, page, base) {
   check("a thread has its title", await page.locator("h1").textContent() === "Queue stands still after the mail service was down");
   check("its state and labels", (await texts(".chip")).join() === "closed,queue", (await texts(".chip")).join());
   const said = await texts(".thread h2");
-  check("each text has its author and date", said.join() === "ada wrote 2026-10-02 08:00 UTC,grace commented 2026-10-02 09:10 UTC,"
-    + "ada commented 2026-10-03 09:50 UTC", said.join());
+  check("each text has its author and date", said.join() === "ada wrote 2 Oct 2026, 08:00 UTC,grace commented 2 Oct 2026, 09:10 UTC,"
+    + "ada commented 3 Oct 2026, 09:50 UTC", said.join());
   check("the hit is marked", await page.locator(".thread .prose .hit").count() > 0);
   const open = async (path) => {
     await page.goto(`${base}/?view=document&at=${path}`);
