@@ -162,6 +162,8 @@ class PoolEntry(Convertible):
     """Canonical name of the language."""
     dated_at: str | None
     """Date (RFC 3339): the passage's own, or else its document's, such as a file's last commit."""
+    attributes: dict[str, list[str]]
+    """Attributes of the document, such as the state and the labels of an issue."""
     passages: int
     """Number of the entry's passages in the pool."""
     copies: int
@@ -449,6 +451,8 @@ class Referrer(Convertible):
     definitions: int
     """The number of definitions that the name can mean there, including this one; 1: this one alone, 0: not
     resolved."""
+    is_guess: bool
+    """True if nothing but the name speaks for it: the type of the value before it is unknown."""
     resolved: bool
     """False if the name stands there as a word and could not be resolved."""
 
@@ -465,6 +469,8 @@ class NameReference(Convertible):
     """The lines of the document with the reference, ascending."""
     definitions: list[RelatedPassage]
     """The possible definitions. More than one if nothing distinguishes them."""
+    is_guess: bool
+    """True if nothing but the name speaks for them: the type of the value before it is unknown."""
 
 
 @dataclass(frozen=True)

@@ -469,7 +469,6 @@ pub struct PoolEntry {
     /// Date (RFC 3339): the passage's own, or else its document's, such as a file's last commit.
     pub dated_at: Option<String>,
     /// Attributes of the document, such as the state and the labels of an issue.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, Vec<String>>,
     /// Number of the entry's passages in the pool.
     pub passages: usize,

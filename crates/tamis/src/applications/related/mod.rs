@@ -228,7 +228,6 @@ pub struct NameReference {
     /// The possible definitions. More than one if nothing distinguishes them.
     pub definitions: Vec<RelatedPassage>,
     /// True if nothing but the name speaks for them: the type of the value before it is unknown.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_guess: bool,
 }
 
@@ -245,7 +244,6 @@ pub struct Referrer {
     /// The number of definitions that the name can mean there, including this one; 1: this one alone, 0: not resolved.
     pub definitions: usize,
     /// True if nothing but the name speaks for it: the type of the value before it is unknown.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_guess: bool,
     /// False if the name stands there as a word and could not be resolved.
     pub resolved: bool,
