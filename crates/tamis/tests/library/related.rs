@@ -293,6 +293,20 @@ fn names_with_several_definitions_are_told_to_be_so_and_common_ones_are_left_out
 }
 
 #[test]
+fn files_with_a_part_of_the_name_do_not_hold_it() {
+    let mut files =
+        vec![("src/hooks.rs".to_owned(), "pub fn run_hook() {}\n\npub fn all() {\n    run_hook();\n}\n".to_owned())];
+    files.extend(
+        (0..220).map(|number| (format!("src/hook{number}.rs"), format!("pub fn hook{number}() {{\n    hook();\n}}\n"))),
+    );
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let tree = Tree::new(&files);
+    let found = related(&tree.indexed(&[]), "src/hooks.rs:1");
+    assert_eq!(users(&found), [("all", &[4][..], 1)]);
+    assert_eq!(found.notes, Vec::<String>::new());
+}
+
+#[test]
 fn a_request_names_a_passage_that_may_be_read() {
     let (_tree, index) = indexed();
     let by_line = related(&index, "src/door.rs:10");

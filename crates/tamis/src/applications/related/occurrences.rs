@@ -10,11 +10,15 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tamis_store::PassageId;
 
+/// Files whose lines are counted in a limited time. A name of more is a word of the language, and its count says nothing.
+const MOST_COUNTED: u64 = 100;
+
 /// Names of one passage that are looked for.
 const MOST_NAMES: usize = 4;
 
 /// Counts the occurrences of the subject's names, and adds to `unresolved` each passage with one that no referrer has. `None`
-/// for a passage without a name. After `time_limit` the counts are those of the files read so far.
+/// for a passage without a name. With a `time_limit` the counts are those of the files read until then; `None` for a name of many
+/// files.
 pub(super) fn of(
     known: &Definitions<'_>,
     subject: &Subject,
@@ -46,6 +50,9 @@ pub(super) fn of(
             ..GrepRequest::new(alternatives.join("|"))
         };
         let found = index.tree().grep(&request, observer)?;
+        if time_limit.is_some() && found.files > MOST_COUNTED {
+            return Ok(None);
+        }
         counts.matches += found.matches;
         counts.lines += found.lines;
         counts.files += found.files;
