@@ -137,8 +137,8 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
 const BELOW: usize = 5;
 const BELOW_NOTHING: usize = 3;
 
-/// The least probability of an entry below results: with less it is hardly ever what they lack.
-const BELOW_LEAST: f64 = 0.01;
+/// The least probability of an entry below results. What would read <1% is hardly ever what they lack.
+const BELOW_LEAST: f64 = 0.005;
 
 /// Most of them that people judged not relevant, and that others would crowd out.
 const BELOW_REFUSED: usize = 2;

@@ -21,7 +21,7 @@ fn entries_below_the_line_are_the_next_ones_and_never_kept_ones() {
     let (keep, pool) = (answer.cut.keep, answer.pool.as_ref().expect("the pool"));
     assert!(keep > 0 && keep + 5 <= pool.len(), "{:?}", answer.cut);
     // What is hardly ever an answer is not named.
-    let next = pool[keep..].iter().filter(|entry| entry.probability.is_none_or(|of| of >= 0.01)).take(5);
+    let next = pool[keep..].iter().filter(|entry| entry.probability.is_none_or(|of| of >= 0.005)).take(5);
     let expected: Vec<_> = next.map(|entry| (entry.path.as_str(), entry.start_line, entry.probability)).collect();
     let nearest = answer.nearest.iter();
     let shown: Vec<_> = nearest.map(|one| (one.path.as_str(), one.start_line, one.probability)).collect();
