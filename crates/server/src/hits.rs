@@ -1,7 +1,7 @@
 //! What a search found, as the answer of a tool.
 
 use crate::cursor::Cursor;
-use crate::page::{Entry, Listing, PageInfo, paginated};
+use crate::page::{CURSOR_CHARS, Entry, Listing, PageInfo, paginated, warning_lines};
 use crate::reply::Reply;
 use crate::sanitize::json_length;
 use crate::text::{clean, dedented, fenced, line, name, rounded, short};
@@ -424,8 +424,8 @@ impl Found {
             json.max(passage.text().chars().count())
         };
         let results: usize = self.results.iter().skip(cursor.start).map(of).sum();
-        let part = max_chars / NEAREST_PART;
-        let most = if results + part <= max_chars { part } else { 0 };
+        let around = self.tail().chars().count() + warning_lines(&self.page.warnings).chars().count() + CURSOR_CHARS;
+        let most = if results + around < max_chars { max_chars / NEAREST_PART } else { 0 };
         while !self.nearest.is_empty() && json_length(&self.nearest).max(self.below().chars().count()) > most {
             self.nearest.pop();
         }

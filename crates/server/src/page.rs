@@ -29,7 +29,7 @@ pub(crate) fn max_chars() -> usize {
 }
 
 /// Characters reserved for a cursor and its line.
-const CURSOR_CHARS: usize = 260;
+pub(crate) const CURSOR_CHARS: usize = 260;
 
 /// Most characters of a warning.
 const MAX_WARNING: usize = 400;

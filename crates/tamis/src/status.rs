@@ -98,10 +98,13 @@ impl Index {
             };
             for document in self.store.documents(&source.namespace)? {
                 let DocumentState { path, collection, role, .. } = &document;
-                unread.extend(UnreadDocument::new(&source.namespace, path, collection, role));
+                let without_text = UnreadDocument::new(&source.namespace, path, collection, role);
                 if document.collection == SKIPPED {
-                    *skipped.entry(document.role).or_default() += 1;
                     summary.documents = summary.documents.saturating_sub(1);
+                    if without_text.is_none() {
+                        *skipped.entry(document.role).or_default() += 1;
+                    }
+                    unread.extend(without_text);
                 } else {
                     status.documents += 1;
                     status.passages += u64::from(document.passages);

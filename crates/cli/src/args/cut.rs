@@ -12,7 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   curl … | jq -c '.hits.hits[]' | tamis cut --score _score
   my-vector-search \"query\" | tamis cut --score distance --method max_gap
-  jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance --method autocut:jumps=2
+  jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance
   tamis cut --background-sample random.csv --want all < hybrid.csv
 
 The input is JSON Lines, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with \

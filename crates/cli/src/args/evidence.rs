@@ -53,10 +53,10 @@ pub struct EvidenceExportArguments {
     after_help = "\
 Examples:
   tamis evidence add task --id t1 --question \"Does folic acid help?\"
-  tamis evidence add page --id p1 --url https://example.org/trial --title \"A trial\"
-  tamis evidence add fragment --id f1 --page-id p1 --text \"Folic acid lowered the risk by a third.\"
+  tamis evidence add page --id p1 --url https://example.org/trial --title Trial
+  tamis evidence add fragment --id f1 --page-id p1 --text \"Folic acid lowered it.\"
   tamis evidence add claim --id c1 --task-id t1 --text \"Folic acid helps.\"
-  tamis evidence add edge --source-id f1 --target-id c1 --relation supports --nli-edge-confidence 0.9
+  tamis evidence add edge --source-id f1 --target-id c1 --relation supports
 
 A record replaces the whole record of the same name: a flag that you leave out empties its field."
 )]

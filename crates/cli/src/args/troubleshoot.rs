@@ -11,9 +11,9 @@ use tamis::troubleshoot::TroubleshootRequest;
 #[command(after_help = "\
 Examples:
   tamis troubleshoot --title \"Login fails after the update\" --body-file report.md
-  git log -1 --format=%B | tamis troubleshoot --title \"Build is broken\" --body-file -
+  git log -1 --format=%B | tamis troubleshoot --title \"Broken\" --body-file -
   tamis troubleshoot --issue 123 --markdown > context.md
-  tamis troubleshoot --title \"Crash at start\" --threshold 0.5 --json | jq '.sources'
+  tamis troubleshoot --title \"Crash at start\" --json | jq '.sources'
 
 Exit status: 0 found something, 1 found nothing, 2 an error.")]
 pub struct TroubleshootArguments {

@@ -17,6 +17,8 @@ pub(super) struct Plan {
     pub unchanged: u64,
     /// Those of them that are left out for their content, with the kind.
     pub left_out: Vec<(String, String)>,
+    /// Those of them whose text could not be read.
+    pub unread: Vec<DocumentState>,
 }
 
 impl Plan {
@@ -42,6 +44,8 @@ pub(super) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>
                 plan.unchanged += 1;
                 if is_left_out(&document.path, &document.collection) {
                     plan.left_out.push((document.path, document.role));
+                } else if document.collection == SKIPPED {
+                    plan.unread.push(document);
                 }
             }
             document => plan.read.push((file.clone(), document)),

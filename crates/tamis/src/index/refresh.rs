@@ -204,6 +204,9 @@ fn look<'a>(
     for (path, kind) in &plan.left_out {
         leave_out(index, source, path, kind, report);
     }
+    for DocumentState { path, collection, role, .. } in &plan.unread {
+        report.unread.extend(UnreadDocument::new(&source.namespace, path, collection, role));
+    }
     Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
 }
 

@@ -116,7 +116,7 @@ fn front_of(front: &str) -> Before<'_> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Meant {
     pub nearness: Nearness,
-    /// True if they are far away and nothing but the name speaks for them: the type of the value before it is unknown.
+    /// True if nothing but the name speaks for them: the type of the value before it is unknown.
     pub is_guess: bool,
     /// Positions among all definitions of the name.
     pub positions: Vec<usize>,
@@ -136,7 +136,7 @@ pub(super) fn meant(
     let (fitting, is_guess) = qualified(name, kind, before, site, defined, fitting);
     let nearest = fitting.iter().map(|&at| nearness(site, &defined[at])).min()?;
     let positions = fitting.into_iter().filter(|&at| nearness(site, &defined[at]) == nearest).collect();
-    Some(Meant { nearness: nearest, is_guess: is_guess && nearest == Nearness::Elsewhere, positions })
+    Some(Meant { nearness: nearest, is_guess, positions })
 }
 
 /// Returns `true` if code in the site's language can refer to a definition of that kind and language at all.
