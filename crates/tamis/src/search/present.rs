@@ -134,7 +134,7 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
 }
 
 /// Most entries below the line, with results above it and without.
-const BELOW: usize = 5;
+pub(crate) const BELOW: usize = 5;
 const BELOW_NOTHING: usize = 3;
 
 /// The least probability of an entry below results. What would read <1% is hardly ever what they lack.

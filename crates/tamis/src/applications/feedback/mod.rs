@@ -16,6 +16,7 @@ pub use opened::Opened;
 use crate::Error;
 use crate::access::{MOST_ALIKE, readable};
 use crate::handle::{Index, now_ms};
+use crate::search::BELOW;
 use serde::Serialize;
 pub use tamis_store::SearchSummary;
 use tamis_store::{RecordedSearch, UsageLog};
@@ -143,8 +144,11 @@ impl Feedback<'_> {
         let candidates = &search.candidates;
         let digits = !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit());
         if digits && wanted.len() < SHORTEST_PREFIX {
-            let rank = wanted.parse::<usize>().ok().filter(|rank| (1..=candidates.len()).contains(rank));
-            let allowed = match candidates.len() {
+            // Ranks go on below the line, as far as an answer names results there.
+            let shown = search.shown.as_ref().map_or(0, Vec::len).max(search.kept as usize);
+            let last = candidates.len().min(shown + BELOW);
+            let rank = wanted.parse::<usize>().ok().filter(|rank| (1..=last).contains(rank));
+            let allowed = match last {
                 0 => "the identifier of a passage: that search had no candidates".to_owned(),
                 count => format!("a rank from 1 to {count}, or the identifier of a passage"),
             };
