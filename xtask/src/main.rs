@@ -104,7 +104,7 @@ fn test() -> Result<()> {
 
 /// Runs the tests of the workspace and of the Python package, with a PostgreSQL if there can be one.
 fn tests() -> Result<()> {
-    // Tests wait for processes, files and servers more than they compute: with two for a core they take 12% less time.
+    // Tests wait for processes, files and servers more than they compute.
     let threads = 2 * std::thread::available_parallelism()?.get();
     let threads = format!("--test-threads={threads}");
     let tests = ["test", "--workspace", "--", &threads];

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, SourceState};
 use crate::import::Imported;
-use crate::index::{EmbeddingCacheStatus, Standing, UnreadDocument};
+use crate::index::{EmbeddingCacheStatus, SourceComparison, UnreadDocument};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ impl Index {
         let (mut notes, mut unread) = (Vec::new(), Vec::new());
         let mut sources = Vec::new();
         let mut summary = self.store.summary()?;
-        for Standing { source, state, stale, skipped: unlisted } in self.standings()? {
+        for SourceComparison { source, state, stale, skipped: unlisted } in self.comparisons()? {
             for (kind, files) in unlisted {
                 *skipped.entry(kind.to_owned()).or_default() += files;
             }

@@ -12,7 +12,7 @@ use tamis_eval::Metric;
 const EXAMPLES: &str = "\
 Examples:
   tamis eval scifact nq --model static
-  tamis eval scifact --cut background --cut background:lambda=0.8 --html r.html
+  tamis eval scifact --cut auto --cut background --foreign nq --html report.html
   tamis eval scifact --json > before.json    then, with another version:  tamis eval --compare before.json after.json
   tamis eval --run bm25.run --qrels qrels.txt
 

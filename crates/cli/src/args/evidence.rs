@@ -54,7 +54,7 @@ pub struct EvidenceExportArguments {
 Examples:
   tamis evidence add task --id t1 --question \"Does folic acid help?\"
   tamis evidence add page --id p1 --url https://example.org/trial --title Trial
-  tamis evidence add fragment --id f1 --page-id p1 --text \"Folic acid lowered it.\"
+  tamis evidence add fragment --id f1 --page-id p1 --text \"The risk fell by a third.\"
   tamis evidence add claim --id c1 --task-id t1 --text \"Folic acid helps.\"
   tamis evidence add edge --source-id f1 --target-id c1 --relation supports
 

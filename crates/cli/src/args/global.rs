@@ -24,7 +24,7 @@ pub struct Global {
     /// Keep the index in this PostgreSQL database, postgres://USER@HOST/DATABASE [environment: TAMIS_STORE_URL]
     #[arg(long, value_name = "URL", global = true, hide_short_help = true)]
     pub store: Option<String>,
-    /// Use colour: always, never, or auto, on a terminal unless NO_COLOR is set
+    /// Use colour: always, never, or auto (on a terminal, unless NO_COLOR is set)
     #[arg(
         long,
         value_name = "WHEN",

@@ -13,7 +13,8 @@ use std::path::PathBuf;
     after_help = "\
 Examples:
   tamis import issues issues.json comments.json    pages of GitHub's API, `gh issue list --json`, GitLab's export, …
-  gh issue list --state all --limit 1000 --json number,title,body,state > i.json
+  gh issue list --state all --limit 1000 \\
+      --json number,title,body,state,url,updatedAt,comments | tamis import issues -
   tamis import github OWNER/REPO                   a repository's issues, live; later only the changes
   tamis import wiki dump.xml                       the pages of a MediaWiki
   tamis import conversations session.jsonl         a log of turns: time, speaker, text

@@ -67,7 +67,7 @@ memory.cut says otherwise. `tamis remember` adds a note.";
         flag.help("Show N lines around the best line of each note, and N turns around that of each conversation, 0 to 500")
     }),
     mut_arg("cut", |flag| {
-        flag.help("Choose where relevance ends (the methods stand below); off keeps everything [default: memory.cut, top_score]")
+        flag.help("Choose where relevance ends (the methods are named below); off keeps everything [default: memory.cut, top_score]")
     })
 )]
 pub struct RecallArguments {

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 Examples:
   tamis setup hook install      update the index after each commit and checkout
   tamis setup trust             allow what this project's configuration asks for
-  tamis setup completions fish > ~/.config/fish/completions/tamis.fish
+  tamis completions bash > ~/.local/share/bash-completion/completions/tamis
   tamis setup man ~/.local/share/man/man1
 
 Each also works without `setup`, as in `tamis hook`.")]

@@ -11,7 +11,7 @@ use tamis::troubleshoot::TroubleshootRequest;
 #[command(after_help = "\
 Examples:
   tamis troubleshoot --title \"Login fails after the update\" --body-file report.md
-  git log -1 --format=%B | tamis troubleshoot --title \"Broken\" --body-file -
+  git log -1 --format=%B | tamis troubleshoot --title \"Build fails\" --body-file -
   tamis troubleshoot --issue 123 --markdown > context.md
   tamis troubleshoot --title \"Crash at start\" --json | jq '.sources'
 

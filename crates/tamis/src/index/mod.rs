@@ -27,7 +27,7 @@ pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embed
 pub(crate) use model_input::model_input;
 pub(crate) use publish::publish_store;
 pub(crate) use read::{attributes, is_file, passages};
-pub(crate) use refresh::{SPLITTER, Standing};
+pub(crate) use refresh::{SPLITTER, SourceComparison};
 pub use report::{RunReport, SourceReport, UnreadDocument};
 pub use run_options::RunOptions;
 pub(crate) use sources::import_state_property;
@@ -228,12 +228,12 @@ impl Index {
     /// # Errors
     /// A source or the store cannot be read.
     pub fn stale(&self) -> Result<u64, Error> {
-        Ok(self.standings()?.iter().map(|standing| standing.stale).sum())
+        Ok(self.comparisons()?.iter().map(|one| one.stale).sum())
     }
 
     /// Compares each source with its tree.
-    pub(crate) fn standings(&self) -> Result<Vec<Standing<'_>>, Error> {
-        refresh::standings(self)
+    pub(crate) fn comparisons(&self) -> Result<Vec<SourceComparison<'_>>, Error> {
+        refresh::comparisons(self)
     }
 }
 

@@ -32,7 +32,7 @@ const PUBLISHING_SHARE: u32 = 10;
 pub(crate) const SPLITTER: &str = "8";
 
 /// A source beside its tree.
-pub(crate) struct Standing<'a> {
+pub(crate) struct SourceComparison<'a> {
     pub source: &'a Source,
     pub state: SourceState,
     /// Number of files that differ from the index.
@@ -42,8 +42,8 @@ pub(crate) struct Standing<'a> {
 }
 
 /// Compares each source with its tree, without changing anything.
-pub(super) fn standings(index: &Index) -> Result<Vec<Standing<'_>>, Error> {
-    let mut standings = Vec::new();
+pub(super) fn comparisons(index: &Index) -> Result<Vec<SourceComparison<'_>>, Error> {
+    let mut comparisons = Vec::new();
     for (source, state, found) in listed(index) {
         let found = found?;
         let stale = match &found {
@@ -51,9 +51,9 @@ pub(super) fn standings(index: &Index) -> Result<Vec<Standing<'_>>, Error> {
             None => 0,
         };
         let skipped = found.map(|found| found.skipped).unwrap_or_default();
-        standings.push(Standing { source, state, stale, skipped });
+        comparisons.push(SourceComparison { source, state, stale, skipped });
     }
-    Ok(standings)
+    Ok(comparisons)
 }
 
 /// Publishes and embeds the committed documents, without reading the tree. The caller holds the right to write.

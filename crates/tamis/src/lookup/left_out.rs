@@ -65,7 +65,7 @@ pub(crate) fn reason(path: &str, skip: &str) -> String {
         "symlink" => return "it is a symbolic link, and none is followed".to_owned(),
         "work_tree" => return "it is in a further work tree of the same repository".to_owned(),
         "name_not_utf8" => return "its name is not UTF-8".to_owned(),
-        // Text, but text that draws.
+        // An SVG is text that holds a picture.
         "binary" if path.to_lowercase().ends_with(".svg") => return "it is a picture".to_owned(),
         "binary" => return "it is binary".to_owned(),
         "empty" => return "it is empty".to_owned(),

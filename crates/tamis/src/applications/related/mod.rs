@@ -334,7 +334,7 @@ impl RelatedFinder<'_> {
                 occurrences = counts;
             } else if let Some(more) = counts.map(|counts| counts.unresolved_lines).filter(|&more| more > 0) {
                 let lines = if more == 1 { "1 more line holds".to_owned() } else { format!("{more} more lines hold") };
-                notes.push(format!("{lines} the name, perhaps to use it (listed by reference)"));
+                notes.push(format!("{lines} the name and may use it; asking by reference lists them"));
             }
             if referenced_by.len() > limit {
                 notes.push(format!("not shown: {} more uses of it", referenced_by.len() - limit));
