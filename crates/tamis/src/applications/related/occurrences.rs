@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tamis_store::PassageId;
 
-/// Files whose lines are counted in a limited time. A name of more is a word of the language, and its count says nothing.
-const MOST_COUNTED: u64 = 100;
+/// Files whose lines are counted in a limited time. A name of more is an everyday word, and its count says nothing.
+const MOST_COUNTED: u64 = 20;
 
 /// Names of one passage that are looked for.
 const MOST_NAMES: usize = 4;
