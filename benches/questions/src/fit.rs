@@ -1,40 +1,43 @@
-//! Fits the model of relevance of `tamis-rank` to the evidence of many questions, and says how well it does on what it was not fitted to.
+//! Fits the models of relevance of `tamis-rank` to the evidence of many questions, and says how well they do on what they were not fitted to.
 //!
-//! The model is a logistic regression for each set of legs, with a small ridge. A question counts the same whatever the length of its
-//! list, the first entries of a list count more than the deep ones, and each family of questions has its weight: the mixture decides what the model is
-//! good at.
+//! Each basis has three models. *Is there an answer?* is a logistic regression over lists. *Which entry?* is a conditional logit over the
+//! entries of the lists that hold an answer, with two weights for each piece of evidence: one where words cover the question, one where
+//! they do not. *Together* is a logistic regression over entries. Families of questions have equal weights, whatever their size, and so
+//! have the same questions put to a corpus that cannot answer them.
 
-mod judging;
+mod regression;
+mod report;
+
+pub use report::left_out;
 
 use anyhow::{Context, Result, ensure};
+use regression::{Lists, Samples, conditional, dot, logistic};
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis_cut::{Auto, Gate, Pool};
-use tamis_rank::{FEATURES, probability};
+use tamis_rank::{ENTRY_FEATURES, JOINT_FEATURES, LIST_FEATURES, joint_values};
 
-/// Weights of the families. A collection is a family of its own.
+/// The weight of each family of questions; others have 1. A judged collection is a family of its own.
 const FAMILIES: [(&str, f64); 5] =
-    [("other words", 3.0), ("lists", 2.0), ("commits", 2.0), ("own words", 1.5), ("exact", 1.0)];
-const COLLECTION: f64 = 0.12;
+    [("exact", 0.5), ("own words", 0.7), ("paraphrased", 2.0), ("words", 2.0), ("reports", 1.5)];
+const COLLECTION: f64 = 0.25;
 
-/// The power by which deeper entries count less.
-const DEPTH: f64 = 1.2;
+/// The beginning of the name of a family of questions that are put to a corpus that cannot answer them.
+pub(crate) const FOREIGN: &str = "foreign ";
 
-/// The ridge, in relation to the weight of all entries.
-const RIDGE: f64 = 1e-3;
+/// The power by which deeper entries count less in the joint model.
+const DEPTH: f64 = 0.7;
 
-/// Parts into which the lists are divided for cross-validation.
-const FOLDS: usize = 5;
-
-/// The evidence on the entries of one question.
+/// The evidence on the list of one question.
 #[derive(Debug, Deserialize)]
 pub struct Evidence {
     family: String,
     list: String,
     topic: String,
-    #[serde(default)]
-    late_weight: Option<f64>,
+    basis: String,
+    covered: f64,
+    evidence: BTreeMap<String, f64>,
+    /// The entries in the order of their scores.
     entries: Vec<Entry>,
 }
 
@@ -44,26 +47,83 @@ struct Entry {
     evidence: BTreeMap<String, f64>,
 }
 
-/// A table of weights: its name in the source, what it is for, and the beginnings of the names of features that it does not read.
+impl Evidence {
+    /// The family of a question; each collection is one.
+    fn family(&self) -> &str {
+        if self.family == "collections" { &self.list } else { &self.family }
+    }
+
+    fn is_answered(&self) -> bool {
+        self.topic == "answerable" && self.entries.iter().any(|entry| entry.relevant)
+    }
+
+    fn weight(&self) -> f64 {
+        let family = self.family.strip_prefix(FOREIGN).unwrap_or(&self.family);
+        let known = FAMILIES.iter().find(|(name, _)| *name == family).map(|(_, weight)| *weight);
+        if family == "collections" { COLLECTION } else { known.unwrap_or(1.0) }
+    }
+}
+
+/// A set of models: its name in the source, what it is for, the basis whose evidence it is fitted to, and parts of the names of features
+/// that it does not read.
 struct Table {
     name: &'static str,
     about: &'static str,
+    basis: &'static str,
     leaves_out: &'static [&'static str],
 }
 
-const TABLES: [Table; 4] = [
-    Table { name: "LATE", about: "Words, meaning, and the late vectors of the first entries.", leaves_out: &[] },
-    Table { name: "SCORES", about: "Words and meaning.", leaves_out: &["late"] },
-    Table { name: "WORDS", about: "Words alone.", leaves_out: &["late", "similarity", "shortfall"] },
+const TABLES: [Table; 5] = [
+    Table {
+        name: "WORDS",
+        about: "Words alone.",
+        basis: "on_demand",
+        leaves_out: &["similarity", "on_demand", "background", "both"],
+    },
     Table {
         name: "MEANING",
         about: "Meaning alone.",
-        leaves_out: &["late", "coverage", "required", "words", "exact", "shortfall"],
+        basis: "on_demand",
+        leaves_out: &["on_demand", "coverage", "both", "required", "exact", "missing"],
+    },
+    Table {
+        name: "SCORES",
+        about: "Words, and meaning by the quick model.",
+        basis: "on_demand",
+        leaves_out: &["on_demand"],
+    },
+    Table {
+        name: "ON_DEMAND",
+        about: "The same, and the better model on the first candidates.",
+        basis: "on_demand",
+        leaves_out: &[],
+    },
+    Table {
+        name: "EMBEDDED",
+        about: "Words, and meaning by the better model.",
+        basis: "embedded",
+        leaves_out: &["on_demand"],
     },
 ];
 
-/// The bias and the weight of each feature.
-type Weights = (f64, Vec<f64>);
+/// The tables that the report is about.
+const REPORTED: [usize; 3] = [2, 3, 4];
+
+/// The fitted models of one table.
+struct Models {
+    list: (f64, Vec<f64>),
+    covered: Vec<f64>,
+    uncovered: Vec<f64>,
+    joint: (f64, Vec<f64>),
+}
+
+/// What models say of a list: whether it holds an answer, the value of each entry, and its probability.
+struct Predicted<'e> {
+    evidence: &'e Evidence,
+    answer: f64,
+    values: Vec<f64>,
+    probabilities: Vec<f64>,
+}
 
 /// Reads evidence, one question a line.
 ///
@@ -80,318 +140,114 @@ pub fn read(text: &str) -> Result<Vec<Evidence>> {
 /// There is too little evidence.
 pub fn source(all: &[Evidence]) -> Result<String> {
     ensure!(all.len() >= 100, "{} questions are too few to fit anything", all.len());
-    let all: Vec<&Evidence> = all.iter().collect();
     let mut source =
-        "//! The weights of the model of relevance. `cargo xtask fit` writes this file.\n\nuse super::Weights;\n"
-            .to_owned();
+        "//! The weights of the models of relevance. `cargo xtask fit` writes this file.\n\nuse super::Models;\n".to_owned();
+    let list = |names: &[&str], weights: &[f64]| -> String {
+        let line = |(name, weight): (&&str, &f64)| format!("        {weight:.4}, // {name}\n");
+        names.iter().zip(weights).map(line).collect()
+    };
     for table in &TABLES {
-        let (bias, weights) = fit(&all, table);
-        let Table { name, about, .. } = table;
+        let of_basis: Vec<&Evidence> = all.iter().filter(|evidence| evidence.basis == table.basis).collect();
+        let Models { list: (list_bias, list_weights), covered, uncovered, joint: (joint_bias, joint_weights) } =
+            fit(&of_basis, table);
         let _ = write!(
             source,
-            "\n/// {about}\n#[rustfmt::skip]\npub(super) const {name}: Weights = Weights {{\n    bias: {bias:.4},\n    features: [\n"
+            "\n/// {}\n#[rustfmt::skip]\npub(super) const {}: Models = Models {{\n    list: ({list_bias:.4}, [\n{}    ]),\n    covered: [\n{}    ],\n    uncovered: [\n{}    ],\n    joint: ({joint_bias:.4}, [\n{}    ]),\n}};\n",
+            table.about,
+            table.name,
+            list(&LIST_FEATURES, &list_weights),
+            list(&ENTRY_FEATURES, &covered),
+            list(&ENTRY_FEATURES, &uncovered),
+            list(&JOINT_FEATURES, &joint_weights),
         );
-        for (feature, weight) in FEATURES.iter().zip(weights) {
-            let _ = writeln!(source, "        {weight:.4}, // {feature}");
-        }
-        source += "    ],\n};\n";
     }
     Ok(source)
 }
 
-/// The log odds that a model gave to the entries of each question.
-type Predicted<'e> = Vec<(&'e Evidence, Vec<f64>)>;
-
-/// Predicts all questions by models that were not fitted to their lists (`by_family`: to their whole families).
-fn predicted(all: &[Evidence], by_family: bool) -> Predicted<'_> {
-    let group = |evidence: &Evidence| match by_family {
-        true => family(evidence).to_owned(),
-        // All questions to one tree are left out together.
-        false => {
-            (evidence.list.bytes().fold(0_usize, |sum, byte| 31 * sum % 65_521 + usize::from(byte)) % FOLDS).to_string()
-        }
-    };
-    let groups: BTreeSet<String> = all.iter().map(group).collect();
-    let mut predicted = Vec::new();
-    for left in &groups {
-        let rest: Vec<&Evidence> = all.iter().filter(|evidence| group(evidence) != *left).collect();
-        let (late, scores) = (fit(&rest, &TABLES[0]), fit(&rest, &TABLES[1]));
-        for evidence in all.iter().filter(|evidence| group(evidence) == *left) {
-            let weight = evidence.late_weight.unwrap_or(0.0);
-            let log_odds = |entry: &Entry| {
-                let values = values(entry);
-                let odds = |(bias, weights): &Weights| bias + dot(weights, &values);
-                weight * odds(&late) + (1.0 - weight) * odds(&scores)
-            };
-            predicted.push((evidence, evidence.entries.iter().map(log_odds).collect()));
-        }
-    }
-    predicted
+/// The positions of the features that a table reads.
+fn read_by(table: &Table, features: &[&str]) -> Vec<usize> {
+    (0..features.len()).filter(|&at| !table.leaves_out.iter().any(|part| features[at].contains(part))).collect()
 }
 
-/// Returns tables of how a fitted model does on lists (`by_family`: on whole families) that it was not fitted to, and of what judgements
-/// of some of their answers change in the others.
-#[must_use]
-pub fn left_out(all: &[Evidence], by_family: bool) -> String {
-    let all = predicted(all, by_family);
-    let mut predicted: BTreeMap<&str, Vec<(&Evidence, Vec<f64>)>> = BTreeMap::new();
-    for (evidence, log_odds) in &all {
-        let probabilities = log_odds.iter().copied().map(probability).collect();
-        predicted.entry(family(evidence)).or_default().push((evidence, probabilities));
-    }
-    let mut table = format!(
-        "{:<20}{:>10}{:>8}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>18}\n",
-        "family",
-        "questions",
-        "first",
-        "MRR",
-        "above",
-        "visible",
-        "kept",
-        "empty",
-        "near",
-        "far",
-        "error",
-        "best: 10, 50, 90%"
-    );
-    for (family, questions) in &predicted {
-        let _ = writeln!(table, "{family:<20}{}", Left::of(questions));
-    }
-    table + "\n" + &judging::table(&all)
+fn chosen(evidence: &BTreeMap<String, f64>, features: &[&str], reads: &[usize]) -> Vec<f64> {
+    reads.iter().map(|&at| evidence.get(features[at]).copied().unwrap_or(0.0)).collect()
 }
 
-/// How a model does on a family.
-#[derive(Default)]
-struct Left {
-    questions: usize,
-    first: f64,
-    reciprocal_rank: f64,
-    above: f64,
-    visible: f64,
-    kept: f64,
-    empty: f64,
-    near: Option<f64>,
-    far: Option<f64>,
-    error: f64,
-    best: [f64; 3],
+/// The values of an entry, once by how far words cover the question and once by how far they do not.
+fn twice(values: &[f64], covered: f64) -> Vec<f64> {
+    let times = |share: f64| values.iter().map(move |value| share * value);
+    times(covered).chain(times(1.0 - covered)).collect()
 }
 
-/// Entries below the line that an answer shows, where something is above it and where nothing is.
-const BELOW: usize = 5;
-const NEAREST: usize = 3;
-
-impl Left {
-    fn of(questions: &[(&Evidence, Vec<f64>)]) -> Left {
-        let mut left = Left { questions: questions.len(), ..Left::default() };
-        let (mut best, mut bins, mut shown) = (Vec::new(), [(0.0, 0.0); 10], 0.0);
-        let mut answered: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-        for (evidence, probabilities) in questions {
-            let mut order: Vec<usize> = (0..probabilities.len()).collect();
-            order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]).then(a.cmp(&b)));
-            let keep = kept(order.iter().map(|&at| probabilities[at]).collect());
-            for &at in &order[..keep] {
-                let bin: &mut (f64, f64) = &mut bins[((10.0 * probabilities[at]) as usize).min(9)];
-                bin.0 += probabilities[at];
-                bin.1 += f64::from(u8::from(evidence.entries[at].relevant));
-                shown += 1.0;
-            }
-            if evidence.topic != "answerable" {
-                let (all, some) = answered.entry(evidence.topic.as_str()).or_default();
-                *all += 1.0;
-                *some += f64::from(u8::from(keep > 0));
-                continue;
-            }
-            best.push(order.first().map_or(0.0, |&at| probabilities[at]));
-            left.kept += keep as f64;
-            left.empty += f64::from(u8::from(keep == 0));
-            if let Some(place) = order.iter().position(|&at| evidence.entries[at].relevant) {
-                let counts = |holds: bool| f64::from(u8::from(holds));
-                left.first += counts(place == 0);
-                left.reciprocal_rank += 1.0 / (place + 1) as f64;
-                left.above += counts(place < keep);
-                left.visible += counts(place < if keep == 0 { NEAREST } else { keep + BELOW });
-            }
-        }
-        best.sort_by(f64::total_cmp);
-        let count = best.len().max(1) as f64;
-        let Left { first, reciprocal_rank, above, visible, kept, empty, .. } = &mut left;
-        [first, reciprocal_rank, above, visible, kept, empty].into_iter().for_each(|sum| *sum /= count);
-        let share = |topic: &str| answered.get(topic).map(|(all, some)| some / all);
-        (left.near, left.far) = (share("near"), share("far"));
-        left.error = bins.iter().map(|(said, so): &(f64, f64)| (said - so).abs()).sum::<f64>() / f64::max(shown, 1.0);
-        left.best = [10, 50, 90].map(|percent| best.get(best.len() * percent / 100).copied().unwrap_or(0.0));
-        left
-    }
+/// Spreads the weights of some features over all of them.
+fn spread(reads: &[usize], weights: &[f64], features: usize) -> Vec<f64> {
+    let mut all = vec![0.0; features];
+    reads.iter().zip(weights).for_each(|(&at, &weight)| all[at] = weight);
+    all
 }
 
-/// The number of entries of these probabilities, best first, that a search keeps.
-fn kept(probabilities: Vec<f64>) -> usize {
-    let Ok(pool) = Pool::scores(vec![0.0; probabilities.len()]) else { return 0 };
-    let pool = pool.with_probabilities(probabilities);
-    Gate::default().cut(&tamis_cut::Evidence::default(), &Auto::default(), &pool).keep
-}
-
-impl std::fmt::Display for Left {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Left {
-            questions,
-            first,
-            reciprocal_rank,
-            above,
-            visible,
-            kept,
-            empty,
-            error,
-            best: [low, middle, high],
-            ..
-        } = self;
-        let share = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.2}"));
-        let (near, far, best) = (share(self.near), share(self.far), format!("{low:.2} {middle:.2} {high:.2}"));
-        write!(
-            f,
-            "{questions:>10}{first:>8.3}{reciprocal_rank:>8.3}{above:>8.2}{visible:>9.2}{kept:>8.1}{empty:>8.2}{near:>8}{far:>8}{error:>8.3}{best:>18}"
-        )
-    }
-}
-
-/// The family of a question; each collection is one.
-fn family(evidence: &Evidence) -> &str {
-    if evidence.family == "collections" { &evidence.list } else { &evidence.family }
-}
-
-fn values(entry: &Entry) -> Vec<f64> {
-    FEATURES.iter().map(|name| entry.evidence.get(*name).copied().unwrap_or(0.0)).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// One entry as the regression reads it.
-struct Sample {
-    values: Vec<f64>,
-    relevant: f64,
-    weight: f64,
-}
-
-/// Fits one table.
-fn fit(all: &[&Evidence], table: &Table) -> Weights {
+/// Fits the models of one table.
+fn fit(all: &[&Evidence], table: &Table) -> Models {
     let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
-    all.iter().for_each(|evidence| *counts.entry(family(evidence)).or_default() += 1.0);
-    let is_late = table.leaves_out.is_empty();
-    let reads: Vec<usize> = (0..FEATURES.len())
-        .filter(|&at| !table.leaves_out.iter().any(|start| FEATURES[at].starts_with(start)))
-        .collect();
-    let mut samples = Vec::new();
+    all.iter().for_each(|evidence| *counts.entry(evidence.family()).or_default() += 1.0);
+    let weight = |evidence: &Evidence| 1000.0 * evidence.weight() / counts[evidence.family()];
+    let of_list = read_by(table, &LIST_FEATURES);
+    let of_entry = read_by(table, &ENTRY_FEATURES);
+
+    let mut samples = Samples::default();
+    let mut lists = Lists::default();
     for evidence in all {
-        let share = if is_late { evidence.late_weight.unwrap_or(0.0) } else { 1.0 };
-        let of_family =
-            FAMILIES.iter().find(|(name, _)| *name == evidence.family).map_or(COLLECTION, |(_, weight)| *weight);
-        let weight = 1000.0 * share * of_family / counts[family(evidence)];
-        if weight <= 0.0 {
-            continue;
-        }
-        for entry in &evidence.entries {
-            let values = values(entry);
-            samples.push(Sample {
-                values: reads.iter().map(|&at| values[at]).collect(),
-                relevant: f64::from(u8::from(entry.relevant)),
-                // The list is in the order of the model before. The place by scores is a feature, as its logarithm.
-                weight: weight / entry.evidence.get("rank").map_or(1.0, |rank| rank.exp()).powf(DEPTH),
-            });
+        samples.values.push(chosen(&evidence.evidence, &LIST_FEATURES, &of_list));
+        samples.labels.push(f64::from(u8::from(evidence.is_answered())));
+        samples.weights.push(weight(evidence));
+        if evidence.is_answered() {
+            let row = |entry: &Entry| {
+                let values = chosen(&entry.evidence, &ENTRY_FEATURES, &of_entry);
+                (twice(&values, evidence.covered), entry.relevant)
+            };
+            lists.lists.push(evidence.entries.iter().map(row).collect());
+            lists.weights.push(weight(evidence));
         }
     }
-    let (bias, fitted) = regression(&samples, reads.len());
-    let mut weights = vec![0.0; FEATURES.len()];
-    reads.iter().zip(fitted).for_each(|(&at, weight)| weights[at] = weight);
-    (bias, weights)
+    let (bias, list_weights) = logistic(&samples);
+    let both = conditional(&lists);
+    let (covered, uncovered) = both.split_at(of_entry.len());
+    let mut models = Models {
+        list: (bias, spread(&of_list, &list_weights, LIST_FEATURES.len())),
+        covered: spread(&of_entry, covered, ENTRY_FEATURES.len()),
+        uncovered: spread(&of_entry, uncovered, ENTRY_FEATURES.len()),
+        joint: (0.0, vec![0.0; JOINT_FEATURES.len()]),
+    };
+    let mut joint = Samples::default();
+    for evidence in all {
+        let (answer, values) = models.read(evidence);
+        for (entry, values) in evidence.entries.iter().zip(joint_values(answer, &values)) {
+            joint.labels.push(f64::from(u8::from(entry.relevant && evidence.topic == "answerable")));
+            // The place is a feature, as its logarithm.
+            joint.weights.push(weight(evidence) / values[3].exp().powf(DEPTH));
+            joint.values.push(values.to_vec());
+        }
+    }
+    models.joint = logistic(&joint);
+    models
 }
 
-/// Weighted logistic regression by Newton's method, on standardized values.
-fn regression(samples: &[Sample], features: usize) -> Weights {
-    let total: f64 = samples.iter().map(|sample| sample.weight).sum();
-    let mean = |of: &dyn Fn(&Sample) -> f64| samples.iter().map(|s| s.weight * of(s)).sum::<f64>() / total;
-    let means: Vec<f64> = (0..features).map(|at| mean(&|s| s.values[at])).collect();
-    let spreads: Vec<f64> =
-        (0..features).map(|at| mean(&|s| (s.values[at] - means[at]).powi(2)).sqrt() + 1e-9).collect();
-    let size = features + 1;
-    let mut weights = vec![0.0; size];
-    for _ in 0..40 {
-        let mut gradient = vec![0.0; size];
-        let mut hessian = vec![vec![0.0; size]; size];
-        let mut standardized = vec![1.0; size];
-        for sample in samples {
-            for at in 0..features {
-                standardized[at] = (sample.values[at] - means[at]) / spreads[at];
-            }
-            let probability = 1.0 / (1.0 + (-dot(&weights, &standardized)).exp());
-            let (error, curve) =
-                (sample.weight * (probability - sample.relevant), sample.weight * probability * (1.0 - probability));
-            for row in 0..size {
-                gradient[row] += error * standardized[row];
-                let scaled = curve * standardized[row];
-                for column in 0..=row {
-                    hessian[row][column] += scaled * standardized[column];
-                }
-            }
-        }
-        for at in 0..features {
-            gradient[at] += RIDGE * total * weights[at];
-            hessian[at][at] += RIDGE * total;
-        }
-        let step = solved(hessian, gradient);
-        weights.iter_mut().zip(&step).for_each(|(weight, step)| *weight -= step);
-        if step.iter().all(|step| step.abs() < 1e-8) {
-            break;
-        }
-    }
-    let raw: Vec<f64> = (0..features).map(|at| weights[at] / spreads[at]).collect();
-    (weights[features] - dot(&raw, &means), raw)
-}
-
-/// Solves `matrix · x = right` for a symmetric, positive matrix, of which the lower half is given (Cholesky).
-fn solved(mut matrix: Vec<Vec<f64>>, right: Vec<f64>) -> Vec<f64> {
-    let size = right.len();
-    for row in 0..size {
-        for column in 0..=row {
-            let sum: f64 = (0..column).map(|at| matrix[row][at] * matrix[column][at]).sum();
-            let rest = matrix[row][column] - sum;
-            matrix[row][column] = if row == column { rest.max(1e-12).sqrt() } else { rest / matrix[column][column] };
-        }
-    }
-    let mut x = right;
-    for row in 0..size {
-        let sum: f64 = (0..row).map(|at| matrix[row][at] * x[at]).sum();
-        x[row] = (x[row] - sum) / matrix[row][row];
-    }
-    for row in (0..size).rev() {
-        let sum: f64 = (row + 1..size).map(|at| matrix[at][row] * x[at]).sum();
-        x[row] = (x[row] - sum) / matrix[row][row];
-    }
-    x
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_regression_finds_the_weights_that_made_the_labels() {
-        let mut samples = Vec::new();
-        for step in 0..2000 {
-            let (x, y) = (f64::from(step % 40) / 10.0 - 2.0, f64::from(step % 7) / 3.0 - 1.0);
-            let probability = 1.0 / (1.0 + (-(0.5 + 1.2 * x - 0.8 * y)).exp());
-            for (relevant, weight) in [(1.0, probability), (0.0, 1.0 - probability)] {
-                samples.push(Sample { values: vec![x, y], relevant, weight });
-            }
-        }
-        let (bias, weights) = regression(&samples, 2);
-        assert!((bias - 0.5).abs() < 0.02 && (weights[0] - 1.2).abs() < 0.02 && (weights[1] + 0.8).abs() < 0.02);
+impl Models {
+    /// The log odds of an answer, and the value of each entry.
+    fn read(&self, evidence: &Evidence) -> (f64, Vec<f64>) {
+        let all = |features: &[&str]| (0..features.len()).collect::<Vec<_>>();
+        let of_list = chosen(&evidence.evidence, &LIST_FEATURES, &all(&LIST_FEATURES));
+        let entry = |entry: &Entry| {
+            let values = chosen(&entry.evidence, &ENTRY_FEATURES, &all(&ENTRY_FEATURES));
+            evidence.covered * dot(&self.covered, &values) + (1.0 - evidence.covered) * dot(&self.uncovered, &values)
+        };
+        (self.list.0 + dot(&self.list.1, &of_list), evidence.entries.iter().map(entry).collect())
     }
 
-    #[test]
-    fn a_system_is_solved() {
-        let x = solved(vec![vec![4.0, 0.0], vec![2.0, 3.0]], vec![2.0, -1.0]);
-        assert!((4.0 * x[0] + 2.0 * x[1] - 2.0).abs() < 1e-12 && (2.0 * x[0] + 3.0 * x[1] + 1.0).abs() < 1e-12);
+    fn predict<'e>(&self, evidence: &'e Evidence) -> Predicted<'e> {
+        let (answer, values) = self.read(evidence);
+        let joint = |read: [f64; JOINT_FEATURES.len()]| tamis_rank::probability(self.joint.0 + dot(&self.joint.1, &read));
+        let probabilities = joint_values(answer, &values).into_iter().map(joint).collect();
+        Predicted { evidence, answer, values, probabilities }
     }
 }

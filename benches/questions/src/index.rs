@@ -81,7 +81,15 @@ impl IndexedTree {
     /// # Errors
     /// The index cannot be opened.
     pub fn open(&self) -> Result<Index> {
-        let mut flags = self.model.settings().to_vec();
+        self.open_for(self.model)
+    }
+
+    /// Opens the index to be searched with another model, whose vectors it has.
+    ///
+    /// # Errors
+    /// The index cannot be opened.
+    pub fn open_for(&self, model: Model) -> Result<Index> {
+        let mut flags = model.settings().to_vec();
         if self.notes {
             flags.push(("index.notes", "*.md"));
         }

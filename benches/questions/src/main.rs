@@ -17,13 +17,14 @@ Usage: cargo xtask questions [OPTIONS]
        cargo xtask fit [OPTIONS]
 
 Asks lists of questions with known answers, and prints how they were served: on an index that recorded nothing, and after
-200 other questions. `fit` fits the model of relevance to the evidence on their answers, and writes its weights.
+200 other questions. `fit` fits the models of relevance to the evidence on their answers, and writes its weights.
 
   --tree NAME    only this list; may be repeated (default: all)
   --model NAME   static, late (the better model reads the best passages of each search) or minilm (it has read all); may be
                  repeated (default: static and late)
   --questions DIR, --trees DIR      lists kept elsewhere, and the trees that they ask (skipped where absent)
-  --collections DIR, --histories DIR   for fit: judged collections, and checkouts with their history
+  --words DIR, --reports FILE, --collections DIR, --histories DIR   for fit: queries in the code's own words, pasted reports,
+                                    judged collections, and checkouts with their history
   --evidence FILE                   for fit: write the evidence to a file, or read it if there is one
   --cold         skip the questions after others
   --exact        ask for the names and messages of the trees of source code instead
@@ -104,7 +105,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Fits the model of relevance, prints how it does on what was left out, and writes its weights.
+/// Fits the models of relevance, prints how it does on what was left out, and writes its weights.
 fn fit_weights(arguments: &Arguments) -> Result<()> {
     let path = match &arguments.evidence {
         Some(path) => path.clone(),
@@ -155,6 +156,8 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--model" => arguments.models.push(value()?.parse()?),
             "--questions" => arguments.places.questions = value()?.into(),
             "--trees" => arguments.places.trees = value()?.into(),
+            "--words" => arguments.places.words = value()?.into(),
+            "--reports" => arguments.places.reports = value()?.into(),
             "--collections" => arguments.places.collections = value()?.into(),
             "--histories" => arguments.places.histories = value()?.into(),
             "--evidence" => arguments.evidence = Some(value()?.into()),

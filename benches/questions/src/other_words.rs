@@ -39,6 +39,45 @@ pub fn place(list: &List) -> Place {
     }
 }
 
+/// A query in the code's own words.
+#[derive(Deserialize)]
+struct Query {
+    tree: String,
+    ask: String,
+    expect: Vec<String>,
+}
+
+/// Reads queries in the code's own words: `questions.jsonl`, and `repositories.tsv` with the folder of each repository that is searched.
+/// A query whose files are not in the checkout is left out.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn queries_by_repository(directory: &Path, checkouts: &Path) -> Result<Vec<List>> {
+    let Ok(table) = fs::read_to_string(directory.join("repositories.tsv")) else { return Ok(Vec::new()) };
+    let text = fs::read_to_string(directory.join("questions.jsonl"))?;
+    let parse = |line: &str| -> Result<Query> { serde_json::from_str(line).with_context(|| line.to_owned()) };
+    let queries = text.lines().filter(|line| !line.is_empty()).map(parse).collect::<Result<Vec<Query>>>()?;
+    let mut lists = Vec::new();
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let [name, .., folder] = cells[..] else { continue };
+        let folder = if folder == "None" { "" } else { folder };
+        let root = checkouts.join(name).join(folder);
+        let under = |file: &String| {
+            let file = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
+            root.join(file).is_file().then(|| file.to_owned())
+        };
+        let questions = queries.iter().filter(|query| query.tree == name).filter_map(|query| {
+            let expect: Vec<String> = query.expect.iter().filter_map(under).collect();
+            (!expect.is_empty()).then(|| Question::answered_by(&query.ask, expect))
+        });
+        let questions = questions.collect();
+        let source = Source::Directory { path: root, notes: false };
+        lists.push(List { about: format!("queries to {name}"), name: format!("words/{name}"), source, questions });
+    }
+    Ok(lists)
+}
+
 fn list(path: &Path, trees: &Path) -> Result<List> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let parse = |line: &str| -> Result<Line> {

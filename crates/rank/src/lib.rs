@@ -29,8 +29,8 @@
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
 //! - [`representative`] chooses the passage that stands for an entry, and [`is_empty_comment`] and its like find texts that say nothing
 //!   by themselves.
-//! - [`relevance()`] weighs all evidence on an entry and says how likely it answers the query, and [`Shift`] learns from judgements how
-//!   the odds of one collection differ.
+//! - [`relevance()`] weighs all evidence on a list: whether it holds an answer, and how likely each entry is one. [`ProperNames`] finds the
+//!   names in a query, and [`Shift`] learns from judgements how the odds of one collection differ.
 //! - [`LEAN_FACTOR`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
@@ -52,6 +52,7 @@ mod literal;
 mod near_copies;
 mod path_names;
 mod phrasings;
+mod proper_names;
 mod recency;
 mod relevance;
 mod representative;
@@ -73,10 +74,11 @@ pub use literal::{LiteralRun, LiteralText};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
+pub use proper_names::ProperNames;
 pub use recency::Recency;
 pub use relevance::{
-    EntryFeatures, EvidencePart, FEATURES, JudgedEntry, Legs, QueryFeatures, Shift, WeighedEvidence, late_weight,
-    probability, relevance,
+    Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, QueryFeatures,
+    Relevance, Shift, WeighedEvidence, joint_values, probability, relevance,
 };
 pub use representative::{NAMED, Standing, representative};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};

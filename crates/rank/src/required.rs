@@ -203,7 +203,7 @@ fn is_mark(character: char) -> bool {
 }
 
 /// The letters and digits of a name in lower case.
-fn squashed(name: &str) -> String {
+pub(crate) fn squashed(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -1,17 +1,25 @@
-//! The evidence as the model reads it.
+//! The evidence as the models of relevance read it.
 
 /// What is known of a query and its corpus.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueryFeatures {
-    /// Words of the query that the lexical leg looked for.
+    /// Words of the query that the lexical retriever looked for.
     pub words: usize,
+    /// Share of these that no searched passage has, 0 to 1.
+    pub missing_words: f64,
+    /// Names in the query ([`ProperNames`](crate::ProperNames)).
+    pub names: usize,
+    /// Share of these that no candidate holds, 0 to 1.
+    pub missing_names: f64,
     /// Passages that were searched.
     pub passages: u64,
     /// True if the query has words that an answer must hold: identifiers, quoted phrases, numbers.
     pub reads_required: bool,
+    /// Mean and standard deviation of the similarity of all searched passages, as shares of that of a passage on the query's subject.
+    pub background: Option<(f64, f64)>,
 }
 
-/// What is known of an entry of a list. A leg that took no part gives 0.
+/// What is known of an entry of a list. A retriever that took no part gives 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EntryFeatures {
     /// Similarity of its best passage to the query, as a share of what a passage on the query's subject has under the model.
@@ -36,127 +44,173 @@ pub struct EntryFeatures {
     pub title: f64,
     /// Share of the words that an answer must hold, 0 to 1.
     pub required: f64,
+    /// Share of the query's names that its passages hold, 0 to 1.
+    pub names: f64,
     /// Bytes of its best passage.
     pub characters: usize,
-    /// Cosine similarity of its best passage to the query under the better model, where that has read it.
-    pub late: Option<f64>,
+    /// The highest similarity of its passages to the query under the better model, as a share of what a passage on the query's subject
+    /// has under it; `None` where that model has embedded none of them.
+    pub on_demand: Option<f64>,
 }
 
-/// The names of the evidence that the model reads, in the order of its weights.
-pub const FEATURES: [&str; 31] = [
-    "similarity", "similarity_max", "coverage", "coverage_max", "coverage_by_words", "coverage_by_best", "rank",
-    "score", "other_role", "length", "name", "exact", "required", "required_best", "corpus", "words",
-    "similarity_best", "coverage_best", "coverage_best_by_words", "similarity_by_words", "shortfall", "title", "late",
-    "late_relative", "late_deviation", "late_best", "late_by_best", "late_best_by_coverage", "late_best_by_words",
-    "late_by_words", "late_missing",
+/// The names of the evidence on an entry, in the order of its weights.
+pub const ENTRY_FEATURES: [&str; 17] = [
+    "similarity", "similarity_max", "similarity_deviation", "coverage", "coverage_max", "rank", "score", "other_role",
+    "length", "name", "title", "exact", "required", "names", "on_demand", "on_demand_deviation", "on_demand_missing",
 ];
 
-/// The similarity of a passage on a query's subject under the better model.
-const LATE_REFERENCE: f64 = 0.5;
+/// The names of the evidence on a whole list, in the order of its weights.
+pub const LIST_FEATURES: [&str; 32] = [
+    "words", "corpus", "similarity_1", "similarity_3", "similarity_5", "coverage_1", "coverage_3", "coverage_5",
+    "both", "exact", "title", "name", "has_required", "required", "has_names", "names", "missing_names",
+    "missing_words", "background_deviations", "long", "long_similarity", "long_coverage", "long_both",
+    "long_missing_words", "long_missing_names", "on_demand_1", "on_demand_3", "on_demand_5", "on_demand_lead",
+    "on_demand_coverage", "on_demand_words", "on_demand_long",
+];
 
-/// How far below the least of its list a late similarity counts where there is none.
-const LATE_STEP: f64 = 0.02;
+/// Queries of fewer words are short, and those of more are long: they say what they mean in many words, of which any text has some.
+const SHORT_WORDS: f64 = 12.0;
+const LONG_WORDS: f64 = 60.0;
 
-/// The late similarity of an entry, which is a cosine whatever the caller gives.
-fn late_of(entry: &EntryFeatures) -> Option<f64> {
-    entry.late.filter(|late| late.is_finite()).map(|late| late.clamp(-1.0, 1.0))
+/// Corpora beyond these sizes count as ones of these: the models were fitted to few of them.
+const SMALL_CORPUS: u64 = 300;
+const LARGE_CORPUS: u64 = 5_000;
+
+/// How far below the least of its list a similarity counts where there is none.
+const STEP: f64 = 0.04;
+
+/// The largest value of any evidence. Scores of a store that goes wrong must not decide.
+const LARGEST: f64 = 50.0;
+
+/// The greatest of some numbers, and the means of the greatest three and five.
+fn tops(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(|a, b| b.total_cmp(a));
+    [1, 3, 5].map(|count| {
+        let first = &values[..values.len().min(count)];
+        first.iter().sum::<f64>() / first.len().max(1) as f64
+    })
 }
 
-/// The late similarities of a list.
-pub(super) struct LateStatistics {
-    least: f64,
-    best: f64,
-    /// Mean of the best five.
-    top: f64,
-    mean: f64,
-    deviation: f64,
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
 }
 
-impl LateStatistics {
-    /// Reads those of a list; `None` if no entry has one.
-    pub fn of(entries: &[EntryFeatures]) -> Option<Self> {
-        let mut known: Vec<f64> = entries.iter().filter_map(late_of).collect();
-        known.sort_by(|a, b| b.total_cmp(a));
-        let (&best, &least) = (known.first()?, known.last()?);
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let (all, top) = (mean(&known), mean(&known[..known.len().min(5)]));
-        let deviation = (known.iter().map(|late| (late - all).powi(2)).sum::<f64>() / known.len() as f64).sqrt();
-        Some(LateStatistics { least, best, top, mean: all, deviation: deviation + 1e-6 })
-    }
+fn flag(flag: bool) -> f64 {
+    f64::from(u8::from(flag))
 }
 
-/// Returns the values of [`FEATURES`] for each entry of a list.
-pub(super) fn values(
-    query: &QueryFeatures,
-    entries: &[EntryFeatures],
-    late: Option<&LateStatistics>,
-) -> Vec<[f64; FEATURES.len()]> {
-    let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
-    let best =
-        |of: fn(&EntryFeatures) -> f64| entries.iter().map(of).filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let (words, corpus) =
-        ((query.words as f64).ln_1p(), (query.passages.clamp(SMALL_CORPUS, LARGE_CORPUS) as f64).ln_1p());
-    let similarity_best = best(|entry| entry.similarity_max);
-    let coverage_best = best(|entry| entry.coverage_max);
-    let required_best = if query.reads_required { best(|entry| entry.required) } else { 0.0 };
-    let flag = |flag: bool| f64::from(u8::from(flag));
-    let entry = |entry: &EntryFeatures| {
-        let [similarity, similarity_max, coverage, coverage_max] =
-            [entry.similarity, entry.similarity_max, entry.coverage, entry.coverage_max].map(finite);
-        let own = [
-            similarity,
-            similarity_max,
-            coverage,
-            coverage_max,
-            coverage * words,
-            coverage * coverage_best,
+/// The values of a list in deviations from their mean, and a function for further ones. A list of equal values deviates by nothing.
+fn deviations(values: &[f64]) -> impl Fn(f64) -> f64 {
+    /// Keeps a list of almost equal values from counting as one with outliers.
+    const LEAST: f64 = 0.05;
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt() + LEAST;
+    move |value| ((value - mean) / deviation).clamp(-4.0, 4.0)
+}
+
+/// The share of the query's words that its list covers, from which a list counts as covered by words: 0 to 1.
+pub(super) fn covered(entries: &[EntryFeatures]) -> f64 {
+    const NONE: f64 = 0.5;
+    const FULL: f64 = 0.8;
+    let best = entries.iter().map(|entry| finite(entry.coverage_max)).fold(0.0, f64::max);
+    ((best - NONE) / (FULL - NONE)).clamp(0.0, 1.0)
+}
+
+/// The similarity of an entry under the better model.
+fn on_demand(entry: &EntryFeatures) -> Option<f64> {
+    entry.on_demand.filter(|similarity| similarity.is_finite()).map(|similarity| similarity.clamp(-LARGEST, LARGEST))
+}
+
+/// Returns the values of [`ENTRY_FEATURES`] for each entry of a list.
+pub(super) fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> Vec<[f64; ENTRY_FEATURES.len()]> {
+    let known: Vec<f64> = entries.iter().filter_map(on_demand).collect();
+    let of_known = deviations(&known);
+    let similarities: Vec<f64> = entries.iter().map(|entry| finite(entry.similarity_max)).collect();
+    let of_similarities = deviations(&similarities);
+    let least = known.iter().copied().fold(f64::INFINITY, f64::min) - STEP;
+    let values = |entry: &EntryFeatures| {
+        let better = on_demand(entry);
+        let (own, deviation, missing) = match known.is_empty() {
+            true => (0.0, 0.0, 0.0),
+            false => {
+                let own = better.unwrap_or(least);
+                (own, of_known(own), flag(better.is_none()))
+            }
+        };
+        let values = [
+            finite(entry.similarity),
+            finite(entry.similarity_max),
+            of_similarities(finite(entry.similarity_max)),
+            finite(entry.coverage),
+            finite(entry.coverage_max),
             (entry.rank as f64).ln_1p(),
             finite(entry.normalized_score).clamp(-1.0, 1.0),
             flag(!entry.is_main),
             (entry.characters as f64).ln_1p(),
             finite(entry.name),
+            finite(entry.title),
             flag(entry.exact),
             if query.reads_required { finite(entry.required) } else { 0.0 },
-            required_best,
-            corpus,
-            words,
-            similarity_best,
-            coverage_best,
-            coverage_best * words,
-            similarity * words,
-            (ENOUGH - coverage_max - similarity_max.max(0.0)).max(0.0),
-            finite(entry.title),
+            finite(entry.names),
+            own,
+            deviation,
+            missing,
         ];
-        let of_late = late.map_or([0.0; 9], |list| {
-            let known = late_of(entry);
-            let own = known.unwrap_or(list.least - LATE_STEP);
-            let share = |similarity: f64| similarity / LATE_REFERENCE;
-            [
-                share(own),
-                share(own - list.top),
-                (own - list.mean) / list.deviation,
-                share(list.best),
-                share(own) * share(list.best),
-                share(list.best) * coverage_best,
-                share(list.best) * words,
-                share(own) * words,
-                flag(known.is_none()),
-            ]
-        });
-        let mut values = [0.0; FEATURES.len()];
-        values[..own.len()].copy_from_slice(&own);
-        values[own.len()..].copy_from_slice(&of_late);
         values.map(|value| value.clamp(-LARGEST, LARGEST))
     };
-    entries.iter().map(entry).collect()
+    entries.iter().map(values).collect()
 }
 
-/// The sum of coverage and similarity that an entry with an answer mostly has. What lacks it counts by how much it lacks.
-const ENOUGH: f64 = 0.8;
-
-/// Corpora beyond these sizes count as ones of these: the model was fitted to few of them.
-const SMALL_CORPUS: u64 = 300;
-const LARGE_CORPUS: u64 = 5_000;
-
-/// The largest value of any evidence. Scores of a store that goes wrong must not decide.
-const LARGEST: f64 = 50.0;
+/// Returns the values of [`LIST_FEATURES`].
+pub(super) fn list_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> [f64; LIST_FEATURES.len()] {
+    let all = |of: fn(&EntryFeatures) -> f64| entries.iter().map(|entry| finite(of(entry))).collect::<Vec<f64>>();
+    let best = |of: fn(&EntryFeatures) -> f64| all(of).into_iter().fold(0.0, f64::max);
+    let words = (query.words as f64).ln_1p();
+    let long = ((words - SHORT_WORDS.ln_1p()) / (LONG_WORDS.ln_1p() - SHORT_WORDS.ln_1p())).clamp(0.0, 1.0);
+    let similarities = tops(all(|entry| entry.similarity_max));
+    let coverages = tops(all(|entry| entry.coverage_max));
+    let both = all(|entry| entry.similarity_max + entry.coverage_max).into_iter().fold(f64::NEG_INFINITY, f64::max);
+    let both = finite(both);
+    let has_names = flag(query.names > 0);
+    let (missing_words, missing_names) = (finite(query.missing_words), finite(query.missing_names));
+    let known: Vec<f64> = entries.iter().filter_map(on_demand).collect();
+    let better = tops(known.clone());
+    let lead = better[0] - known.iter().sum::<f64>() / known.len().max(1) as f64;
+    let deviations = query.background.map_or(0.0, |(mean, deviation)| (similarities[0] - mean) / (deviation + 1e-3));
+    let values = [
+        words,
+        (query.passages.clamp(SMALL_CORPUS, LARGE_CORPUS) as f64).ln_1p(),
+        similarities[0],
+        similarities[1],
+        similarities[2],
+        coverages[0],
+        coverages[1],
+        coverages[2],
+        both,
+        best(|entry| flag(entry.exact)),
+        best(|entry| entry.title),
+        best(|entry| entry.name),
+        flag(query.reads_required),
+        if query.reads_required { best(|entry| entry.required) } else { 0.0 },
+        has_names,
+        has_names * best(|entry| entry.names),
+        missing_names,
+        missing_words,
+        finite(deviations),
+        long,
+        long * similarities[0],
+        long * coverages[0],
+        long * both,
+        long * missing_words,
+        long * missing_names,
+        better[0],
+        better[1],
+        better[2],
+        lead,
+        better[0] * coverages[0],
+        better[0] * words,
+        better[0] * long,
+    ];
+    values.map(|value| value.clamp(-LARGEST, LARGEST))
+}

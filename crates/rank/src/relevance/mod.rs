@@ -1,63 +1,107 @@
-//! The probability that an entry answers the query, from the evidence on the entry itself.
+//! The probability that an entry answers the query, by two small models.
 //!
 //! A list of scores shows which entries are better than others. It cannot show whether the best one is any good, since its scores are
-//! relative to it. [`relevance`] reads absolute evidence: how many of the query's words an entry has, how near it is in meaning, where
-//! it stands, how the other entries do, what the query and the corpus are like. It is a logistic model, so the log odds are a sum, and
-//! each piece of evidence has its part in it.
+//! relative to it. One model cannot say both: what orders answers well also finds answers where there are none. So there are two, and a
+//! third that joins them:
 //!
-//! The weights are in `weights.rs`, one table for each set of legs that took part. `cargo xtask fit` makes them from questions with
-//! known answers: to source trees in other words than the text, in the text's own words, names and messages, commits, and public
-//! collections. `docs/research/relevance.md` has what was measured with whole families and trees left out.
+//! 1. *Is there an answer?* A logistic model of the whole list: how near its best entries are in words and meaning, which of the query's
+//!    words and names nothing has, how long the query is.
+//! 2. *Which entry is it?* A listwise model (a softmax over the list), whose weights depend on how far words cover the query: where they
+//!    answer, meaning only adds noise.
+//! 3. *Together*: a logistic model of the log odds of the first and the share of the second gives each entry its probability.
+//!
+//! The weights are in `weights.rs`, a set for each [`Basis`]. `cargo xtask fit` makes them from questions with known answers, each also
+//! put to a corpus that cannot answer it. `docs/research/relevance.md` has what was measured with whole families and trees left out.
 
 mod features;
 mod shift;
 mod weights;
 
-pub use features::{EntryFeatures, FEATURES, QueryFeatures};
+pub use features::{ENTRY_FEATURES, EntryFeatures, LIST_FEATURES, QueryFeatures};
 pub use shift::{JudgedEntry, Shift};
 
-use features::{LateStatistics, values};
-use weights::{LATE, MEANING, SCORES, WORDS};
+use features::{covered, entry_values, list_values};
+use weights::{EMBEDDED, MEANING, ON_DEMAND, SCORES, WORDS};
 
-/// The legs whose evidence there is.
+/// The evidence that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Legs {
-    /// Words and meaning.
-    Both,
+pub enum Basis {
     /// Words alone.
     Words,
     /// Meaning alone.
     Meaning,
+    /// Words, and meaning by the quick model.
+    Scores,
+    /// The same, and the better model has embedded the first candidates of this search.
+    OnDemand,
+    /// Words, and meaning by the better model, which has embedded all passages.
+    Embedded,
 }
 
-/// The weights of one table: the bias and one for each of [`FEATURES`].
-pub(crate) struct Weights {
-    bias: f64,
-    features: [f64; FEATURES.len()],
+impl Basis {
+    /// All, in order.
+    pub const ALL: [Basis; 5] = [Basis::Words, Basis::Meaning, Basis::Scores, Basis::OnDemand, Basis::Embedded];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Basis::Words => "words",
+            Basis::Meaning => "meaning",
+            Basis::Scores => "scores",
+            Basis::OnDemand => "on_demand",
+            Basis::Embedded => "embedded",
+        }
+    }
+
+    fn models(self) -> &'static Models {
+        match self {
+            Basis::Words => &WORDS,
+            Basis::Meaning => &MEANING,
+            Basis::Scores => &SCORES,
+            Basis::OnDemand => &ON_DEMAND,
+            Basis::Embedded => &EMBEDDED,
+        }
+    }
 }
 
-/// One piece of evidence on an entry.
+/// The weights of one basis.
+pub(crate) struct Models {
+    /// Is there an answer? The bias, and one weight for each of [`LIST_FEATURES`].
+    list: (f64, [f64; LIST_FEATURES.len()]),
+    /// Which entry is it? One weight for each of [`ENTRY_FEATURES`], where words cover the query.
+    covered: [f64; ENTRY_FEATURES.len()],
+    /// The same where they do not.
+    uncovered: [f64; ENTRY_FEATURES.len()],
+    /// Together: the bias, and one weight for each of [`JOINT_FEATURES`].
+    joint: (f64, [f64; JOINT_FEATURES.len()]),
+}
+
+/// The names of what the joint model reads, in the order of its weights: the log odds that the list holds an answer, the logarithm of the
+/// entry's share of that, how far this is below that of the best entry, the place, and the entropy of all shares.
+pub const JOINT_FEATURES: [&str; 5] = ["answer", "share", "below_best", "place", "entropy"];
+
+/// One piece of evidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvidencePart {
-    /// Its name, one of [`FEATURES`].
+    /// Its name, one of [`ENTRY_FEATURES`] or [`LIST_FEATURES`].
     pub name: &'static str,
     /// Its value, as the model reads it.
     pub value: f64,
-    /// What it adds to the log odds.
+    /// What it adds to the log odds: of an answer in the list, or of this entry among all.
     pub log_odds: f64,
 }
 
-/// The evidence on an entry, weighed.
+/// The evidence on an entry or on a list, weighed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeighedEvidence {
-    /// The log odds that the entry answers the query.
+    /// The log odds that the entry answers the query, or that the list holds an answer.
     pub log_odds: f64,
-    /// What each piece of evidence adds; the rest is the bias, the same for all entries.
+    /// The evidence.
     pub parts: Vec<EvidencePart>,
 }
 
 impl WeighedEvidence {
-    /// The probability that the entry answers the query, in (0, 1).
+    /// The probability that these log odds stand for, in (0, 1).
     pub fn probability(&self) -> f64 {
         probability(self.log_odds)
     }
@@ -73,18 +117,30 @@ impl WeighedEvidence {
     }
 }
 
+/// The evidence on a list and on each of its entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relevance {
+    /// Whether the list holds an answer.
+    pub answer: WeighedEvidence,
+    /// Each entry, in the order of the list.
+    pub entries: Vec<WeighedEvidence>,
+    /// How far words cover the query, 0 to 1: the share of the weights for covered queries.
+    pub covered: f64,
+    /// What one in the log odds of an answer adds to those of each entry.
+    pub answer_weight: f64,
+}
+
 /// The probability that stands for log odds.
 pub fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + (-log_odds).exp())
 }
 
-/// Weighs the evidence on the entries of one list, which is in the order of its scores. `late_weight` is the share of the table that reads
-/// late vectors ([`late_weight`]); it counts as 0 where no entry has one. O(entries).
+/// Weighs the evidence on the entries of one list, which is in the order of its scores. O(entries).
 ///
 /// ```
-/// use tamis_rank::{EntryFeatures, Legs, QueryFeatures, relevance};
+/// use tamis_rank::{Basis, EntryFeatures, QueryFeatures, relevance};
 ///
-/// let query = QueryFeatures { words: 4, passages: 2_000, reads_required: false };
+/// let query = QueryFeatures { words: 4, passages: 2_000, ..QueryFeatures::default() };
 /// let entry = |similarity, coverage, rank| EntryFeatures {
 ///     similarity,
 ///     similarity_max: similarity,
@@ -96,129 +152,57 @@ pub fn probability(log_odds: f64) -> f64 {
 ///     characters: 600,
 ///     ..EntryFeatures::default()
 /// };
-/// let (near, far) = (entry(1.2, 0.7, 0), entry(0.3, 0.1, 1));
-/// let weighed = relevance(&query, &[near, far], Legs::Both, 0.0);
-/// assert!(weighed[0].probability() > 0.3 && weighed[1].probability() < 0.1);
+/// let (near, far) = (entry(1.2, 0.9, 0), entry(0.3, 0.1, 1));
+/// let weighed = relevance(&query, &[near, far], Basis::Scores);
+/// assert!(weighed.entries[0].probability() > 0.3 && weighed.entries[1].probability() < 0.1);
+/// let nothing = relevance(&query, &[far], Basis::Scores);
+/// assert!(nothing.answer.probability() < weighed.answer.probability());
 /// ```
-pub fn relevance(
-    query: &QueryFeatures,
-    entries: &[EntryFeatures],
-    legs: Legs,
-    late_weight: f64,
-) -> Vec<WeighedEvidence> {
-    let late = LateStatistics::of(entries).filter(|_| late_weight > 0.0 && legs == Legs::Both);
-    let weight = if late.is_some() { late_weight.min(1.0) } else { 0.0 };
-    let own = match legs {
-        Legs::Both => &SCORES,
-        Legs::Words => &WORDS,
-        Legs::Meaning => &MEANING,
+pub fn relevance(query: &QueryFeatures, entries: &[EntryFeatures], basis: Basis) -> Relevance {
+    let models = basis.models();
+    let part = |name: &'static str, value: f64, weight: f64| {
+        (value != 0.0 && weight != 0.0).then(|| EvidencePart { name, value, log_odds: weight * value })
     };
-    let mix = |at: usize| weight * LATE.features[at] + (1.0 - weight) * own.features[at];
-    let bias = weight * LATE.bias + (1.0 - weight) * own.bias;
-    let read = values(query, entries, late.as_ref());
-    let weigh = |values: [f64; FEATURES.len()]| {
-        let part = |(at, &value): (usize, &f64)| {
-            let log_odds = mix(at) * value;
-            (value != 0.0).then_some(EvidencePart { name: FEATURES[at], value, log_odds })
-        };
-        let parts: Vec<EvidencePart> = values.iter().enumerate().filter_map(part).collect();
-        WeighedEvidence { log_odds: bias + parts.iter().map(|part| part.log_odds).sum::<f64>(), parts }
-    };
-    read.into_iter().map(weigh).collect()
+    let mut answer = WeighedEvidence { log_odds: models.list.0, parts: Vec::new() };
+    for (at, value) in list_values(query, entries).into_iter().enumerate() {
+        answer.parts.extend(part(LIST_FEATURES[at], value, models.list.1[at]));
+    }
+    answer.log_odds += answer.parts.iter().map(|part| part.log_odds).sum::<f64>();
+
+    let covered = covered(entries);
+    let weight = |at: usize| covered * models.covered[at] + (1.0 - covered) * models.uncovered[at];
+    let mut weighed: Vec<WeighedEvidence> = Vec::with_capacity(entries.len());
+    for values in entry_values(query, entries) {
+        let parts: Vec<EvidencePart> = values
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, value)| part(ENTRY_FEATURES[at], value, weight(at)))
+            .collect();
+        weighed.push(WeighedEvidence { log_odds: parts.iter().map(|part| part.log_odds).sum(), parts });
+    }
+    let values: Vec<f64> = weighed.iter().map(|one| one.log_odds).collect();
+    for (one, read) in weighed.iter_mut().zip(joint_values(answer.log_odds, &values)) {
+        one.log_odds =
+            models.joint.0 + models.joint.1.iter().zip(read).map(|(weight, value)| weight * value).sum::<f64>();
+    }
+    Relevance { answer, entries: weighed, covered, answer_weight: models.joint.1[0] }
 }
 
-/// The weight of late vectors, 0 to 1, by the coverage of the first entries. Where one of the first three has most of the query's words,
-/// the words answer, and meaning only adds noise.
-///
-/// ```
-/// assert_eq!(tamis_rank::late_weight(&[0.2, 0.3, 0.1, 0.9]), 1.0);
-/// assert_eq!(tamis_rank::late_weight(&[0.2, 0.7, 0.1]), 0.0);
-/// ```
-pub fn late_weight(first_coverages: &[f64]) -> f64 {
-    const FULL: f64 = 0.4;
-    const NONE: f64 = 0.6;
-    let best = first_coverages.iter().take(3).copied().fold(0.0, f64::max);
-    ((NONE - best) / (NONE - FULL)).clamp(0.0, 1.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn query() -> QueryFeatures {
-        QueryFeatures { words: 5, passages: 3_000, reads_required: false }
-    }
-
-    fn entry(similarity: f64, coverage: f64, rank: usize) -> EntryFeatures {
-        EntryFeatures {
-            similarity,
-            similarity_max: similarity,
-            coverage,
-            coverage_max: coverage,
-            rank,
-            normalized_score: 1.0 / (1.0 + rank as f64),
-            is_main: true,
-            characters: 600,
-            ..EntryFeatures::default()
-        }
-    }
-
-    #[test]
-    fn more_evidence_is_more_probable_and_the_parts_add_up() {
-        for legs in [Legs::Both, Legs::Words, Legs::Meaning] {
-            let of = |similarity: f64, coverage: f64| {
-                let weighed = relevance(&query(), &[entry(similarity, coverage, 0)], legs, 0.0).remove(0);
-                let parts: f64 = weighed.parts.iter().map(|part| part.log_odds).sum();
-                let bias = match legs {
-                    Legs::Both => SCORES.bias,
-                    Legs::Words => WORDS.bias,
-                    Legs::Meaning => MEANING.bias,
-                };
-                assert!((weighed.log_odds - parts - bias).abs() < 1e-9);
-                weighed.probability()
-            };
-            assert!(of(1.4, 0.9) > of(0.4, 0.1), "{legs:?}");
-        }
-        let nothing = relevance(&query(), &[entry(0.2, 0.05, 0)], Legs::Both, 0.0)[0].probability();
-        assert!(nothing < 0.13, "{nothing}");
-    }
-
-    #[test]
-    fn late_vectors_move_the_entry_that_is_near_in_meaning_up() {
-        let mut entries: Vec<EntryFeatures> = (0..12).map(|rank| entry(0.7, 0.3, rank)).collect();
-        for (at, entry) in entries.iter_mut().enumerate() {
-            entry.late = Some(if at == 7 { 0.6 } else { 0.1 + 0.01 * at as f64 });
-        }
-        let weighed = relevance(&query(), &entries, Legs::Both, 1.0);
-        let best = (0..12).max_by(|&a, &b| weighed[a].log_odds.total_cmp(&weighed[b].log_odds));
-        assert_eq!(best, Some(7));
-        let without = relevance(&query(), &entries, Legs::Both, 0.0);
-        assert!(without[0].log_odds > without[7].log_odds);
-        assert!(without[0].parts.iter().all(|part| !part.name.contains("late")));
-    }
-
-    #[test]
-    fn one_more_piece_of_evidence_adds_its_log_odds() {
-        let weighed = relevance(&query(), &[entry(1.0, 0.5, 0)], Legs::Both, 0.0).remove(0);
-        let more = weighed.clone().with("reranker", 0.9, 2.0);
-        assert!((more.log_odds - weighed.log_odds - 2.0).abs() < 1e-12);
-        assert_eq!(weighed.clone().with("reranker", 0.9, f64::NAN), weighed);
-    }
-
-    proptest! {
-        #[test]
-        fn any_evidence_has_a_probability(
-            similarity in prop::num::f64::ANY, coverage in prop::num::f64::ANY, late in prop::option::of(prop::num::f64::ANY), words in 0usize..1_000_000,
-            score in prop::num::f64::ANY, passages in 0u64..u64::MAX, late_weight in prop::num::f64::ANY,
-        ) {
-            let query = QueryFeatures { words, passages, reads_required: true };
-            let entry = EntryFeatures { similarity, coverage, late, normalized_score: score, ..EntryFeatures::default() };
-            for legs in [Legs::Both, Legs::Words, Legs::Meaning] {
-                for weighed in relevance(&query, &[entry, EntryFeatures::default()], legs, late_weight) {
-                    prop_assert!((0.0..=1.0).contains(&weighed.probability()));
-                }
-            }
-        }
-    }
+/// The values of [`JOINT_FEATURES`] for each entry, by the log odds of an answer and the values that the listwise model gave the entries.
+pub fn joint_values(answer: f64, values: &[f64]) -> Vec<[f64; JOINT_FEATURES.len()]> {
+    /// Log odds beyond this are as sure as these.
+    const SUREST: f64 = 12.0;
+    let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total = values.iter().map(|value| (value - best).exp()).sum::<f64>().ln() + best;
+    let shares: Vec<f64> = values.iter().map(|value| value - total).collect();
+    let entropy: f64 = -shares.iter().map(|share| share.exp() * share.max(-700.0)).sum::<f64>();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    let mut places = vec![0_usize; values.len()];
+    order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
+    let below = |at: usize| (values[at] - best).max(-2.0 * SUREST);
+    let one = |at: usize| {
+        [answer.clamp(-SUREST, SUREST), shares[at].max(-2.0 * SUREST), below(at), (places[at] as f64).ln_1p(), entropy]
+    };
+    (0..values.len()).map(one).collect()
 }

@@ -26,7 +26,7 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::rerankers::ConfiguredReranker;
-use crate::search::{LateVectors, ModelReranker, Reranker};
+use crate::search::{OnDemandVectors, ModelReranker, Reranker};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,7 +68,7 @@ pub struct Index {
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
     /// Vectors that searches made, for an index that cannot keep them.
-    pub(crate) late: LateVectors,
+    pub(crate) on_demand: OnDemandVectors,
     /// The namespaces that imports have written to.
     imported: Mutex<BTreeSet<String>>,
 }
@@ -107,7 +107,7 @@ impl Index {
             registry,
             reranker,
             obstacle,
-            late: LateVectors::default(),
+            on_demand: OnDemandVectors::default(),
             imported: Mutex::default(),
         })
     }

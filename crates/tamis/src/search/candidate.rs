@@ -52,8 +52,9 @@ pub(super) struct Ranked {
     pub added: f64,
     /// Its place among the exact finds that come first.
     pub first: Option<usize>,
-    /// Its similarity to the query under the better model, if it has a vector of it or a search made one.
-    pub late: Option<f64>,
+    /// Its similarity to the query under the better model, as a share of what a passage on the query's subject has, if that model has
+    /// embedded it.
+    pub on_demand: Option<f64>,
     /// The probability that a reranker gave it, if one read it.
     pub judged: Option<f64>,
     /// True if people said for this question that it answers, false if they said that it does not. For a passage that stands for
@@ -73,7 +74,7 @@ impl Ranked {
             value: score,
             added: 0.0,
             first: None,
-            late: None,
+            on_demand: None,
             judged: None,
             judged_relevant: None,
         }

@@ -90,6 +90,8 @@ pub struct SearchRequest {
     pub metadata: MetadataFilter,
     /// True to return the whole pool with the answer.
     pub explain: bool,
+    /// True to embed on demand even where the answer seems sure without it, as measurements do.
+    pub thorough: bool,
     /// Lines of a snippet; `None`: 6.
     pub snippet_lines: Option<usize>,
     /// The reference time for the age of passages, in nanoseconds since 1970. `None`: now.

@@ -9,7 +9,7 @@ use super::syntax::{Parsed, WordFilter};
 use crate::Error;
 use std::sync::Arc;
 use tamis_cut::Gate;
-use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, QueryNames, RequiredTerms};
+use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerms};
 use tamis_store::Filter;
 use tamis_text::Language;
 
@@ -28,6 +28,8 @@ pub(super) struct Question {
     pub asked: Arc<AskedNames>,
     /// Its words in their order, to find the texts that repeat them.
     pub literal: Arc<LiteralText>,
+    /// The names in it.
+    pub proper_names: ProperNames,
     /// The terms that an answer must hold.
     pub required: RequiredTerms,
     /// The words that a passage must and must not hold.
@@ -44,6 +46,8 @@ pub(super) struct Question {
     pub memory: bool,
     /// True if nobody waits for a model to read passages.
     pub fast: bool,
+    /// True if a model embeds passages on demand even where the answer seems sure.
+    pub thorough: bool,
     /// The gate, if the search has one.
     pub gate: Option<Gate>,
     /// The gate, where the user has turned it off. It decides nothing, and the reason says what it would have refused.
@@ -76,6 +80,7 @@ impl Searcher<'_> {
             paths: Arc::new(PathNames::of(&parsed.text)),
             asked: Arc::new(AskedNames::of(&parsed.text)),
             literal: Arc::new(LiteralText::of(&parsed.text)),
+            proper_names: ProperNames::of(&parsed.text),
             required: RequiredTerms::of(&parsed.text),
             words: parsed.words,
             text: parsed.text,
@@ -84,6 +89,7 @@ impl Searcher<'_> {
             now_ns: request.now_ns.unwrap_or_else(crate::dates::present_ns),
             memory: request.memory,
             fast: request.fast,
+            thorough: request.thorough,
             gate,
             waived_gate,
             reranker: self.index.reranker.clone().filter(|_| reads),

@@ -1,4 +1,4 @@
-//! How judgements of other questions move the odds of a search: by the shift of the model of relevance that they justify ([`Shift`]).
+//! How judgements of other questions move the odds of a search: by the shift of the probability of an answer that they justify ([`Shift`]).
 //!
 //! Judgements speak for searches of the same namespaces, mode and model. The record of a search has the probabilities by its evidence
 //! alone, so that the labels keep their meaning when the shift changes.
@@ -19,13 +19,14 @@ pub(super) const JUDGEMENTS: &str = "judgements";
 /// The setting that names the reranker in the key of a search's scores.
 pub(super) const RERANKER: &str = "judge";
 
-/// Adds what judgements of other questions say to the evidence on each entry of a list.
-pub(super) fn shift_all(evidence: &mut [WeighedEvidence], shift: &Shift) {
+/// Adds what judgements of other questions say: they move the odds that the list holds an answer, which count `answer_weight` times for
+/// each entry. They never lift an entry over the `level` that the evidence alone leaves below it, since people judged what was shown.
+pub(super) fn shift_all(evidence: &mut [WeighedEvidence], shift: &Shift, answer_weight: f64, level: f64) {
     if shift.labels() == 0 {
         return;
     }
-    for weighed in evidence {
-        let added = shift.added(weighed.log_odds);
+    let added = answer_weight * shift.log_odds();
+    for weighed in evidence.iter_mut().filter(|weighed| added < 0.0 || weighed.probability() >= level) {
         *weighed = std::mem::take(weighed).with(JUDGEMENTS, shift.labels() as f64, added);
     }
 }
@@ -194,7 +195,7 @@ mod tests {
         let own = WeighedEvidence { log_odds: 0.4, parts: Vec::new() };
         let mut moved = vec![own.clone().with("reranker", 0.5, 0.1)];
         let shift = Shift::fit(&vec![vec![(0.0, Some(true)), (0.0, Some(true)), (0.0, Some(false))]; 20]);
-        shift_all(&mut moved, &shift);
+        shift_all(&mut moved, &shift, 1.0, 0.1);
         assert!(moved[0].log_odds > 0.6);
         let moved = moved.remove(0).with(JUDGED, 1.0, 25.0);
         assert!((probability_by_evidence(&moved) - probability(0.5)).abs() < 1e-12);

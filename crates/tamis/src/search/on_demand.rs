@@ -1,5 +1,5 @@
-//! Late vectors: where the better model has not read all passages, it reads the best passages of the first entries while somebody
-//! waits. The index keeps these vectors, so it grows better where people look.
+//! Embedding on demand: where the better model has not embedded all passages, it embeds the most promising ones while somebody waits. The
+//! index keeps these vectors, so it grows better where people look.
 
 use super::candidate::Ranked;
 use super::listed::Listed;
@@ -7,6 +7,7 @@ use super::retrieve::{Retrieved, namespaces_of};
 use super::searcher::Searcher;
 use crate::Error;
 use crate::index::model_input;
+use crate::models;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,18 +16,20 @@ use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 
 /// Vectors that searches made, by model and text.
 #[derive(Debug, Default)]
-pub(crate) struct LateVectors(Mutex<HashMap<(String, TextHash), Vec<f32>>>);
+pub(crate) struct OnDemandVectors(Mutex<HashMap<(String, TextHash), Vec<f32>>>);
 
-/// First entries of a search whose best passages the better model reads while somebody waits.
-const ENTRIES: usize = 24;
+/// Passages of a search that are embedded while somebody waits: the best ones of the first entries, and those that each retriever
+/// ranks highest.
+const PASSAGES: usize = 24;
+const FIRST_ENTRIES: usize = 8;
 
 /// Vectors kept in memory, about six megabytes. Beyond that the next search begins anew.
 const REMEMBERED: usize = 4096;
 
-/// Texts that the model reads between two looks at the observer.
+/// Texts that the model embeds between two looks at the observer.
 const TEXTS_A_PART: usize = 8;
 
-impl LateVectors {
+impl OnDemandVectors {
     fn get(&self, model: &str, text: TextHash) -> Option<Vec<f32>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(model.to_owned(), text)).cloned()
     }
@@ -41,48 +44,55 @@ impl LateVectors {
 }
 
 impl Searcher<'_> {
-    /// Notes the similarity of the first entries to the query under the better model. Their best passages are read now
-    /// if it has not read them. Returns the reason if the model failed; the search is then decided without it.
-    pub(super) fn read_late(&self, retrieved: &Retrieved, listed: &mut Listed) -> Result<Option<String>, Error> {
-        let depth = ENTRIES.min(listed.counted().len());
-        let Some(name) = self.index.config.index.models.last().filter(|_| depth > 0) else { return Ok(None) };
-        let read = self.index.models.described(name).and_then(|model| {
+    /// Notes the similarity to the query of those candidates that the better model has embedded, the most promising ones now. Returns the
+    /// reason if the model failed; the search is then decided without it.
+    pub(super) fn embed_on_demand(
+        &self,
+        retrieved: &Retrieved,
+        listed: &mut Listed,
+    ) -> Result<Option<String>, Error> {
+        let Some(name) = self.index.config.index.models.last().filter(|_| !listed.ranked.is_empty()) else {
+            return Ok(None);
+        };
+        let embedded = self.index.models.described(name).and_then(|model| {
             if model.provider == Provider::Static {
                 return Ok(());
             }
-            let first = &mut listed.ranked[..depth];
-            // The semantic leg has compared them already if the model covers all passages.
-            if retrieved.plan.model.as_ref().is_some_and(|used| used.id == model.id) {
-                first.iter_mut().for_each(|ranked| ranked.late = ranked.candidate.similarity);
-                return Ok(());
-            }
             let (_, query) = self.index.embed_query(name, &retrieved.question.text)?;
-            let vectors = self.late_vectors(name, &model, first)?;
-            for (ranked, vector) in first.iter_mut().zip(vectors) {
-                ranked.late = vector.map(|vector| f64::from(dot(&query, &vector)));
+            let reference = models::reference(&model).unwrap_or(1.0);
+            let promising = promising(listed);
+            let vectors = self.vectors_on_demand(name, &model, &listed.ranked, &promising)?;
+            for (ranked, vector) in listed.ranked.iter_mut().zip(vectors) {
+                ranked.on_demand = vector.map(|vector| f64::from(dot(&query, &vector)) / reference);
             }
             Ok(())
         });
-        match read {
+        match embedded {
             Ok(()) => Ok(None),
             Err(Error::Model { model, reason }) => Ok(Some(format!("decided without {model}: {reason}"))),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns the vectors of passages, which are read if neither the index nor a search before has them.
-    fn late_vectors(&self, name: &str, model: &ModelInfo, passages: &[Ranked]) -> Result<Vec<Option<Vec<f32>>>, Error> {
+    /// Returns the vectors of the candidates that have one. Of those without, the ones at the places `wanted` are embedded now.
+    fn vectors_on_demand(
+        &self,
+        name: &str,
+        model: &ModelInfo,
+        passages: &[Ranked],
+        wanted: &[usize],
+    ) -> Result<Vec<Option<Vec<f32>>>, Error> {
         let ids: Vec<PassageId> = passages.iter().map(|ranked| ranked.passage.passage).collect();
         let mut vectors = self.index.store.vectors(
             &model.id,
             &namespaces_of(passages.iter().map(|ranked| &*ranked.passage)),
             &ids,
         )?;
-        let late = &self.index.late;
+        let known = &self.index.on_demand;
         for (vector, ranked) in vectors.iter_mut().zip(passages).filter(|(vector, _)| vector.is_none()) {
-            *vector = late.get(&model.id, ranked.passage.text_hash);
+            *vector = known.get(&model.id, ranked.passage.text_hash);
         }
-        let missing: Vec<usize> = (0..vectors.len()).filter(|&at| vectors[at].is_none()).collect();
+        let missing: Vec<usize> = wanted.iter().copied().filter(|&at| vectors[at].is_none()).collect();
         if missing.is_empty() {
             return Ok(vectors);
         }
@@ -102,7 +112,7 @@ impl Searcher<'_> {
         for (&at, (_, vector)) in missing.iter().zip(&rows) {
             vectors[at] = Some(vector.clone());
         }
-        late.put(&model.id, &rows);
+        known.put(&model.id, &rows);
         // What is stored must be the vector of the stored text.
         let is_whole = |at: &usize| TextHash::of(&text(at)) == passages[*at].passage.text_hash;
         let whole = missing.iter().zip(rows).filter(|(at, _)| is_whole(at)).map(|(_, row)| row);
@@ -119,6 +129,28 @@ impl Searcher<'_> {
             let _ = self.index.store.put_vectors(&model, &rows);
         }
     }
+}
+
+/// Returns the places of the candidates that are worth embedding: the best passages of the first entries, and then by turns those that
+/// the lexical and the semantic retriever rank highest.
+fn promising(listed: &Listed) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..listed.counted().len().min(FIRST_ENTRIES)).collect();
+    let by = |score: fn(&Ranked) -> Option<f64>| {
+        let key = |at: usize| score(&listed.ranked[at]).filter(|score| score.is_finite()).unwrap_or(f64::NEG_INFINITY);
+        let mut places: Vec<usize> = (0..listed.ranked.len()).collect();
+        places.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
+        places
+    };
+    let (words, meaning) = (by(|ranked| ranked.candidate.bm25), by(|ranked| ranked.candidate.similarity));
+    for at in words.into_iter().zip(meaning).flat_map(|(word, meaning)| [word, meaning]) {
+        if chosen.len() >= PASSAGES {
+            break;
+        }
+        if !chosen.contains(&at) {
+            chosen.push(at);
+        }
+    }
+    chosen
 }
 
 /// Returns the text of a passage that is embedded.
