@@ -22,7 +22,7 @@ pub enum Provider {
 /// The facts about a model that a caller needs to store, compare and fuse its vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// Stable identifier, such as `static-256-v2`, `minilm-l6-v2` or `openai:NAME@HOST`.
+    /// Stable identifier, such as `static-256-v2`, `minilm-l6-v2-int8` or `openai:NAME@HOST`.
     /// Vectors of two models with different identifiers are not comparable.
     pub id: String,
     /// Length of every vector.

@@ -3,9 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use crate::bert::{
-    Batching, Config, Encoder, Int8Encoder, Pooling, Tokens, Weights, all_cores, assemble, pool_threads,
-};
+use crate::bert::{Batching, Config, Int8Encoder, Precision, Weights, all_cores, in_batches, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
 /// Weights of all-MiniLM-L6-v2 (Apache-2.0) as int8, a safetensors file. The compiler joins the parts, so the binary holds
@@ -24,16 +22,16 @@ pub(crate) static WEIGHTS: &[u8] = &{
 const PARTS: [&[u8]; 3] = [tamis_model_minilm_1::PART, tamis_model_minilm_2::PART, tamis_model_minilm_3::PART];
 
 /// The identifier of the built-in transformer.
-pub(crate) const ID: &str = "minilm-l6-v2";
+pub(crate) const ID: &str = "minilm-l6-v2-int8";
 
 /// The number of tokens of a text that count, `[CLS]` and `[SEP]` included.
 const MAX_TOKENS: usize = 128;
 
-/// all-MiniLM-L6-v2: 384 dimensions, the first 128 tokens of a text, tens of passages a second on one core.
+/// all-MiniLM-L6-v2: 384 dimensions, the first 128 tokens of a text, about a hundred passages a second on one core.
 ///
-/// The weights are signed bytes. A query is read with them as they are; the first passages make f32 of them, which takes tens of
-/// milliseconds and 42 MB. The arithmetic is that of the original, and the vectors agree with the original's to a cosine of 0.999 or
-/// better.
+/// The weights are signed bytes and stay so. A query is computed in f32, and its vector agrees with the original's to a cosine of 0.999
+/// or better. Passages are multiplied as bytes where the processor has instructions for it, which takes half the time; their vectors
+/// agree with the original's to 0.99 or better, and they are found in the same order.
 ///
 /// ```no_run
 /// use tamis_embed::{Embedder, MiniLm};
@@ -44,10 +42,7 @@ const MAX_TOKENS: usize = 128;
 /// ```
 pub struct MiniLm {
     info: ModelInfo,
-    /// Reads queries.
-    queries: Int8Encoder<'static>,
-    /// Reads passages. Made on first use.
-    passages: OnceLock<Result<Encoder, String>>,
+    encoder: Int8Encoder<'static>,
     tokenizer: &'static WordPiece,
     /// `[CLS]` and `[SEP]`.
     start: i32,
@@ -106,8 +101,7 @@ impl MiniLm {
             |name| tokenizer.id(name).map(|id| id as i32).ok_or_else(|| format!("the vocabulary has no {name}"));
         Ok(Self {
             info: Self::info(),
-            queries: Int8Encoder::new(&Config::minilm(), &Weights::new(WEIGHTS)?)?,
-            passages: OnceLock::new(),
+            encoder: Int8Encoder::new(&Config::minilm(), &Weights::new(WEIGHTS)?)?,
             tokenizer,
             start: special("[CLS]")?,
             end: special("[SEP]")?,
@@ -116,19 +110,9 @@ impl MiniLm {
         })
     }
 
-    fn encoder(&self) -> Result<&Encoder, String> {
-        let load = || {
-            let model = assemble(&Config::minilm(), &Weights::new(WEIGHTS)?, |options, name, bytes| {
-                options.external_data_static(name, bytes);
-            })?;
-            Encoder::new(model, Pooling::Mean)
-        };
-        self.passages.get_or_init(load).as_ref().map_err(Clone::clone)
-    }
-
     /// Returns the text's tokens between `[CLS]` and `[SEP]`, cut at the limit; `None` when all are unknown. Names of code are
     /// divided into their words, since the vocabulary knows few of them.
-    fn tokens(&self, text: &str, ids: &mut Vec<u32>) -> Option<Tokens> {
+    fn tokens(&self, text: &str, ids: &mut Vec<u32>) -> Option<Vec<i32>> {
         self.tokenizer.words(text, MAX_TOKENS - 2, ids);
         let unknown = self.tokenizer.unknown();
         if ids.iter().all(|&id| id == unknown) {
@@ -154,12 +138,14 @@ impl Embedder for MiniLm {
     fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut ids = Vec::new();
         let mut vectors = vec![vec![0.0; self.info.dimension]; texts.len()];
-        let (known, tokens): (Vec<usize>, Vec<Tokens>) =
+        let (known, tokens): (Vec<usize>, Vec<Vec<i32>>) =
             texts.iter().enumerate().filter_map(|(at, text)| Some((at, self.tokens(text, &mut ids)?))).unzip();
-        let encoded = self
-            .encoder()
-            .and_then(|encoder| encoder.encode(&tokens, self.batching, self.threads.min(pool_threads())))
-            .map_err(|reason| self.failed(texts.len(), reason))?;
+        let lengths: Vec<usize> = tokens.iter().map(Vec::len).collect();
+        let encoded = in_batches(&lengths, self.batching, self.threads.min(pool_threads()), |members| {
+            let batch: Vec<&[i32]> = members.iter().map(|&text| tokens[text].as_slice()).collect();
+            Ok(self.encoder.encode(&batch, Precision::Bytes))
+        })
+        .map_err(|reason| self.failed(texts.len(), reason))?;
         for (at, vector) in known.into_iter().zip(encoded) {
             vectors[at] = vector;
         }
@@ -168,7 +154,7 @@ impl Embedder for MiniLm {
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         Ok(match self.tokens(text, &mut Vec::new()) {
-            Some(tokens) => self.queries.encode(&tokens.ids),
+            Some(tokens) => self.encoder.encode(&[&tokens], Precision::Full).remove(0),
             None => vec![0.0; self.info.dimension],
         })
     }
@@ -202,16 +188,19 @@ mod tests {
         assert_eq!(checksum, "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0f0c63a");
     }
 
+    /// Queries differ from the original by the rounding of weights alone. Passages are rounded to seven bits as well: what counts is the
+    /// order in which they are found, which `docs/research/minilm-throughput.md` measures.
     #[test]
     fn vectors_are_those_of_the_original() {
         let reference: Vec<f32> = REFERENCE.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        let vectors = MiniLm::built_in().unwrap().embed_passages(&texts()).unwrap();
+        let model = MiniLm::built_in().unwrap();
+        let vectors = model.embed_passages(&texts()).unwrap();
         assert_eq!(reference.len(), vectors.len() * 384);
-        let mut cosines = Vec::new();
-        for ((text, vector), original) in texts().iter().zip(&vectors).zip(reference.chunks_exact(384)) {
+        let mut lowest = (0, 1.0f32, 1.0f32);
+        for ((text, passage), original) in texts().iter().zip(&vectors).zip(reference.chunks_exact(384)) {
             let tokens = WordPiece::uncased_bert().tokenize(text, usize::MAX);
             if tokens.iter().all(|&id| id == WordPiece::uncased_bert().unknown()) {
-                assert_eq!(vector, &[0.0; 384], "{text:?} has only unknown words");
+                assert_eq!(passage, &[0.0; 384], "{text:?} has only unknown words");
                 continue;
             }
             // The original does not divide names.
@@ -220,24 +209,26 @@ mod tests {
             if words != WordPiece::uncased_bert().tokenize(text, MAX_TOKENS - 2) || tokens.len() > MAX_TOKENS - 2 {
                 continue;
             }
-            let cosine = dot(vector, original);
-            assert!(cosine >= 0.999, "{cosine} for {text:?}");
-            cosines.push(cosine);
+            let query = dot(&model.embed_query(text).unwrap(), original);
+            lowest = (lowest.0 + 1, lowest.1.min(query), lowest.2.min(dot(passage, original)));
         }
-        assert!(cosines.len() > 30, "{}", cosines.len());
-        println!("lowest {:?}", cosines.iter().copied().reduce(f32::min));
+        println!("texts, lowest cosine of a query and of a passage: {lowest:?}");
+        assert!(lowest.0 > 30 && lowest.1 >= 0.999 && lowest.2 >= 0.99, "{lowest:?}");
     }
 
     #[test]
     fn a_vector_does_not_depend_on_its_batch() {
-        let model = MiniLm::built_in().unwrap();
         let texts = texts();
-        let together = model.embed_passages(&texts).unwrap();
-        for (text, vector) in texts.iter().zip(&together).step_by(7) {
-            for alone in [model.embed_query(text).unwrap(), model.embed_passages(&[text]).unwrap().remove(0)] {
-                let furthest = vector.iter().zip(&alone).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
-                assert!(furthest < 1e-5, "{furthest} for {text:?}");
-            }
+        let load = |tokens, threads| {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            MiniLm::load().unwrap().with_batching(Batching::ByLength { tokens }).with_threads(threads)
+        };
+        let alone = load(1, 1).embed_passages(&texts).unwrap();
+        for (tokens, threads) in [(256, 1), (256, 2), (1000, 3)] {
+            assert!(
+                load(tokens, threads).embed_passages(&texts).unwrap() == alone,
+                "{tokens} tokens, {threads} threads"
+            );
         }
     }
 

@@ -17,7 +17,7 @@ fn the_version_names_the_build_and_its_models() {
     assert!(commit.is_null() || commit.as_str().is_some_and(|text| text.len() >= 40), "{commit}");
     let models = version["models"].as_array().expect("a list");
     let dimension = |id: &str| &models.iter().find(|model| model["id"] == id).expect("a model")["dimension"];
-    assert_eq!((dimension("minilm-l6-v2"), dimension("static-256-v2")), (&384.into(), &256.into()));
+    assert_eq!((dimension("minilm-l6-v2-int8"), dimension("static-256-v2")), (&384.into(), &256.into()));
     assert!(models.iter().all(|model| model["license"] == "Apache-2.0"), "{models:?}");
 }
 
@@ -26,5 +26,5 @@ fn both_forms_of_the_version_agree() {
     let (_, short, _) = run(bare(&["--version"]));
     let (code, long, _) = run(bare(&["version"]));
     assert_eq!((code, long.lines().next()), (0, short.lines().next()));
-    assert!(long.contains("minilm-l6-v2"), "{long}");
+    assert!(long.contains("minilm-l6-v2-int8"), "{long}");
 }

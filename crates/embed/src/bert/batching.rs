@@ -1,6 +1,8 @@
 //! Divides texts into batches. Padding is wasted work, so texts of similar length go together.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An order of texts, divided into batches.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,8 +36,58 @@ impl Default for Batching {
     }
 }
 
+/// The work of one thread: vectors with the positions of their texts.
+type Part = Result<Vec<(usize, Vec<f32>)>, String>;
+
+/// Divides texts of these lengths, in tokens, into batches. `encode` gets the positions of a batch's texts and returns a vector for
+/// each; `threads` of them run at a time. Returns the vectors in the order of the texts.
+///
+/// # Errors
+/// The first message of `encode`.
+pub(crate) fn in_batches(
+    lengths: &[usize],
+    batching: Batching,
+    threads: NonZeroUsize,
+    encode: impl Fn(&[usize]) -> Result<Vec<Vec<f32>>, String> + Sync,
+) -> Result<Vec<Vec<f32>>, String> {
+    let batches = divide(lengths, batching);
+    let threads = threads.get().min(batches.ranges.len());
+    let next = AtomicUsize::new(0);
+    let work = || -> Part {
+        let mut done = Vec::new();
+        while let Some(batch) = batches.ranges.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let members = &batches.order[batch.clone()];
+            let vectors = encode(members);
+            if vectors.is_err() {
+                // The other threads need not finish: their vectors will be thrown away.
+                next.store(batches.ranges.len(), Ordering::Relaxed);
+            }
+            done.extend(members.iter().copied().zip(vectors?));
+        }
+        Ok(done)
+    };
+    let parts: Vec<Part> = if threads <= 1 {
+        vec![work()]
+    } else {
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            handles
+                .into_iter()
+                .map(|handle| handle.join().unwrap_or_else(|_| Err("the runtime panicked".to_owned())))
+                .collect()
+        })
+    };
+    let mut vectors = vec![Vec::new(); lengths.len()];
+    for part in parts {
+        for (text, vector) in part? {
+            vectors[text] = vector;
+        }
+    }
+    Ok(vectors)
+}
+
 /// Divides texts of these lengths, in tokens, into batches.
-pub(super) fn divide(lengths: &[usize], batching: Batching) -> Batches {
+fn divide(lengths: &[usize], batching: Batching) -> Batches {
     match batching {
         Batching::ByLength { tokens } => by_length(lengths, tokens),
         Batching::AsGiven { texts } => {

@@ -1,14 +1,13 @@
 //! Runs a transformer over tokens and pools its output to one vector a text.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rten::{Model, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
-use super::batching::{Batching, divide};
+use super::batching::{Batching, in_batches};
 use crate::normalise;
 
 /// The way the vectors of a text's tokens become the vector of the text.
@@ -58,9 +57,6 @@ pub(crate) struct Encoder {
     /// Single-threaded pools, one for each batch that runs at a time.
     pools: Mutex<Vec<Arc<ThreadPool>>>,
 }
-
-/// The work of one thread: vectors with the positions of their texts.
-type Part = Result<Vec<(usize, Vec<f32>)>, String>;
 
 /// Returns the number of cores that this process may use.
 pub(crate) fn all_cores() -> NonZeroUsize {
@@ -121,43 +117,13 @@ impl Encoder {
         threads: NonZeroUsize,
     ) -> Result<Vec<Vec<f32>>, String> {
         let lengths: Vec<usize> = texts.iter().map(Tokens::len).collect();
-        let batches = divide(&lengths, batching);
-        let threads = threads.get().min(batches.ranges.len());
-        let next = AtomicUsize::new(0);
-        let work = || -> Part {
+        in_batches(&lengths, batching, threads, |members| {
             let pool = self.take_pool();
-            let mut done = Vec::new();
-            while let Some(batch) = batches.ranges.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let members = &batches.order[batch.clone()];
-                let tokens: Vec<&Tokens> = members.iter().map(|&text| &texts[text]).collect();
-                let vectors = self.run(&tokens, Some(Arc::clone(&pool)));
-                if vectors.is_err() {
-                    // The other threads need not finish: their vectors will be thrown away.
-                    next.store(batches.ranges.len(), Ordering::Relaxed);
-                }
-                done.extend(members.iter().copied().zip(vectors?));
-            }
+            let tokens: Vec<&Tokens> = members.iter().map(|&text| &texts[text]).collect();
+            let vectors = self.run(&tokens, Some(Arc::clone(&pool)));
             self.give_back(pool);
-            Ok(done)
-        };
-        let parts: Vec<Part> = if threads <= 1 {
-            vec![work()]
-        } else {
-            std::thread::scope(|scope| {
-                let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-                handles
-                    .into_iter()
-                    .map(|handle| handle.join().unwrap_or_else(|_| Err("the runtime panicked".to_owned())))
-                    .collect()
-            })
-        };
-        let mut vectors = vec![Vec::new(); texts.len()];
-        for part in parts {
-            for (text, vector) in part? {
-                vectors[text] = vector;
-            }
-        }
-        Ok(vectors)
+            vectors
+        })
     }
 
     /// Returns the vector of one text as soon as possible: every core works on it.

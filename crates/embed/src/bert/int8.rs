@@ -1,21 +1,25 @@
-//! A BERT encoder that reads one text with the weights as they are stored, in int8.
+//! A BERT encoder that keeps the weights as they are stored, in int8.
 //!
-//! A process that answers one query spends more time on making f32 of all weights than on the query, and four times the memory. Here
-//! each weight becomes f32 when it is multiplied. The arithmetic is that of [`Encoder`](super::Encoder), in another order of sums.
+//! A process that answers one query would spend more time on making f32 of all weights than on the query, and take four times the memory.
 
 use rten_simd::{SimdOp, SimdUnaryOp};
-use rten_vecmath::{Gelu, Normalize, NormalizeOptions, Softmax};
+use rten_vecmath::{Gelu, Normalize, NormalizeOptions, Sum, SumSquareSub};
 
-use super::weights::{Codes, Words};
+use super::products::{Attention, Instructions, Linear, MOST_COLUMNS, PANEL, Quantised, ROWS, instructions};
+use super::weights::Words;
 use super::{Config, Weights};
-use crate::{dot, normalise};
+use crate::normalise;
 
-/// Tokens that share the conversion of a weight. Texts are filled up to a multiple.
-const ROWS: usize = 4;
-/// Outputs that are computed at a time, at most. The outputs of every layer are a multiple.
-const MOST_COLUMNS: usize = 64;
+/// The precision of what the weights of a layer are multiplied by. All else is f32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// f32.
+    Full,
+    /// Bytes, with a factor for each group of each row. Where the processor has no instructions for them it is f32 too.
+    Bytes,
+}
 
-/// An encoder for one text at a time.
+/// An encoder with weights in int8.
 pub(crate) struct Int8Encoder<'w> {
     hidden: usize,
     heads: usize,
@@ -25,7 +29,7 @@ pub(crate) struct Int8Encoder<'w> {
     positions: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer<'w>>,
-    multiply: Multiply,
+    instructions: Instructions,
 }
 
 struct Layer<'w> {
@@ -41,22 +45,16 @@ struct Layer<'w> {
 /// A layer's normalisation: factors and biases.
 struct Norm(Vec<f32>, Vec<f32>);
 
-/// `input · weight + bias`.
-struct Linear<'w> {
-    codes: Codes<'w>,
-    bias: Vec<f32>,
-}
-
-/// Multiplies rows of inputs, and writes rows of outputs.
-type Multiply = fn(&Linear<'_>, &[f32], &mut [f32]);
-
 impl<'w> Int8Encoder<'w> {
     /// Takes the weights of a BERT encoder in int8.
     ///
     /// # Errors
     /// A weight is missing or not in int8, or a layer has a size that this encoder cannot divide.
     pub(crate) fn new(config: &Config, weights: &Weights<'w>) -> Result<Self, String> {
-        let hidden = config.hidden_size;
+        let (hidden, heads) = (config.hidden_size, config.num_attention_heads);
+        if !(hidden / heads).is_multiple_of(PANEL) {
+            return Err(format!("its {heads} heads divide {hidden} entries; expected multiples of {PANEL} for each"));
+        }
         let words = match weights.words(hidden)?.1 {
             Words::Int8 { codes, scales } => (codes, scales),
             Words::Full(_) => return Err("its word embeddings are not in int8".to_owned()),
@@ -82,76 +80,98 @@ impl<'w> Int8Encoder<'w> {
         });
         Ok(Self {
             hidden,
-            heads: config.num_attention_heads,
+            heads,
             epsilon: config.layer_norm_eps,
             words,
             positions: weights.positions(config)?,
             norm: Norm::new(weights, "embeddings.LayerNorm", hidden)?,
             layers: layers.collect::<Result<_, String>>()?,
-            multiply: products().pop().unwrap_or(portable),
+            instructions: *instructions().last().ok_or("this processor has no instructions")?,
         })
     }
 
-    /// Returns the unit vector of a text: the mean over its tokens. Tokens are numbers of the vocabulary, no more than there are
-    /// positions.
-    pub(crate) fn encode(&self, tokens: &[i32]) -> Vec<f32> {
+    /// Returns the unit vector of each text: the mean over its tokens. Tokens are numbers of the vocabulary, no more for a text than
+    /// there are positions. A vector does not depend on the other texts.
+    pub(crate) fn encode(&self, texts: &[&[i32]], precision: Precision) -> Vec<Vec<f32>> {
         let hidden = self.hidden;
-        let rows = tokens.len().next_multiple_of(ROWS);
-        let mut states = vec![0.0; rows * hidden];
+        let rows = texts.iter().map(|tokens| tokens.len()).sum::<usize>().next_multiple_of(ROWS);
+        let zeros = |columns: usize| vec![0.0; rows * columns];
+        let mut states = zeros(hidden);
+        self.embed(texts, &mut states);
+        let [mut query, mut key, mut value, mut context, mut added] = std::array::from_fn(|_| zeros(hidden));
+        let mut inner = zeros(self.layers.iter().map(|layer| layer.inner.codes.outputs).max().unwrap_or(0));
+        let mut bytes = Quantised::default();
+        for layer in &self.layers {
+            let out = [&mut query, &mut key, &mut value];
+            self.multiply(precision, &layer.attention, &states, &mut bytes, out.map(Vec::as_mut_slice));
+            let mut start = 0;
+            for tokens in texts {
+                let text = start..start + tokens.len() * hidden;
+                let attention = Attention {
+                    query: &query[text.clone()],
+                    key: &key[text.clone()],
+                    value: &value[text.clone()],
+                    hidden,
+                    heads: self.heads,
+                };
+                (self.instructions.attend)(&attention, &mut context[text.clone()]);
+                start = text.end;
+            }
+            self.multiply(precision, [&layer.joined], &context, &mut bytes, [&mut added]);
+            add(&mut states, &added);
+            layer.attention_norm.apply(&mut states, self.epsilon);
+            let inner = &mut inner[..rows * layer.inner.codes.outputs];
+            self.multiply(precision, [&layer.inner], &states, &mut bytes, [inner]);
+            Gelu {}.map_mut(inner);
+            self.multiply(precision, [&layer.outer], inner, &mut bytes, [&mut added]);
+            add(&mut states, &added);
+            layer.norm.apply(&mut states, self.epsilon);
+        }
+        let mut states = states.chunks_exact(hidden);
+        let vectors = texts.iter().map(|tokens| {
+            let mut vector = vec![0.0; hidden];
+            states.by_ref().take(tokens.len()).for_each(|state| add(&mut vector, state));
+            normalise(&mut vector);
+            vector
+        });
+        vectors.collect()
+    }
+
+    /// Writes a row for each token: that of the word and that of the position.
+    fn embed(&self, texts: &[&[i32]], states: &mut [f32]) {
+        let hidden = self.hidden;
         let (codes, scales) = &self.words;
-        for ((state, &token), position) in
-            states.chunks_exact_mut(hidden).zip(tokens).zip(self.positions.chunks_exact(hidden))
-        {
+        let tokens = texts.iter().flat_map(|tokens| tokens.iter().zip(self.positions.chunks_exact(hidden)));
+        for (state, (&token, position)) in states.chunks_exact_mut(hidden).zip(tokens) {
             let token = token as usize;
             for ((value, &code), position) in state.iter_mut().zip(&codes[token * hidden..]).zip(position) {
                 *value = f32::from(code as i8) * scales[token] + position;
             }
         }
-        self.norm.apply(&mut states, self.epsilon);
-        let zeros = |columns: usize| vec![0.0; rows * columns];
-        let [mut query, mut key, mut value, mut context, mut added] = std::array::from_fn(|_| zeros(hidden));
-        for layer in &self.layers {
-            for (linear, out) in layer.attention.iter().zip([&mut query, &mut key, &mut value]) {
-                (self.multiply)(linear, &states, out);
-            }
-            self.attend(tokens.len(), &query, &key, &value, &mut context);
-            (self.multiply)(&layer.joined, &context, &mut added);
-            add(&mut states, &added);
-            layer.attention_norm.apply(&mut states, self.epsilon);
-            let mut inner = zeros(layer.inner.codes.outputs);
-            (self.multiply)(&layer.inner, &states, &mut inner);
-            Gelu {}.map_mut(&mut inner);
-            (self.multiply)(&layer.outer, &inner, &mut added);
-            add(&mut states, &added);
-            layer.norm.apply(&mut states, self.epsilon);
-        }
-        let mut vector = vec![0.0; hidden];
-        states.chunks_exact(hidden).take(tokens.len()).for_each(|state| add(&mut vector, state));
-        normalise(&mut vector);
-        vector
+        self.norm.apply(states, self.epsilon);
     }
 
-    /// Writes, for each token and head, the mean of all values by their weights.
-    fn attend(&self, tokens: usize, query: &[f32], key: &[f32], value: &[f32], context: &mut [f32]) {
-        let width = self.hidden / self.heads;
-        let scale = 1.0 / (width as f32).sqrt();
-        let of = |token: usize, head: usize| {
-            let start = token * self.hidden + head * width;
-            start..start + width
-        };
-        context.fill(0.0);
-        let mut weights = vec![0.0; tokens];
-        for head in 0..self.heads {
-            for token in 0..tokens {
-                let asked = &query[of(token, head)];
-                for (other, weight) in weights.iter_mut().enumerate() {
-                    *weight = dot(asked, &key[of(other, head)]) * scale;
-                }
-                Softmax::new_mut(&mut weights).dispatch();
-                let mean = of(token, head);
-                for (other, &weight) in weights.iter().enumerate() {
-                    let values = &value[of(other, head)];
-                    context[mean.clone()].iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+    /// Multiplies the same rows by the weights of layers of one shape.
+    fn multiply<'l, const LAYERS: usize>(
+        &self,
+        precision: Precision,
+        layers: impl IntoIterator<Item = &'l Linear<'w>>,
+        rows: &[f32],
+        bytes: &mut Quantised,
+        out: [&mut [f32]; LAYERS],
+    ) where
+        'w: 'l,
+    {
+        let integer = self.instructions.integer.filter(|_| precision == Precision::Bytes);
+        let mut filled = false;
+        for (linear, out) in layers.into_iter().zip(out) {
+            match integer {
+                None => (self.instructions.full)(linear, rows, out),
+                Some(integer) => {
+                    if !std::mem::replace(&mut filled, true) {
+                        bytes.fill(rows, linear.group());
+                    }
+                    integer(linear, bytes, out);
                 }
             }
         }
@@ -169,8 +189,8 @@ impl Norm {
 
     fn apply(&self, states: &mut [f32], epsilon: f32) {
         for state in states.chunks_exact_mut(self.0.len()) {
-            let mean = state.iter().sum::<f32>() / state.len() as f32;
-            let variance = state.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / state.len() as f32;
+            let mean = Sum::new(state).dispatch() / state.len() as f32;
+            let variance = SumSquareSub::new(state, mean).dispatch() / state.len() as f32;
             let options = NormalizeOptions {
                 pre_scale_bias: mean,
                 scale: 1.0 / (variance + epsilon).sqrt(),
@@ -190,114 +210,17 @@ impl<'w> Linear<'w> {
             return Err(format!("{name} has {} outputs; expected a multiple of {MOST_COLUMNS}", codes.outputs));
         }
         let bias = weights.vector(&format!("{name}.bias"), codes.outputs)?;
-        Ok(Linear { codes, bias })
-    }
-
-    /// The product for any processor, for the compiler to write in the instructions of each. `FUSED`: it multiplies and adds at once.
-    #[inline(always)]
-    fn multiply<const COLUMNS: usize, const FUSED: bool>(&self, input: &[f32], output: &mut [f32]) {
-        let Codes { values, scales, inputs, outputs } = &self.codes;
-        let (inputs, outputs) = (*inputs, *outputs);
-        let group = inputs * outputs / scales.len().max(1);
-        let step = |sum: f32, x: f32, y: f32| if FUSED { x.mul_add(y, sum) } else { sum + x * y };
-        for (input, output) in input.chunks_exact(ROWS * inputs).zip(output.chunks_exact_mut(ROWS * outputs)) {
-            for column in (0..outputs).step_by(COLUMNS) {
-                for row in 0..ROWS {
-                    output[row * outputs + column..][..COLUMNS].copy_from_slice(&self.bias[column..][..COLUMNS]);
-                }
-                for (number, scales) in scales.chunks_exact(outputs).enumerate() {
-                    let mut parts = [[0.0; COLUMNS]; ROWS];
-                    let start = number * group;
-                    let codes = values[start * outputs..][..group * outputs].chunks_exact(outputs);
-                    for (at, codes) in codes.enumerate() {
-                        let mut weights = [0.0; COLUMNS];
-                        for (weight, &code) in weights.iter_mut().zip(&codes[column..][..COLUMNS]) {
-                            *weight = f32::from(code as i8);
-                        }
-                        for (row, part) in parts.iter_mut().enumerate() {
-                            let value = input[row * inputs + start + at];
-                            for (part, &weight) in part.iter_mut().zip(&weights) {
-                                *part = step(*part, value, weight);
-                            }
-                        }
-                    }
-                    for (row, part) in parts.iter().enumerate() {
-                        let sums = &mut output[row * outputs + column..][..COLUMNS];
-                        for ((sum, &part), &scale) in sums.iter_mut().zip(part).zip(&scales[column..][..COLUMNS]) {
-                            *sum = step(*sum, part, scale);
-                        }
-                    }
-                }
-            }
+        let linear = Linear { codes, bias };
+        match linear.group() {
+            group if group.is_multiple_of(8) => Ok(linear),
+            group => Err(format!("{name} has groups of {group} inputs; expected a multiple of 8")),
         }
     }
-}
-
-fn portable(linear: &Linear<'_>, input: &[f32], output: &mut [f32]) {
-    linear.multiply::<8, { cfg!(target_arch = "aarch64") }>(input, output);
-}
-
-/// Returns the product in each set of this processor's instructions, slowest first.
-fn products() -> Vec<Multiply> {
-    #[allow(unused_mut)]
-    let mut products: Vec<Multiply> = vec![portable];
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,fma")]
-        fn avx2(linear: &Linear<'_>, input: &[f32], output: &mut [f32]) {
-            linear.multiply::<16, true>(input, output);
-        }
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-        fn avx512(linear: &Linear<'_>, input: &[f32], output: &mut [f32]) {
-            linear.multiply::<64, true>(input, output);
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the instructions.
-            products.push(|linear, input, output| unsafe { avx2(linear, input, output) });
-        }
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: as above.
-            products.push(|linear, input, output| unsafe { avx512(linear, input, output) });
-        }
-    }
-    products
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_product_is_that_of_full_precision() {
-        let (inputs, outputs, groups) = (24, 2 * MOST_COLUMNS, 3);
-        let spread = |count: usize, step: usize| (0..count).map(move |at| (at * step % 255) as f32 - 127.0);
-        let values: Vec<u8> = spread(inputs * outputs, 71).map(|code| code as i8 as u8).collect();
-        let scales: Vec<f32> = spread(groups * outputs, 13).map(|scale| scale / 5e3).collect();
-        let bias: Vec<f32> = spread(outputs, 29).collect();
-        let input: Vec<f32> = spread(2 * ROWS * inputs, 37).map(|value| value / 50.0).collect();
-        let linear = Linear { codes: Codes { values: &values, scales, inputs, outputs }, bias };
-        for (number, product) in products().into_iter().enumerate() {
-            let mut output = vec![f32::NAN; 2 * ROWS * outputs];
-            product(&linear, &input, &mut output);
-            for (at, found) in output.into_iter().enumerate() {
-                let (row, column) = (at / outputs, at % outputs);
-                let term = |of: usize| {
-                    let scale = linear.codes.scales[of / (inputs / groups) * outputs + column];
-                    f64::from(input[row * inputs + of])
-                        * f64::from(values[of * outputs + column] as i8)
-                        * f64::from(scale)
-                };
-                let expected = f64::from(linear.bias[column]) + (0..inputs).map(term).sum::<f64>();
-                assert!(
-                    (f64::from(found) - expected).abs() < 1e-3,
-                    "product {number} at {row}, {column}: {found}, not {expected}"
-                );
-            }
-        }
-    }
 
     #[test]
     fn missing_layers_are_named() {

@@ -203,7 +203,7 @@ rust = 0.5123
             "[search.calibrated] # ours\nprovider = \"static\" # a\nmodel = \"static-256-v1\"\nrust = 0.5 # low\npython = 0.3\n\
              calibrated_at = \"2026-01-31T12:00:00Z\"\ntypescript = 0.45\n\n# next\n[rank]\n",
         );
-        let other_model = CalibratedConfig { model: "minilm-l6-v2".into(), ..calibrated(&[("rust", 0.6)]) };
+        let other_model = CalibratedConfig { model: "minilm-l6-v2-int8".into(), ..calibrated(&[("rust", 0.6)]) };
         let written = edited(&written, Some(&other_model)).expect("written");
         assert!(written.contains("rust = 0.6 # low\n") && !written.contains("python"), "{written}");
 

@@ -1,0 +1,528 @@
+//! The arithmetic of an encoder with int8 weights, in the instructions of each processor.
+//!
+//! [`Instructions::full`] multiplies f32 by weights that become f32 when they are used. [`Instructions::integer`] is about twice as fast
+//! as the best f32 product: it multiplies bytes. Both divide the inputs into the groups of the weights, each of which has a factor.
+//! An integer product gives each row and group of the inputs a factor too, so that a large value makes the others of its group
+//! imprecise, and no other.
+
+use rten_simd::SimdOp;
+use rten_vecmath::{ExtendInit, MinMax, Quantize, Softmax};
+
+use super::weights::Codes;
+
+/// Rows that share the reading of a weight. Inputs are filled up to a multiple.
+pub(super) const ROWS: usize = 4;
+/// Outputs of a product in f32 that are computed at a time, at most. The outputs of every layer are a multiple.
+pub(super) const MOST_COLUMNS: usize = 64;
+/// Outputs of a product of integers, or of attention, that are computed at a time.
+pub(super) const PANEL: usize = 16;
+/// Inputs whose bytes are multiplied at once. Groups of inputs are a multiple of twice as many.
+const BYTES: usize = 4;
+
+/// The code of zero.
+const ZERO: u8 = 64;
+/// The largest distance of a code of an input from [`ZERO`]. AVX2 adds four products of codes in 16 bits, so a code of an input must be
+/// below 128 and that of a weight within 64: 4 · 127 · 64 is less than 2¹⁵.
+const MOST: f32 = 63.0;
+
+/// `input · weight + bias`.
+pub(super) struct Linear<'w> {
+    pub(super) codes: Codes<'w>,
+    pub(super) bias: Vec<f32>,
+}
+
+impl Linear<'_> {
+    /// Returns the number of consecutive inputs that share a factor.
+    pub(super) fn group(&self) -> usize {
+        self.codes.inputs * self.codes.outputs / self.codes.scales.len().max(1)
+    }
+}
+
+/// Rows of inputs as bytes.
+#[derive(Default)]
+pub(super) struct Quantised {
+    codes: Vec<u8>,
+    /// A factor for each row and group.
+    factors: Vec<f32>,
+}
+
+/// The queries, keys and values of a text's tokens, a row for each token.
+pub(super) struct Attention<'a> {
+    pub(super) query: &'a [f32],
+    pub(super) key: &'a [f32],
+    pub(super) value: &'a [f32],
+    pub(super) hidden: usize,
+    pub(super) heads: usize,
+}
+
+/// The arithmetic in one set of instructions.
+#[derive(Clone, Copy)]
+pub(super) struct Instructions {
+    /// Multiplies rows of inputs by weights, in f32, and writes rows of outputs.
+    pub(super) full: fn(&Linear<'_>, &[f32], &mut [f32]),
+    /// Multiplies rows of inputs by weights, as bytes, and writes rows of outputs; `None` where f32 is faster.
+    pub(super) integer: Option<fn(&Linear<'_>, &Quantised, &mut [f32])>,
+    /// Writes, for each token and head, the mean of all values by their weights.
+    pub(super) attend: fn(&Attention<'_>, &mut [f32]),
+}
+
+/// Sums of products of [`ROWS`] rows with a panel of weights.
+type Sums = [[i32; PANEL]; ROWS];
+/// The codes of [`BYTES`] inputs' weights for each output of a panel.
+type Quad = [u8; BYTES * PANEL];
+
+#[inline(always)]
+fn step<const FUSED: bool>(sum: f32, x: f32, y: f32) -> f32 {
+    if FUSED { x.mul_add(y, sum) } else { sum + x * y }
+}
+
+/// The product in f32 for any processor, for the compiler to write in the instructions of each. `FUSED`: it multiplies and adds at once.
+#[inline(always)]
+fn full<const COLUMNS: usize, const FUSED: bool>(linear: &Linear<'_>, input: &[f32], output: &mut [f32]) {
+    let Codes { values, scales, inputs, outputs } = &linear.codes;
+    let (inputs, outputs) = (*inputs, *outputs);
+    let mut panel = vec![[0.0; COLUMNS]; inputs];
+    for column in (0..outputs).step_by(COLUMNS) {
+        let groups = scales.chunks_exact(outputs).zip(values.chunks_exact(linear.group() * outputs));
+        for ((scales, codes), panel) in groups.zip(panel.chunks_exact_mut(linear.group())) {
+            let scales = &scales[column..][..COLUMNS];
+            for (weights, codes) in panel.iter_mut().zip(codes.chunks_exact(outputs)) {
+                for ((weight, &code), &scale) in weights.iter_mut().zip(&codes[column..][..COLUMNS]).zip(scales) {
+                    *weight = f32::from(code as i8) * scale;
+                }
+            }
+        }
+        for (input, output) in input.chunks_exact(ROWS * inputs).zip(output.chunks_exact_mut(ROWS * outputs)) {
+            let rows = std::array::from_fn(|row| &input[row * inputs..][..inputs]);
+            let sums = tile::<COLUMNS, FUSED>(rows, panel.as_flattened(), COLUMNS);
+            for (output, sums) in output.chunks_exact_mut(outputs).zip(&sums) {
+                let output = output[column..][..COLUMNS].iter_mut();
+                for ((output, &bias), &sum) in output.zip(&linear.bias[column..][..COLUMNS]).zip(sums) {
+                    *output = bias + sum;
+                }
+            }
+        }
+    }
+}
+
+impl Quantised {
+    /// Takes rows of inputs, divided into groups of this many.
+    pub(super) fn fill(&mut self, rows: &[f32], group: usize) {
+        self.codes.clear();
+        self.codes.reserve(rows.len());
+        self.factors.clear();
+        for values in rows.chunks_exact(group) {
+            let (least, greatest) = MinMax::new(values).dispatch();
+            let largest = greatest.max(-least);
+            let scale = if largest > 0.0 { MOST / largest } else { 0.0 };
+            self.codes.extend_init(|codes| Quantize::new(values, &mut codes[..group], scale, ZERO).dispatch());
+            // A weight's code is halved.
+            self.factors.push(largest / MOST * 2.0);
+        }
+    }
+}
+
+/// The product of bytes, for groups at a time. `pack` puts the codes of a panel's weights together, halved, and adds them to sums. It gets
+/// the rows of weights and their distance. `dot` adds products to sums. It gets the rows of inputs, their distance, and the panel.
+#[inline(always)]
+fn integer(
+    linear: &Linear<'_>,
+    input: &Quantised,
+    output: &mut [f32],
+    pack: impl Fn(&[u8], usize, &mut [Quad], &mut [i32; PANEL]),
+    dot: impl Fn(&[u8], usize, &[Quad], &mut Sums),
+) {
+    let Codes { values, scales, inputs, outputs } = &linear.codes;
+    let (inputs, outputs) = (*inputs, *outputs);
+    let group = linear.group();
+    let groups = inputs / group;
+    let mut panel = vec![[0; BYTES * PANEL]; inputs / BYTES];
+    let mut offsets = vec![[0; PANEL]; groups];
+    for column in (0..outputs).step_by(PANEL) {
+        let quads = panel.chunks_exact_mut(group / BYTES);
+        for ((values, quads), offsets) in values.chunks_exact(group * outputs).zip(quads).zip(&mut offsets) {
+            let mut sums = [0; PANEL];
+            pack(&values[column..], outputs, quads, &mut sums);
+            *offsets = sums.map(|sum| -i32::from(ZERO) * sum);
+        }
+        let rows = input.codes.chunks_exact(ROWS * inputs).zip(input.factors.chunks_exact(ROWS * groups));
+        for ((codes, factors), output) in rows.zip(output.chunks_exact_mut(ROWS * outputs)) {
+            let mut results = [[0.0; PANEL]; ROWS];
+            for result in &mut results {
+                result.copy_from_slice(&linear.bias[column..][..PANEL]);
+            }
+            for (number, (quads, &offsets)) in panel.chunks_exact(group / BYTES).zip(&offsets).enumerate() {
+                let mut sums = [offsets; ROWS];
+                dot(&codes[number * group..], inputs, quads, &mut sums);
+                let scales = &scales[number * outputs + column..][..PANEL];
+                for (row, (result, sums)) in results.iter_mut().zip(&sums).enumerate() {
+                    let factor = factors[row * groups + number];
+                    for ((result, &sum), &scale) in result.iter_mut().zip(sums).zip(scales) {
+                        *result = (sum as f32).mul_add(scale * factor, *result);
+                    }
+                }
+            }
+            for (row, result) in results.iter().enumerate() {
+                output[row * outputs + column..][..PANEL].copy_from_slice(result);
+            }
+        }
+    }
+}
+
+/// Multiplies [`ROWS`] rows by as many rows of columns as they have entries; these are `stride` apart.
+#[inline(always)]
+fn tile<const COLUMNS: usize, const FUSED: bool>(
+    a: [&[f32]; ROWS],
+    b: &[f32],
+    stride: usize,
+) -> [[f32; COLUMNS]; ROWS] {
+    let mut sums = [[0.0; COLUMNS]; ROWS];
+    let [first, second, third, fourth] = a.map(<[f32]>::iter);
+    for ((((b, first), second), third), fourth) in b.chunks(stride).zip(first).zip(second).zip(third).zip(fourth) {
+        let Some(b) = b.first_chunk::<COLUMNS>() else { break };
+        for (sums, &a) in sums.iter_mut().zip([first, second, third, fourth]) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum = step::<FUSED>(*sum, a, b);
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn attend<const FUSED: bool>(attention: &Attention<'_>, context: &mut [f32]) {
+    let &Attention { query, key, value, hidden, heads } = attention;
+    let (tokens, width) = (query.len() / hidden, hidden / heads);
+    let padded = tokens.next_multiple_of(PANEL);
+    let scale = 1.0 / (width as f32).sqrt();
+    let mut keys = vec![0.0; width * padded];
+    let mut weights = vec![0.0; ROWS * padded];
+    for head in 0..heads {
+        for (token, key) in key.chunks_exact(hidden).enumerate() {
+            for (entry, &key) in key[head * width..][..width].iter().enumerate() {
+                keys[entry * padded + token] = key * scale;
+            }
+        }
+        for first in (0..tokens).step_by(ROWS) {
+            // Beyond the last token it is computed again.
+            let rows = std::array::from_fn(|row| (first + row).min(tokens - 1));
+            let queries = rows.map(|row| &query[row * hidden + head * width..][..width]);
+            for column in (0..padded).step_by(PANEL) {
+                let sums = tile::<PANEL, FUSED>(queries, &keys[column..], padded);
+                for (weights, sums) in weights.chunks_exact_mut(padded).zip(&sums) {
+                    weights[column..][..PANEL].copy_from_slice(sums);
+                }
+            }
+            for weights in weights.chunks_exact_mut(padded) {
+                Softmax::new_mut(&mut weights[..tokens]).dispatch();
+            }
+            let means = std::array::from_fn(|row| &weights[row * padded..][..tokens]);
+            for column in (head * width..(head + 1) * width).step_by(PANEL) {
+                let sums = tile::<PANEL, FUSED>(means, &value[column..], hidden);
+                for (row, sums) in rows.into_iter().zip(&sums) {
+                    context[row * hidden + column..][..PANEL].copy_from_slice(sums);
+                }
+            }
+        }
+    }
+}
+
+/// The instructions of any processor of this kind.
+fn portable() -> Instructions {
+    const FUSED: bool = cfg!(target_arch = "aarch64");
+    Instructions {
+        full: full::<PANEL, FUSED>,
+        // Without instructions for bytes, f32 is faster.
+        integer: None,
+        attend: attend::<FUSED>,
+    }
+}
+
+/// The instructions of a processor with these features, which the caller has checked.
+#[cfg(target_arch = "x86_64")]
+macro_rules! with_features {
+    ($features:literal, $columns:literal, $dot:path) => {{
+        #[target_feature(enable = $features)]
+        fn full_product(linear: &Linear<'_>, input: &[f32], output: &mut [f32]) {
+            full::<$columns, true>(linear, input, output);
+        }
+        #[target_feature(enable = $features)]
+        fn integer_product(linear: &Linear<'_>, input: &Quantised, output: &mut [f32]) {
+            integer(
+                linear,
+                input,
+                output,
+                |rows, stride, quads, sums| x86_64::pack(rows, stride, quads, sums),
+                |rows, stride, quads, sums| $dot(rows, stride, quads, sums),
+            );
+        }
+        #[target_feature(enable = $features)]
+        fn attention(attention: &Attention<'_>, context: &mut [f32]) {
+            attend::<true>(attention, context);
+        }
+        // SAFETY: the processor has the features.
+        Instructions {
+            full: |linear, input, output| unsafe { full_product(linear, input, output) },
+            integer: Some(|linear, input, output| unsafe { integer_product(linear, input, output) }),
+            attend: |all, context| unsafe { attention(all, context) },
+        }
+    }};
+}
+
+/// Returns the sets of instructions that this processor has, slowest first.
+pub(super) fn instructions() -> Vec<Instructions> {
+    #[allow(unused_mut)]
+    let mut all = vec![portable()];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            all.push(with_features!("avx2,fma", 16, x86_64::dot));
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl", 64, x86_64::dot));
+                if is_x86_feature_detected!("avx512vnni") {
+                    all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni", 64, x86_64::dot_at_once));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sums of products of bytes. The compiler does not find these instructions by itself.
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    #[allow(clippy::wildcard_imports)]
+    use std::arch::x86_64::*;
+
+    use super::{BYTES, PANEL, Quad, ROWS, Sums};
+
+    /// The sums of a row in registers.
+    type Registers = [__m256i; PANEL / 8];
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn weights(quad: &Quad) -> Registers {
+        // SAFETY: the registers read the array's 64 bytes.
+        unsafe { [_mm256_loadu_si256(quad.as_ptr().cast()), _mm256_loadu_si256(quad.as_ptr().add(32).cast())] }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(sums: &[i32; PANEL]) -> Registers {
+        // SAFETY: the registers read the array's 64 bytes.
+        unsafe { [_mm256_loadu_si256(sums.as_ptr().cast()), _mm256_loadu_si256(sums.as_ptr().add(8).cast())] }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn store(sums: &mut [i32; PANEL], registers: Registers) {
+        // SAFETY: the registers write the array's 64 bytes.
+        unsafe {
+            _mm256_storeu_si256(sums.as_mut_ptr().cast(), registers[0]);
+            _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), registers[1]);
+        }
+    }
+
+    /// Packs weights: the [`BYTES`] of an output are together.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn pack(rows: &[u8], stride: usize, quads: &mut [Quad], sums: &mut [i32; PANEL]) {
+        let (sign, most) = (_mm_set1_epi8(-128), _mm_set1_epi8(127));
+        let (byte_ones, ones) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
+        let half = |row: &[u8]| {
+            let row: &[u8; PANEL] = row.first_chunk().expect("a panel's weights");
+            // SAFETY: the register reads the array's 16 bytes.
+            let code = unsafe { _mm_loadu_si128(row.as_ptr().cast()) };
+            // (code + (code > 0)) >> 1, with the unsigned mean that there is: 127 + 1 is added to what is not positive.
+            let other = _mm_sub_epi8(most, _mm_cmpgt_epi8(code, _mm_setzero_si128()));
+            _mm_xor_si128(_mm_avg_epu8(_mm_xor_si128(code, sign), other), sign)
+        };
+        let mut totals = load(sums);
+        for (number, quad) in quads.iter_mut().enumerate() {
+            let rows = &rows[number * BYTES * stride..];
+            let (first, second) = (half(rows), half(&rows[stride..]));
+            let (third, fourth) = (half(&rows[2 * stride..]), half(&rows[3 * stride..]));
+            let (one, other) = (_mm_unpacklo_epi8(first, second), _mm_unpacklo_epi8(third, fourth));
+            let low = _mm256_set_m128i(_mm_unpackhi_epi16(one, other), _mm_unpacklo_epi16(one, other));
+            let (one, other) = (_mm_unpackhi_epi8(first, second), _mm_unpackhi_epi8(third, fourth));
+            let high = _mm256_set_m128i(_mm_unpackhi_epi16(one, other), _mm_unpacklo_epi16(one, other));
+            for (total, codes) in totals.iter_mut().zip([low, high]) {
+                *total = _mm256_add_epi32(*total, _mm256_madd_epi16(_mm256_maddubs_epi16(byte_ones, codes), ones));
+            }
+            // SAFETY: the registers write the array's 64 bytes.
+            unsafe {
+                _mm256_storeu_si256(quad.as_mut_ptr().cast(), low);
+                _mm256_storeu_si256(quad.as_mut_ptr().add(32).cast(), high);
+            }
+        }
+        store(sums, totals);
+    }
+
+    /// The codes of [`BYTES`] inputs, in every place.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn spread(codes: &[u8; BYTES]) -> __m256i {
+        _mm256_set1_epi32(i32::from_le_bytes(*codes))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn dot(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
+        let pairs = quads.as_chunks::<2>().0;
+        let row = |row: usize| &codes[row * stride..].as_chunks::<BYTES>().0.as_chunks::<2>().0[..pairs.len()];
+        let codes: [_; ROWS] = [row(0), row(1), row(2), row(3)];
+        let ones = _mm256_set1_epi16(1);
+        let mut parts: [_; ROWS] = [load(&sums[0]), load(&sums[1]), load(&sums[2]), load(&sums[3])];
+        for (at, [first, second]) in pairs.iter().enumerate() {
+            let (first, second) = (weights(first), weights(second));
+            for (part, codes) in parts.iter_mut().zip(codes) {
+                let (one, other) = (spread(&codes[at][0]), spread(&codes[at][1]));
+                for register in 0..first.len() {
+                    let one = _mm256_maddubs_epi16(one, first[register]);
+                    let other = _mm256_maddubs_epi16(other, second[register]);
+                    // Within 16 bits, by the range of the codes.
+                    let both = _mm256_madd_epi16(_mm256_add_epi16(one, other), ones);
+                    part[register] = _mm256_add_epi32(part[register], both);
+                }
+            }
+        }
+        for (sums, part) in sums.iter_mut().zip(parts) {
+            store(sums, part);
+        }
+    }
+
+    /// The same with an instruction for four products and their sum.
+    #[inline]
+    #[target_feature(enable = "avx2,avx512vl,avx512vnni")]
+    pub(super) fn dot_at_once(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
+        let row = |row: usize| &codes[row * stride..].as_chunks::<BYTES>().0[..quads.len()];
+        let codes: [_; ROWS] = [row(0), row(1), row(2), row(3)];
+        let mut parts: [_; ROWS] = [load(&sums[0]), load(&sums[1]), load(&sums[2]), load(&sums[3])];
+        for (at, quad) in quads.iter().enumerate() {
+            let weights = weights(quad);
+            for (part, codes) in parts.iter_mut().zip(codes) {
+                let codes = spread(&codes[at]);
+                for register in 0..weights.len() {
+                    part[register] = _mm256_dpbusd_epi32(part[register], codes, weights[register]);
+                }
+            }
+        }
+        for (sums, part) in sums.iter_mut().zip(parts) {
+            store(sums, part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INPUTS: usize = 48;
+    const OUTPUTS: usize = 2 * MOST_COLUMNS;
+    const GROUPS: usize = 3;
+
+    fn spread(count: usize, step: usize) -> impl Iterator<Item = f32> {
+        (0..count).map(move |at| (at * step % 255) as f32 - 127.0)
+    }
+
+    /// Returns a layer whose codes are multiplied by `times` within their range: the largest codes come together then.
+    fn codes(times: f32) -> Vec<u8> {
+        spread(INPUTS * OUTPUTS, 71).map(|code| (code * times).clamp(-127.0, 127.0) as i8 as u8).collect()
+    }
+
+    fn linear(values: &[u8]) -> Linear<'_> {
+        let scales = spread(GROUPS * OUTPUTS, 13).map(|scale| scale / 5e3).collect();
+        let bias = spread(OUTPUTS, 29).collect();
+        Linear { codes: Codes { values, scales, inputs: INPUTS, outputs: OUTPUTS }, bias }
+    }
+
+    /// Asserts that every output is the bias and the sum of the terms of its row, output and input.
+    fn assert_sums(name: &str, linear: &Linear<'_>, output: &[f32], term: impl Fn(usize, usize, usize) -> f64) {
+        for (at, &found) in output.iter().enumerate() {
+            let (row, column) = (at / OUTPUTS, at % OUTPUTS);
+            let scale = |of: usize| f64::from(linear.codes.scales[of / (INPUTS / GROUPS) * OUTPUTS + column]);
+            let sum: f64 = (0..INPUTS).map(|of| term(row, column, of) * scale(of)).sum();
+            let expected = f64::from(linear.bias[column]) + sum;
+            let close = (f64::from(found) - expected).abs() < 1e-3 * expected.abs().max(1.0);
+            assert!(close, "{name} at {row}, {column}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn every_product_is_that_of_full_precision() {
+        let values = codes(1.0);
+        let linear = linear(&values);
+        let input: Vec<f32> = spread(2 * ROWS * INPUTS, 37).map(|value| value / 50.0).collect();
+        for (number, instructions) in instructions().into_iter().enumerate() {
+            let mut output = vec![f32::NAN; 2 * ROWS * OUTPUTS];
+            (instructions.full)(&linear, &input, &mut output);
+            assert_sums(&format!("set {number}"), &linear, &output, |row, column, of| {
+                f64::from(input[row * INPUTS + of]) * f64::from(values[of * OUTPUTS + column] as i8)
+            });
+        }
+    }
+
+    #[test]
+    fn every_integer_product_is_that_of_the_codes() {
+        // With the largest codes of both signs, sums in 16 bits come closest to their limit.
+        for (times, input_step) in [(1.0, 37), (1e3, 37), (1e3, 0)] {
+            let values = codes(times);
+            let linear = linear(&values);
+            let input: Vec<f32> = spread(2 * ROWS * INPUTS, input_step).map(|value| value / 50.0).collect();
+            for (number, instructions) in instructions().into_iter().enumerate() {
+                let mut rows = Quantised::default();
+                rows.fill(&input, INPUTS / GROUPS);
+                for (at, (&value, &code)) in input.iter().zip(&rows.codes).enumerate() {
+                    let factor = rows.factors[at / (INPUTS / GROUPS)] / 2.0;
+                    let restored = (f32::from(code) - f32::from(ZERO)) * factor;
+                    assert!((restored - value).abs() <= factor * 0.501, "set {number}: {restored}, not {value}");
+                }
+                let mut output = vec![f32::NAN; 2 * ROWS * OUTPUTS];
+                let Some(integer) = instructions.integer else { continue };
+                integer(&linear, &rows, &mut output);
+                assert_sums(&format!("set {number}"), &linear, &output, |row, column, of| {
+                    let at = row * INPUTS + of;
+                    let half = (f64::from(values[of * OUTPUTS + column] as i8) / 2.0).abs().round();
+                    let half = half.copysign(f64::from(values[of * OUTPUTS + column] as i8));
+                    (f64::from(rows.codes[at]) - f64::from(ZERO))
+                        * half
+                        * f64::from(rows.factors[at / (INPUTS / GROUPS)])
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn every_attention_is_the_mean_by_softmax() {
+        let (hidden, heads) = (2 * PANEL, 2);
+        for tokens in [1, ROWS, PANEL + 3] {
+            let [query, key, value] =
+                [7, 11, 23].map(|step| spread(tokens * hidden, step).map(|value| value / 99.0).collect::<Vec<f32>>());
+            let attention = Attention { query: &query, key: &key, value: &value, hidden, heads };
+            for (number, instructions) in instructions().into_iter().enumerate() {
+                let mut context = vec![f32::NAN; tokens * hidden];
+                (instructions.attend)(&attention, &mut context);
+                for (at, &found) in context.iter().enumerate() {
+                    let (token, column) = (at / hidden, at % hidden);
+                    let head = column / PANEL * PANEL..(column / PANEL + 1) * PANEL;
+                    let weight = |other: usize| -> f64 {
+                        let product =
+                            head.clone().map(|entry| query[token * hidden + entry] * key[other * hidden + entry]);
+                        (f64::from(product.sum::<f32>()) / (PANEL as f64).sqrt()).exp()
+                    };
+                    let total: f64 = (0..tokens).map(weight).sum();
+                    let mean: f64 = (0..tokens)
+                        .map(|other| weight(other) / total * f64::from(value[other * hidden + column]))
+                        .sum();
+                    assert!(
+                        (f64::from(found) - mean).abs() < 1e-4,
+                        "set {number} at {token}, {column}: {found}, not {mean}"
+                    );
+                }
+            }
+        }
+    }
+}
