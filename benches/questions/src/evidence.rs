@@ -24,7 +24,7 @@ const OF_TREE: usize = 12;
 const FOREIGN_EACH: usize = 4;
 
 /// Passages of the largest tree that the better model embeds whole.
-const EMBEDDED: u64 = 6000;
+const EMBEDDED: u64 = 3000;
 
 /// The places of the questions besides the lists of this project: by default those in `TAMIS_TEST_DATA` and `target`. What is not there
 /// is skipped.
@@ -73,6 +73,9 @@ struct Job {
 pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
     let mut jobs = jobs(places)?;
     add_foreign(&mut jobs, &reports(&places.reports)?);
+    jobs.sort_by_key(|job| {
+        job.list.name.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(2_654_435_761) ^ u32::from(byte))
+    });
     for mut job in jobs {
         let started = Instant::now();
         let mut tree = IndexedTree::new(&job.list, &job.place, Model::Late)?;
@@ -84,7 +87,8 @@ pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
         if job.is_code {
             let all = exact_questions(&tree, &index)?.into_iter().map(|(_, question)| ("exact".to_owned(), question));
             job.asked.extend(evenly(all.collect(), OF_TREE));
-            let words = own_words::questions(tree.root())?.into_iter().map(|question| ("own words".to_owned(), question));
+            let words =
+                own_words::questions(tree.root())?.into_iter().map(|question| ("own words".to_owned(), question));
             job.asked.extend(evenly(words.collect(), OF_TREE));
         }
         ask(&index, "on_demand", &job, &mut output)?;
@@ -100,10 +104,27 @@ pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
 
 /// Asks the questions of a job and writes the evidence.
 fn ask(index: &Index, basis: &str, job: &Job, output: &mut impl Write) -> Result<()> {
-    for (family, question) in &job.asked {
+    let threads = std::thread::available_parallelism()?.get();
+    let parts: Vec<Result<String>> = std::thread::scope(|scope| {
+        let parts = job.asked.chunks(job.asked.len().div_ceil(threads).max(1));
+        let asking: Vec<_> = parts.map(|part| scope.spawn(move || lines(index, basis, job, part))).collect();
+        let joined = asking.into_iter().map(|asked| asked.join());
+        joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    for lines in parts {
+        output.write_all(lines?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Asks questions and returns the evidence, one line each.
+fn lines(index: &Index, basis: &str, job: &Job, asked: &[(String, Question)]) -> Result<String> {
+    let mut lines = String::new();
+    for (family, question) in asked {
         // A report that asks for its duplicates is no answer to itself, and nobody's own report is there yet.
         let others: Vec<String> = question.itself.iter().map(|itself| format!("!/{itself}")).collect();
-        let request = SearchRequest { thorough: true, ..SearchRequest::new(&question.ask).paths(others).limit(1).explain() };
+        let request =
+            SearchRequest { thorough: true, ..SearchRequest::new(&question.ask).paths(others).limit(1).explain() };
         let answer = index.search(request)?;
         let note = |name: &str| answer.cut.diagnostics.get(name).cloned().unwrap_or_default();
         let entry = |entry: &tamis::search::PoolEntry| {
@@ -124,9 +145,9 @@ fn ask(index: &Index, basis: &str, job: &Job, output: &mut impl Write) -> Result
             "covered": note("covered"), "evidence": note("answer_evidence"),
             "entries": entries.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>(),
         });
-        writeln!(output, "{line}")?;
+        lines += &format!("{line}\n");
     }
-    Ok(())
+    Ok(lines)
 }
 
 /// Returns every corpus that is here, with its own questions.
@@ -153,13 +174,18 @@ fn jobs(places: &Places) -> Result<Vec<Job>> {
         add(list, place, &project, true, vec![("words", questions)]);
     }
     let reports = reports(&places.reports)?;
-    for directory in directories(&places.histories)? {
+    for directory in directories(&places.histories)?.into_iter().filter(|directory| directory.join(".git").exists()) {
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let [short, long] = history::questions(&directory, OF_TREE)?;
         let of_report = reports.iter().filter(|report| report.repo == name && !report.files.is_empty());
         let reported = of_report.map(|report| Question::answered_by(&report.text, report.files.clone())).collect();
         let source = Source::Directory { path: directory.clone(), notes: false };
-        let list = List { about: format!("the history of {name}"), name: format!("history/{name}"), source, questions: Vec::new() };
+        let list = List {
+            about: format!("the history of {name}"),
+            name: format!("history/{name}"),
+            source,
+            questions: Vec::new(),
+        };
         let asked = vec![("commits", short), ("messages", long), ("reports", reported)];
         add(list, Place::Tree { root: directory, notes: false }, &name, false, asked);
     }

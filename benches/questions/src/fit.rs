@@ -141,7 +141,8 @@ pub fn read(text: &str) -> Result<Vec<Evidence>> {
 pub fn source(all: &[Evidence]) -> Result<String> {
     ensure!(all.len() >= 100, "{} questions are too few to fit anything", all.len());
     let mut source =
-        "//! The weights of the models of relevance. `cargo xtask fit` writes this file.\n\nuse super::Models;\n".to_owned();
+        "//! The weights of the models of relevance. `cargo xtask fit` writes this file.\n\nuse super::Models;\n"
+            .to_owned();
     let list = |names: &[&str], weights: &[f64]| -> String {
         let line = |(name, weight): (&&str, &f64)| format!("        {weight:.4}, // {name}\n");
         names.iter().zip(weights).map(line).collect()
@@ -246,7 +247,8 @@ impl Models {
 
     fn predict<'e>(&self, evidence: &'e Evidence) -> Predicted<'e> {
         let (answer, values) = self.read(evidence);
-        let joint = |read: [f64; JOINT_FEATURES.len()]| tamis_rank::probability(self.joint.0 + dot(&self.joint.1, &read));
+        let joint =
+            |read: [f64; JOINT_FEATURES.len()]| tamis_rank::probability(self.joint.0 + dot(&self.joint.1, &read));
         let probabilities = joint_values(answer, &values).into_iter().map(joint).collect();
         Predicted { evidence, answer, values, probabilities }
     }

@@ -188,7 +188,8 @@ mod tests {
     fn a_conditional_logit_finds_the_weights_that_made_the_choices() {
         let mut lists = Lists::default();
         for step in 0..400 {
-            let row = |at: usize| vec![((step * 7 + at * 13) % 31) as f64 / 10.0, ((step * 11 + at * 5) % 17) as f64 / 8.0];
+            let row =
+                |at: usize| vec![((step * 7 + at * 13) % 31) as f64 / 10.0, ((step * 11 + at * 5) % 17) as f64 / 8.0];
             let rows: Vec<Vec<f64>> = (0..4).map(row).collect();
             let odds: Vec<f64> = rows.iter().map(|row| (1.5 * row[0] - 0.7 * row[1]).exp()).collect();
             let all: f64 = odds.iter().sum();

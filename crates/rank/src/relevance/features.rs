@@ -214,3 +214,46 @@ pub(super) fn list_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> [
     ];
     values.map(|value| value.clamp(-LARGEST, LARGEST))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(values: &[f64], names: &[&str], name: &str) -> f64 {
+        values[names.iter().position(|known| *known == name).expect("a feature")]
+    }
+
+    #[test]
+    fn a_list_is_read_by_its_best_entries() {
+        let entry = |similarity, coverage| EntryFeatures {
+            similarity_max: similarity,
+            coverage_max: coverage,
+            ..EntryFeatures::default()
+        };
+        let entries = [entry(0.4, 0.9), entry(1.0, 0.2), entry(0.7, 0.1)];
+        let values = list_values(&QueryFeatures::default(), &entries);
+        let of = |name| value(&values, &LIST_FEATURES, name);
+        assert_eq!((of("similarity_1"), of("coverage_1")), (1.0, 0.9));
+        assert!((of("similarity_3") - 0.7).abs() < 1e-12 && (of("both") - 1.3).abs() < 1e-12);
+        assert_eq!((covered(&entries), covered(&entries[1..])), (1.0, 0.0));
+    }
+
+    #[test]
+    fn long_queries_count_as_long_and_short_ones_do_not() {
+        let long = |words| {
+            value(&list_values(&QueryFeatures { words, ..QueryFeatures::default() }, &[]), &LIST_FEATURES, "long")
+        };
+        assert_eq!([0, 12, 60, 5_000].map(long), [0.0, 0.0, 1.0, 1.0]);
+        assert!((0.2..0.8).contains(&long(25)));
+    }
+
+    #[test]
+    fn an_entry_that_was_not_embedded_counts_below_the_least_of_its_list() {
+        let entry = |on_demand| EntryFeatures { on_demand, ..EntryFeatures::default() };
+        let values = entry_values(&QueryFeatures::default(), &[entry(Some(0.8)), entry(Some(0.5)), entry(None)]);
+        let of = |at: usize, name| value(&values[at], &ENTRY_FEATURES, name);
+        assert!((of(2, "on_demand") - 0.46).abs() < 1e-12 && of(2, "on_demand_missing") == 1.0);
+        let without = entry_values(&QueryFeatures::default(), &[entry(None), entry(None)]);
+        assert!(without.iter().all(|values| value(values, &ENTRY_FEATURES, "on_demand_missing") == 0.0));
+    }
+}

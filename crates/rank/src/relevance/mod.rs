@@ -206,3 +206,114 @@ pub fn joint_values(answer: f64, values: &[f64]) -> Vec<[f64; JOINT_FEATURES.len
     };
     (0..values.len()).map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn query() -> QueryFeatures {
+        QueryFeatures { words: 5, passages: 3_000, ..QueryFeatures::default() }
+    }
+
+    fn entry(similarity: f64, coverage: f64, rank: usize) -> EntryFeatures {
+        EntryFeatures {
+            similarity,
+            similarity_max: similarity,
+            coverage,
+            coverage_max: coverage,
+            rank,
+            normalized_score: 1.0 / (1.0 + rank as f64),
+            is_main: true,
+            characters: 600,
+            ..EntryFeatures::default()
+        }
+    }
+
+    /// Ten entries that have little to do with the query.
+    fn noise() -> Vec<EntryFeatures> {
+        (1..11).map(|rank| entry(0.3, 0.15, rank)).collect()
+    }
+
+    #[test]
+    fn more_evidence_is_more_probable_and_the_parts_of_an_answer_add_up() {
+        for basis in Basis::ALL {
+            let of = |similarity: f64, coverage: f64| {
+                let first = EntryFeatures { on_demand: Some(similarity), ..entry(similarity, coverage, 0) };
+                let weighed = relevance(&query(), &[vec![first], noise()].concat(), basis);
+                let parts: f64 = weighed.answer.parts.iter().map(|part| part.log_odds).sum();
+                assert!((weighed.answer.log_odds - parts - basis.models().list.0).abs() < 1e-9);
+                weighed.entries[0].probability()
+            };
+            let (good, poor) = (of(1.5, 0.95), of(0.35, 0.2));
+            assert!(good > poor + 0.1, "{basis:?}: {good} {poor}");
+        }
+    }
+
+    #[test]
+    fn names_that_nothing_holds_speak_against_an_answer() {
+        let entries = [vec![entry(0.8, 0.5, 0)], noise()].concat();
+        let missing = QueryFeatures { names: 1, missing_names: 1.0, missing_words: 0.2, ..query() };
+        let held = QueryFeatures { names: 1, ..query() };
+        let mut holding = entries.clone();
+        holding[0].names = 1.0;
+        let probability = |query, entries| relevance(query, entries, Basis::Scores).answer.probability();
+        assert!(probability(&missing, &entries) < probability(&held, &holding));
+    }
+
+    #[test]
+    fn the_better_model_moves_the_entry_that_is_near_in_meaning_up() {
+        let mut entries: Vec<EntryFeatures> = (0..12).map(|rank| entry(0.7, 0.3, rank)).collect();
+        for (at, entry) in entries.iter_mut().enumerate() {
+            entry.on_demand = Some(if at == 7 { 1.2 } else { 0.2 + 0.02 * at as f64 });
+        }
+        let best = |basis| {
+            let weighed = relevance(&query(), &entries, basis);
+            (0..12).max_by(|&a, &b| weighed.entries[a].log_odds.total_cmp(&weighed.entries[b].log_odds))
+        };
+        assert_eq!((best(Basis::OnDemand), best(Basis::Scores)), (Some(7), Some(0)));
+    }
+
+    #[test]
+    fn one_more_piece_of_evidence_adds_its_log_odds() {
+        let weighed = relevance(&query(), &[entry(1.0, 0.5, 0)], Basis::Scores).entries.remove(0);
+        let more = weighed.clone().with("reranker", 0.9, 2.0);
+        assert!((more.log_odds - weighed.log_odds - 2.0).abs() < 1e-12);
+        assert_eq!(weighed.clone().with("reranker", 0.9, f64::NAN), weighed);
+    }
+
+    #[test]
+    fn shares_sum_to_one_and_the_best_is_in_the_first_place() {
+        let values = joint_values(1.0, &[0.5, 2.0, 2.0]);
+        let shares: f64 = values.iter().map(|values| values[1].exp()).sum();
+        assert!((shares - 1.0).abs() < 1e-12);
+        assert_eq!(
+            values.iter().map(|values| values[3].exp() - 1.0).map(f64::round).collect::<Vec<_>>(),
+            [2.0, 0.0, 1.0]
+        );
+        assert!(joint_values(1.0, &[]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_evidence_has_a_probability(
+            similarity in prop::num::f64::ANY, coverage in prop::num::f64::ANY, on_demand in prop::option::of(prop::num::f64::ANY),
+            words in 0usize..1_000_000, score in prop::num::f64::ANY, passages in 0u64..u64::MAX, missing in prop::num::f64::ANY,
+            background in prop::option::of((prop::num::f64::ANY, prop::num::f64::ANY)),
+        ) {
+            let query = QueryFeatures {
+                words, missing_words: missing, names: 2, missing_names: missing, passages, reads_required: true, background,
+            };
+            let entry = EntryFeatures {
+                similarity, similarity_max: similarity, coverage, coverage_max: coverage, on_demand, normalized_score: score,
+                ..EntryFeatures::default()
+            };
+            for basis in Basis::ALL {
+                let weighed = relevance(&query, &[entry, EntryFeatures::default()], basis);
+                for weighed in weighed.entries.iter().chain([&weighed.answer]) {
+                    prop_assert!((0.0..=1.0).contains(&weighed.probability()));
+                }
+            }
+        }
+    }
+}

@@ -26,7 +26,7 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::rerankers::ConfiguredReranker;
-use crate::search::{OnDemandVectors, ModelReranker, Reranker};
+use crate::search::{ModelReranker, OnDemandVectors, Reranker};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

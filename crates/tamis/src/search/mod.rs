@@ -73,13 +73,13 @@ pub(crate) use by_page::{FoundPage, FoundPages};
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
 pub use caller::SearchCaller;
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, entry_labels};
-pub(crate) use on_demand::OnDemandVectors;
 pub use metadata::MetadataFilter;
 #[cfg(feature = "clap")]
 pub(crate) use metadata::{issue_type, label_group};
 pub(crate) use metadata::{moment, since, until};
 pub(crate) use model_reranker::ModelReranker;
 pub(crate) use near_passage::SimilarPassages;
+pub(crate) use on_demand::OnDemandVectors;
 #[cfg(feature = "evidence")]
 pub(crate) use parameters::chosen_cut;
 pub use parameters::{QueryParameters, SearchParameters};

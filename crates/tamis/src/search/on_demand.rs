@@ -46,11 +46,7 @@ impl OnDemandVectors {
 impl Searcher<'_> {
     /// Notes the similarity to the query of those candidates that the better model has embedded, the most promising ones now. Returns the
     /// reason if the model failed; the search is then decided without it.
-    pub(super) fn embed_on_demand(
-        &self,
-        retrieved: &Retrieved,
-        listed: &mut Listed,
-    ) -> Result<Option<String>, Error> {
+    pub(super) fn embed_on_demand(&self, retrieved: &Retrieved, listed: &mut Listed) -> Result<Option<String>, Error> {
         let Some(name) = self.index.config.index.models.last().filter(|_| !listed.ranked.is_empty()) else {
             return Ok(None);
         };
