@@ -6,6 +6,7 @@
 //! [`run`] is the whole program. The command calls it, and so does the Python package, which brings the command along.
 
 mod args;
+mod background;
 mod commands;
 mod exit;
 mod interrupt;

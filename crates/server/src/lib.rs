@@ -55,5 +55,6 @@ pub use caller::Caller;
 pub use error::ServeError;
 pub use http::{HttpOptions, Token, fresh_token, serve_http};
 pub use logging::{LogFormat, start_log};
+pub use priority::detach_process;
 pub use process::{serve_on_http, serve_on_stdio};
 pub use server::{Server, ServerOptions};

@@ -96,6 +96,12 @@ impl WriteLock {
         }
     }
 
+    /// Returns `true` while somebody holds the lock. Creates no file.
+    pub(crate) fn is_held(&self) -> bool {
+        let held = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        self.state().file.is_some() || File::open(&self.path).is_ok_and(held)
+    }
+
     /// Takes the turn, unless another process has it.
     fn take_turn(&self) -> Result<Option<Turn>> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.turn);
@@ -193,7 +199,9 @@ mod tests {
         assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
         drop(one);
         assert!(matches!(second.hold(), Err(StoreError::Busy { .. })));
+        assert!(first.is_held() && second.is_held());
         drop(two);
+        assert!(!first.is_held() && !second.is_held());
         let _ = second.hold().unwrap();
         let _ = first.hold().unwrap();
     }
@@ -243,6 +251,7 @@ mod tests {
         let path = directory.path().join("write.lock");
         let (first, second) = (WriteLock::new(path.clone()), WriteLock::new(path));
         let _held = first.hold().unwrap();
+        assert!(!WriteLock::new(directory.path().join("none.lock")).is_held());
         assert!(matches!(second.wait(Duration::ZERO, &mut |_| true), Err(StoreError::Busy { .. })));
         assert!(matches!(second.wait(Duration::MAX, &mut |_| false), Err(StoreError::Busy { .. })));
     }

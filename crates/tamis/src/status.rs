@@ -4,7 +4,7 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, SourceState};
 use crate::import::Imported;
-use crate::index::{EmbeddingCacheStatus, SourceComparison, UnreadDocument};
+use crate::index::{EmbeddingCacheStatus, EmbeddingProgress, SourceComparison, UnreadDocument};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,6 +42,9 @@ pub struct Status {
     pub embedding_cache: Option<EmbeddingCacheStatus>,
     /// The number of passages that each configured model has not embedded yet; without those that lack none.
     pub pending: BTreeMap<String, u64>,
+    /// The state of embedding in the background, while a process does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<EmbeddingProgress>,
     /// The counts of the store.
     #[serde(flatten)]
     pub summary: Summary,
@@ -133,6 +136,7 @@ impl Index {
             // Runs skip an unreadable cache as well; the doctor gives the reason.
             embedding_cache: self.embedding_cache().unwrap_or_default(),
             pending: self.pending()?,
+            embedding: self.embedding_progress()?,
             summary,
         })
     }

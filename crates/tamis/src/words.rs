@@ -33,7 +33,7 @@ mod tests {
         for (message, expected) in [
             ("model e5 cannot be used: /srv/models/e5: no such file", "model e5 cannot be used: e5: no such file"),
             ("`/srv/a b/x.db` (/tmp/x) and C:\\data\\x", "`a b/x.db` (x) and x"),
-            ("covers 1/2 of src/a.rs; run `tamis index --wait`", "covers 1/2 of src/a.rs; run `tamis index --wait`"),
+            ("covers 1/2 of src/a.rs; run `tamis index`", "covers 1/2 of src/a.rs; run `tamis index`"),
         ] {
             assert_eq!(without_paths(message), expected);
         }

@@ -110,6 +110,7 @@ impl Sandbox {
             .env("TAMIS_CONFIG_HOME", self.home().join("config"))
             .env("TAMIS_CACHE", self.home().join("cache"))
             .env("TAMIS_INDEX_MODELS", "static")
+            .env("TAMIS_INDEX_BACKGROUND", "false")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -10,7 +10,7 @@ use tamis::config::FileCollection;
 #[command(after_help = "\
 Examples:
   tamis index               index what changed since the last run
-  tamis index --wait        the same, and embed with the slower models too
+  tamis index --wait        the same, and wait for the slower models too
   tamis index --watch       keep running, and index after every change
   tamis index api web       add these repositories, each as a namespace
   tamis index ../notes --collection notes   add a directory whose prose is notes
@@ -38,9 +38,12 @@ pub struct IndexArguments {
     /// Say that the tree is that of its namespace, at a new place
     #[arg(long, conflicts_with = "remove")]
     pub moved: bool,
-    /// Embed with every model before ending; without it, `tamis index` ends once the first model is done
+    /// Embed with every model before ending; without it, the rest is embedded in the background
     #[arg(long)]
     pub wait: bool,
+    /// Embed what lacks a vector, without reading the tree; a process of its own does, which other commands start
+    #[arg(long, hide = true, conflicts_with_all = ["directories", "remove", "moved", "wait", "watch", "full", "json"])]
+    pub background: bool,
     /// Keep running, index after every change, and embed with the slower models in between
     #[arg(long)]
     pub watch: bool,

@@ -3,6 +3,7 @@
 
 use super::{query_paths, refresh};
 use crate::args::{Global, OutputArguments, QueryArguments, refused};
+use crate::background;
 use crate::output::{Output, json_lines};
 use crate::print::{answer, explain};
 use crate::session::{FlagSetting, Session, setting};
@@ -89,6 +90,7 @@ pub fn ask(
     let mut answer = index.search_with(&request, &freshness, &())?;
     answer.warnings.extend(refresh::outdated(&freshness));
     warn(&answer, &freshness, output);
+    background::start(&index, freshness.report.as_ref(), output);
     if let Some(problem) = index.feedback().recording_problem().filter(|_| output.verbose()) {
         output.note(&format!("the search could not be recorded, so it cannot be judged: {problem}"));
     }

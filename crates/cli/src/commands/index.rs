@@ -2,6 +2,7 @@
 
 use super::refresh;
 use crate::args::{Global, IndexArguments};
+use crate::background;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -21,8 +22,15 @@ use tamis::{Index, RunOptions, RunReport, SourceSettings};
 /// # Errors
 /// The index cannot be written, another process is writing it, or a model fails.
 pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Result<Exit> {
+    if arguments.background {
+        tamis_server::detach_process();
+    }
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
+    if arguments.background {
+        session.open_existing(config)?.embed_alone(&())?;
+        return Ok(Exit::Found);
+    }
     if let Some(namespace) = &arguments.remove {
         return remove(session.open_existing(config)?, namespace, arguments, output);
     }
@@ -47,6 +55,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     };
     output.answer(arguments.json, &report, output.styled(), |out| report::report(out, &report, output.verbose()))?;
     refresh::warn_of_models(&report, output);
+    background::start(&index, Some(&report), output);
     Ok(ended(&report, output))
 }
 

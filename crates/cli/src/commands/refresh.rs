@@ -1,5 +1,6 @@
 //! Brings an index up to date before a query, and reports what it could not use.
 
+use crate::background;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::report;
@@ -34,6 +35,7 @@ pub fn open_or_make(session: Session, no_refresh: bool, output: &Output) -> Resu
     let wants_refresh = config.search.refresh && !no_refresh;
     let Some((index, freshness)) = open(session, config, wants_refresh, output)? else { return Ok(None) };
     warn(&freshness, output);
+    background::start(&index, freshness.report.as_ref(), output);
     Ok(Some(index))
 }
 
@@ -48,6 +50,7 @@ pub fn open_existing(session: Session, no_refresh: bool, output: &Output) -> Res
     let freshness = refreshed(&index, wants_refresh, output)?;
     if let Some(freshness) = &freshness {
         warn(freshness, output);
+        background::start(&index, freshness.report.as_ref(), output);
     }
     Ok(freshness.map(|_| index))
 }
@@ -70,9 +73,6 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
         if !report.unread.is_empty() {
             let documents = counted(report.unread.len() as u64, "document");
             output.note(&format!("{documents} without readable text; `tamis status` says why"));
-        }
-        for (model, pending) in report.pending.iter().filter(|(model, _)| !report.unusable.contains_key(*model)) {
-            output.note(&report::pending(model, *pending));
         }
         if output.draws_progress() {
             output.note(

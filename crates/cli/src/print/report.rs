@@ -66,7 +66,7 @@ pub fn embedded(out: &mut dyn Page, report: &RunReport) -> io::Result<()> {
 
 /// Returns the sentence on the passages that a model has left for later.
 pub fn pending(model: &str, passages: u64) -> String {
-    format!("{}: {} not embedded yet; `tamis index --wait` embeds them", label(model), counted(passages, "passage"))
+    format!("{}: {} not embedded yet", label(model), counted(passages, "passage"))
 }
 
 /// Writes the changes in each repository. `verbose` adds the unchanged ones.
@@ -191,7 +191,7 @@ mod tests {
         insta::assert_snapshot!(plain(|out| report(out, &sample(), false)), @r"
         1,243 files: 1,200 added, 3 changed; 9,000 passages written in 1.4 s
           static: 9,000 passages embedded in 450 ms, 20,000 a second
-          minilm: 8,999 passages not embedded yet; `tamis index --wait` embeds them
+          minilm: 8,999 passages not embedded yet
           13 files left out (-v says why)
           1 file could not be read (-v lists them)
         ");

@@ -8,6 +8,7 @@ use owo_colors::OwoColorize;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::Status;
+use tamis::index::EmbeddingProgress;
 use tamis_text::Language;
 
 /// Writes the whole status. `verbose` adds the kinds of files left out and the remarks on how files were read.
@@ -141,9 +142,28 @@ fn models(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     writeln!(out)?;
     table.write(out)?;
     for (model, passages) in &status.pending {
-        writeln!(out, " {}", pending(model, *passages))?;
+        match status.embedding.as_ref().filter(|embedding| embedding.model == *model) {
+            Some(embedding) => writeln!(out, " {}", in_progress(embedding))?,
+            None => writeln!(out, " {}", pending(model, *passages))?,
+        }
     }
     cache(out, status)
+}
+
+/// Returns the sentence on a model that is embedding in the background.
+fn in_progress(embedding: &EmbeddingProgress) -> String {
+    let EmbeddingProgress { model, embedded, passages, seconds_left, .. } = embedding;
+    let time = seconds_left.map(|seconds| format!(", about {} left", rough(seconds))).unwrap_or_default();
+    format!("{}, embedding: {} of {}{time}", label(model), count(*embedded), counted(*passages, "passage"))
+}
+
+/// Seconds as people say them.
+fn rough(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
 }
 
 /// Writes the size of the cache of vectors that all of the user's indexes share.

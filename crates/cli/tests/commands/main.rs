@@ -1,6 +1,8 @@
 //! The real binary on small real trees.
 
 #[cfg(unix)]
+mod background;
+#[cfg(unix)]
 mod file_modes;
 mod hook;
 mod import_github;

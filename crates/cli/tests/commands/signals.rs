@@ -71,7 +71,7 @@ fn ctrl_c_keeps_what_is_done_and_the_next_run_completes_it() {
 fn a_watch_embeds_with_the_better_model_between_changes() {
     let tree = Tree::new();
     // More passages than the first run embeds with it.
-    for number in 0..70 {
+    for number in 0..510 {
         tree.write(&format!("note{number}.md"), &format!("# Note {number}\n\nA glacier of number {number}.\n"));
     }
     let mut watched = spawn(&tree, &["index", "--watch", "--json"], "static,minilm");

@@ -152,6 +152,7 @@ fn isolated(program: impl AsRef<OsStr>) -> std::process::Command {
             command.env_remove(&name);
         }
     }
+    command.env("TAMIS_INDEX_BACKGROUND", "false");
     command
 }
 

@@ -315,8 +315,8 @@ class Answer(Convertible):
     fallback_reason: str | None
     """The reason why the mode or the model differs from the requested one."""
     pending_model: str | None
-    """The better models that do not cover all searched passages yet, with their coverage. `tamis index --wait` or a
-    running server embeds the rest; until then another model takes part. Null if there is none."""
+    """The better models that do not cover all searched passages yet, with their coverage. They embed the rest in the
+    background; until then another model takes part. Null if there is none."""
     warnings: list[str]
     """Problems that did not prevent an answer, such as a variant or a shared namespace that was left out."""
     model: str | None

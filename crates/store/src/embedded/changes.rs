@@ -21,6 +21,17 @@ impl Changes for EmbeddedStore {
         Ok(Writing::new(hold))
     }
 
+    fn wait_to_embed(&self, patience: Duration) -> Result<Writing<'_>> {
+        self.check_writable()?;
+        let hold = self.embedding.wait(patience, &mut |_| true)?;
+        self.database.check_replaced()?;
+        Ok(Writing::new(hold))
+    }
+
+    fn is_embedding(&self) -> bool {
+        self.embedding.is_held()
+    }
+
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         self.writing(|database| database.put_namespace(namespace))
     }

@@ -154,6 +154,14 @@ impl VectorLeg for EmbeddedStore {
         self.database.unembedded(model, &*self.resolve(filter)?, limit)
     }
 
+    fn most_telling(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
+        if *filter == Filter::default() {
+            self.database.most_telling(model, limit)
+        } else {
+            self.unembedded(model, filter, limit)
+        }
+    }
+
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
         self.writing(|database| database.put_vectors(model, vectors))
     }

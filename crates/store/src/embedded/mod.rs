@@ -29,6 +29,7 @@ use crate::usage::{self, EmbeddedUsageLog};
 
 const DATABASE: &str = "tamis.db";
 const LOCK: &str = "write.lock";
+const EMBEDDING_LOCK: &str = "embedding.lock";
 const LEXICAL: &str = "lexical";
 const VECTORS: &str = "vectors";
 
@@ -39,13 +40,14 @@ const CREATING: Duration = Duration::from_secs(10);
 ///
 /// The directory holds `tamis.db`, the truth, with `lexical/` and `vectors/`, which are derived from it and may be deleted,
 /// and `usage.db`. Several stores in several processes may be open on one directory. One of them writes at a time, under
-/// `write.lock`.
+/// `write.lock`, and one embeds in the background, under `embedding.lock`.
 #[derive(Debug)]
 pub struct EmbeddedStore {
     directory: PathBuf,
     access: Access,
     database: Database,
     lock: WriteLock,
+    embedding: WriteLock,
     lexical: Lexical,
     semantic: Semantic,
     /// One publication at a time within the process.
@@ -98,6 +100,7 @@ impl EmbeddedStore {
             directory: directory.to_owned(),
             access,
             lock,
+            embedding: WriteLock::new(directory.join(EMBEDDING_LOCK)),
             lexical: Lexical::new(directory.join(LEXICAL), instance),
             semantic: Semantic::new(directory.join(VECTORS), instance),
             publishing: Mutex::default(),

@@ -1,6 +1,6 @@
 //! The database file and its connections: many for reading, one for writing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -30,6 +30,8 @@ pub(crate) struct Database {
     writer: Option<Mutex<Connection>>,
     /// The text up to which every text had a vector of a model when it was last asked, by model.
     pub(super) embedded_up_to: Mutex<HashMap<i64, i64>>,
+    /// The order in which the texts without a vector are to be embedded, by model.
+    pub(super) embedding_orders: Mutex<HashMap<i64, VecDeque<i64>>>,
     #[cfg(feature = "evidence")]
     pub(super) guard: std::sync::Arc<crate::guard::Guard>,
 }
@@ -98,6 +100,7 @@ impl Database {
             readers: Mutex::default(),
             writer: None,
             embedded_up_to: Mutex::default(),
+            embedding_orders: Mutex::default(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! Vectors in half precision, by text and model.
 
+use std::collections::VecDeque;
+
 use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -81,15 +83,24 @@ impl Database {
             } else {
                 selected_texts_without_vector(connection, model, selection, limit)?
             };
-            let sql = "SELECT t.hash, t.text, d.path, t.compressed FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
-                       WHERE t.id = ?1 AND coalesce(t.text, t.compressed) IS NOT NULL ORDER BY p.id LIMIT 1";
-            let text = |id: i64| {
-                let read = |row: &rusqlite::Row<'_>| {
-                    Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: content(row, [1, 3])?.into_owned(), path: row.get(2)? })
-                };
-                one(connection, sql, [id], read).transpose()
-            };
+            let text = |id| text_to_embed(connection, model, id).transpose();
             Ok(texts.into_iter().filter_map(text).collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Returns texts without a vector of the model, the most telling first. Their order is that of the last time as long as there are
+    /// enough of them.
+    pub(crate) fn most_telling(&self, model: &str, limit: usize) -> Result<Vec<TextToEmbed>> {
+        let model = self.model_number(model)?;
+        self.snapshot(|connection| {
+            let mut orders = lock(&self.embedding_orders);
+            let order = orders.entry(model).or_default();
+            let mut texts = first_unembedded(connection, model, order, limit)?;
+            if texts.len() < limit {
+                *order = embedding_order(connection, model)?.into();
+                texts = first_unembedded(connection, model, order, limit)?;
+            }
+            Ok(texts)
         })
     }
 
@@ -198,6 +209,52 @@ fn texts_without_vector(connection: &Connection, model: i64, after: i64, limit: 
                WHERE p.text_id > ?3 AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
                GROUP BY p.text_id ORDER BY p.text_id LIMIT ?2";
     all(connection, sql, params![model, limit as i64, after], |row| row.get(0))
+}
+
+/// The last changes among which vectors say of which documents a search has had passages embedded.
+const LOOKED_AT: i64 = 4096;
+
+/// Returns all texts without a vector, the most telling first: those of the project itself before tests and the like, of these the
+/// first of each document and those of documents that searches looked at, and the most recent documents first.
+fn embedding_order(connection: &Connection, model: i64) -> rusqlite::Result<Vec<i64>> {
+    let sql = "SELECT p.text_id FROM passages p JOIN documents d ON d.id = p.document \
+               WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
+               GROUP BY p.text_id ORDER BY min(2 * (p.role <> 'main') + (p.ordinal > 0 AND p.document NOT IN (\
+                 SELECT q.document FROM vectors w JOIN passages q ON q.text_id = w.text_id WHERE w.model = ?1 AND q.ordinal > 0 \
+                 AND w.seq > (SELECT max(seq) FROM vectors) - ?2))), \
+               max(coalesce(d.dated_ns, d.modified_ns)) DESC, min(p.id)";
+    all(connection, sql, params![model, LOOKED_AT], |row| row.get(0))
+}
+
+/// Returns the first texts of an order that still lack a vector, and removes those before them that no longer do.
+fn first_unembedded(
+    connection: &Connection,
+    model: i64,
+    order: &mut VecDeque<i64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<TextToEmbed>> {
+    let (mut texts, mut kept) = (Vec::new(), Vec::new());
+    while texts.len() < limit
+        && let Some(id) = order.pop_front()
+    {
+        if let Some(text) = text_to_embed(connection, model, id)? {
+            texts.push(text);
+            kept.push(id);
+        }
+    }
+    kept.into_iter().rev().for_each(|id| order.push_front(id));
+    Ok(texts)
+}
+
+/// Returns a text with the path of a passage that has it; `None` if no passage has it, or it has a vector.
+fn text_to_embed(connection: &Connection, model: i64, id: i64) -> rusqlite::Result<Option<TextToEmbed>> {
+    let sql = "SELECT t.hash, t.text, d.path, t.compressed FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
+               WHERE t.id = ?1 AND coalesce(t.text, t.compressed) IS NOT NULL \
+               AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = t.id AND v.model = ?2) ORDER BY p.id LIMIT 1";
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: content(row, [1, 3])?.into_owned(), path: row.get(2)? })
+    };
+    one(connection, sql, params![id, model], read)
 }
 
 fn selected_texts_without_vector(

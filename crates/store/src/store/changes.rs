@@ -17,6 +17,18 @@ pub trait Changes: Send + Sync {
     /// `patience`. `waiting` receives the current writer's name before each pause; returning false gives up.
     fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>>;
 
+    /// Takes the right to embed in the background, after waiting for it for up to `patience`. One process at a time has it, so
+    /// that no two make the same vectors. It keeps nobody from writing. A store whose namespaces have a worker each needs none.
+    fn wait_to_embed(&self, patience: Duration) -> Result<Writing<'_>> {
+        let _ = patience;
+        Ok(Writing::new(()))
+    }
+
+    /// Returns `true` while a process has the right to embed in the background.
+    fn is_embedding(&self) -> bool {
+        false
+    }
+
     /// Registers a namespace, or replaces its registration. Its documents and its tree stay as they are.
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()>;
 

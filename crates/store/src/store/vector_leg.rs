@@ -12,6 +12,12 @@ pub trait VectorLeg: Send + Sync {
     /// may be unknown to the store.
     fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
 
+    /// Returns such texts, those first of which searches gain the most, where the store can tell. To find their order takes a look at
+    /// all of them, and is done again at its end.
+    fn most_telling(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
+        self.unembedded(model, filter, limit)
+    }
+
     /// Stores vectors, scaled to unit length unless they have it and rounded to half precision, and returns the number stored. Deleted
     /// texts are skipped, and so are texts that already have a vector: a model whose vectors changed needs a new name.
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64>;

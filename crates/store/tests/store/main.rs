@@ -5,6 +5,7 @@ mod changes;
 mod common;
 mod copying;
 mod derived;
+mod embedding;
 #[cfg(feature = "evidence")]
 mod evidence_graph;
 #[cfg(feature = "evidence")]

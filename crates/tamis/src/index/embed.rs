@@ -1,5 +1,6 @@
 //! Embeds passages without a vector: from the user's cache if it has the vector, else with the model.
 
+use super::embedding_progress as progress;
 use super::model_input::model_input;
 use super::publish::publish;
 use super::report::RunReport;
@@ -26,13 +27,20 @@ const TEXTS_A_FIRST_BATCH: usize = 8;
 /// Time of a part, so that whoever stops a run waits no longer.
 const PART: Duration = Duration::from_millis(700);
 
-/// The same in the background, where nobody should notice.
-const TEXTS_A_SMALL_STEP: usize = 4;
+/// The steps of embedding in the background.
+pub(super) struct Pace {
+    /// Texts between two looks at the observer.
+    texts: usize,
+    /// Vectors to collect before a commit, and the longest wait.
+    commit: usize,
+    commit_every: Duration,
+}
 
-/// Vectors to collect before a commit, and the longest wait, in the background. After each commit the next search has to read the
-/// database again.
-const COMMIT_SIZE: usize = 512;
-const COMMIT_INTERVAL: Duration = Duration::from_secs(20);
+/// Beside calls, which should not notice. After each commit the next search has to read the database again.
+pub(super) const BESIDE_CALLS: Pace = Pace { texts: 4, commit: 512, commit_every: Duration::from_secs(20) };
+
+/// In a process that can be killed at any time, and should hear soon that another one writes.
+pub(super) const ALONE: Pace = Pace { texts: 64, commit: 256, commit_every: Duration::from_secs(3) };
 
 /// Embeds the passages without a vector: always for the first model, for the others if they lack no more than is allowed. Vectors
 /// from the cache cost nothing and are always taken. Passages of an unusable model stay pending.
@@ -44,7 +52,12 @@ pub(super) fn embed(
 ) -> Result<(), Error> {
     let mut looked_up = false;
     for (position, name) in index.config.index.models.iter().enumerate() {
-        let allowed = if position == 0 { u64::MAX } else { options.embed_at_most };
+        let (allowed, time) = match position {
+            0 => (u64::MAX, Duration::MAX),
+            // Another process makes these vectors already, and nobody waits for all of them.
+            _ if options.embed_for < Duration::MAX && index.store.is_embedding() => (0, Duration::ZERO),
+            _ => (options.most(index.models.is_remote(name)), options.embed_for),
+        };
         let Some(mut run) = report.tolerate(ModelRun::new(index, name, options.hurried))? else { continue };
         let mut missing = run.missing()?;
         if missing == 0 {
@@ -57,7 +70,7 @@ pub(super) fn embed(
         }
         if !report.interrupted && missing > 0 && missing <= allowed {
             observer.stage(Stage::Embed(name.clone()), missing);
-            report.tolerate(run.embed(observer))?;
+            report.tolerate(run.embed(time, observer))?;
             report.interrupted = observer.cancelled();
             missing = run.missing()?;
         }
@@ -96,17 +109,23 @@ pub(super) fn embed_with(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let Some(mut run) = report.tolerate(ModelRun::new(index, name, false))? else { return Ok(()) };
-    report.tolerate(run.embed(observer))?;
+    report.tolerate(run.embed(Duration::MAX, observer))?;
     run.finish(report);
     report.time(&format!("embed_{name}"), started);
     Ok(())
 }
 
-/// Embeds the passages without a vector in small steps. The observer follows each step and can wait in it. The right to write is
-/// held for each commit only.
-pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
+/// Embeds the passages without a vector of the models in small steps. The observer follows each step and can wait in it. The right
+/// to write is held for each commit only.
+pub(super) fn embed_missing<'a>(
+    index: &Index,
+    models: impl Iterator<Item = &'a String>,
+    pace: &Pace,
+    observer: &dyn Observer,
+    report: &mut RunReport,
+) -> Result<(), Error> {
     let mut looked_up = false;
-    for name in &index.config.index.models {
+    for name in models {
         let Some(mut run) = report.tolerate(ModelRun::new(index, name, false))? else { continue };
         let missing = run.missing()?;
         if missing == 0 || observer.cancelled() {
@@ -114,7 +133,8 @@ pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut
         }
         let started = Instant::now();
         observer.stage(Stage::Embed(name.clone()), missing);
-        report.tolerate(run.embed_in_small_steps(observer))?;
+        progress::begin(index, name, missing, observer)?;
+        report.tolerate(run.embed_in_small_steps(pace, observer))?;
         report.interrupted |= observer.cancelled();
         let missing = run.missing()?;
         if missing > 0 {
@@ -209,11 +229,13 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    fn embed(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+    fn embed(&mut self, time: Duration, observer: &dyn Observer) -> Result<(), Error> {
         self.connect()?;
+        let begun = Instant::now();
+        let is_over = || observer.cancelled() || begun.elapsed() >= time;
         let is_slow = self.info.max_tokens.is_some();
         let mut at_once = if is_slow { TEXTS_A_FIRST_BATCH } else { TEXTS_A_BATCH };
-        while !observer.cancelled() {
+        while !is_over() {
             let texts = self.unembedded(TEXTS_A_BATCH)?;
             if texts.is_empty() {
                 break;
@@ -221,7 +243,7 @@ impl<'a> ModelRun<'a> {
             let left = self.known(&texts)?;
             observer.advance((texts.len() - left.len()) as u64);
             let mut rest = left.as_slice();
-            while !rest.is_empty() && !observer.cancelled() {
+            while !rest.is_empty() && !is_over() {
                 let (part, after) = rest.split_at(at_once.min(rest.len()));
                 let started = Instant::now();
                 self.make(part)?;
@@ -235,10 +257,11 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    fn embed_in_small_steps(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+    fn embed_in_small_steps(&mut self, pace: &Pace, observer: &dyn Observer) -> Result<(), Error> {
         self.connect()?;
         while !observer.cancelled() {
-            let texts = self.unembedded(TEXTS_A_BATCH)?;
+            let here = self.index.embedded_here();
+            let texts = self.index.store.most_telling(&self.info.id, &here, TEXTS_A_BATCH)?;
             if texts.is_empty() {
                 break;
             }
@@ -248,7 +271,7 @@ impl<'a> ModelRun<'a> {
             };
             observer.advance((texts.len() - left.len()) as u64);
             let (mut kept, mut since) = (Vec::new(), Instant::now());
-            for part in left.chunks(TEXTS_A_SMALL_STEP) {
+            for part in left.chunks(pace.texts) {
                 if observer.cancelled() {
                     break;
                 }
@@ -261,7 +284,7 @@ impl<'a> ModelRun<'a> {
                     }
                 }
                 observer.advance(part.len() as u64);
-                if kept.len() >= COMMIT_SIZE || since.elapsed() >= COMMIT_INTERVAL {
+                if kept.len() >= pace.commit || since.elapsed() >= pace.commit_every {
                     self.keep(std::mem::take(&mut kept), observer)?;
                     since = Instant::now();
                 }

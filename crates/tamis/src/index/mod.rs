@@ -4,11 +4,13 @@
 //! source of truth. It is committed in batches, each document whole. A stopped or killed run leaves its commits, and the next run
 //! continues.
 
+mod background;
 mod collection;
 mod dates;
 mod document;
 mod embed;
 mod embedding_cache;
+mod embedding_progress;
 mod ignore_rules;
 mod model_input;
 mod plan;
@@ -24,6 +26,7 @@ mod watch;
 
 pub(crate) use collection::Collections;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
+pub use embedding_progress::EmbeddingProgress;
 pub(crate) use model_input::model_input;
 pub(crate) use publish::publish_store;
 pub(crate) use read::{attributes, is_file, passages};
@@ -58,6 +61,9 @@ pub struct Freshness {
 
 /// Pause between two looks for the first content of an index.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Longest wait for a process that embeds in the background, which writes for a moment only.
+const COMMIT_WAIT: Duration = Duration::from_secs(1);
 
 /// Longest wait for the vectors of a quick model that another process is making.
 const VECTORS_WAIT: Duration = Duration::from_secs(30);
@@ -132,17 +138,6 @@ impl Index {
         repeated(|| self.wait_for_run(observer), || refresh::complete(self, options, observer))
     }
 
-    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
-    /// can wait in it; others can write in between.
-    ///
-    /// # Errors
-    /// Another process keeps writing, the directory is not writable, or a model fails. Everything committed before stays.
-    pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let mut report = RunReport::default();
-        embed::embed_missing(self, observer, &mut report)?;
-        Ok(report)
-    }
-
     /// Brings the index up to date as far as a search should wait for it. If that is not possible, returns the reason and the
     /// number of stale files.
     ///
@@ -207,6 +202,9 @@ impl Index {
                         is_unready().unwrap_or(false)
                     }
                 })
+            }
+            Err(StoreError::Busy { .. }) if self.store.is_embedding() => {
+                self.queue_to_write(COMMIT_WAIT, observer, &|| true)
             }
             taken => Ok(taken?),
         }

@@ -54,7 +54,7 @@ impl Searcher<'_> {
         let (model, remark) = self.choose_model(&filter)?;
         let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
         let Some(vector) = self.index.store.vectors(&info.id, &[], &[passage])?.pop().flatten() else {
-            let remark = Some(format!("it has no vector of {} yet; run `tamis index --wait`", info.id));
+            let remark = Some(format!("it has no vector of {} yet", info.id));
             return Ok(SimilarPassages { remark, ..SimilarPassages::default() });
         };
         let depth = self.index.config.search.pool;

@@ -175,7 +175,6 @@ impl Covering<'_> {
     /// them was asked for, or no model does.
     fn fallback_reason(&self, unusable: &[(String, String)]) -> Option<String> {
         let lacking = (!self.is_as_planned()).then(|| self.lacking()).flatten();
-        let lacking = lacking.map(|lacking| format!("{lacking}; run `tamis index --wait` to embed the rest"));
         let told = |(model, reason): &(String, String)| {
             Error::Model { model: model.clone(), reason: reason.clone() }.to_string()
         };
@@ -188,8 +187,8 @@ impl Covering<'_> {
         self.lacking().filter(|_| self.is_as_planned())
     }
 
-    /// Returns `true` if a model covers all passages. Better ones embed when somebody waits for them or a server runs, so their
-    /// gaps are no failure.
+    /// Returns `true` if a model covers all passages. Better ones embed in the background, so their gaps are no
+    /// failure.
     fn is_as_planned(&self) -> bool {
         self.automatic && self.best.is_some_and(|(_, coverage)| coverage.embedded == coverage.passages)
     }

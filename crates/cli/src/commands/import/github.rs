@@ -2,6 +2,7 @@
 
 use super::super::refresh;
 use crate::args::{Global, ImportGithubArguments, local_zone};
+use crate::background;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -43,6 +44,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         print::report(out, &report, index.own_namespace(), output.verbose())
     })?;
     refresh::warn_of_models(&report.run, output);
+    background::start(&index, Some(&report.run), output);
     Ok(match report.stopped {
         None => Exit::Found,
         Some(Stopped::Interrupted) => {

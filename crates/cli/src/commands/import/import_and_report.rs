@@ -2,6 +2,7 @@
 
 use super::super::refresh;
 use crate::args::{Global, ImportFlags};
+use crate::background;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -107,6 +108,7 @@ pub fn import_and_report<I>(
         out.flush()?;
     }
     completed.iter().for_each(|report| refresh::warn_of_models(report, output));
+    background::start(&index, completed.as_ref(), output);
     if summary.interrupted {
         output.note("stopped before anything was changed");
         return Ok(Exit::Interrupted);

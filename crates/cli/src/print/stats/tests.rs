@@ -80,7 +80,7 @@ fn stats() -> Stats {
         entry_points: vec![share("cli", 80, 14, 3.0), share("library", 5, 0, 6.5)],
         modes: vec![share("hybrid", 85, 14, 3.2)],
         corpora: vec![share("all", 85, 14, 3.2)],
-        fallbacks: vec![share("minilm-l6-v2 covers N of N passages; run `tamis index` to embed the rest", 6, 1, 2.0)],
+        fallbacks: vec![share("minilm-l6-v2 covers N of N passages", 6, 1, 2.0)],
         slowest: vec![SlowQuery {
             at: "2026-11-21T09:30:00Z".into(),
             total_ms: 104.0,
@@ -171,7 +171,7 @@ fn the_page_of_a_replay() {
 #[test]
 fn a_wide_terminal_shows_more_of_a_text() {
     let wide = plain_in(120, |out| print(out, &stats(), &TimeZone::UTC));
-    assert!(wide.contains("read the background of a query") && wide.contains("to embed the rest"), "{wide}");
+    assert!(wide.contains("read the background of a query") && wide.contains("covers N of N passages"), "{wide}");
     let huge = plain_in(1000, |out| print(out, &stats(), &TimeZone::UTC));
     assert!(huge.lines().all(|line| line.chars().count() <= 160));
 }

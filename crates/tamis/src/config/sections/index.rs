@@ -12,6 +12,9 @@ section! {
     pub struct IndexConfig {
         /// Models to embed with, the quick one first and the best one last.
         pub models: Vec<String> = "index.models", list(crate::models::BUILT_IN).check(model_names::all);
+        /// Embed in the background, with low priority, what searches and index runs of the command leave without a vector of the
+        /// better model. Never with the variable CI set, a remote model or a database.
+        pub background: bool = "index.background", flag(true);
         /// Files larger than this are left out.
         pub max_file_bytes: u64 = "index.max_file_bytes", integer(1024..=1 << 30, 1 << 20);
         /// The same for PDF, Word, OpenDocument and EPUB files and notebooks, most of which is not text.
