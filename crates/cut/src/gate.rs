@@ -84,8 +84,7 @@ const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 /// then words alone do not open the gate. Past queries never move it. `docs/research/auto.md` says what was measured on public
 /// collections.
 ///
-/// A pool with [probabilities](Pool::with_probabilities) is judged by these alone: nothing is kept where the best
-/// candidate is below `min_probability`, and no candidate below `min_each` is.
+/// A pool with [probabilities](Pool::with_probabilities) is judged by these alone: no candidate below `level` is kept.
 ///
 /// ```
 /// use tamis_cut::{Evidence, Gate};
@@ -110,15 +109,13 @@ pub struct Gate {
     pub min_coverage: f64,
     /// Least share of the reference where only vectors were searched, 0 to 2.
     pub min_similarity: f64,
-    /// Least probability of the best candidate, where each one's is known, 0 to 1.
-    pub min_probability: f64,
-    /// Least probability of each further candidate, 0 to 1.
-    pub min_each: f64,
+    /// Least probability of a candidate, where each one's is known, 0 to 1.
+    pub level: f64,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75, min_probability: 0.13, min_each: 0.05 }
+        Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75, level: 0.07 }
     }
 }
 
@@ -167,8 +164,8 @@ impl Gate {
         }
         match pool.probabilities() {
             Some(probabilities) => {
-                let passing = probabilities.partition_point(|&probability| probability >= self.min_each);
-                verdict.note_in(rule.cut(&pool.clone().with_passing(passing.max(1)))).with("passing", passing)
+                let passing = probabilities.partition_point(|&probability| probability >= self.level);
+                verdict.note_in(rule.cut(&pool.clone().with_passing(passing))).with("passing", passing)
             }
             None => verdict.note_in(rule.cut(pool)),
         }
@@ -177,9 +174,9 @@ impl Gate {
     /// Judges a pool: by the probability of its best candidate where that is known, and otherwise by the evidence. O(1).
     pub fn verdict(&self, evidence: &Evidence, pool: &Pool) -> Verdict {
         let Some(&best) = pool.probabilities().and_then(<[f64]>::first) else { return self.judge(evidence) };
-        let empty = best < self.min_probability;
+        let empty = best < self.level;
         let reason = if empty { NOTHING_LIKELY } else { "the best match is likely enough" };
-        let figures = [("probability", best), ("needed", self.min_probability)];
+        let figures = [("probability", best), ("needed", self.level)];
         let diagnostics = figures.map(|(name, figure)| (name.into(), Value::Number(figure))).into();
         Verdict { empty, reason: reason.to_owned(), diagnostics }
     }
@@ -324,7 +321,7 @@ mod tests {
     fn known_probabilities_decide_alone() {
         let cut = |probabilities: &[f64]| {
             let pool = Pool::scores([0.9, 0.5, 0.45]).unwrap().with_probabilities(probabilities.to_vec());
-            Gate { min_probability: 0.2, min_each: 0.2, ..Gate::default() }.cut(
+            Gate { level: 0.2, ..Gate::default() }.cut(
                 &evidence(1.0, 0.9),
                 &crate::Auto::default(),
                 &pool,

@@ -53,13 +53,12 @@ fn every_method_has_its_row_and_its_section() {
 fn the_gate_has_its_section() {
     let page = page();
     let section = section(&page, "The gate");
-    let Gate { min_evidence, min_coverage, min_similarity, min_probability, min_each } = Gate::default();
+    let Gate { min_evidence, min_coverage, min_similarity, level } = Gate::default();
     for (bound, value) in [
         ("min_evidence", min_evidence),
         ("min_coverage", min_coverage),
         ("min_similarity", min_similarity),
-        ("min_probability", min_probability),
-        ("min_each", min_each),
+        ("level", level),
     ] {
         assert!(section.contains(&format!("| `{bound}` | {value} |")), "{bound}");
     }

@@ -8,7 +8,7 @@
 //!    words and names nothing has, how long the query is.
 //! 2. *Which entry is it?* A listwise model (a softmax over the list), whose weights depend on how far words cover the query: where they
 //!    answer, meaning only adds noise.
-//! 3. *Together*: a logistic model of the log odds of the first and the share of the second gives each entry its probability.
+//! 3. *Together*: a logistic model of the probability by the first and the share by the second gives each entry its probability.
 //!
 //! The weights are in `weights.rs`, a set for each [`Basis`]. `cargo xtask fit` makes them from questions with known answers, each also
 //! put to a corpus that cannot answer it. `docs/research/relevance.md` has what was measured with whole families and trees left out.
@@ -76,8 +76,8 @@ pub(crate) struct Models {
     joint: (f64, [f64; JOINT_FEATURES.len()]),
 }
 
-/// The names of what the joint model reads, in the order of its weights: the log odds that the list holds an answer, the logarithm of the
-/// entry's share of that, how far this is below that of the best entry, the place, and the entropy of all shares.
+/// The names of what the joint model reads, in the order of its weights: the logarithms of the probability that the list holds an answer
+/// and of the entry's share of that, how far the share is below that of the best entry, the place, and the entropy of all shares.
 pub const JOINT_FEATURES: [&str; 5] = ["answer", "share", "below_best", "place", "entropy"];
 
 /// One piece of evidence.
@@ -126,9 +126,12 @@ pub struct Relevance {
     pub entries: Vec<WeighedEvidence>,
     /// How far words cover the query, 0 to 1: the share of the weights for covered queries.
     pub covered: f64,
-    /// What one in the log odds of an answer adds to those of each entry.
+    /// What one in the log odds of an answer adds to those of each entry, about.
     pub answer_weight: f64,
 }
+
+/// The least by which the log odds of an entry are below those of a better one.
+const STEP: f64 = 1e-9;
 
 /// The probability that stands for log odds.
 pub fn probability(log_odds: f64) -> f64 {
@@ -181,11 +184,21 @@ pub fn relevance(query: &QueryFeatures, entries: &[EntryFeatures], basis: Basis)
         weighed.push(WeighedEvidence { log_odds: parts.iter().map(|part| part.log_odds).sum(), parts });
     }
     let values: Vec<f64> = weighed.iter().map(|one| one.log_odds).collect();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     for (one, read) in weighed.iter_mut().zip(joint_values(answer.log_odds, &values)) {
         one.log_odds =
             models.joint.0 + models.joint.1.iter().zip(read).map(|(weight, value)| weight * value).sum::<f64>();
     }
-    Relevance { answer, entries: weighed, covered, answer_weight: models.joint.1[0] }
+    // The order is the listwise model's: no entry is more likely than a better one.
+    let mut most = f64::INFINITY;
+    for at in order {
+        weighed[at].log_odds = weighed[at].log_odds.min(most);
+        most = weighed[at].log_odds - STEP;
+    }
+    // The slope of the logarithm of a probability by its log odds.
+    let answer_weight = models.joint.1[0] * (1.0 - answer.probability());
+    Relevance { answer, entries: weighed, covered, answer_weight }
 }
 
 /// The values of [`JOINT_FEATURES`] for each entry, by the log odds of an answer and the values that the listwise model gave the entries.
@@ -202,7 +215,7 @@ pub fn joint_values(answer: f64, values: &[f64]) -> Vec<[f64; JOINT_FEATURES.len
     order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
     let below = |at: usize| (values[at] - best).max(-2.0 * SUREST);
     let one = |at: usize| {
-        [answer.clamp(-SUREST, SUREST), shares[at].max(-2.0 * SUREST), below(at), (places[at] as f64).ln_1p(), entropy]
+        [-(-answer.clamp(-SUREST, SUREST)).exp().ln_1p(), shares[at].max(-2.0 * SUREST), below(at), (places[at] as f64).ln_1p(), entropy]
     };
     (0..values.len()).map(one).collect()
 }

@@ -58,7 +58,7 @@ impl Searcher<'_> {
         }
         let reranked = reranker.map(|reranker| rerank(reranker, &retrieved.question.text, listed, &mut evidence));
         let shift = self.shift(retrieved);
-        shift_all(&mut evidence, &shift, answer_weight, Gate::default().min_probability);
+        shift_all(&mut evidence, &shift, answer_weight, Gate::default().level);
         retrieved.question.judged.weigh(listed, &mut evidence);
         let judged: Vec<Option<bool>> =
             listed.ranked.iter().take(evidence.len()).map(|ranked| ranked.judged_relevant).collect();

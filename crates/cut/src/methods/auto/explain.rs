@@ -5,6 +5,8 @@ use crate::reason::{NOTHING_CLOSE, grouped, percent};
 /// The aim that decided the number of candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Aim {
+    /// All that are likely enough.
+    Level,
     /// The best expected F.
     BestF,
     /// The best expected F with at least this precision.
@@ -40,10 +42,10 @@ pub(super) fn explain(keep: usize, probabilities: &[f64], aim: Aim) -> String {
         (_, None) => "nothing else was found".to_string(),
         (Aim::Budget(tokens), _) => format!("more would exceed the budget of {} tokens", grouped(tokens)),
         (Aim::Precision(least), _) => format!("more would fall below a precision of {}", percent(least)),
-        (Aim::BestF, Some((last, next))) => match next / last {
+        (Aim::BestF | Aim::Level, Some((last, next))) => match next / last {
             share if share < MUCH_LESS => "the next is much less likely",
             share if share < LESS => "the next is less likely",
-            _ => "the next is no more likely, and more would do more harm than good",
+            _ => "the next is no more likely, and adding more would lower precision",
         }
         .to_string(),
     }
@@ -62,7 +64,7 @@ mod tests {
         for (keep, next, aim, expected) in [
             (4, &[0.2][..], Aim::BestF, "the next is much less likely"),
             (4, &[0.6], Aim::BestF, "the next is less likely"),
-            (1, &[0.8], Aim::BestF, "the next is no more likely, and more would do more harm than good"),
+            (1, &[0.8], Aim::BestF, "the next is no more likely, and adding more would lower precision"),
             (4, &[], Aim::BestF, "nothing else was found"),
             (4, &[0.4], Aim::Budget(4000), "more would exceed the budget of 4,000 tokens"),
             (4, &[0.4], Aim::Precision(0.6), "more would fall below a precision of 60%"),

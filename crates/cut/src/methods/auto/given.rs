@@ -39,6 +39,11 @@ impl Pool {
         self.get::<Passing>().map_or(possible, |passing| passing.0.min(possible))
     }
 
+    /// The number of first candidates that passed the gate; `None` without one.
+    pub(crate) fn gated(&self) -> Option<usize> {
+        self.get::<Passing>().map(|passing| passing.0.min(self.possible()))
+    }
+
     /// The number of first candidates that are possible at all.
     pub(crate) fn possible(&self) -> usize {
         self.probabilities().map_or(self.len(), |all| all.partition_point(|&one| one > IMPOSSIBLE))

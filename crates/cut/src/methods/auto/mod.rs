@@ -35,9 +35,9 @@ declare! {
     /// computes the exact expected F_β (Poisson binomial; Ye et al., ICML 2012), averaged over the scores at which relevance
     /// may end. Relevant passages that the pool cut off count as missed.
     ///
-    /// A pool with [probabilities](Pool::with_probabilities) is decided by these and not by its scores. Each then holds for one
-    /// candidate by itself, so β follows what is wanted: 0.5 for the one answer, 2 for the best ones, 4 for all, and 2 where
-    /// nothing is said. A missed answer costs more than two lines too many.
+    /// A pool with [probabilities](Pool::with_probabilities) is decided by these and not by its scores. Where nothing is said of what is
+    /// wanted, all that pass the [`Gate`](crate::Gate)'s level are kept. Otherwise β follows what is wanted: 0.5 for the one answer, 2 for
+    /// the best ones and where no gate decides, and 4 for all.
     ///
     /// Scaling or shifting the values changes nothing when the background moves along. A pool without a background has μ
     /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. O(n · w), w the
@@ -184,7 +184,10 @@ impl Auto {
     /// Chooses a number of candidates from the expectations of each.
     fn chosen(&self, pool: &Pool, table: &[Expectation], probabilities: &[f64]) -> Choice {
         let within = self.affordable(pool, table.len() - 1);
-        let (keep, aim) = self.choose(table, within, pool.probabilities().is_some());
+        let (keep, aim) = match pool.gated().filter(|_| self.has_no_aim()) {
+            Some(passing) => (passing.min(within), Aim::Level),
+            None => self.choose(table, within, pool.probabilities().is_some()),
+        };
         let best_tokens = self.unaffordable(pool, table, within);
         let reason = match &best_tokens {
             Some(tokens) => {
@@ -193,6 +196,13 @@ impl Auto {
             None => explain(keep, probabilities, aim),
         };
         Choice { keep, reason, best_tokens }
+    }
+
+    /// Returns `true` where nothing is said of what is wanted. Then whatever is likely enough is kept, wherever the best F lies: one level
+    /// that holds for every list.
+    fn has_no_aim(&self) -> bool {
+        let Auto { want, strictness, target_recall, min_precision, budget_tokens } = *self;
+        want == Want::Auto && strictness == 1.0 && target_recall == 0.0 && min_precision == 0.0 && budget_tokens == 0
     }
 
     /// The number of candidates to keep, and the aim that decided it.
