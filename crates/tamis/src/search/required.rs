@@ -19,7 +19,7 @@ pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], pass
         read.any(|(_, passage)| phrase.is_in(&texts(passage)))
     });
     for (candidate, passage) in candidates.iter_mut().zip(passages).filter(|_| !terms.is_empty()) {
-        candidate.required = Some(if shares_words(candidate) { share(&terms, passage) } else { 0.0 });
+        candidate.required = Some(if shares_words(&*candidate) { share(&terms, passage) } else { 0.0 });
     }
 }
 
