@@ -77,7 +77,7 @@ impl Searcher<'_> {
             let place = |id: PassageId| ids.iter().position(|&one| one == id);
             let mut best: BTreeMap<(&str, &str), PassageId> = BTreeMap::new();
             for passage in passages.iter().filter(|passage| is_path_of(&name, &passage.path)) {
-                let best = best.entry((&passage.namespace, &passage.path)).or_insert(passage.passage);
+                let best = best.entry((passage.namespace.as_str(), passage.path.as_str())).or_insert(passage.passage);
                 if place(passage.passage) < place(*best) {
                     *best = passage.passage;
                 }
@@ -195,8 +195,11 @@ fn file_names(query: &str) -> Vec<String> {
         let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`', '"']);
         let text = text.trim_end_matches(|c| ")]}>'`\",;:!?.".contains(c));
         let name = without_lines(text).trim_start_matches("../").trim_start_matches("./");
-        let has_extension =
-            name.rsplit('/').next().is_some_and(|name| is_extension(name.rsplit_once('.').map_or("", |(_, end)| end)));
+        let file = name.rsplit('/').next().unwrap_or_default();
+        let has_extension = file.rsplit_once('.').is_some_and(|(stem, extension)| match stem {
+            "" => extension.len() > 1 && extension.chars().all(char::is_alphabetic),
+            _ => is_extension(extension),
+        });
         let can_be =
             has_extension && name.chars().all(is_of_path) && !name.starts_with('/') && !MANIFESTS.contains(&name);
         if can_be && found.len() < MOST_PATHS && !found.iter().any(|known| known == name) {
