@@ -6,7 +6,6 @@ use super::entries;
 use super::listed::Listed;
 use super::plan::joined;
 use super::query::SearchRequest;
-use super::rank_factors::lean_of;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
@@ -82,7 +81,7 @@ impl Searcher<'_> {
         if let Some(gate) = &question.waived_gate {
             cut.explain_waived(&gate.verdict(&gate_evidence(retrieved, &list.short), &list.pool));
         }
-        if let Some(lean) = lean_of(question, *text_kind) {
+        if let Some(lean) = question.lean {
             cut.diagnostics.insert("lean".into(), lean.name().into());
         }
         for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {

@@ -15,7 +15,6 @@ use crate::Error;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tamis_cut::Relevance;
-use tamis_rank::Lean;
 use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// The passages similar to a passage.
@@ -74,8 +73,7 @@ impl Searcher<'_> {
         let asked = SearchRequest::default().tuned_rule(&self.index.config)?;
         let rule = asked.rule();
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
-        // A passage asks for no kind of text.
-        let question = Question { lean: Some(Lean::Both), now_ns: crate::dates::present_ns(), ..Question::default() };
+        let question = Question { now_ns: crate::dates::present_ns(), ..Question::default() };
         let plan = Plan { model: Some(info.clone()), ..Plan::default() };
         let retrieved = Retrieved { question, plan, gathered, ..Retrieved::default() };
         let mut list = self.rank(&retrieved, rule, thresholds.as_ref())?;

@@ -22,7 +22,7 @@ pub(super) struct Question {
     pub names: QueryNames,
     /// Its words, to compare the names of files with.
     pub paths: Arc<PathNames>,
-    /// What its wording asks for.
+    /// What its wording asks for. Searches of memories prefer no kind of text.
     pub lean: Option<Lean>,
     /// The names whose definitions it asks for.
     pub asked: Arc<AskedNames>,
@@ -75,7 +75,7 @@ impl Searcher<'_> {
         let judged = self.judged_passages(request, &scope, &parsed.text);
         Ok(Question {
             hint: request.hint(&parsed),
-            lean: Lean::of(&parsed.text, &names),
+            lean: Lean::of(&parsed.text, &names).filter(|_| !request.memory),
             names,
             paths: Arc::new(PathNames::of(&parsed.text)),
             asked: Arc::new(AskedNames::of(&parsed.text)),

@@ -4,7 +4,7 @@ use super::adjustments::Adjustments;
 use super::candidate::{Candidate, Ranked};
 use super::gather::{Gathered, Phrased};
 use super::listed::Listed;
-use super::rank_factors::{factors, lean_of};
+use super::rank_factors::factors;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::thresholds::Thresholds;
@@ -90,8 +90,7 @@ impl Searcher<'_> {
         let Fusions { order: ordering, cut } = self.fusions(rule, retrieved.plan.model.as_ref(), question.memory)?;
         let adjusting = self.adjustments(question, rule)?;
         let adjustments: Vec<Adjustment> = passages.iter().map(|passage| adjusting.adjustment(passage)).collect();
-        let lean = lean_of(question, retrieved.text_kind);
-        let factors = factors(&question.names, lean, passages);
+        let factors = factors(&question.names, question.lean, passages);
         let weighed = |scores: Vec<f64>| -> Vec<f64> {
             scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
         };

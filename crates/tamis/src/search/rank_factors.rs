@@ -1,10 +1,8 @@
 //! Factors on a passage's ranking value: its role, its relation to a name in the query, and its kind where the query asks for
 //! another. Their values are those of `tamis-rank`.
 
-use super::question::Question;
 use crate::collections::{CODE, FILE_COLLECTIONS};
 use std::sync::Arc;
-use tamis_cut::TextKind;
 use tamis_rank::{LEAN_FACTOR, Lean, QueryNames, ROLE_FACTORS, USAGE_FACTOR, definition_factors, role_factor};
 use tamis_store::StoredPassage;
 use tamis_text::{Category, Language};
@@ -49,13 +47,6 @@ fn is_program(collection: &str, language: Option<&str>, path: &str) -> bool {
     let (directories, _) = path.rsplit_once('/').unwrap_or_default();
     let documents = |directory: &str| DOCUMENTATION.iter().any(|name| directory.eq_ignore_ascii_case(name));
     collection == CODE && category == Some(Category::Code) && !directories.split('/').any(documents)
-}
-
-/// What a search leans to: what its question asks for, or else code where most of what was found is code. Searches of memories lean
-/// to nothing.
-pub(super) fn lean_of(question: &Question, found: TextKind) -> Option<Lean> {
-    let leans = question.lean.or((found == TextKind::Code).then_some(Lean::Code));
-    leans.filter(|_| !question.memory)
 }
 
 #[cfg(test)]
