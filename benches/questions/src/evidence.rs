@@ -73,9 +73,6 @@ struct Job {
 pub fn write_evidence(places: &Places, mut output: impl Write) -> Result<()> {
     let mut jobs = jobs(places)?;
     add_foreign(&mut jobs, &reports(&places.reports)?);
-    jobs.sort_by_key(|job| {
-        job.list.name.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(2_654_435_761) ^ u32::from(byte))
-    });
     for mut job in jobs {
         let started = Instant::now();
         let mut tree = IndexedTree::new(&job.list, &job.place, Model::Late)?;

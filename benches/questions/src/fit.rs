@@ -25,6 +25,9 @@ const COLLECTION: f64 = 0.25;
 /// The beginning of the name of a family of questions that are put to a corpus that cannot answer them.
 pub(crate) const FOREIGN: &str = "foreign ";
 
+/// The evidence that alone orders a list as its scores do.
+const BY_SCORE: [&str; 2] = ["score", "rank"];
+
 /// The power by which deeper entries count less in the joint model.
 const DEPTH: f64 = 0.7;
 
@@ -211,7 +214,10 @@ fn fit(all: &[&Evidence], table: &Table) -> Models {
         }
     }
     let (bias, list_weights) = logistic(&samples);
-    let both = conditional(&lists);
+    let by_score: Vec<usize> =
+        (0..of_entry.len()).filter(|&at| BY_SCORE.contains(&ENTRY_FEATURES[of_entry[at]])).collect();
+    let first: Vec<usize> = by_score.iter().flat_map(|&at| [at, at + of_entry.len()]).collect();
+    let both = conditional(&lists, &first);
     let (covered, uncovered) = both.split_at(of_entry.len());
     let mut models = Models {
         list: (bias, spread(&of_list, &list_weights, LIST_FEATURES.len())),

@@ -321,11 +321,7 @@ mod tests {
     fn known_probabilities_decide_alone() {
         let cut = |probabilities: &[f64]| {
             let pool = Pool::scores([0.9, 0.5, 0.45]).unwrap().with_probabilities(probabilities.to_vec());
-            Gate { level: 0.2, ..Gate::default() }.cut(
-                &evidence(1.0, 0.9),
-                &crate::Auto::default(),
-                &pool,
-            )
+            Gate { level: 0.2, ..Gate::default() }.cut(&evidence(1.0, 0.9), &crate::Auto::default(), &pool)
         };
         let refused = cut(&[0.19, 0.1, 0.1]);
         assert!(refused.gated && refused.keep == 0);

@@ -1,7 +1,9 @@
 //! Regressions by Newton's method, on standardized values and with a small ridge.
 
-/// The ridge, in relation to the weight of all samples.
-const RIDGE: f64 = 1e-3;
+/// The ridges, in relation to the weight of all samples: of a logistic regression, and of the two steps of a conditional logit.
+const RIDGE: f64 = 3e-3;
+const FIRST_RIDGE: f64 = 1e-4;
+const FURTHER_RIDGE: f64 = 0.05;
 
 /// Steps of at most this size end a fit.
 const ENOUGH: f64 = 1e-7;
@@ -52,8 +54,29 @@ pub(super) fn logistic(samples: &Samples) -> (f64, Vec<f64>) {
     (fitted[features] - dot(&raw, &scale.means), raw)
 }
 
-/// Conditional logit: the weights whose softmax over each list gives its right rows the greatest mean logarithm of their shares.
-pub(super) fn conditional(lists: &Lists) -> Vec<f64> {
+/// Conditional logit: the weights whose softmax over each list gives its right rows the greatest mean logarithm of their shares. It is
+/// first fitted to the values at the places `first`, then to all, with a ridge that draws towards the first fit: what little evidence
+/// says of the other values must not spoil the order by these.
+pub(super) fn conditional(lists: &Lists, first: &[usize]) -> Vec<f64> {
+    let features = lists.lists.first().and_then(|list| list.first()).map_or(0, |(values, _)| values.len());
+    let only = |values: &[f64]| first.iter().map(|&at| values[at]).collect();
+    let few = Lists {
+        lists: lists
+            .lists
+            .iter()
+            .map(|list| list.iter().map(|(values, right)| (only(values), *right)).collect())
+            .collect(),
+        weights: lists.weights.clone(),
+    };
+    let of_first = newton(&few, &[], FIRST_RIDGE);
+    let mut start = vec![0.0; features];
+    first.iter().zip(of_first).for_each(|(&at, weight)| start[at] = weight);
+    let further = newton(lists, &start, FURTHER_RIDGE);
+    start.iter().zip(further).map(|(start, further)| start + further).collect()
+}
+
+/// The weights to add to those given, by Newton's method.
+fn newton(lists: &Lists, given: &[f64], ridge: f64) -> Vec<f64> {
     let features = lists.lists.first().and_then(|list| list.first()).map_or(0, |(values, _)| values.len());
     let scale = Scale::of(lists.lists.iter().flatten().map(|(values, _)| (values, 1.0)), features);
     let total: f64 = lists.weights.iter().sum();
@@ -69,7 +92,8 @@ pub(super) fn conditional(lists: &Lists) -> Vec<f64> {
                     row
                 })
                 .collect();
-            let values: Vec<f64> = rows.iter().map(|row| dot(&fitted, row)).collect();
+            let values: Vec<f64> =
+                rows.iter().zip(list).map(|(row, (values, _))| dot(&fitted, row) + dot(given, values)).collect();
             let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let all: f64 = values.iter().map(|value| (value - best).exp()).sum();
             let right = list.iter().filter(|(_, right)| *right).count() as f64;
@@ -84,8 +108,8 @@ pub(super) fn conditional(lists: &Lists) -> Vec<f64> {
             add_square(&mut hessian, &mean, -weight);
         }
         for at in 0..features {
-            gradient[at] += RIDGE * total * fitted[at];
-            hessian[at][at] += RIDGE * total;
+            gradient[at] += ridge * total * fitted[at];
+            hessian[at][at] += ridge * total;
         }
         let step = solved(hessian, gradient);
         // A step that leads too far would not come back.
@@ -198,8 +222,10 @@ mod tests {
                 lists.weights.push(odds[right] / all);
             }
         }
-        let weights = conditional(&lists);
+        let weights = conditional(&lists, &[0, 1]);
         assert!((weights[0] - 1.5).abs() < 0.05 && (weights[1] + 0.7).abs() < 0.05, "{weights:?}");
+        let drawn = conditional(&lists, &[0]);
+        assert!(drawn[1] < -0.1 && drawn[1] > weights[1], "{drawn:?}");
     }
 
     #[test]

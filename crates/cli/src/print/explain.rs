@@ -23,10 +23,10 @@ const LONGEST_CELL: usize = 48;
 
 /// The evidence on an entry in a few columns: the head of each, and the beginnings of the names that it sums, in log odds.
 const EVIDENCE: [(&str, &[&str]); 4] = [
-    (">words", &["coverage", "words", "required", "exact"]),
-    (">meaning", &["similarity", "late"]),
+    (">words", &["coverage", "required", "exact", "held_names"]),
+    (">meaning", &["similarity", "on_demand"]),
     (">place", &["rank", "score"]),
-    (">other", &["other_role", "length", "name", "corpus"]),
+    (">other", &["other_role", "length", "title", "name"]),
 ];
 
 /// What people judged, of the entry or of the answers to other questions.

@@ -56,7 +56,8 @@ pub struct EntryFeatures {
 /// The names of the evidence on an entry, in the order of its weights.
 pub const ENTRY_FEATURES: [&str; 17] = [
     "similarity", "similarity_max", "similarity_deviation", "coverage", "coverage_max", "rank", "score", "other_role",
-    "length", "name", "title", "exact", "required", "names", "on_demand", "on_demand_deviation", "on_demand_missing",
+    "length", "name", "title", "exact", "required", "held_names", "on_demand", "on_demand_deviation",
+    "on_demand_missing",
 ];
 
 /// The names of the evidence on a whole list, in the order of its weights.

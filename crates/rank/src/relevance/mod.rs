@@ -215,7 +215,13 @@ pub fn joint_values(answer: f64, values: &[f64]) -> Vec<[f64; JOINT_FEATURES.len
     order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
     let below = |at: usize| (values[at] - best).max(-2.0 * SUREST);
     let one = |at: usize| {
-        [-(-answer.clamp(-SUREST, SUREST)).exp().ln_1p(), shares[at].max(-2.0 * SUREST), below(at), (places[at] as f64).ln_1p(), entropy]
+        [
+            -(-answer.clamp(-SUREST, SUREST)).exp().ln_1p(),
+            shares[at].max(-2.0 * SUREST),
+            below(at),
+            (places[at] as f64).ln_1p(),
+            entropy,
+        ]
     };
     (0..values.len()).map(one).collect()
 }

@@ -53,7 +53,7 @@ pub(super) const WORDS: Models = Models {
         0.5826, // title
         0.0084, // exact
         0.2540, // required
-        0.7295, // names
+        0.7295, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -72,7 +72,7 @@ pub(super) const WORDS: Models = Models {
         -0.6490, // title
         0.9167, // exact
         1.5238, // required
-        0.3190, // names
+        0.3190, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -137,7 +137,7 @@ pub(super) const MEANING: Models = Models {
         0.5588, // title
         0.0000, // exact
         0.0000, // required
-        1.2217, // names
+        1.2217, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -156,7 +156,7 @@ pub(super) const MEANING: Models = Models {
         -0.9554, // title
         0.0000, // exact
         0.0000, // required
-        0.6111, // names
+        0.6111, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -221,7 +221,7 @@ pub(super) const SCORES: Models = Models {
         0.5929, // title
         0.0392, // exact
         0.2736, // required
-        0.7808, // names
+        0.7808, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -240,7 +240,7 @@ pub(super) const SCORES: Models = Models {
         -0.6802, // title
         1.1142, // exact
         1.4342, // required
-        -0.0912, // names
+        -0.0912, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -305,7 +305,7 @@ pub(super) const ON_DEMAND: Models = Models {
         0.3542, // title
         -0.0340, // exact
         0.2212, // required
-        0.7112, // names
+        0.7112, // held_names
         0.6980, // on_demand
         0.4189, // on_demand_deviation
         0.2540, // on_demand_missing
@@ -324,7 +324,7 @@ pub(super) const ON_DEMAND: Models = Models {
         -1.5881, // title
         0.9700, // exact
         1.3360, // required
-        -0.1679, // names
+        -0.1679, // held_names
         0.7247, // on_demand
         0.6818, // on_demand_deviation
         1.1322, // on_demand_missing
@@ -389,7 +389,7 @@ pub(super) const EMBEDDED: Models = Models {
         -0.3952, // title
         0.8446, // exact
         -0.0118, // required
-        0.6571, // names
+        0.6571, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -408,7 +408,7 @@ pub(super) const EMBEDDED: Models = Models {
         -0.6106, // title
         0.8353, // exact
         1.4248, // required
-        -0.0713, // names
+        -0.0713, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing

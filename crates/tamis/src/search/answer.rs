@@ -494,14 +494,16 @@ pub struct PoolEntry {
     pub judged: Option<f64>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
-    /// What each piece of evidence adds to the log odds that it answers the query; empty where the evidence was not weighed.
+    /// What each piece of evidence adds to its odds among the entries of the list; empty where the evidence was not weighed. Whether
+    /// the list holds an answer at all is in the diagnostics of the cut (`answer`).
     pub evidence: Vec<EvidencePart>,
 }
 
 /// One piece of the evidence on an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EvidencePart {
-    /// What it is, such as `coverage`, the share of the query's words by their weight, or `late`, the similarity under the better model.
+    /// What it is, such as `coverage`, the share of the query's words by their weight, or
+    /// `on_demand`, the similarity under the better model.
     pub name: String,
     /// Its value.
     pub value: f64,
