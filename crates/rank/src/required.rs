@@ -29,7 +29,8 @@ const SEPARATORS: [char; 4] = [':', '.', '#', '/'];
 pub enum RequiredKind {
     /// A name that is spelled as one: `parse_config`, `parseConfig`, `Config::parse`, `parse()`, `sha256`, `utf-8`.
     Identifier,
-    /// Words between quotation marks, in this order.
+    /// Words between quotation marks, in this order. They can be a title, a term or irony as well as a text to find, so
+    /// they are required only where some passage holds them ([`RequiredTerms::retain_phrases`]).
     Phrase,
     /// A number with three digits or more, or with a point: `8446`, `3.2.1`.
     Number,
@@ -99,6 +100,20 @@ impl RequiredTerms {
         Some(held as f64 / self.terms.len() as f64)
     }
 
+    /// Leaves out the phrases that no searched text holds, by `stands`. O(terms · cost of `stands`).
+    ///
+    /// ```
+    /// use tamis_rank::RequiredTerms;
+    ///
+    /// let text = "fn retry_limit() -> u32";
+    /// let mut terms = RequiredTerms::of("why does retryLimit give \"too many tries\"");
+    /// terms.retain_phrases(|phrase| phrase.is_in(&[text]));
+    /// assert_eq!(terms.share(&[text]), Some(1.0));
+    /// ```
+    pub fn retain_phrases(&mut self, stands: impl Fn(&RequiredTerm) -> bool) {
+        self.terms.retain(|term| term.kind != RequiredKind::Phrase || stands(term));
+    }
+
     fn add(&mut self, term: Option<RequiredTerm>) {
         let Some(term) = term else { return };
         if self.terms.len() < MOST_TERMS && self.terms.iter().all(|known| known.parts != term.parts) {
@@ -108,7 +123,8 @@ impl RequiredTerms {
 }
 
 impl RequiredTerm {
-    fn is_in(&self, texts: &[&str]) -> bool {
+    /// Returns `true` if a passage holds the term in any of its `texts`, as [`RequiredTerms::share`] counts it. O(length of the texts).
+    pub fn is_in(&self, texts: &[&str]) -> bool {
         let any = |holds: &dyn Fn(&str) -> bool| texts.iter().any(|text| holds(text));
         match self.kind {
             RequiredKind::Identifier => self.parts.iter().all(|part| any(&|text| holds_identifier(text, part))),
@@ -360,6 +376,14 @@ mod tests {
         assert_eq!(share(query, "connection connection reset by peer"), Some(1.0));
         assert_eq!(share(query, "reset by peer: connection"), Some(0.0));
         assert_eq!(share(query, "connection reset by"), Some(0.0));
+    }
+
+    #[test]
+    fn only_phrases_need_not_stand_anywhere() {
+        let mut terms = RequiredTerms::of("parse_config says \"no such key\" and \"broken pipe\" for 8446");
+        terms.retain_phrases(|phrase| phrase.is_in(&["error: broken pipe"]));
+        let texts: Vec<&str> = terms.iter().map(|term| term.text.as_str()).collect();
+        assert_eq!(texts, ["parse_config", "broken pipe", "8446"]);
     }
 
     #[test]

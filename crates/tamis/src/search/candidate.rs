@@ -79,3 +79,39 @@ impl Ranked {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod test_support {
+    use super::StoredPassage;
+    use tamis_store::{DocumentId, PassageId, TextForm, TextHash};
+
+    /// A paragraph of a document of its own.
+    pub(in super::super) fn passage(number: u64, path: &str, text: &str) -> StoredPassage {
+        StoredPassage {
+            passage: PassageId(number),
+            id: number.to_string(),
+            document: DocumentId(number as u32),
+            namespace: "here".into(),
+            collection: "docs".into(),
+            path: path.into(),
+            title: None,
+            modified_ns: 0,
+            dated_ns: None,
+            severity: None,
+            author: None,
+            part: None,
+            ordinal: 0,
+            start_line: 1,
+            end_line: 1,
+            kind: "paragraph".into(),
+            symbol: None,
+            heading: None,
+            context: None,
+            text: text.into(),
+            language: None,
+            role: "main".into(),
+            form: TextForm::Prose,
+            text_hash: TextHash::of(text),
+        }
+    }
+}

@@ -5,21 +5,51 @@ use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::StoredPassage;
 
-/// Notes for each candidate what share of the terms it holds. `passages` are those of the candidates, in their order. Nothing
-/// is noted if nothing is required.
+/// Notes for each candidate what share of the terms it holds, without quotations that no candidate holds. `passages` are those of
+/// the candidates, in their order. Nothing is noted if nothing is required.
 pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
     if terms.is_empty() {
         return;
     }
-    for (candidate, passage) in candidates.iter_mut().zip(passages) {
-        // A passage that shares no word with the query need not be read.
-        let shares_words = candidate.coverage.is_none_or(|coverage| coverage > 0.0);
-        candidate.required = Some(if shares_words { share(terms, passage) } else { 0.0 });
+    // A passage that shares no word with the query need not be read.
+    let shares_words = |candidate: &Candidate| candidate.coverage.is_none_or(|coverage| coverage > 0.0);
+    let mut terms = terms.clone();
+    terms.retain_phrases(|phrase| {
+        let mut read = candidates.iter().zip(passages).filter(|(candidate, _)| shares_words(candidate));
+        read.any(|(_, passage)| phrase.is_in(&texts(passage)))
+    });
+    for (candidate, passage) in candidates.iter_mut().zip(passages).filter(|_| !terms.is_empty()) {
+        candidate.required = Some(if shares_words(&*candidate) { share(&terms, passage) } else { 0.0 });
     }
 }
 
 pub(super) fn share(terms: &RequiredTerms, passage: &StoredPassage) -> f64 {
+    terms.share(&texts(passage)).unwrap_or_default()
+}
+
+/// What can hold a term: the text of a passage, its path and its names.
+fn texts(passage: &StoredPassage) -> Vec<&str> {
     let named = [&passage.symbol, &passage.heading, &passage.title].into_iter().flatten().map(String::as_str);
-    let texts: Vec<&str> = [passage.text.as_str(), passage.path.as_str()].into_iter().chain(named).collect();
-    terms.share(&texts).unwrap_or_default()
+    [passage.text.as_str(), passage.path.as_str()].into_iter().chain(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::test_support::passage;
+    use super::*;
+
+    #[test]
+    fn a_quotation_that_no_candidate_holds_is_not_required() {
+        let required = |query: &str| {
+            let passages = [(1, "connection reset by peer"), (2, "retry_limit of the client")];
+            let passages = passages.map(|(number, text)| Arc::new(passage(number, "a.md", text)));
+            let mut candidates = passages.each_ref().map(|passage| Candidate::new(passage.passage));
+            look_for(&RequiredTerms::of(query), &mut candidates, &passages);
+            candidates.map(|candidate| candidate.required)
+        };
+        assert_eq!(required("\"connection reset\" of the client"), [Some(1.0), Some(0.0)]);
+        assert_eq!(required("\"connection lost\" of the client"), [None, None]);
+        assert_eq!(required("\"connection lost\" by retry_limit"), [Some(0.0), Some(1.0)]);
+        assert_eq!(required("parse_config of the client"), [Some(0.0), Some(0.0)], "an identifier is required");
+    }
 }
