@@ -1,14 +1,17 @@
-//! Rank factors by the role of the text. Tests, examples, copies, generated code, changelogs and licences repeat the words of
-//! the text they are about, and so hide it. Reports of programs and unfilled forms do the same.
+//! Rank factors by the role of the text. Tests, examples, copies, translations, generated code, changelogs, licences and
+//! instructions for agents repeat the words of the text they are about, and so hide it. Reports of programs and unfilled forms do
+//! the same.
 
 /// Factors on a candidate's ranking value by the stored name of its role. Every other role has 1.
-pub const ROLE_FACTORS: [(&str, f64); 8] = [
+pub const ROLE_FACTORS: [(&str, f64); 10] = [
     ("test", 0.85),
     ("example", 0.95),
     ("vendored", 0.85),
     ("generated", 0.85),
     ("changelog", 0.85),
     ("license", 0.85),
+    ("translation", 0.85),
+    ("agent", 0.85),
     ("bot", 0.8),
     ("template", 0.8),
 ];

@@ -43,6 +43,7 @@ mod documents;
 mod issues;
 mod kind;
 mod languages;
+mod license_header;
 mod lines;
 mod names;
 mod notes;

@@ -3,6 +3,7 @@
 use crate::decode::decode_words;
 use crate::document::{Document, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language, Parsing};
+use crate::license_header::is_license_header;
 use crate::lines::Lines;
 use crate::pack::Piece;
 use crate::role_by_content::role_of_text;
@@ -39,7 +40,7 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
     };
     let max_tokens = options.limit();
     let plain = |(title, passages)| prose::Prose { title, passages, ..prose::Prose::default() };
-    let prose = match language {
+    let mut prose = match language {
         Some(language) if !matches!(language.parsing, Parsing::Lines) => {
             plain(read_code(language, &lines, max_tokens, role, &mut notes))
         }
@@ -54,6 +55,12 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         }
         _ => plain((None, line_passages(&lines, max_tokens, role))),
     };
+    if category == Category::Code {
+        let nameless = prose.passages.iter_mut().filter(|passage| passage.symbol.is_none());
+        for header in nameless.filter(|passage| passage.role == Role::Main && is_license_header(&passage.text)) {
+            header.role = Role::License;
+        }
+    }
     notes.extend(prose.notes);
     Document {
         language: name,
@@ -117,6 +124,18 @@ fn passages(lines: &Lines<'_>, pieces: &[Piece], role: Role) -> Vec<Passage> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_licence_header_is_no_main_text() {
+        let source = "// Copyright 2020 The Authors.\n// Licensed under the Apache License.\n\nuse std::fs;\n\npub fn open() {}\n";
+        let document = super::read("src/a.rs", source.as_bytes(), &crate::Options::default());
+        let role_of = |text: &str| {
+            document.passages.iter().find(|passage| passage.text.contains(text)).map(|passage| passage.role)
+        };
+        assert_eq!(document.role, crate::Role::Main);
+        assert_eq!(role_of("fn open"), Some(crate::Role::Main));
+        assert_eq!(role_of("Copyright"), Some(crate::Role::License), "{:?}", document.passages);
+    }
+
     use super::*;
 
     #[test]
