@@ -5,6 +5,7 @@
 //! type, where is `Router` defined). A common word in lower case never is: "where is the index opened" asks for no function `index`.
 
 use crate::definition::{has_inner_capital, is_minor, same_letters};
+use crate::path_names::GENERIC;
 
 /// Most names of one query.
 const MOST_NAMES: usize = 8;
@@ -37,6 +38,8 @@ pub struct AskedName {
     holders: Vec<String>,
     /// True if the name alone is spelled as one, so that it is enough without its holder.
     own: bool,
+    /// True if it is spelled as no word is: `parse_config`, `WalkBuilder`; not `open` or `Router`.
+    spelled: bool,
 }
 
 /// The fit of a definition to a name.
@@ -62,6 +65,7 @@ pub enum NameFit {
 pub struct AskedNames {
     names: Vec<AskedName>,
     share: f64,
+    alone: bool,
 }
 
 impl AskedNames {
@@ -90,7 +94,13 @@ impl AskedNames {
             }
         }
         asked.share = if named > 0.0 { named / (named + other) } else { 0.0 };
+        asked.alone = other < 1.0;
         asked
+    }
+
+    /// Returns `true` if the query says nothing besides the names but words of its form: "where is `open` defined".
+    pub fn are_alone(&self) -> bool {
+        self.alone
     }
 
     /// Returns `true` if the query asks for no name.
@@ -119,6 +129,23 @@ impl AskedName {
     /// Returns `true` if the name may stand for a definition that fits it barely: it is spelled as a name without its holder.
     pub fn is_enough(&self) -> bool {
         self.own
+    }
+
+    /// Returns `true` if a definition answers a sentence that has the name among other words, by the definition's fit and whether
+    /// it is in the file of the name. "The list is open" does not ask for every function `open`.
+    pub fn is_asked_in_sentence(&self, fit: NameFit, own_file: bool) -> bool {
+        self.spelled || own_file || fit == NameFit::Whole && !self.holders.is_empty()
+    }
+
+    /// Returns `true` if a file has the name, or that of its holder: `src/router.rs` and `src/router/mod.rs` for `Router::new`.
+    /// O(length of the path).
+    pub fn is_file_name(&self, path: &str) -> bool {
+        let mut parts = path.rsplit('/');
+        let file = parts.next().unwrap_or_default();
+        let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
+        let subject = if GENERIC.contains(&&*stem.to_lowercase()) { parts.next().unwrap_or_default() } else { stem };
+        let subject = subject.replace('-', "_");
+        std::iter::once(&self.name).chain(self.holders.last()).any(|name| same_letters(name, &subject))
     }
 
     fn fit_of_one(&self, symbol: &str, path: &str) -> Option<NameFit> {
@@ -174,7 +201,7 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
         return None;
     }
     let own = spelled || name.contains("::") && capital(last) || holders.is_empty();
-    Some(AskedName { name: (*last).to_owned(), holders, own })
+    Some(AskedName { name: (*last).to_owned(), holders, own, spelled })
 }
 
 /// Returns `true` for letters, digits and underscores with a letter at the beginning.
@@ -249,6 +276,41 @@ mod tests {
         assert_eq!(fit("client.get()", "Client::get", "src/a.rs"), Some(NameFit::Whole));
         assert_eq!(fit("MAX_SIZE", "MIN_SIZE, MAX_SIZE", "src/a.rs"), Some(NameFit::Whole));
         assert_eq!(fit("fetchAll", "FetchAll", "src/a.rs"), None, "the case counts");
+    }
+
+    fn first(query: &str) -> AskedName {
+        AskedNames::of(query).iter().next().expect("a name").clone()
+    }
+
+    #[test]
+    fn a_file_of_the_name_is_known_by_its_stem_or_its_directory() {
+        for (query, path, is_file_name) in [
+            ("Router", "src/router.rs", true),
+            ("Router", "src/router/mod.rs", true),
+            ("Router", "src/routing.rs", false),
+            ("Router::new", "src/Router.ts", true),
+            ("WalkBuilder", "walk-builder.test.ts", true),
+            ("parse_config", "pkg/parseConfig.go", true),
+            ("Router", "router/route.rs", false),
+        ] {
+            assert_eq!(first(query).is_file_name(path), is_file_name, "{query} in {path}");
+        }
+    }
+
+    #[test]
+    fn a_plain_word_in_a_sentence_asks_for_no_definition_elsewhere() {
+        for (query, alone, elsewhere) in [
+            ("where is `open` defined", true, false),
+            ("why is `open` slow", false, false),
+            ("parent() of a node returns null", false, false),
+            ("how does WalkBuilder skip links", false, true),
+            ("what does Pool.open check", false, true),
+        ] {
+            let (names, name) = (AskedNames::of(query), first(query));
+            assert_eq!(names.are_alone(), alone, "{query}");
+            assert_eq!(name.is_asked_in_sentence(NameFit::Whole, false), elsewhere, "{query}");
+            assert!(name.is_asked_in_sentence(NameFit::Whole, true), "{query}");
+        }
     }
 
     #[test]

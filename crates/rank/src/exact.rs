@@ -1,4 +1,5 @@
-//! Exact finds: the definition of the name that a query asks for, and the text of the message that it repeats.
+//! Exact finds: the definition of the name that a query asks for, the text of the message that it repeats, and the file that it
+//! names.
 //!
 //! Scores say how much a passage has to do with a query. An exact find is what was asked for, and comes first.
 
@@ -9,6 +10,8 @@ pub const MOST_EXACT: usize = 8;
 /// An exact find, better ones greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExactFind {
+    /// A passage of a file that the query names: `src/retry.rs`.
+    File,
     /// The words of a message in a text for people: a page that explains it, a comment.
     Mention,
     /// A constant or a module of the name.
@@ -17,22 +20,25 @@ pub enum ExactFind {
     Message,
     /// A type, function, method or macro of the name.
     Definition,
+    /// Such a definition in the file of that name: `Router` in `router.rs`.
+    OwnFile,
 }
 
 impl ExactFind {
-    /// Its name: `mention`, `constant`, `message` or `definition`.
+    /// Its name: `file`, `mention`, `constant`, `message` or `definition`.
     pub fn name(self) -> &'static str {
         match self {
+            ExactFind::File => "file",
             ExactFind::Mention => "mention",
             ExactFind::Constant => "constant",
             ExactFind::Message => "message",
-            ExactFind::Definition => "definition",
+            ExactFind::Definition | ExactFind::OwnFile => "definition",
         }
     }
 }
 
 /// Returns the positions of the exact finds that come first, in their order: better ones first, then by value. Those of ordinary
-/// text (`main`) leave no place to those of tests, examples and copies. O(n log n).
+/// text (`main`) leave no place to those of tests, examples and copies, unless the query names their file. O(n log n).
 ///
 /// ```
 /// use tamis_rank::{ExactFind, put_first};
@@ -44,7 +50,8 @@ pub fn put_first(finds: &[Option<ExactFind>], main: &[bool], values: &[f64]) -> 
     let found = |at: &usize| finds[*at].is_some();
     let all = || (0..finds.len().min(main.len()).min(values.len())).filter(found);
     let any_main = all().any(|at| main[at]);
-    let mut first: Vec<usize> = all().filter(|&at| main[at] || !any_main).collect();
+    let is_named = |at: usize| finds[at] == Some(ExactFind::File);
+    let mut first: Vec<usize> = all().filter(|&at| main[at] || !any_main || is_named(at)).collect();
     let value = |at: usize| if values[at].is_finite() { values[at] } else { f64::NEG_INFINITY };
     first.sort_by(|&a, &b| finds[b].cmp(&finds[a]).then(value(b).total_cmp(&value(a))));
     first.truncate(MOST_EXACT);
@@ -57,10 +64,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn the_definition_in_the_file_of_its_name_comes_first() {
+        let finds = [ExactFind::Definition, ExactFind::Constant, ExactFind::OwnFile].map(Some);
+        assert_eq!(put_first(&finds, &[true; 3], &[0.9, 0.8, 0.1]), [2, 0, 1]);
+    }
+
+    #[test]
     fn tests_come_first_only_where_nothing_else_does() {
         let finds = [Some(ExactFind::Message), Some(ExactFind::Mention)];
         assert_eq!(put_first(&finds, &[false, true], &[1.0, 0.1]), [1]);
         assert_eq!(put_first(&finds, &[false, false], &[0.1, 1.0]), [0, 1]);
+        assert_eq!(put_first(&[Some(ExactFind::Mention), Some(ExactFind::File)], &[true, false], &[0.1, 1.0]), [0, 1]);
         assert!(put_first(&[], &[], &[]).is_empty());
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 /// Stems of file names that name no subject: the directory does.
-const GENERIC: &[&str] = &[
+pub(crate) const GENERIC: &[&str] = &[
     "__init__", "__main__", "_index", "base", "common", "core", "default", "helpers", "impl", "index", "init", "lib",
     "main", "misc", "mod", "package", "readme", "types", "util", "utils",
 ];

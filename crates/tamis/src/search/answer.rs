@@ -485,7 +485,7 @@ pub struct PoolEntry {
     /// The value that ranked it.
     pub score: f64,
     /// What it is, if it comes first because it is exactly what the query asks for: `definition` of a name, `constant` of a name,
-    /// `message` that the query repeats, or `mention` of that message in a text.
+    /// `message` that the query repeats, `mention` of that message in a text, or `file` that the query names.
     pub exact: Option<String>,
     /// The part of the score that the other passages of its file and the file's name gave; negative where other files gained more.
     pub added: f64,

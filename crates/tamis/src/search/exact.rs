@@ -45,15 +45,21 @@ impl Searcher<'_> {
         let Some(statistics) = statistics.filter(|_| !question.memory) else { return Ok(finds) };
         if question.asked.is_subject() {
             for name in question.asked.iter() {
-                finds.extend(self.definitions(name, filter)?);
+                finds.extend(self.definitions(name, question.asked.are_alone(), filter)?);
             }
         }
         finds.extend(self.messages(question, filter, statistics)?);
         Ok(finds)
     }
 
-    /// The definitions of a name: those that fit what qualifies it, or else those of the bare name.
-    fn definitions(&self, name: &AskedName, filter: &Filter) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+    /// The definitions of a name: those that fit what qualifies it, or else those of the bare name. In a sentence, where a name is not
+    /// `alone`, those of a plain word do not count unless the file has its name.
+    fn definitions(
+        &self,
+        name: &AskedName,
+        alone: bool,
+        filter: &Filter,
+    ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
         let ids = self.index.store.defining(&name.name, filter, MOST_DEFINITIONS)?;
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -63,9 +69,13 @@ impl Searcher<'_> {
         let fits: Vec<(NameFit, &StoredPassage)> =
             passages.iter().filter_map(|passage| Some((fit(passage)?, passage))).collect();
         let best = fits.iter().map(|(fit, _)| *fit).max();
-        let fitting = fits.into_iter().filter(|(fit, _)| Some(*fit) == best).map(|(_, passage)| passage);
-        let found: Vec<(PassageId, ExactFind)> =
-            fitting.map(|passage| (passage.passage, kind_of_definition(passage))).collect();
+        let fitting = fits.into_iter().filter(|(fit, _)| Some(*fit) == best);
+        let asked = fitting.filter_map(|(fit, passage)| {
+            let own_file = name.is_file_name(&passage.path);
+            let counts = alone || name.is_asked_in_sentence(fit, own_file);
+            counts.then(|| (passage.passage, kind_of_definition(passage, own_file)))
+        });
+        let found: Vec<(PassageId, ExactFind)> = asked.collect();
         let enough = best == Some(NameFit::Whole) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
         Ok(if enough { found } else { Vec::new() })
     }
@@ -164,8 +174,9 @@ fn is_code(passage: &StoredPassage) -> bool {
     passage.collection == CODE && passage.language.is_some()
 }
 
-fn kind_of_definition(passage: &StoredPassage) -> ExactFind {
+fn kind_of_definition(passage: &StoredPassage, own_file: bool) -> ExactFind {
     match passage.kind.parse() {
+        Ok(Kind::Function | Kind::Method | Kind::Type | Kind::Trait | Kind::Macro) if own_file => ExactFind::OwnFile,
         Ok(Kind::Function | Kind::Method | Kind::Type | Kind::Trait | Kind::Macro) => ExactFind::Definition,
         _ => ExactFind::Constant,
     }

@@ -1,13 +1,15 @@
-//! Words of a query that look like paths. The search takes them as words, and says so where the index has no such file: the user
-//! may have meant to search below it.
+//! Words of a query that look like paths. A file that a query names is among the results, whatever it holds. Otherwise the search
+//! takes the path as words, and says so where the index has no such file: the user may have meant to search below it.
 
+use super::gather::LegQueries;
 use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
 use crate::handle::SourceState;
 use crate::index::is_file;
-use std::collections::BTreeSet;
-use tamis_store::Namespace;
+use std::collections::{BTreeMap, BTreeSet};
+use tamis_rank::ExactFind;
+use tamis_store::{Filter, Namespace, PassageId, StoreError};
 
 /// The most words of a query that are looked up, and the most words of a query that somebody wrote, and did not paste.
 const MOST_PATHS: usize = 3;
@@ -22,6 +24,18 @@ const LEAST_LIKENESS: f64 = 0.8;
 /// The longest extension of a file name.
 const LONGEST_EXTENSION: usize = 8;
 
+/// The most files of one name that a query names. Of more, it names the one at the root.
+const MOST_OF_NAME: usize = 3;
+
+/// The passages of each leg among which those of a named file are looked for.
+const MOST_OF_FILES: usize = 64;
+
+/// Files that most projects of a language have. A question that mentions one is hardly ever about its text.
+const MANIFESTS: [&str; 10] = [
+    "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "go.mod", "package.json", "pom.xml", "pyproject.toml",
+    "setup.py", "tsconfig.json",
+];
+
 /// A word that looks like a path.
 #[derive(Debug, PartialEq, Eq)]
 struct PathWord {
@@ -34,6 +48,48 @@ struct PathWord {
 }
 
 impl Searcher<'_> {
+    /// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its legs.
+    pub(super) fn named_files(
+        &self,
+        question: &Question,
+        filter: &Filter,
+        queries: &LegQueries<'_>,
+    ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+        let mut found = Vec::new();
+        // A caller who has chosen the files has no other in mind.
+        if question.memory || !filter.path_globs.is_empty() {
+            return Ok(found);
+        }
+        for name in file_names(&question.text) {
+            let narrowed = Filter { path_globs: vec![format!("**/{name}")], ..filter.clone() };
+            let mut ids = Vec::new();
+            if let Some(query) = &queries.lexical {
+                ids.extend(
+                    self.index.store.lexical(query, &narrowed, MOST_OF_FILES)?.hits.iter().map(|hit| hit.passage),
+                );
+            }
+            if let Some(query) = &queries.semantic {
+                let nearest = self.index.store.nearest(query.model, query.vector, &narrowed, MOST_OF_FILES)?;
+                ids.extend(nearest.hits.iter().map(|hit| hit.passage));
+            }
+            let passages = self.index.store.passages(&filter.namespaces, &ids)?;
+            // The first of a file is its best one: by words, or else by meaning.
+            let place = |id: PassageId| ids.iter().position(|&one| one == id);
+            let mut best: BTreeMap<(&str, &str), PassageId> = BTreeMap::new();
+            for passage in passages.iter().filter(|passage| is_path_of(&name, &passage.path)) {
+                let best = best.entry((passage.namespace.as_str(), passage.path.as_str())).or_insert(passage.passage);
+                if place(passage.passage) < place(*best) {
+                    *best = passage.passage;
+                }
+            }
+            let at_root = |path: &str| path == name;
+            let all = best.len() <= MOST_OF_NAME;
+            let named = best.into_iter().filter(|((_, path), _)| all || at_root(path));
+            found.extend(named.map(|(_, passage)| (passage, ExactFind::File)));
+        }
+        Ok(found)
+    }
+
     /// Returns a warning for each word of a question that looks like a path and names nothing in the searched namespaces, with the
     /// nearest path if there is one.
     pub(super) fn missing_paths(&self, question: &Question) -> Result<Vec<String>, Error> {
@@ -127,12 +183,47 @@ fn nearest<'a>(path: &str, files: &'a BTreeSet<String>) -> Option<&'a str> {
     likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, path)| path)
 }
 
+/// Whether somebody pasted a query, and did not write it.
+fn is_pasted(query: &str) -> bool {
+    query.contains('\n') || query.split_whitespace().take(MOST_WORDS + 1).count() > MOST_WORDS
+}
+
+/// The words of a query that can be the path of a file, or the end of one.
+fn file_names(query: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in query.split_whitespace().filter(|_| !is_pasted(query)) {
+        let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`', '"']);
+        let text = text.trim_end_matches(|c| ")]}>'`\",;:!?.".contains(c));
+        let name = without_lines(text).trim_start_matches("../").trim_start_matches("./");
+        let file = name.rsplit('/').next().unwrap_or_default();
+        let has_extension = file.rsplit_once('.').is_some_and(|(stem, extension)| match stem {
+            "" => extension.len() > 1 && extension.chars().all(char::is_alphabetic),
+            _ => is_extension(extension),
+        });
+        let can_be =
+            has_extension && name.chars().all(is_of_path) && !name.starts_with('/') && !MANIFESTS.contains(&name);
+        if can_be && found.len() < MOST_PATHS && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+/// Whether a path is this one or ends with it.
+fn is_path_of(name: &str, path: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// Whether a text is the extension of a file's name, and not the rest of a number.
+fn is_extension(text: &str) -> bool {
+    text.len() <= LONGEST_EXTENSION && text.chars().all(char::is_alphanumeric) && text.starts_with(char::is_alphabetic)
+}
+
 /// The words of a query that look like paths under a root, outside quotation marks.
 fn path_words(query: &str) -> Vec<PathWord> {
-    let is_pasted = query.contains('\n') || query.split_whitespace().take(MOST_WORDS + 1).count() > MOST_WORDS;
     let mut quoted = false;
     let mut found = Vec::new();
-    for word in query.split_whitespace().filter(|_| !is_pasted) {
+    for word in query.split_whitespace().filter(|_| !is_pasted(query)) {
         let marks = word.matches('"').count();
         found.extend(path_word(word).filter(|_| !quoted && marks == 0));
         quoted ^= marks % 2 == 1;
@@ -154,10 +245,7 @@ fn path_word(word: &str) -> Option<PathWord> {
     let is_directory = under.ends_with('/') && under.contains(char::is_alphabetic);
     let extension =
         rest.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, extension)| extension);
-    let is_file = extension.len() <= LONGEST_EXTENSION
-        && extension.chars().all(char::is_alphanumeric)
-        && extension.starts_with(char::is_alphabetic);
-    let certain = is_relative || is_directory || is_file;
+    let certain = is_relative || is_directory || is_extension(extension);
     is_path.then(|| PathWord { text: text.to_owned(), path: under.trim_end_matches('/').to_owned(), certain })
 }
 
@@ -202,6 +290,21 @@ mod tests {
                 "{query}"
             );
         }
+    }
+
+    #[test]
+    fn a_word_with_an_extension_can_name_a_file() {
+        for (query, names) in [
+            ("update `api.mdx`", &["api.mdx"][..]),
+            ("what does ./src/retry.rs:40-80 do?", &["src/retry.rs"]),
+            ("AGENTS.md, .cursorrules and \"de.po\"", &["AGENTS.md", ".cursorrules", "de.po"]),
+            ("version 1.2 of package.json in /etc/a.conf", &[]),
+            ("retry src/network", &[]),
+            ("a log\nat src/retry.rs", &[]),
+        ] {
+            assert_eq!(file_names(query), names, "{query}");
+        }
+        assert!(is_path_of("a/b.rs", "src/a/b.rs") && is_path_of("b.rs", "b.rs") && !is_path_of("b.rs", "src/ab.rs"));
     }
 
     #[test]

@@ -94,7 +94,12 @@ impl Searcher<'_> {
             gathered.phrased = phrased;
         }
         let statistics = gathered.lexical.as_ref().filter(|_| depth.finds);
-        let finds = self.exact_finds(&question, &all, statistics)?;
+        let mut finds = self.exact_finds(&question, &all, statistics)?;
+        if depth.finds {
+            for (passage, find) in self.named_files(&question, &all, &queries)? {
+                finds.entry(passage).or_insert(find);
+            }
+        }
         if gathered.add(finds.keys().copied()) {
             complete(store, &queries, &all, &mut gathered.candidates)?;
         }
