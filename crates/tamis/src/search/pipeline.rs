@@ -144,10 +144,13 @@ impl<'a> Searcher<'a> {
         let mut answer = self.present(request, &retrieved, &decided, &mut clock)?;
         step()?;
 
+        let returned = self.limit(request).min(decided.cut.keep);
         let served = Served {
             entry_point: request.entry_point.as_deref(),
             collections: &filter.collections,
-            returned: self.limit(request).min(decided.cut.keep),
+            // Without a cut, nobody says that what lies beyond the limit is relevant.
+            kept: if request.is_uncut(&self.index.config) { returned } else { decided.cut.keep },
+            returned,
             top_k: self.limit(request),
             fallback_reason: answer.fallback_reason.clone(),
         };

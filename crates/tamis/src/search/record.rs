@@ -116,11 +116,11 @@ impl Searcher<'_> {
         if !self.index.config.telemetry.record {
             return None;
         }
-        let CutReport { method, keep, .. } = &decided.cut;
+        let CutReport { method, .. } = &decided.cut;
         let search = RecordedSearch {
             entry_point: served.entry_point.unwrap_or(ENTRY_POINT).to_owned(),
             method: method.clone(),
-            kept: *keep as u32,
+            kept: served.kept as u32,
             ..search
         };
         let quality = quality(&search, retrieved, decided, served, clock);
