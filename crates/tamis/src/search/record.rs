@@ -137,7 +137,7 @@ impl Searcher<'_> {
     ) -> Result<ScoringKey, Error> {
         let Retrieved { question, plan, gathered, text_kind, .. } = retrieved;
         let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
-        let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref(), question.memory)?.cut);
+        let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref())?.cut);
         let adjusted = list.adjustments.iter().flat_map(Adjustments::scoring);
         let moved = rank_factors::scoring().into_iter().chain(adjusted);
         key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
