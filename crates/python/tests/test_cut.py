@@ -29,7 +29,9 @@ def test_a_cut_says_how_many_and_why():
     assert cut.method == "auto" and cut.reason
     assert list(cut) == cut.kept == [0, 1] and len(cut) == 2 and cut[-1] == 1 and 1 in cut and 2 not in cut
     assert cut.order == [0, 1, 2, 3, 4] and cut.values == [0.91, 0.90, 0.2, 0.19, 0.18]
-    assert len(cut.probabilities) == 5 and cut.probabilities == sorted(cut.probabilities, reverse=True)
+    assert cut.probabilities == [] and "a clear step" in cut.reason
+    measured = tamis.cut([0.91, 0.90, 0.2, 0.19, 0.18], background=0.15)
+    assert len(measured.probabilities) == 5 and measured.probabilities == sorted(measured.probabilities, reverse=True)
     assert cut.threshold is None and cut.diagnostics["background"] == "estimated"
     assert repr(cut) == f"<tamis.Cut: kept 2 of 5: {cut.reason}>"
 

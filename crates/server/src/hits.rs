@@ -86,8 +86,9 @@ pub(crate) struct Nearest {
     judged_relevant: Option<bool>,
 }
 
-/// The results below the line take no more than this part of an answer.
+/// The results below the line take no more than this part of an answer, and of one without results.
 const NEAREST_PART: usize = 8;
+const NEAREST_PART_OF_NOTHING: usize = 2;
 
 impl Nearest {
     fn of(nearest: &tamis::search::Nearest) -> Self {
@@ -425,7 +426,8 @@ impl Found {
         };
         let results: usize = self.results.iter().skip(cursor.start).map(of).sum();
         let around = self.tail().chars().count() + warning_lines(&self.page.warnings).chars().count() + CURSOR_CHARS;
-        let most = if results + around < max_chars { max_chars / NEAREST_PART } else { 0 };
+        let part = if self.results.is_empty() { NEAREST_PART_OF_NOTHING } else { NEAREST_PART };
+        let most = if results + around < max_chars { max_chars / part } else { 0 };
         while !self.nearest.is_empty() && json_length(&self.nearest).max(self.below().chars().count()) > most {
             self.nearest.pop();
         }

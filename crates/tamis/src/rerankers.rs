@@ -66,11 +66,6 @@ impl ConfiguredReranker {
         &self.name
     }
 
-    /// Returns `true` if it sends text to an endpoint.
-    pub fn is_remote(&self) -> bool {
-        matches!(self.origin, Origin::Endpoint { .. })
-    }
-
     /// Returns `true` if its log odds were calibrated on this collection.
     pub fn is_calibrated(&self) -> bool {
         self.calibration.is_some()
@@ -162,10 +157,10 @@ mod tests {
     fn a_reranker_has_a_name_a_patience_and_calibrated_odds() {
         assert!(configured(&[]).is_none());
         let remote = configured(&[("rerank.model", "reader")]).expect("named");
-        assert_eq!((remote.name(), remote.is_remote()), ("rerank:m@localhost:1", true));
+        assert_eq!(remote.name(), "rerank:m@localhost:1");
         let local = configured(&[("rerank.model", "house"), ("rerank.slope", "0.5"), ("rerank.offset", "-1")]);
         let local = local.expect("named");
-        assert_eq!((local.name(), local.is_remote()), ("cross-encoder:house#0.5,-1", false));
+        assert_eq!(local.name(), "cross-encoder:house#0.5,-1");
         assert!(local.is_calibrated() && !remote.is_calibrated());
         // Log odds may need no change and be calibrated.
         let measured = configured(&[("rerank.model", "house"), ("rerank.slope", "1")]).expect("named");

@@ -52,8 +52,8 @@ Examples:
 const MORE_RECALL_EXAMPLES: &str = "  tamis recall deploy window --topic releases --explain
   tamis recall \"why did we move the job\" --collection sessions --context 3
 
-The settings of [memory] apply: older notes count less, repetitions come later, and the cut is top_score unless --cut or
-memory.cut says otherwise. `tamis remember` adds a note.";
+The settings of [memory] apply. Of memories that say the same, the newest comes first and repetitions last; with
+memory.decay_half_life_days, older ones count less. `tamis remember` adds a note.";
 
 /// Flags of `tamis recall`.
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ memory.cut says otherwise. `tamis remember` adds a note.";
         flag.help("Show N lines around the best line of each note, and N turns around that of each conversation, 0 to 500")
     }),
     mut_arg("cut", |flag| {
-        flag.help("Choose where relevance ends (the methods are named below); off keeps everything [default: memory.cut, top_score]")
+        flag.help("Choose where relevance ends (the methods are named below); off keeps everything [default: memory.cut, auto]")
     })
 )]
 pub struct RecallArguments {

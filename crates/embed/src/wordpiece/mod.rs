@@ -101,6 +101,54 @@ impl WordPiece {
         ids.retain(|&id| id != self.vocabulary.unknown());
     }
 
+    /// Returns a text with the names of code divided as [`words`](Self::words) does, for a model with a tokenizer of its own; at most
+    /// its first `limit` tokens. Everything else stays as it is. O(its length).
+    ///
+    /// ```
+    /// let tokenizer = tamis_embed::WordPiece::uncased_bert();
+    /// assert_eq!(tokenizer.divided("fn parseHTTP_header() // YouTube", 99), "fn parse HTTP header() // YouTube");
+    /// assert_eq!(tokenizer.divided("one, two, three", 3), "one, two");
+    /// ```
+    #[must_use]
+    pub fn divided(&self, text: &str, limit: usize) -> String {
+        let mut divided = String::with_capacity(text.len() + text.len() / 8);
+        let (mut ids, mut rest) = (Vec::new(), text);
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(if end == 0 { first.len_utf8() } else { end });
+            if end > 0 {
+                let lower = word.to_lowercase();
+                let mut shape = identifiers::Shape::default();
+                word.char_indices().for_each(|(at, c)| shape.push(at, c.is_uppercase(), c.is_numeric()));
+                let starts = if self.vocabulary.whole(&lower).is_some() { 0 } else { shape.starts(word.len()) };
+                let before = divided.len();
+                identifiers::for_each_part(word, starts, |part| {
+                    self.vocabulary.split(&part.to_lowercase(), LONGEST_WORD, &mut ids);
+                    divided.push_str(if divided.len() > before { " " } else { "" });
+                    divided.push_str(part);
+                });
+                if ids.len() > limit {
+                    divided.truncate(before);
+                    break;
+                }
+            } else if first == '_' {
+                divided.push(' ');
+            } else {
+                // A mark is a token of its own.
+                if !first.is_whitespace() {
+                    if ids.len() == limit {
+                        break;
+                    }
+                    ids.push(0);
+                }
+                divided.push(first);
+            }
+            rest = after;
+        }
+        divided.truncate(divided.trim_end().len());
+        divided
+    }
+
     fn append_words(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
         normalise::for_each_word(text, |word, shape| {
             let starts = shape.starts(word.len());

@@ -252,17 +252,10 @@ impl Index {
     }
 }
 
-/// Entries that a configured reranker reads, the best first.
-const RERANKED: usize = 20;
-
 /// The reranker that `rerank.model` names, if it names one.
 fn configured_reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
     let model = ConfiguredReranker::from_config(config)?;
-    let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
-    let (name, is_remote) = (model.name().to_owned(), model.is_remote());
-    let is_calibrated = model.is_calibrated();
-    let reranker = ModelReranker::new(name, RERANKED, Some(limit), Box::new(move || model.load()));
-    let reranker = if is_calibrated { reranker.calibrated() } else { reranker };
-    // An endpoint reads a batch as fast as a pair, and keeps to the limit by itself.
-    Some(Arc::new(if is_remote { reranker.in_rounds_of(RERANKED) } else { reranker }))
+    let (name, is_calibrated) = (model.name().to_owned(), model.is_calibrated());
+    let reranker = ModelReranker::new(name, Box::new(move || model.load()));
+    Some(Arc::new(if is_calibrated { reranker.calibrated() } else { reranker }))
 }

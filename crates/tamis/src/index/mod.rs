@@ -27,7 +27,7 @@ mod watch;
 pub(crate) use collection::Collections;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
 pub use embedding_progress::EmbeddingProgress;
-pub(crate) use model_input::model_input;
+pub(crate) use model_input::{model_input, path_line};
 pub(crate) use publish::publish_store;
 pub(crate) use read::{attributes, is_file, passages};
 pub(crate) use refresh::{SPLITTER, SourceComparison};

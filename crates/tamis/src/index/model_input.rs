@@ -13,8 +13,13 @@ pub(crate) fn model_input<'t>(model: &ModelInfo, path: &str, text: &'t str) -> C
     if model.provider == Provider::Static || path.is_empty() {
         return text.into();
     }
+    format!("{}\n{text}", path_line(path)).into()
+}
+
+/// Returns the last three parts of a path.
+pub(crate) fn path_line(path: &str) -> &str {
     let start = path.rmatch_indices('/').nth(PATH_PARTS - 1).map_or(0, |(at, _)| at + 1);
-    format!("{}\n{text}", &path[start..]).into()
+    &path[start..]
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct Answer {
     pub cut: CutReport,
     /// The answer in one sentence: how many entries look relevant, with their probabilities, and what ends the list.
     pub summary: String,
-    /// The entries just below the line, best first: at most five, or three where nothing is relevant. Empty if the cut left nothing
+    /// The entries just below the line, best first: at most five, or eight where nothing is relevant. Empty if the cut left nothing
     /// out, if a limit leaves out relevant ones, or with the option `strict`.
     pub nearest: Vec<Nearest>,
     /// The words of the query that no searched passage has, as written; at most 20.

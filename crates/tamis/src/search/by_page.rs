@@ -43,7 +43,7 @@ impl Searcher<'_> {
     pub(crate) fn pages(&self, request: &SearchRequest, clock: &mut Stopwatch) -> Result<FoundPages, Error> {
         request.check()?;
         let asked = request.tuned_rule(&self.index.config)?;
-        let retrieved = self.retrieve(request, &self.filter(request), self.depth(request, asked.rule()), clock)?;
+        let retrieved = self.retrieve(request, &self.filter(request), self.depth(asked.rule()), clock)?;
         let decided = self.decide(&retrieved, asked.rule(), clock)?;
         let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
         let Decided { list, cut, .. } = decided;

@@ -119,6 +119,7 @@ impl Searcher<'_> {
         let served = Served {
             entry_point: Some(query.entry_point),
             collections: &query.filter.collections,
+            kept: decided.cut.keep,
             returned,
             top_k: query.limit,
             fallback_reason: retrieved.plan.fallback_reason.clone(),

@@ -1,47 +1,57 @@
-//! Decay by age in a search of memories.
+//! The age of memories.
 //!
-//! Age decides the order of memories, not whether there is an answer: a factor that halves every month soon puts the one good
-//! answer below this week's noise. So the cut reads values without decay, and decay orders the kept candidates.
+//! Age decides between memories that say the same, never between what they say: a factor that halves every month soon puts the
+//! one good answer below this week's noise. With a half-life, which the user chooses, decay orders the kept candidates. The cut
+//! reads values without decay either way.
 
 use super::candidate::Ranked;
 use crate::config::DecayConfig;
 use tamis_rank::Decay;
 use tamis_store::StoredPassage;
 
-/// The decay of the candidates of one search.
+/// The effect of age in one search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchDecay<'a> {
-    /// The collections that decay, and the half-life; `None`: no decay.
+    /// The collections in which age counts, and the half-life; `None`: age does not count.
     config: Option<&'a DecayConfig>,
     now_ns: i64,
 }
 
 impl<'a> SearchDecay<'a> {
-    /// A search without decay.
+    /// A search without ages.
     pub const NONE: SearchDecay<'static> = SearchDecay { config: None, now_ns: 0 };
 
-    /// Creates the configured decay, with ages counted from `now_ns`.
+    /// Creates the configured effect, with ages counted from `now_ns`.
     pub fn new(config: &'a DecayConfig, now_ns: i64) -> Self {
         SearchDecay { config: Some(config).filter(|config| !config.collections.is_empty()), now_ns }
     }
 
-    /// Returns `true` if any passage can decay.
-    pub fn is_on(&self) -> bool {
-        self.config.is_some()
+    fn decay(&self) -> Option<Decay> {
+        self.config?.half_life_days.map(|half_life_days| Decay { half_life_days })
     }
 
-    /// Returns the date of a passage for decay: its own or its document's, never that of the file. `None` if it does not decay.
+    /// Returns `true` if values decay with age.
+    pub fn is_on(&self) -> bool {
+        self.decay().is_some()
+    }
+
+    /// Returns `true` if age only decides between memories that say the same.
+    pub fn breaks_ties(&self) -> bool {
+        self.config.is_some() && !self.is_on()
+    }
+
+    /// Returns the date of a passage: its own or its document's, never that of the file. `None` if its age does not count.
     pub fn date(&self, passage: &StoredPassage) -> Option<i64> {
         let config = self.config?;
         let name = passage.path.rsplit('/').next().unwrap_or(&passage.path);
-        let decays = config.collections.contains(&passage.collection)
+        let ages = config.collections.contains(&passage.collection)
             && !config.evergreen.iter().any(|evergreen| evergreen.eq_ignore_ascii_case(name));
-        passage.dated_ns.filter(|_| decays)
+        passage.dated_ns.filter(|_| ages)
     }
 
     /// Returns the decay factor of a passage, in (0, 1].
     pub fn factor(&self, passage: &StoredPassage) -> f64 {
-        self.config.map_or(1.0, |config| config.decay.factor(self.date(passage), self.now_ns))
+        self.decay().map_or(1.0, |decay| decay.factor(self.date(passage), self.now_ns))
     }
 
     /// Returns the value of a candidate after decay.
@@ -102,12 +112,54 @@ mod tests {
 
     const BACKUPS: &str = "Backups of the database go to the second disk every night at two.";
 
+    const STRONG: (&str, &str) = ("memory.decay_half_life_days", "30");
+
     #[test]
-    fn the_newer_of_two_equal_memories_stands_first_and_the_score_is_halved_by_the_half_life() {
+    fn the_newest_of_memories_that_say_the_same_stands_first_and_repetitions_last() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let other = "Backups of the database are encrypted before they leave the machine.";
+        let index = noted(
+            directory.path(),
+            &[("memory.cut", "fixed:k=4")],
+            &[
+                ("a-old.md", Some(30), BACKUPS),
+                ("b-new.md", Some(0), BACKUPS),
+                ("c-older.md", Some(60), BACKUPS),
+                ("d-other.md", Some(700), other),
+            ],
+        );
+        let answer = recall(&index, "where do the backups of the database go every night");
+        assert_eq!(found(&answer), ["b-new.md", "d-other.md", "a-old.md", "c-older.md"]);
+        assert!(left(&answer).iter().all(|&(_, left)| left == 1.0));
+        let pool = answer.pool.as_ref().expect("explained");
+        let ages = |path: &str| pool.iter().find(|entry| entry.path == path).map(|entry| (entry.age_days, entry.rank));
+        assert_eq!(ages("b-new.md"), Some((Some(0.0), Some(1))));
+        assert_eq!(ages("c-older.md"), Some((Some(60.0), Some(4))));
+    }
+
+    /// Decay used to put whatever was said this week before the answer.
+    #[test]
+    fn age_never_outweighs_what_a_memory_says() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let notes: Notes<'_> = &[
+            ("old.md", Some(700), BACKUPS),
+            ("new.md", Some(0), "The second disk of the database server makes a noise at night."),
+        ];
+        let index = noted(directory.path(), &[("memory.cut", "fixed:k=2")], notes);
+        let query = "where do the backups of the database go";
+        assert_eq!(found(&recall(&index, query)), ["old.md", "new.md"]);
+        drop(index);
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = noted(directory.path(), &[("memory.cut", "fixed:k=2"), STRONG], notes);
+        assert_eq!(found(&recall(&index, query)), ["new.md", "old.md"], "unless it is asked to");
+    }
+
+    #[test]
+    fn a_half_life_halves_the_score() {
         let directory = tempfile::tempdir().expect("a directory");
         let index = noted(
             directory.path(),
-            &[("memory.diversity", "off")],
+            &[("memory.cut", "top_score"), STRONG],
             &[("a-old.md", Some(30), BACKUPS), ("b-new.md", Some(0), BACKUPS), ("c-older.md", Some(60), BACKUPS)],
         );
         let answer = recall(&index, "where do the backups of the database go");
@@ -118,10 +170,6 @@ mod tests {
             let fused = 0.7 * similarity + 0.3 * r / (1.0 + r);
             assert!((hit.score - fused * left).abs() < 1e-9, "{}", hit.path);
         }
-        let pool = answer.pool.as_ref().expect("explained");
-        let told = |path: &str| pool.iter().find(|entry| entry.path == path).map(|entry| (entry.age_days, entry.rank));
-        assert_eq!(told("b-new.md"), Some((Some(0.0), Some(1))));
-        assert_eq!(told("c-older.md"), Some((Some(60.0), Some(3))));
     }
 
     #[test]
@@ -135,7 +183,7 @@ mod tests {
             ("dated.md", Some(15), BACKUPS),
             ("other.md", Some(900), BACKUPS),
         ];
-        let index = noted(directory.path(), &[], notes);
+        let index = noted(directory.path(), &[STRONG], notes);
         let answer = recall(&index, "where do the backups of the database go");
         let expected = [
             ("MEMORY.md", 1.0),
@@ -158,19 +206,15 @@ mod tests {
             ("b.md", Some(2), "Apple trees in the orchard are pruned in late winter before the buds open."),
             ("c.md", Some(3), "Ships wait outside the harbour for the tide and the pilot."),
         ];
-        let index = noted(directory.path(), &[], notes);
+        let index = noted(directory.path(), &[STRONG], notes);
         let answer = recall(&index, "backups of the database on the second disk");
         assert_eq!(found(&answer), ["2023-01-01.md"], "{}", answer.cut.reason);
-        assert!(
-            answer.cut.threshold.is_some_and(|threshold| threshold > answer.results[0].score),
-            "as it was before age"
-        );
     }
 
     #[test]
     fn age_moves_nothing_twice() {
         let directory = tempfile::tempdir().expect("a directory");
-        let index = noted(directory.path(), &[("memory.cut", "max_gap")], &[("old.md", Some(60), BACKUPS)]);
+        let index = noted(directory.path(), &[("memory.cut", "max_gap"), STRONG], &[("old.md", Some(60), BACKUPS)]);
         let answer = recall(&index, "backups of the database on the second disk");
         let pool = answer.pool.as_ref().expect("explained");
         assert_eq!((pool[0].distance_factor, pool[0].decay), (1.0, 0.25));
@@ -179,7 +223,7 @@ mod tests {
     #[test]
     fn without_decay_nothing_changes() {
         let directory = tempfile::tempdir().expect("a directory");
-        let index = noted(directory.path(), &[("memory.decay", "")], &[("old.md", Some(60), BACKUPS)]);
+        let index = noted(directory.path(), &[("memory.decay", ""), STRONG], &[("old.md", Some(60), BACKUPS)]);
         assert_eq!(left(&recall(&index, "backups of the database")), [("old.md", 1.0)]);
     }
 

@@ -51,18 +51,18 @@ impl Searcher<'_> {
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
         let mut list = self.rank(retrieved, rule, thresholds.as_ref())?;
         clock.lap("rank");
-        // Memories are notes of their own, not parts of a file. Similarities are on a scale of their own.
-        let is_plain = !question.memory && rule.scale() == Scale::Score;
+        // Similarities are on a scale of their own.
+        let is_plain = rule.scale() == Scale::Score;
         if !rule.counts_passages() {
             entries::group(&mut list, is_plain, question)?;
         }
         clock.lap("entries");
-        // The model of relevance weighs entries of any text but memories. A rule on a scale of its own orders by that.
+        // The model of relevance weighs entries. A rule on a scale of its own orders by that.
         let weighs = is_plain && !rule.counts_passages();
         let reranker = question.reranker.as_deref().filter(|_| weighs);
         let scoring = self.scoring(retrieved, rule, &list, reranker)?;
         // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
-        let relevance = match question.memory {
+        let relevance = match question.memory && !weighs {
             true => self.relevance(
                 &question.scope.label(&self.index.namespace),
                 plan.model.as_ref().map(|model| model.id.as_str()),

@@ -1,6 +1,5 @@
 //! The depth of a search: so many passages of each leg, and more where these are of few documents.
 
-use super::query::SearchRequest;
 use super::searcher::Searcher;
 use std::collections::HashSet;
 use tamis_cut::Rule;
@@ -86,9 +85,9 @@ impl Depth {
 
 impl Searcher<'_> {
     /// The depth of a search under a rule. A rule that counts passages is defined on so many of them.
-    pub(super) fn depth(&self, request: &SearchRequest, rule: &dyn Rule) -> Depth {
+    pub(super) fn depth(&self, rule: &dyn Rule) -> Depth {
         let passages = self.index.config.search.pool;
-        let entries = if rule.counts_passages() || request.memory { 0 } else { ENTRIES };
+        let entries = if rule.counts_passages() { 0 } else { ENTRIES };
         Depth { passages, entries, finds: !rule.counts_passages() }
     }
 }

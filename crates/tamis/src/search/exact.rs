@@ -42,7 +42,7 @@ impl Searcher<'_> {
         statistics: Option<&LexicalStatistics>,
     ) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
         let mut finds = HashMap::new();
-        let Some(statistics) = statistics.filter(|_| !question.memory) else { return Ok(finds) };
+        let Some(statistics) = statistics else { return Ok(finds) };
         if question.asked.is_subject() {
             for name in question.asked.iter() {
                 finds.extend(self.definitions(name, question.asked.are_alone(), filter)?);

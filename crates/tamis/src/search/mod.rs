@@ -83,7 +83,7 @@ pub(crate) use on_demand::OnDemandVectors;
 #[cfg(feature = "evidence")]
 pub(crate) use parameters::chosen_cut;
 pub use parameters::{QueryParameters, SearchParameters};
-pub(crate) use present::BELOW;
+pub(crate) use present::most_below;
 pub(crate) use quality_row::Served;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};

@@ -1,14 +1,23 @@
-//! A cross-encoder as a reranker: within a time limit, and never twice for the same pair.
+//! A cross-encoder as a reranker: on the first entries, further down only if it is fast, and never twice for the same pair.
 
 use super::reranker::{RerankedPassage, Reranker};
+use crate::index::path_line;
 use crate::models::outside_pool;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tamis_embed::{EmbedError, Reranker as CrossEncoder};
+use tamis_embed::{EmbedError, Reranker as CrossEncoder, WordPiece};
 
-/// The number of pairs that are usually read between two looks at the clock.
-const ROUND: usize = 8;
+/// The entries that every model reads, and those that one reads that is as fast as the built-in model, which reads as many.
+const FIRST: usize = 6;
+const DEPTH: usize = 24;
+
+/// The time of a pair up to which a model is as fast as the built-in one.
+const AS_FAST: Duration = Duration::from_millis(30);
+
+/// Tokens of a passage that a model reads, as many as the built-in one. What tells passages apart stands there, and time grows with
+/// length.
+const TOKENS: usize = 128;
 
 /// Pairs kept in each half of the cache. When a half is full the older one goes.
 const REMEMBERED: usize = 10_000;
@@ -23,18 +32,16 @@ const COMPARING: f64 = 0.5;
 /// Where the model comes from. It is loaded on first use.
 type Source = Box<dyn Fn() -> Result<Arc<dyn CrossEncoder>, EmbedError> + Send + Sync>;
 
-/// A cross-encoder that reads the first entries of a search, from the best down, until its time is up.
+/// A cross-encoder that reads the first entries of a search.
 pub(crate) struct ModelReranker {
     name: String,
-    depth: usize,
-    /// The time after which no further round begins; `None` for no limit.
-    budget: Option<Duration>,
-    round: usize,
     /// The weight of its order; `None` if its probabilities hold as they are.
     comparing: Option<f64>,
     source: Source,
     model: Mutex<Option<Arc<dyn CrossEncoder>>>,
     known: Mutex<Known>,
+    /// The time of a pair, when it last read the first entries.
+    pace: Mutex<Option<Duration>>,
     failed: Mutex<Option<(Instant, String)>>,
 }
 
@@ -60,24 +67,9 @@ impl Known {
 
 impl ModelReranker {
     /// Makes a reranker of a model that `source` loads.
-    pub fn new(name: impl Into<String>, depth: usize, budget: Option<Duration>, source: Source) -> Self {
-        let (model, known, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        ModelReranker {
-            name: name.into(),
-            depth,
-            budget,
-            round: ROUND,
-            comparing: Some(COMPARING),
-            source,
-            model,
-            known,
-            failed,
-        }
-    }
-
-    /// Has this many pairs, at least one, read between two looks at the clock.
-    pub fn in_rounds_of(self, round: usize) -> Self {
-        ModelReranker { round: round.max(1), ..self }
+    pub fn new(name: impl Into<String>, source: Source) -> Self {
+        let (model, known, pace, failed) = Default::default();
+        ModelReranker { name: name.into(), comparing: Some(COMPARING), source, model, known, pace, failed }
     }
 
     /// Takes its probabilities at their word, since they were calibrated on the collection.
@@ -93,29 +85,29 @@ impl ModelReranker {
         Ok(model.insert((self.source)()?).clone())
     }
 
-    /// Reads what is not known yet. Returns the log odds of each text; `None` for those that there was no time for.
+    /// Reads what is not known yet. Returns the log odds of each text; `None` for those that the model is too slow for.
     fn log_odds(&self, query: &str, texts: &[String]) -> Result<Vec<Option<f32>>, EmbedError> {
-        let began = Instant::now();
         let pairs: Vec<[u8; 32]> = texts.iter().map(|text| pair(query, text)).collect();
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let pace = || self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let mut odds: Vec<Option<f32>> = {
             let known = known();
             pairs.iter().map(|pair| known.get(pair)).collect()
         };
-        let unread: Vec<usize> = (0..texts.len()).filter(|&at| odds[at].is_none()).collect();
-        let mut slowest = Duration::ZERO;
-        for round in unread.chunks(self.round) {
-            // A round that would end late does not begin, but the best entries are always read.
-            let elapsed = began.elapsed();
-            if elapsed > Duration::ZERO && self.budget.is_some_and(|budget| elapsed + slowest > budget) {
-                break;
+        let (first, further): (Vec<usize>, Vec<usize>) =
+            (0..texts.len()).filter(|&at| odds[at].is_none()).partition(|&at| at < FIRST);
+        for part in [first, further] {
+            let is_first = part.first().is_some_and(|&at| at < FIRST);
+            if part.is_empty() || !is_first && pace().is_some_and(|pace| pace > AS_FAST) {
+                continue;
             }
-            let asked: Vec<&str> = round.iter().map(|&at| texts[at].as_str()).collect();
+            let asked: Vec<&str> = part.iter().map(|&at| texts[at].as_str()).collect();
+            let model = self.model()?;
             let start = Instant::now();
-            let scores = self.model()?.score(query, &asked)?;
-            slowest = slowest.max(start.elapsed());
+            let scores = model.score(query, &asked)?;
+            *pace() = Some(start.elapsed() / asked.len() as u32);
             let mut known = known();
-            for (&at, score) in round.iter().zip(scores) {
+            for (&at, score) in part.iter().zip(scores) {
                 odds[at] = Some(score);
                 known.add(pairs[at], score);
             }
@@ -133,14 +125,16 @@ fn pair(query: &str, text: &str) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// A passage as a cross-encoder reads it: below its title, unless it begins with it.
+/// A passage as a cross-encoder reads it: the end of its path, its title unless it begins with it, and its text, with names divided
+/// into words.
 fn text_of(passage: &RerankedPassage<'_>) -> String {
-    match passage.title.map(str::trim).filter(|title| !title.is_empty()) {
-        Some(title) if !passage.text.trim_start_matches(['#', ' ', '\n']).starts_with(title) => {
-            format!("{title}\n{}", passage.text)
-        }
-        _ => passage.text.to_owned(),
-    }
+    let path = path_line(passage.path);
+    let title = passage.title.map(str::trim).filter(|title| !title.is_empty());
+    let text = match title.filter(|title| !passage.text.trim_start_matches(['#', ' ', '\n']).starts_with(title)) {
+        Some(title) => format!("{path}\n{title}\n{}", passage.text),
+        None => format!("{path}\n{}", passage.text),
+    };
+    WordPiece::uncased_bert().divided(&text, TOKENS)
 }
 
 impl Reranker for ModelReranker {
@@ -149,7 +143,7 @@ impl Reranker for ModelReranker {
     }
 
     fn depth(&self) -> usize {
-        self.depth
+        DEPTH
     }
 
     fn comparing(&self) -> Option<f64> {
@@ -163,7 +157,8 @@ impl Reranker for ModelReranker {
         }
         let texts: Vec<String> = passages.iter().map(text_of).collect();
         // A shared thread would take up another search while it waits, with the model being loaded.
-        match outside_pool(|| self.log_odds(query, &texts)) {
+        let query = WordPiece::uncased_bert().divided(query, usize::MAX);
+        match outside_pool(|| self.log_odds(&query, &texts)) {
             Ok(odds) => Ok(odds.into_iter().map(|odds| Some(1.0 / (1.0 + (-f64::from(odds?)).exp()))).collect()),
             Err(error) => {
                 let reason = error.to_string();
@@ -203,18 +198,18 @@ mod tests {
         fn score(&self, _: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
             self.read.fetch_add(passages.len(), Ordering::Relaxed);
             std::thread::sleep(self.wait);
-            if passages.contains(&"") {
+            if passages.contains(&"a.md") {
                 return Err(EmbedError::Model { model: "lengths".to_owned(), reason: "nothing to read".to_owned() });
             }
-            Ok(passages.iter().map(|passage| passage.len() as f32 - 3.0).collect())
+            Ok(passages.iter().map(|passage| passage.len() as f32 - "a.md\nabc".len() as f32).collect())
         }
     }
 
-    fn reranker(budget: Option<Duration>, wait: Duration) -> (ModelReranker, Arc<Lengths>) {
+    fn reranker(wait: Duration) -> (ModelReranker, Arc<Lengths>) {
         let info = RerankerInfo { id: "lengths".to_owned(), provider: Provider::Local };
         let model = Arc::new(Lengths { info, wait, read: AtomicUsize::new(0) });
         let given = model.clone();
-        (ModelReranker::new("lengths", 20, budget, Box::new(move || Ok(given.clone()))), model)
+        (ModelReranker::new("lengths", Box::new(move || Ok(given.clone()))), model)
     }
 
     fn passages(texts: &[&'static str]) -> Vec<RerankedPassage<'static>> {
@@ -223,7 +218,7 @@ mod tests {
 
     #[test]
     fn log_odds_become_probabilities_and_a_pair_is_read_once() {
-        let (reranker, model) = reranker(None, Duration::ZERO);
+        let (reranker, model) = reranker(Duration::ZERO);
         let found = reranker.probabilities("q", &passages(&["abc", "abcdef", "a"])).expect("read");
         assert_eq!(found[0], Some(0.5));
         assert!(found[1].expect("read") > 0.95 && found[2].expect("read") < 0.12);
@@ -234,23 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn the_best_are_read_until_the_time_is_up() {
-        let (reranker, model) = reranker(Some(Duration::from_millis(1)), Duration::from_millis(5));
-        let texts = ["abc"; 20];
-        let distinct: Vec<String> = texts.iter().enumerate().map(|(at, text)| format!("{text}{at}")).collect();
+    fn a_slow_model_reads_the_first_entries_alone() {
+        let distinct: Vec<String> = (0..DEPTH).map(|at| format!("abc{at}")).collect();
         let listed: Vec<RerankedPassage<'_>> =
             distinct.iter().map(|text| RerankedPassage { path: "a.md", title: None, text }).collect();
-        let found = reranker.probabilities("q", &listed).expect("read");
-        assert!(found[..ROUND].iter().all(Option::is_some) && found[ROUND..].iter().all(Option::is_none));
-        assert_eq!(model.read.load(Ordering::Relaxed), ROUND);
-        // The next search goes on below.
-        let found = reranker.probabilities("q", &listed).expect("read");
-        assert!(found[..2 * ROUND].iter().all(Option::is_some) && found[2 * ROUND].is_none());
+        let (slow, model) = reranker(AS_FAST * FIRST as u32 + Duration::from_millis(1));
+        for _ in 0..2 {
+            let found = slow.probabilities("q", &listed).expect("read");
+            assert!(found[..FIRST].iter().all(Option::is_some) && found[FIRST..].iter().all(Option::is_none));
+            assert_eq!(model.read.load(Ordering::Relaxed), FIRST, "and none of them twice");
+        }
+        let (fast, model) = reranker(Duration::ZERO);
+        assert!(fast.probabilities("q", &listed).expect("read").iter().all(Option::is_some));
+        assert_eq!(model.read.load(Ordering::Relaxed), DEPTH);
     }
 
     #[test]
     fn a_model_that_failed_is_left_alone_for_a_while() {
-        let (reranker, model) = reranker(None, Duration::ZERO);
+        let (reranker, model) = reranker(Duration::ZERO);
         let error = reranker.probabilities("q", &passages(&[""])).expect_err("fails");
         assert!(error.contains("nothing to read"), "{error}");
         assert_eq!(reranker.probabilities("q", &passages(&["abc"])), Err(error));
@@ -267,7 +263,7 @@ mod tests {
             let model = Lengths { info: info.clone(), wait: Duration::ZERO, read: AtomicUsize::new(0) };
             Ok(Arc::new(model) as Arc<dyn CrossEncoder>)
         };
-        let reranker = ModelReranker::new("lengths", 20, None, Box::new(load));
+        let reranker = ModelReranker::new("lengths", Box::new(load));
         let (done, waited) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
@@ -279,11 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_is_read_below_its_title() {
-        let passage = |title, text| RerankedPassage { path: "a.md", title, text };
-        assert_eq!(text_of(&passage(Some("Ovens"), "Heat it.")), "Ovens\nHeat it.");
-        assert_eq!(text_of(&passage(Some("Ovens"), "# Ovens\n\nHeat it.")), "# Ovens\n\nHeat it.");
-        assert_eq!(text_of(&passage(None, "Heat it.")), "Heat it.");
+    fn a_passage_is_read_below_its_path_and_title_with_names_divided() {
+        let passage = |title, text| RerankedPassage { path: "a/b/src/bin/main.rs", title, text };
+        assert_eq!(text_of(&passage(Some("Ovens"), "Heat it.")), "src/bin/main.rs\nOvens\nHeat it.");
+        assert_eq!(text_of(&passage(Some("Ovens"), "# Ovens\n\nHeat it.")), "src/bin/main.rs\n# Ovens\n\nHeat it.");
+        assert_eq!(text_of(&passage(None, "fn heatOven_now()")), "src/bin/main.rs\nfn heat Oven now()");
+        let long = "word ".repeat(500);
+        assert!((TOKENS - 20..TOKENS).contains(&text_of(&passage(None, &long)).matches("word").count()));
     }
 
     #[test]

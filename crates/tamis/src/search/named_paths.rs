@@ -57,7 +57,7 @@ impl Searcher<'_> {
     ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
         let mut found = Vec::new();
         // A caller who has chosen the files has no other in mind.
-        if question.memory || !filter.path_globs.is_empty() {
+        if !filter.path_globs.is_empty() {
             return Ok(found);
         }
         for name in file_names(&question.text) {

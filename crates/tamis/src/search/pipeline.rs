@@ -130,7 +130,7 @@ impl<'a> Searcher<'a> {
         let asked = request.tuned_rule(&self.index.config)?;
         self.check_rule(asked.rule(), request)?;
         let filter = self.filter(request);
-        let retrieved = self.retrieve(request, &filter, self.depth(request, asked.rule()), &mut clock)?;
+        let retrieved = self.retrieve(request, &filter, self.depth(asked.rule()), &mut clock)?;
         step()?;
         let mut decided = self.decide(&retrieved, asked.rule(), &mut clock)?;
         step()?;
@@ -144,10 +144,13 @@ impl<'a> Searcher<'a> {
         let mut answer = self.present(request, &retrieved, &decided, &mut clock)?;
         step()?;
 
+        let returned = self.limit(request).min(decided.cut.keep);
         let served = Served {
             entry_point: request.entry_point.as_deref(),
             collections: &filter.collections,
-            returned: self.limit(request).min(decided.cut.keep),
+            // Without a cut, nobody says that what lies beyond the limit is relevant.
+            kept: if request.is_uncut(&self.index.config) { returned } else { decided.cut.keep },
+            returned,
             top_k: self.limit(request),
             fallback_reason: answer.fallback_reason.clone(),
         };
@@ -201,12 +204,12 @@ impl<'a> Searcher<'a> {
             model: plan.model.as_ref().map(|model| model.id.as_str()),
         };
         let kept = 0..cut.keep.min(list.ranked.len());
-        let placed = self.arranged(&list.ranked, kept.collect(), &order)?;
+        let placed = self.arranged(list, kept.collect(), &order)?;
         let mut further = decided.further();
         let mut shown = placed.clone();
         if request.passages {
             let passages = flattened(&list.ranked, &placed, &further);
-            shown = self.arranged(&list.ranked, passages, &DisplayOrder { limit: usize::MAX, ..order })?;
+            shown = self.arranged(list, passages, &DisplayOrder { limit: usize::MAX, ..order })?;
             further.clear();
         }
         clock.lap("arrange");
@@ -276,7 +279,7 @@ impl<'a> Searcher<'a> {
         request.limit.unwrap_or(self.index.config.search.top_k)
     }
 
-    /// Returns the decay for a question: the configured one for memories, or none.
+    /// Returns the effect of age for a question: the configured one for memories, or none.
     pub(super) fn decay(&self, question: &Question) -> SearchDecay<'a> {
         if question.memory {
             SearchDecay::new(&self.index.config.memory.decay, question.now_ns)

@@ -134,8 +134,13 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
 }
 
 /// Most entries below the line, with results above it and without.
-pub(crate) const BELOW: usize = 5;
-const BELOW_NOTHING: usize = 3;
+const BELOW: usize = 5;
+const BELOW_NOTHING: usize = 8;
+
+/// Most entries below the line of an answer with so many results.
+pub(crate) fn most_below(results: usize) -> usize {
+    if results == 0 { BELOW_NOTHING } else { BELOW }
+}
 
 /// The least probability of an entry below results. What would read <1% is hardly ever what they lack.
 const BELOW_LEAST: f64 = 0.005;
@@ -146,7 +151,7 @@ const BELOW_REFUSED: usize = 2;
 /// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
 pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
     let Decided { list, cut, .. } = decided;
-    let most = if cut.keep == 0 { BELOW_NOTHING } else { BELOW };
+    let most = most_below(cut.keep);
     let counted = list.counted();
     let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
     let below = counted.iter().enumerate().skip(cut.keep);

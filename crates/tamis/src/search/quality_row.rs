@@ -16,6 +16,8 @@ pub(crate) struct Served<'a> {
     pub entry_point: Option<&'a str>,
     /// The collections of the request; empty: all.
     pub collections: &'a [String],
+    /// The number of relevant candidates; without a cut, of those that the answer shows.
+    pub kept: usize,
     /// The number of returned results.
     pub returned: usize,
     /// The limit on them.
@@ -42,7 +44,7 @@ pub(super) fn quality(
     // Reports and searches of evidence prefer no language.
     let is_search = matches!(decided.scoring.kind, ScoringKind::Search | ScoringKind::Memories);
     let hint = retrieved.question.hint.filter(|_| is_search);
-    let kept = list.ranked.iter().take(cut.keep).map(|ranked| ranked.passage.language.as_deref());
+    let kept = list.ranked.iter().take(served.kept).map(|ranked| ranked.passage.language.as_deref());
     QueryQuality {
         at_ms: 0,
         entry_point: search.entry_point.clone(),
@@ -56,14 +58,14 @@ pub(super) fn quality(
         lexical_candidates: retrieved.gathered.found.lexical.map(|found| found as u32),
         semantic_candidates: retrieved.gathered.found.semantic.map(|found| found as u32),
         candidates: cut.candidates as u32,
-        kept: cut.keep as u32,
-        dropped: cut.dropped as u32,
+        kept: served.kept as u32,
+        dropped: cut.candidates.saturating_sub(served.kept) as u32,
         returned: served.returned as u32,
         top_k: served.top_k as u32,
         threshold: cut.threshold,
         threshold_method: method.unwrap_or(&cut.method).to_owned(),
         gap_size: number("gap_size"),
-        mean_kept_distance: mean(similarities(cut.keep).map(|similarity| 1.0 - similarity)),
+        mean_kept_distance: mean(similarities(served.kept).map(|similarity| 1.0 - similarity)),
         language_match_ratio: hint.and_then(|hint| language_match_ratio(hint, kept)),
         best_similarity: similarities(usize::MAX).reduce(f64::max),
         similarity_mean: search.similarity_mean,
@@ -135,7 +137,7 @@ mod tests {
     fn row(similarities: &[Option<f32>], decided: &Decided) -> QueryQuality {
         let gathered = Gathered { found: Found { lexical: Some(2), semantic: None }, ..Gathered::default() };
         let retrieved = Retrieved { gathered, ..Retrieved::default() };
-        let served = Served { returned: 1, top_k: 1, ..Served::default() };
+        let served = Served { kept: decided.cut.keep, returned: 1, top_k: 1, ..Served::default() };
         quality(&search(similarities), &retrieved, decided, served, &Stopwatch::start())
     }
 

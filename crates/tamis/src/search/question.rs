@@ -71,7 +71,6 @@ impl Searcher<'_> {
         let names = QueryNames::of(&parsed.text);
         let weighed = |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked()?));
         let (gate, waived_gate) = self.gates(request);
-        let reads = !request.fast && !request.memory;
         let judged = self.judged_passages(request, &scope, &parsed.text);
         Ok(Question {
             hint: request.hint(&parsed),
@@ -92,7 +91,7 @@ impl Searcher<'_> {
             thorough: request.thorough,
             gate,
             waived_gate,
-            reranker: self.index.reranker.clone().filter(|_| reads),
+            reranker: self.index.reranker.clone().filter(|_| !request.fast),
             judged,
             learns: self.learns() && !request.memory && !request.imports_judgements(),
         })
@@ -109,8 +108,8 @@ impl Searcher<'_> {
     }
 }
 
-/// The gate of a search of memories. A note is a line or two and shares few words with a question about it, so less evidence
-/// is enough.
+/// The gate of a search of memories whose evidence is not weighed. A note is a line or two and shares few words with a question
+/// about it, so less evidence is enough.
 fn gate_of_memories() -> Gate {
     Gate { min_evidence: 0.75, ..Gate::default() }
 }

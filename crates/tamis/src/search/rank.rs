@@ -40,17 +40,7 @@ impl Fusions {
             (Scale::Weighted, _) => both(Fusion::Weighted { weight: 0.7 }),
         }
     }
-
-    /// Returns the weighted fusion of memories, or the one that the rule's scale requires.
-    pub fn of_memories(rule: &dyn Rule) -> Self {
-        let weight = if rule.scale() == Scale::Similarity { 1.0 } else { MEMORY_WEIGHT };
-        let fusion = Fusion::Weighted { weight };
-        Fusions { order: fusion, cut: fusion }
-    }
 }
-
-/// The weight w of the semantic leg in a memory's score, w · similarity + (1 − w) · r/(1+r) with r the BM25 score.
-const MEMORY_WEIGHT: f64 = 0.7;
 
 /// The role of ordinary text.
 pub(super) const MAIN: &str = "main";
@@ -87,7 +77,7 @@ impl Searcher<'_> {
     ) -> Result<Listed, Error> {
         let Retrieved { question, gathered, .. } = retrieved;
         let Gathered { candidates, passages, .. } = gathered;
-        let Fusions { order: ordering, cut } = self.fusions(rule, retrieved.plan.model.as_ref(), question.memory)?;
+        let Fusions { order: ordering, cut } = self.fusions(rule, retrieved.plan.model.as_ref())?;
         let adjusting = self.adjustments(question, rule)?;
         let adjustments: Vec<Adjustment> = passages.iter().map(|passage| adjusting.adjustment(passage)).collect();
         let factors = factors(&question.names, question.lean, passages);
@@ -173,10 +163,7 @@ impl Searcher<'_> {
     }
 
     /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
-    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>, memory: bool) -> Result<Fusions, Error> {
-        if memory {
-            return Ok(Fusions::of_memories(rule));
-        }
+    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>) -> Result<Fusions, Error> {
         let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
         let weight = self.index.config.search.fusion_weight.unwrap_or(own);
         let configured = Fusion::named(&self.index.config.search.fusion, weight)

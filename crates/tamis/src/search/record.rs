@@ -116,11 +116,11 @@ impl Searcher<'_> {
         if !self.index.config.telemetry.record {
             return None;
         }
-        let CutReport { method, keep, .. } = &decided.cut;
+        let CutReport { method, .. } = &decided.cut;
         let search = RecordedSearch {
             entry_point: served.entry_point.unwrap_or(ENTRY_POINT).to_owned(),
             method: method.clone(),
-            kept: *keep as u32,
+            kept: served.kept as u32,
             ..search
         };
         let quality = quality(&search, retrieved, decided, served, clock);
@@ -137,7 +137,7 @@ impl Searcher<'_> {
     ) -> Result<ScoringKey, Error> {
         let Retrieved { question, plan, gathered, text_kind, .. } = retrieved;
         let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
-        let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref(), question.memory)?.cut);
+        let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref())?.cut);
         let adjusted = list.adjustments.iter().flat_map(Adjustments::scoring);
         let moved = rank_factors::scoring().into_iter().chain(adjusted);
         key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));

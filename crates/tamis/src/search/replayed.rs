@@ -26,12 +26,9 @@ pub(crate) struct Configured {
 }
 
 impl Configured {
-    /// Returns the fusion that orders the candidates of a recorded search under a rule, and the one that the rule reads.
-    fn fusions(&self, search: &RecordedSearch, rule: &dyn Rule) -> Fusions {
-        match search.scoring.kind == ScoringKind::Memories {
-            true => Fusions::of_memories(rule),
-            false => Fusions::new(rule, self.fusion, self.weight),
-        }
+    /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
+    fn fusions(&self, rule: &dyn Rule) -> Fusions {
+        Fusions::new(rule, self.fusion, self.weight)
     }
 }
 
@@ -60,7 +57,7 @@ pub(crate) fn replayed(
         .iter()
         .map(|candidate| Evidence { similarity: double(candidate.similarity), bm25: double(candidate.bm25) })
         .collect();
-    let list = List::new(search, &evidence, &grounds.configured.fusions(search, rule), grounds.configured.fusion);
+    let list = List::new(search, &evidence, &grounds.configured.fusions(rule), grounds.configured.fusion);
     let list = if counts_entries(search, rule) { list.grouped(search) } else { list };
 
     let mut order = list.order;
@@ -168,7 +165,7 @@ fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> 
 /// Returns the scoring key of the same search under `rule`: the recorded key with the rule's fusion.
 pub(crate) fn scoring_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> ScoringKey {
     let mut key = search.scoring.clone().counting_passages();
-    key.fusion = configured.fusions(search, rule).cut.to_string();
+    key.fusion = configured.fusions(rule).cut.to_string();
     if counts_entries(search, rule) { key.counting_entries() } else { key }
 }
 
@@ -273,19 +270,6 @@ mod tests {
         };
         assert_eq!(scoring("auto"), search.scoring);
         assert_eq!(scoring("max_gap").to_string(), "search; fusion=weighted 1; pool=100; roles=1 1 1");
-    }
-
-    #[test]
-    fn memories_are_decided_again_by_the_fusion_of_memories() {
-        let mut search = search("weighted 0.7", &[]);
-        search.scoring.kind = ScoringKind::Memories;
-        let scoring = |search: &RecordedSearch, rule: &str| {
-            scoring_under(search, tamis_cut::parse(rule).expect("a rule").as_ref(), CONFIGURED)
-        };
-        assert_eq!(scoring(&search, "auto"), search.scoring);
-        assert_eq!(scoring(&search, "top_score"), search.scoring);
-        search.scoring.fusion = "weighted 1".into();
-        assert_eq!(scoring(&search, "top_score").fusion, "weighted 0.7", "that of a rule that reads similarities");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub trait Reranker: Debug + Send + Sync {
     /// Its name, for explanations and records: judgements under one reranker do not teach searches under another.
     fn name(&self) -> &str;
 
-    /// The number of first entries that it reads.
+    /// The number of likeliest entries that it reads.
     fn depth(&self) -> usize {
         20
     }
@@ -102,8 +102,11 @@ pub(super) fn rerank(
     evidence: &mut [WeighedEvidence],
 ) -> Result<(), String> {
     let entries = &mut listed.ranked;
-    let depth = evidence.len().min(reranker.depth());
-    let passages = entries[..depth].iter().map(|Ranked { passage, .. }| RerankedPassage {
+    // It reads the entries that are the likeliest so far.
+    let mut first: Vec<usize> = (0..evidence.len()).collect();
+    first.sort_by(|&a, &b| evidence[b].log_odds.total_cmp(&evidence[a].log_odds));
+    first.truncate(reranker.depth());
+    let passages = first.iter().map(|&at| &entries[at]).map(|Ranked { passage, .. }| RerankedPassage {
         path: &passage.path,
         title: passage.title.as_deref(),
         text: &passage.text,
@@ -112,7 +115,7 @@ pub(super) fn rerank(
         .probabilities(query, &passages.collect::<Vec<_>>())
         .map_err(|reason| format!("decided without {}: {reason}", reranker.name()))?;
     let read: Vec<(usize, f64)> =
-        probabilities.iter().take(depth).enumerate().filter_map(|(at, one)| Some((at, (*one)?))).collect();
+        first.iter().zip(&probabilities).filter_map(|(&at, one)| Some((at, (*one)?))).collect();
     let odds = |probability: f64| (probability / (1.0 - probability)).ln().clamp(-SUREST, SUREST);
     let added: Vec<f64> = match reranker.comparing() {
         None => read.iter().map(|&(_, probability)| odds(probability)).collect(),

@@ -1,5 +1,5 @@
-//! Searching memories: the weighted fusion, the tiers of the best score and the effect of every cut on a hit by words
-//! alone, by meaning alone, on nonsense and on an empty pool. Age is tested beside the code that lets memories fade.
+//! Searching memories: as a search does by default, the weighted fusion and the tiers of the best score under `top_score`, and the
+//! effect of every cut on a hit by words alone, by meaning alone, on nonsense and on an empty pool. Age is tested beside its code.
 
 use crate::support::{Tree, paths, search};
 use tamis::{Answer, Index, RunOptions, SearchRequest, TextDocument};
@@ -52,8 +52,24 @@ const MONTH: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn values_are_those_of_the_weighted_fusion_and_a_limit_only_shortens() {
+fn memories_are_weighed_and_cut_as_a_search_is() {
     let (_tree, index) = noted_alone(&[], MONTH);
+    for query in
+        ["when are the apple trees pruned", "how often does the lamp of the lighthouse turn", "XJ-4471", "zzqx"]
+    {
+        let remembered = recall(&index, query);
+        let collections = vec!["diary".into(), "sessions".into()];
+        let searched = search(&index, SearchRequest { explain: true, collections, ..SearchRequest::new(query) });
+        let probabilities = |answer: &Answer| answer.results.iter().map(|hit| hit.probability).collect::<Vec<_>>();
+        assert_eq!(paths(&remembered), paths(&searched), "{query}");
+        assert_eq!(probabilities(&remembered), probabilities(&searched), "{query}");
+        assert_eq!(remembered.cut.method, searched.cut.method, "{query}");
+    }
+}
+
+#[test]
+fn values_are_those_of_the_weighted_fusion_and_a_limit_only_shortens() {
+    let (_tree, index) = noted_alone(&[("memory.cut", "top_score")], MONTH);
     let answer = recall(&index, "when are the apple trees pruned");
     assert_eq!(answer.cut.method, "top_score");
     let pool = answer.pool.as_deref().expect("explained");
@@ -143,7 +159,7 @@ fn an_empty_memory_is_silent_under_every_cut() {
 
 #[test]
 fn without_a_cut_everything_comes_up_to_the_limit_and_no_gate_is_asked() {
-    let (_tree, index) = noted_alone(&[("memory.cut", "off"), ("memory.diversity", "off")], MONTH);
+    let (_tree, index) = noted_alone(&[("memory.cut", "off")], MONTH);
     let answer = recall(&index, "quantum chromodynamics lattice");
     assert_eq!((answer.cut.method.as_str(), answer.cut.keep, answer.results.len()), ("off", 9, 9));
     let scores: Vec<f64> = answer.results.iter().map(|hit| hit.score).collect();
@@ -167,7 +183,7 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
         ("diary/far.md", "Apple trees are pruned in late winter."),
     ];
     let query = "how often does the lighthouse lamp turn";
-    let plain = [("memory.diversity", "off"), ("cut.top_score.high_multiplier", "0.4")];
+    let plain = [("memory.cut", "top_score"), ("cut.top_score.high_multiplier", "0.4")];
     let plain = [&plain[..], &[("cut.top_score.middle_multiplier", "0.4")]].concat();
     let all = recall(&noted(&tree, &plain, both), query);
     assert_eq!(paths(&all), ["sessions/one", "sessions/three", "diary/two.md"], "{}", all.cut.reason);
@@ -194,7 +210,7 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
 
 #[test]
 fn memories_are_notes_and_sessions_and_counted_before_and_after_the_cut() {
-    let (tree, index) = noted_alone(&[], MONTH);
+    let (tree, index) = noted_alone(&[("memory.cut", "top_score")], MONTH);
     let found = recall(&index, "pruning apple trees");
     recall(&index, "quantum chromodynamics lattice");
     let stats = index.statistics().summarize(&tamis::telemetry::StatsRequest::default()).expect("read");
@@ -208,7 +224,7 @@ fn memories_are_notes_and_sessions_and_counted_before_and_after_the_cut() {
     assert_eq!(paths(&recall(&index, "how often does the lamp of the lighthouse turn")), ["sessions/monday"]);
     let papers = SearchRequest { collections: vec!["papers".into()], ..SearchRequest::memory("pruning apple trees") };
     assert_eq!(paths(&search(&index, papers)), ["papers/orchard.md"]);
-    let index = noted(&tree, &[("memory.collections", "papers,diary")], &[]);
+    let index = noted(&tree, &[("memory.collections", "papers,diary"), ("memory.cut", "top_score")], &[]);
     assert_eq!(recall(&index, "pruning apple trees").results.len(), 2);
 }
 
@@ -222,10 +238,11 @@ fn diversity_goes_by_vectors_and_by_words_where_there_are_none() {
         ("diary/far.md", "Apple trees are pruned in late winter."),
     ];
     let query = "how often does the lighthouse lamp turn";
-    let plain = noted(&tree, &[("memory.diversity", "off"), ("memory.cut", "fixed:k=3")], notes);
+    let plain = noted(&tree, &[("memory.cut", "fixed:k=3")], notes);
     let plain = recall(&plain, query);
     assert_eq!(paths(&plain), ["diary/a.md", "diary/b.md", "diary/c.md"], "{}", plain.cut.reason);
-    let even = noted(&tree, &[("memory.diversity_lambda", "0.3"), ("memory.cut", "fixed:k=3")], &[]);
+    let diverse = |lambda| [("memory.diversity", "on"), ("memory.diversity_lambda", lambda)];
+    let even = noted(&tree, &[&diverse("0.3")[..], &[("memory.cut", "fixed:k=3")]].concat(), &[]);
     let even = recall(&even, query);
     assert_eq!(paths(&even), ["diary/a.md", "diary/c.md", "diary/b.md"]);
     assert_eq!((even.cut.keep, &even.cut.reason), (plain.cut.keep, &plain.cut.reason), "what is kept is the same");
@@ -248,7 +265,7 @@ fn diversity_goes_by_vectors_and_by_words_where_there_are_none() {
         ("diary/b.md", "zorblat quexing vrimple zorblat quexing now"),
         ("diary/c.md", "zorblat and then something else entirely happened on the way to the harbour"),
     ];
-    let index = noted(&tree, &[("memory.diversity_lambda", "0.2")], notes);
+    let index = noted(&tree, &diverse("0.2"), notes);
     let request = SearchRequest { mode: Some(tamis::Mode::Lexical), ..SearchRequest::memory("zorblat quexing") };
     let request = SearchRequest { cut: tamis_cut::parse("fixed").ok(), ..request };
     assert_eq!(paths(&search(&index, request)), ["diary/a.md", "diary/c.md", "diary/b.md"]);
@@ -278,7 +295,7 @@ fn neighbours_that_share_lines_stand_apart() {
     let long: String = (0..60).map(line).collect();
     let short = "Ask the harbour pilot for the tide before the ships come in.\n";
     let tree = Tree::new(&[("memory/log.md", &long), ("memory/pilot.md", short)]);
-    let pieces = [("memory.cut", "off"), ("memory.diversity_lambda", "0.3")];
+    let pieces = [("memory.cut", "off"), ("memory.diversity", "on"), ("memory.diversity_lambda", "0.3")];
     let index = tree.indexed(&pieces);
     let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
     let answer = search(&index, SearchRequest { explain: true, ..request.passages() });
@@ -308,7 +325,7 @@ fn notes_fade_by_the_date_of_their_name_and_never_by_that_of_their_file() {
         ("MEMORY.md", text),
         ("memory/dated.md", "---\ndate: 2026-09-01\n---\n\nBackups of the database go to the second disk.\n"),
     ]);
-    let index = tree.indexed(&[]);
+    let index = tree.indexed(&[("memory.decay_half_life_days", "30")]);
     let day = 86_400_000_000_000_i64;
     // Noon of 2026-11-01, when 2026-10-31 has begun everywhere.
     let now_ns = Some(20_758 * day + day / 2);

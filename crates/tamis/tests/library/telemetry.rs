@@ -34,6 +34,17 @@ fn tree_of_roles() -> Tree {
 }
 
 #[test]
+fn a_search_without_a_cut_is_recorded_as_what_it_shows() {
+    let (_tree, index) = indexed_notes(&[]);
+    let answer = search(&index, SearchRequest::new("how hot must the oven be").all().limit(3));
+    assert!(answer.results.len() == 3 && answer.cut.candidates > 3, "{:?}", answer.cut);
+    let stats = stats(&index);
+    let (method, kept) =
+        stats.methods.iter().map(|share| (share.name.as_str(), share.mean_kept)).next().expect("a method");
+    assert_eq!((method, kept, stats.shortened), ("off", 3.0, 0));
+}
+
+#[test]
 fn trap_every_query_is_taken_down_also_one_that_finds_nothing() {
     let (_tree, index) = indexed_notes(&[]);
     let found = ask(&index, "how hot must the oven be for bread");

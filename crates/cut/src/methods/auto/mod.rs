@@ -8,6 +8,7 @@ mod explain;
 mod fit;
 mod given;
 mod relevance;
+mod step;
 mod text_kind;
 
 pub use fit::JudgedPool;
@@ -25,6 +26,7 @@ use crate::want::Want;
 use expectation::{Expectation, Needed, expectations};
 use explain::{Aim, explain};
 use relevance::mixed;
+use step::Step;
 
 declare! {
     /// Keeps the candidates whose expected F_β is highest, or that meet an expected recall, a precision or a budget.
@@ -40,7 +42,8 @@ declare! {
     /// the best ones and where no gate decides, and 4 for all.
     ///
     /// Scaling or shifting the values changes nothing when the background moves along. A pool without a background has μ
-    /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. O(n · w), w the
+    /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. Then the cut has no
+    /// probabilities, unless labels gave the pool its [`Relevance`]: a scale that nothing measured only shows where the list breaks. O(n · w), w the
     /// number of undecided candidates: well under a millisecond for 200.
     pub struct Auto = "auto" on Score, "keeps what is expected to serve best, by probabilities of relevance" {
         /// The amount wanted: `one` answer, the `best`, `all` on the topic, or `auto`: by the kind of text and what was judged.
@@ -94,10 +97,16 @@ impl Rule for Auto {
         let needed = if self.target_recall > 0.0 { Needed::All } else { Needed::UpToBest };
         let mut probabilities = mixed(&scenarios);
         let table = expectations(&scenarios, &probabilities, 1.0 / self.strictness.clamp(0.1, 10.0), needed);
-        let Choice { keep, mut reason, best_tokens } = self.chosen(pool, &table, &probabilities);
+        let choice = self.chosen(pool, &table, &probabilities);
         if depth < listed.len() {
             probabilities.extend(relevance.probabilities(&listed).into_iter().skip(depth));
         }
+        // A score on a scale that nothing measured says where the list breaks, not how likely anything is.
+        let labelled = pool.relevance().is_some_and(|relevance| matches!(relevance.basis, Basis::Labelled(_)));
+        if measured.is_none() && !labelled {
+            return by_list_alone(pool, choice);
+        }
+        let Choice { keep, mut reason, best_tokens, .. } = choice;
         if measured.is_none() {
             reason += BY_LIST_ALONE;
         }
@@ -153,6 +162,8 @@ impl Rule for Auto {
 struct Choice {
     keep: usize,
     reason: String,
+    /// The aim that decided it.
+    aim: Aim,
     /// Tokens of the best candidate, if it alone exceeds the budget.
     best_tokens: Option<usize>,
 }
@@ -165,7 +176,7 @@ impl Auto {
         let scenario = [given::scenario(&probabilities[..probabilities.len().min(DEEPEST)])];
         let beta = self.want.beta() / self.strictness.clamp(0.1, 10.0);
         let table = expectations(&scenario, &scenario[0].probabilities, beta, Needed::All);
-        let Choice { keep, reason, best_tokens } = self.chosen(pool, &table[..=passing], probabilities);
+        let Choice { keep, reason, best_tokens, .. } = self.chosen(pool, &table[..=passing], probabilities);
         let mut cut = Cut::new("auto", pool, keep, reason)
             .with("beta", beta)
             .with("expected_f", table[keep].f)
@@ -195,7 +206,7 @@ impl Auto {
             }
             None => explain(keep, probabilities, aim),
         };
-        Choice { keep, reason, best_tokens }
+        Choice { keep, reason, aim, best_tokens }
     }
 
     /// Returns `true` where nothing is said of what is wanted. Then whatever is likely enough is kept, wherever the best F lies: one level
@@ -228,6 +239,29 @@ impl Auto {
         };
         (best, aim)
     }
+}
+
+/// The cut of a list without a background: where it falls, and how clear the step is.
+fn by_list_alone(pool: &Pool, choice: Choice) -> Cut {
+    let Choice { keep, reason, aim, best_tokens } = choice;
+    let step = Step::of(pool, keep);
+    let reason = match &step {
+        Some(step) if aim == Aim::BestF && best_tokens.is_none() => step.sentence(pool, keep),
+        _ => reason,
+    };
+    let mut cut = Cut::new("auto", pool, keep, reason + BY_LIST_ALONE)
+        .with("background", "estimated")
+        .with("best", pool.values()[0]);
+    if let Some(tokens) = best_tokens {
+        cut = cut.with("best_tokens", tokens);
+    }
+    if let Some(Step { last, next, times }) = step {
+        cut = cut.with("last_kept", last).with("first_dropped", next);
+        if let Some(times) = times {
+            cut = cut.with("step", times);
+        }
+    }
+    cut
 }
 
 #[cfg(test)]

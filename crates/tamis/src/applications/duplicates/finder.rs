@@ -110,6 +110,7 @@ impl DuplicateFinder<'_> {
         let served = Served {
             entry_point: Some(request.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
             collections: &[ISSUES.to_owned()],
+            kept: cut.keep,
             returned: cut.keep.min(settings.max_results),
             top_k: settings.max_results,
             fallback_reason: found.fallback_reason(),

@@ -16,7 +16,7 @@ pub use opened::Opened;
 use crate::Error;
 use crate::access::{MOST_ALIKE, readable};
 use crate::handle::{Index, now_ms};
-use crate::search::BELOW;
+use crate::search::most_below;
 use serde::Serialize;
 pub use tamis_store::SearchSummary;
 use tamis_store::{RecordedSearch, UsageLog};
@@ -146,7 +146,7 @@ impl Feedback<'_> {
         if digits && wanted.len() < SHORTEST_PREFIX {
             // Ranks go on below the line, as far as an answer names results there.
             let shown = search.shown.as_ref().map_or(0, Vec::len).max(search.kept as usize);
-            let last = candidates.len().min(shown + BELOW);
+            let last = candidates.len().min(shown + most_below(shown));
             let rank = wanted.parse::<usize>().ok().filter(|rank| (1..=last).contains(rank));
             let allowed = match last {
                 0 => "the identifier of a passage: that search had no candidates".to_owned(),

@@ -138,6 +138,7 @@ impl Troubleshooter<'_> {
         let served = Served {
             entry_point: Some(request.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
             collections: &collections,
+            kept: cut.keep,
             returned: matches.len() + pages.len(),
             top_k: settings.max_results,
             fallback_reason: fallback_reason.clone(),

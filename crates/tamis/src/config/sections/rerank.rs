@@ -9,7 +9,7 @@ section! {
     pub struct RerankConfig {
         /// Reranker that judges the best entries, under the cut auto: a [models.NAME] with provider rerank or cross-encoder; off: none.
         pub model: Option<String> = "rerank.model", text("off").check(model_names::reranker);
-        /// Milliseconds that a search waits for the reranker.
+        /// Milliseconds that a search waits for the reranker's endpoint.
         pub timeout_ms: usize = "rerank.timeout_ms", integer(10..=60_000, 2000);
         /// Factor that calibrates the reranker's log odds; auto: 1, and without an offset they are not calibrated.
         pub slope: Option<f64> = "rerank.slope", auto_or_number(0.01..=100.0, None);
