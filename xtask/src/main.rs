@@ -38,7 +38,7 @@ Before a release:
                 `bench postgres` and `bench equality` a database beside a directory,
                 `bench rivals` other search tools
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
-  fit           fit the weights of the model of relevance to questions with known answers
+  fit           fit the weights of the models of relevance to questions with known answers
   agent-tasks   finish sixteen tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   failover      kill the primary of three PostgreSQL servers under load (needs python3 with pip; --help lists flags)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)

@@ -16,7 +16,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     cargo(&command)
 }
 
-/// Fits the model of relevance with these arguments, by the same program.
+/// Fits the models of relevance with these arguments, by the same program.
 ///
 /// # Errors
 /// As [`run`].
