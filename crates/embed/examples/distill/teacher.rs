@@ -2,7 +2,6 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -35,7 +34,7 @@ fn embed(cache: &Path, name: &str, texts: &[String]) -> Result<Vec<f32>> {
     let mut bytes = fs::read(&path).unwrap_or_default();
     bytes.truncate(bytes.len() / (WIDTH * 4) * WIDTH * 4);
     let mut vectors: Vec<f32> = bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-    let model = MiniLm::load()?.with_threads(NonZeroUsize::MIN);
+    let model = MiniLm::load()?;
     let file = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     file.set_len(bytes.len() as u64)?;
@@ -43,8 +42,9 @@ fn embed(cache: &Path, name: &str, texts: &[String]) -> Result<Vec<f32>> {
     std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))?;
     while vectors.len() < texts.len() * WIDTH {
         let done = vectors.len() / WIDTH;
-        let step: Vec<&str> = texts[done..].iter().take(STEP).map(String::as_str).collect();
-        for vector in model.embed_passages(&step)? {
+        for text in texts[done..].iter().take(STEP) {
+            // As a query, which is in full precision.
+            let vector = model.embed_query(text)?;
             ensure!(vector.len() == WIDTH, "a vector has {} entries; expected {WIDTH}", vector.len());
             file.write_all(&vector.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
             vectors.extend(vector);

@@ -2,41 +2,31 @@
 
 use rten::{Model, ModelOptions};
 
-use super::weights::Words;
 use super::{Config, Weights};
 use crate::onnx::{Attribute, Element, Graph};
 
-/// Names of the buffers with the graph's large constants. The runtime requires this ending.
+/// The name of the buffer with the graph's large constants. The runtime requires this ending.
 const FLOATS: &str = "floats.data";
-const CODES: &str = "codes.data";
 
 /// Names of the model's inputs and output.
 pub(super) const INPUT_IDS: &str = "input_ids";
 pub(super) const ATTENTION_MASK: &str = "attention_mask";
 pub(super) const OUTPUT: &str = "last_hidden_state";
 
-/// Loads a BERT encoder into the runtime. Memory holds the weights as f32. Word embeddings in int8
-/// stay as they are, and only the rows in use are scaled; `keep` hands their bytes to the runtime.
+/// Loads a BERT encoder into the runtime. Memory holds the weights as f32.
 ///
 /// # Errors
 /// A weight is missing, or the runtime cannot load the graph.
-pub(crate) fn assemble<'a>(
-    config: &Config,
-    weights: &Weights<'a>,
-    keep: fn(&mut ModelOptions, &str, &'a [u8]),
-) -> Result<Model, String> {
+pub(crate) fn assemble(config: &Config, weights: &Weights<'_>) -> Result<Model, String> {
     let floats = large_buffer(weights.size());
-    let mut builder = Builder { graph: Graph::default(), floats, config, codes: None };
+    let mut builder = Builder { graph: Graph::default(), floats, config };
     builder.build(weights)?;
-    let Builder { graph, floats, codes, .. } = builder;
+    let Builder { graph, floats, .. } = builder;
     let mut options = ModelOptions::with_ops(rten::op_registry!(
         Add, Cast, Erf, Gather, Identity, LayerNormalization, MatMul, Mul, Relu, Reshape, Shape, Slice, Softmax, Sub,
         Transpose, Unsqueeze
     ));
     options.external_data(FLOATS, floats);
-    if let Some(codes) = codes {
-        keep(&mut options, CODES, codes);
-    }
     options.load(graph.finish("bert")).map_err(|error| error.to_string())
 }
 
@@ -59,16 +49,15 @@ fn large_buffer(capacity: usize) -> Vec<u8> {
     buffer
 }
 
-struct Builder<'a, 'c> {
+struct Builder<'c> {
     graph: Graph,
     /// All large constants, in the order of use.
     floats: Vec<u8>,
-    codes: Option<&'a [u8]>,
     config: &'c Config,
 }
 
-impl<'a> Builder<'a, '_> {
-    fn build(&mut self, weights: &Weights<'a>) -> Result<(), String> {
+impl Builder<'_> {
+    fn build(&mut self, weights: &Weights<'_>) -> Result<(), String> {
         for input in [INPUT_IDS, ATTENTION_MASK] {
             self.graph.input(input, Element::Int64, &["batch", "tokens"]);
         }
@@ -82,23 +71,11 @@ impl<'a> Builder<'a, '_> {
         Ok(())
     }
 
-    fn embeddings(&mut self, weights: &Weights<'a>) -> Result<String, String> {
+    fn embeddings(&mut self, weights: &Weights<'_>) -> Result<String, String> {
         let hidden = self.config.hidden_size;
-        let words = match weights.words(hidden)? {
-            (count, Words::Full(values)) => {
-                let table = self.constant(&[count, hidden], &values);
-                self.graph.node("Gather", &[&table, INPUT_IDS], &[])
-            }
-            (count, Words::Int8 { codes, scales }) => {
-                self.codes = Some(codes);
-                let table = self.graph.external(Element::Int8, &[count, hidden], CODES, 0, codes.len());
-                let scales = self.constant(&[count, 1], &scales);
-                let rows = self.graph.node("Gather", &[&table, INPUT_IDS], &[]);
-                let rows = self.graph.node("Cast", &[&rows], &[("to", Attribute::Int(Element::Float as i64))]);
-                let scales = self.graph.node("Gather", &[&scales, INPUT_IDS], &[]);
-                self.graph.node("Mul", &[&rows, &scales], &[])
-            }
-        };
+        let words = weights.rows("embeddings.word_embeddings.weight", hidden)?;
+        let words = self.constant(&[words.rows, hidden], &words.values);
+        let words = self.graph.node("Gather", &[&words, INPUT_IDS], &[]);
         let positions = weights.positions(self.config)?;
         let positions = self.constant(&[positions.len() / hidden, hidden], &positions);
         let length =
@@ -120,7 +97,7 @@ impl<'a> Builder<'a, '_> {
         self.graph.node("Mul", &[&padding, &large], &[])
     }
 
-    fn layer(&mut self, weights: &Weights<'a>, name: &str, input: &str, bias: &str) -> Result<String, String> {
+    fn layer(&mut self, weights: &Weights<'_>, name: &str, input: &str, bias: &str) -> Result<String, String> {
         let (hidden, heads) = (self.config.hidden_size, self.config.num_attention_heads);
         let width = hidden / heads;
         let split = self.graph.integers(&[4], &[0, 0, heads as i64, width as i64]);
@@ -157,7 +134,7 @@ impl<'a> Builder<'a, '_> {
     /// Computes `input · weight + bias`; returns the value's name and its size.
     fn linear(
         &mut self,
-        weights: &Weights<'a>,
+        weights: &Weights<'_>,
         name: &str,
         input: &str,
         inputs: usize,
@@ -172,7 +149,7 @@ impl<'a> Builder<'a, '_> {
         Ok((self.graph.node("Add", &[&product, &bias], &[]), outputs))
     }
 
-    fn layer_norm(&mut self, weights: &Weights<'a>, name: &str, input: &str) -> Result<String, String> {
+    fn layer_norm(&mut self, weights: &Weights<'_>, name: &str, input: &str) -> Result<String, String> {
         let hidden = self.config.hidden_size;
         let scale = weights.vector(&format!("{name}.weight"), hidden)?;
         let bias = weights.vector(&format!("{name}.bias"), hidden)?;

@@ -24,7 +24,7 @@ pub(crate) struct Int8Encoder<'w> {
     hidden: usize,
     heads: usize,
     epsilon: f32,
-    words: (&'w [u8], Vec<f32>),
+    words: Words<'w>,
     /// One row a position, with the row of the first token type added.
     positions: Vec<f32>,
     norm: Norm,
@@ -55,10 +55,6 @@ impl<'w> Int8Encoder<'w> {
         if !(hidden / heads).is_multiple_of(PANEL) {
             return Err(format!("its {heads} heads divide {hidden} entries; expected multiples of {PANEL} for each"));
         }
-        let words = match weights.words(hidden)?.1 {
-            Words::Int8 { codes, scales } => (codes, scales),
-            Words::Full(_) => return Err("its word embeddings are not in int8".to_owned()),
-        };
         let layers = (0..config.num_hidden_layers).map(|layer| {
             let name = format!("encoder.layer.{layer}");
             let linear = |part: &str, inputs: usize| Linear::new(weights, &format!("{name}.{part}"), inputs);
@@ -82,7 +78,7 @@ impl<'w> Int8Encoder<'w> {
             hidden,
             heads,
             epsilon: config.layer_norm_eps,
-            words,
+            words: weights.words(hidden)?,
             positions: weights.positions(config)?,
             norm: Norm::new(weights, "embeddings.LayerNorm", hidden)?,
             layers: layers.collect::<Result<_, String>>()?,
@@ -140,7 +136,7 @@ impl<'w> Int8Encoder<'w> {
     /// Writes a row for each token: that of the word and that of the position.
     fn embed(&self, texts: &[&[i32]], states: &mut [f32]) {
         let hidden = self.hidden;
-        let (codes, scales) = &self.words;
+        let Words { codes, scales } = &self.words;
         let tokens = texts.iter().flat_map(|tokens| tokens.iter().zip(self.positions.chunks_exact(hidden)));
         for (state, (&token, position)) in states.chunks_exact_mut(hidden).zip(tokens) {
             let token = token as usize;
@@ -205,7 +201,7 @@ impl Norm {
 
 impl<'w> Linear<'w> {
     fn new(weights: &Weights<'w>, name: &str, inputs: usize) -> Result<Self, String> {
-        let codes = weights.codes(name, inputs)?.ok_or_else(|| format!("{name} is not in int8"))?;
+        let codes = weights.codes(name, inputs)?;
         if !codes.outputs.is_multiple_of(MOST_COLUMNS) {
             return Err(format!("{name} has {} outputs; expected a multiple of {MOST_COLUMNS}", codes.outputs));
         }

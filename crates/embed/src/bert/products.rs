@@ -1,9 +1,8 @@
 //! The arithmetic of an encoder with int8 weights, in the instructions of each processor.
 //!
-//! [`Instructions::full`] multiplies f32 by weights that become f32 when they are used. [`Instructions::integer`] is about twice as fast
-//! as the best f32 product: it multiplies bytes. Both divide the inputs into the groups of the weights, each of which has a factor.
-//! An integer product gives each row and group of the inputs a factor too, so that a large value makes the others of its group
-//! imprecise, and no other.
+//! [`Instructions::full`] multiplies f32 by weights that become f32 when they are used. [`Instructions::integer`] multiplies bytes,
+//! about twice as fast. Weights have a factor for each output and group of inputs. For an integer product, inputs have a factor for each
+//! row and group, so a large value makes only the other values of its group imprecise, and a row does not depend on the other rows.
 
 use rten_simd::SimdOp;
 use rten_vecmath::{ExtendInit, MinMax, Quantize, Softmax};
@@ -122,9 +121,10 @@ impl Quantised {
     }
 }
 
-/// The product of bytes, for groups at a time. `pack` puts the codes of a panel's weights together, halved, and adds them to sums. It gets
+/// The product of bytes, a group at a time. `pack` puts the codes of a panel's weights together, halved, and adds them to sums. It gets
 /// the rows of weights and their distance. `dot` adds products to sums. It gets the rows of inputs, their distance, and the panel.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 fn integer(
     linear: &Linear<'_>,
     input: &Quantised,

@@ -11,13 +11,17 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 /// Prefixes of the names within a BERT checkpoint.
 const PREFIXES: [&str; 2] = ["", "bert."];
 
-/// Word embeddings in their stored form.
-pub(crate) enum Words<'a> {
-    Full(Vec<f32>),
-    Int8 { codes: &'a [u8], scales: Vec<f32> },
+/// Word embeddings in int8.
+#[cfg(feature = "minilm")]
+pub(crate) struct Words<'a> {
+    /// Signed bytes, `[words, hidden]`.
+    pub(crate) codes: &'a [u8],
+    /// A factor a word.
+    pub(crate) scales: Vec<f32>,
 }
 
 /// The matrix of a linear layer in int8.
+#[cfg(feature = "minilm")]
 pub(crate) struct Codes<'a> {
     /// Signed bytes, `[inputs, outputs]`.
     pub(crate) values: &'a [u8],
@@ -82,9 +86,10 @@ impl<'a> Weights<'a> {
         Ok(Matrix { rows, values: floats(name, &tensor)? })
     }
 
-    /// Returns the int8 matrix of a linear layer; `None` if there is none.
-    pub(crate) fn codes(&self, name: &str, inputs: usize) -> Result<Option<Codes<'a>>, String> {
-        let Ok(codes) = self.tensor(&format!("{name}.weight_t")) else { return Ok(None) };
+    /// Returns the int8 matrix of a linear layer.
+    #[cfg(feature = "minilm")]
+    pub(crate) fn codes(&self, name: &str, inputs: usize) -> Result<Codes<'a>, String> {
+        let codes = self.tensor(&format!("{name}.weight_t"))?;
         let outputs = match *codes.shape() {
             [rows, outputs] if rows == inputs && outputs > 0 && codes.dtype() == Dtype::I8 => outputs,
             _ => {
@@ -99,7 +104,7 @@ impl<'a> Weights<'a> {
         if !inputs.is_multiple_of(scales.rows) {
             return Err(format!("{name}.weight_scale has {} rows, which do not divide {inputs}", scales.rows));
         }
-        Ok(Some(Codes { values: codes.data(), scales: scales.values, inputs, outputs }))
+        Ok(Codes { values: codes.data(), scales: scales.values, inputs, outputs })
     }
 
     /// Returns the position embeddings, a row of `hidden_size` for each position. Every token is of the first type, so its row is
@@ -125,19 +130,6 @@ impl<'a> Weights<'a> {
     /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`. Returns the number of outputs.
     pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
         let start = buffer.len();
-        if let Some(Codes { values, scales, outputs, .. }) = self.codes(name, inputs)? {
-            let group = inputs * outputs / scales.len();
-            // Row by row: a buffer of zeroes for all of them would be written twice.
-            let mut row = vec![0; outputs * 4];
-            for (input, codes) in values.chunks_exact(outputs).enumerate() {
-                let scales = &scales[input / group * outputs..][..outputs];
-                for ((value, &code), &scale) in row.as_chunks_mut().0.iter_mut().zip(codes).zip(scales) {
-                    *value = (f32::from(code as i8) * scale).to_le_bytes();
-                }
-                buffer.extend_from_slice(&row);
-            }
-            return Ok(outputs);
-        }
         let full = self.rows(&format!("{name}.weight"), inputs)?;
         buffer.resize(start + full.values.len() * 4, 0);
         let (values, _) = buffer[start..].as_chunks_mut::<4>();
@@ -149,23 +141,20 @@ impl<'a> Weights<'a> {
         Ok(full.rows)
     }
 
-    /// Estimates the bytes that the weights take as f32, without word embeddings in int8.
+    /// Estimates the bytes that the weights take as f32.
     pub(crate) fn size(&self) -> usize {
         let elements = |tensor: &TensorView<'_>| tensor.shape().iter().product::<usize>();
-        self.tensors.iter().filter(|(name, _)| !name.ends_with("_codes")).map(|(_, tensor)| elements(&tensor) * 4).sum()
+        self.tensors.iter().map(|(_, tensor)| elements(&tensor) * 4).sum()
     }
 
-    /// Returns the word embeddings and their number.
-    pub(crate) fn words(&self, hidden: usize) -> Result<(usize, Words<'a>), String> {
+    /// Returns the word embeddings.
+    #[cfg(feature = "minilm")]
+    pub(crate) fn words(&self, hidden: usize) -> Result<Words<'a>, String> {
         const NAME: &str = "embeddings.word_embeddings.weight";
-        let Ok(codes) = self.tensor(&format!("{NAME}_codes")) else {
-            let full = self.rows(NAME, hidden)?;
-            return Ok((full.rows, Words::Full(full.values)));
-        };
+        let codes = self.tensor(&format!("{NAME}_codes"))?;
         match *codes.shape() {
             [words, width] if width == hidden && codes.dtype() == Dtype::I8 => {
-                let scales = self.vector(&format!("{NAME}_scale"), words)?;
-                Ok((words, Words::Int8 { codes: codes.data(), scales }))
+                Ok(Words { codes: codes.data(), scales: self.vector(&format!("{NAME}_scale"), words)? })
             }
             _ => Err(format!(
                 "tensor {NAME}_codes is {:?} {:?}; expected I8 [_, {hidden}]",

@@ -161,10 +161,7 @@ impl LocalModel {
             format!("model.safetensors: {reason}, nor does it hold a static table called embeddings; export it as model.onnx")
         })?;
         let config = Config::from_json(files.config()?)?;
-        let model = assemble(&config, &bert, |options, name, bytes| {
-            options.external_data(name, bytes.to_vec());
-        })
-        .map_err(|reason| format!("model.safetensors: {reason}"))?;
+        let model = assemble(&config, &bert).map_err(|reason| format!("model.safetensors: {reason}"))?;
         Ok(Network::Transformer(Box::new(Encoder::new(model, files.pooling()?)?)))
     }
 

@@ -11,7 +11,6 @@ use protobuf::Message;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     Float = 1,
-    Int8 = 3,
     Int64 = 7,
 }
 
