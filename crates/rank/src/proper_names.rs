@@ -123,7 +123,7 @@ mod tests {
         let cases: [(&str, &[&str]); 9] = [
             ("Where are retries handled?", &[]),
             ("Does it work with Redis. Maybe not", &["Redis"]),
-            ("HTTP/2 with TLS 1.3", &["HTTP/2", "TLS"]),
+            ("HTTP/2 with TLS 1.3", &["HTTP", "TLS"]),
             ("parse_config and JsonReader", &["parse_config", "JsonReader"]),
             ("error 404 after 30 retries", &["404"]),
             ("How To Install The Plugin", &[]),

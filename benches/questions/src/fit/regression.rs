@@ -205,7 +205,7 @@ mod tests {
             }
         }
         let (bias, weights) = logistic(&samples);
-        assert!((bias - 0.5).abs() < 0.02 && (weights[0] - 1.2).abs() < 0.02 && (weights[1] + 0.8).abs() < 0.02);
+        assert!((bias - 0.5).abs() < 0.02 && (weights[0] - 1.2).abs() < 0.05 && (weights[1] + 0.8).abs() < 0.05);
     }
 
     #[test]

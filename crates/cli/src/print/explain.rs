@@ -162,7 +162,8 @@ fn figures(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     if cut.dropped_non_finite > 0 {
         rows.push(("without a finite score".to_owned(), cut.dropped_non_finite.to_string()));
     }
-    for (name, value) in &cut.diagnostics {
+    // The evidence on the whole list is for programs.
+    for (name, value) in cut.diagnostics.iter().filter(|(_, value)| !value.is_object()) {
         rows.push((name.replace('_', " "), diagnostic(value)));
     }
     if let Some(language) = &answer.language_hint {

@@ -148,7 +148,8 @@ impl From<CutReport> for Decision {
             candidates: cut.candidates,
             threshold: cut.threshold.map(rounded),
             reason: name(&cut.reason),
-            figures: cut.diagnostics,
+            // The evidence on the whole list takes more tokens than it is worth to an agent.
+            figures: cut.diagnostics.into_iter().filter(|(_, value)| !value.is_object()).collect(),
         }
     }
 }

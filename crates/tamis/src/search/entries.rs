@@ -63,7 +63,8 @@ pub(super) fn group(listed: &mut Listed, adds: bool, question: &Question) -> Res
     if keys.len() > 1 && alone {
         return Ok(());
     }
-    let copied = copied(&listed.ranked, &keys);
+    // What was said twice was said at two times, whatever files hold it.
+    let copied = if question.memory { vec![None; keys.len()] } else { copied(&listed.ranked, &keys) };
     let originals: Vec<usize> = (0..keys.len()).filter(|&at| copied[at].is_none()).collect();
     let original_keys: Vec<EntryKey> = originals.iter().map(|&at| keys[at]).collect();
     let original_values: Vec<f64> = originals.iter().map(|&at| listed.ranked[at].value).collect();

@@ -11,6 +11,7 @@ use super::present::{Shown, nearest, pool_entries};
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::question::Question;
+use super::relevance::ANSWER_EVIDENCE;
 use super::retrieve::{Retrieved, namespaces_of};
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
@@ -177,6 +178,9 @@ impl<'a> Searcher<'a> {
         // Other rules have reasons of their own.
         if !cut.probabilities.is_empty() || cut.keep == 0 {
             cut.probabilities = list.probabilities.clone().unwrap_or_default();
+        }
+        if !request.explain {
+            cut.diagnostics.remove(ANSWER_EVIDENCE);
         }
         asked.explain(cut);
         self.explain_learning(asked.rule(), cut);

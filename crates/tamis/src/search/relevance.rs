@@ -18,6 +18,9 @@ use tamis_embed::Provider;
 use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, WeighedEvidence, relevance};
 use tamis_store::PassageId;
 
+/// The diagnostic with the evidence on the whole list, which only an explanation has.
+pub(super) const ANSWER_EVIDENCE: &str = "answer_evidence";
+
 /// The log odds of an entry that falls short of the threshold of its language: it is never kept.
 const IMPOSSIBLE: f64 = -40.0;
 
@@ -122,7 +125,7 @@ fn note(diagnostics: &mut std::collections::BTreeMap<String, Value>, weighed: &R
     let parts: Map<String, Value> =
         weighed.answer.parts.iter().map(|part| (part.name.to_owned(), json!(part.value))).collect();
     diagnostics.insert("answer".into(), json!(weighed.answer.probability()));
-    diagnostics.insert("answer_evidence".into(), Value::Object(parts));
+    diagnostics.insert(ANSWER_EVIDENCE.into(), Value::Object(parts));
     diagnostics.insert("covered".into(), json!(weighed.covered));
     diagnostics.insert("basis".into(), basis.name().into());
 }

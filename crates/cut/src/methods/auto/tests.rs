@@ -148,7 +148,6 @@ fn a_background_that_is_not_known_is_said_to_be_estimated() {
     let cut = Auto::default().cut(&Pool::scores(list()).unwrap());
     assert!(cut.reason.ends_with("; judged by this list alone"), "{}", cut.reason);
     assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));
-    assert_eq!(cut.diagnostics["background_mean"].as_number(), list().last().copied());
 }
 
 #[test]
