@@ -94,7 +94,7 @@ fn questions_that_start_while_the_first_index_is_written_wait_for_its_content() 
         let text = format!("# Note {number}\n\nHeat the oven to 220 degrees before baking bread.\n");
         fs::write(root.join(format!("note-{number}.md")), text).expect("written");
     }
-    let question = "how hot should the oven be";
+    let question = "heat the oven to how many degrees before baking bread";
     let commands: [&[&str]; 8] = [
         &["search", question],
         &["search", question, "--json"],
