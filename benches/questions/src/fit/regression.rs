@@ -217,9 +217,9 @@ mod tests {
             let rows: Vec<Vec<f64>> = (0..4).map(row).collect();
             let odds: Vec<f64> = rows.iter().map(|row| (1.5 * row[0] - 0.7 * row[1]).exp()).collect();
             let all: f64 = odds.iter().sum();
-            for right in 0..4 {
+            for (right, own) in odds.iter().enumerate() {
                 lists.lists.push(rows.iter().cloned().enumerate().map(|(at, row)| (row, at == right)).collect());
-                lists.weights.push(odds[right] / all);
+                lists.weights.push(own / all);
             }
         }
         let weights = conditional(&lists, &[0, 1]);

@@ -164,7 +164,7 @@ pub fn probability(log_odds: f64) -> f64 {
 pub fn relevance(query: &QueryFeatures, entries: &[EntryFeatures], basis: Basis) -> Relevance {
     let models = basis.models();
     let part = |name: &'static str, value: f64, weight: f64| {
-        (value != 0.0 && weight != 0.0).then(|| EvidencePart { name, value, log_odds: weight * value })
+        (value != 0.0 && weight != 0.0).then_some(EvidencePart { name, value, log_odds: weight * value })
     };
     let mut answer = WeighedEvidence { log_odds: models.list.0, parts: Vec::new() };
     for (at, value) in list_values(query, entries).into_iter().enumerate() {
