@@ -33,7 +33,8 @@ impl Step {
     /// What the step says, after "Kept 2 of 5: ".
     pub fn sentence(&self, pool: &Pool, keep: usize) -> String {
         let moves = if pool.orientation() == Orientation::Score { "falls" } else { "rises" };
-        let from = format!("after {} the value {moves} from {} to {}", them(keep), figure(self.last), figure(self.next));
+        let from =
+            format!("after {} the value {moves} from {} to {}", them(keep), figure(self.last), figure(self.next));
         match self.times {
             Some(times) if times < NONE => format!("{from}, which is no clear step"),
             Some(times) if times < CLEAR => format!("{from}, {times:.1} times the median step"),
@@ -58,7 +59,10 @@ mod tests {
         assert_eq!(sentence(&logits, 3).as_deref(), Some(clear));
         let none = "after it the value falls from -6 to -6.1, which is no clear step";
         assert_eq!(sentence(&logits, 1).as_deref(), Some(none));
-        assert_eq!(sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(), Some("after them the value falls from 4.9 to 4.6, 3.0 times the median step"));
+        assert_eq!(
+            sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(),
+            Some("after them the value falls from 4.9 to 4.6, 3.0 times the median step")
+        );
         assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("after it the value falls from 5 to 1, a clear step"));
         assert_eq!((sentence(&logits, 0), sentence(&logits, 6), sentence(&[], 0)), (None, None, None));
         let distances = Pool::distances([0.1, 0.2, 0.9]).expect("sorted");
