@@ -24,7 +24,7 @@ const OF_TREE: usize = 12;
 const FOREIGN_EACH: usize = 4;
 
 /// Passages of the largest tree that the better model embeds whole.
-const EMBEDDED: u64 = 3000;
+const EMBEDDED: u64 = 1500;
 
 /// The places of the questions besides the lists of this project: by default those in `TAMIS_TEST_DATA` and `target`. What is not there
 /// is skipped.

@@ -30,12 +30,18 @@ pub struct EntryFeatures {
     pub coverage: f64,
     /// The highest such share of any of its passages.
     pub coverage_max: f64,
+    /// Passages of it among the candidates.
+    pub passages: usize,
     /// Its place by its score, from 0.
     pub rank: usize,
     /// Its score between that of a passage that has nothing to do with the query (0) and that of the first entry (1).
     pub normalized_score: f64,
     /// True for ordinary text, as opposed to tests, examples, changelogs and the like.
     pub is_main: bool,
+    /// True for source code of programs, as opposed to documentation, data and everything that is no file.
+    pub is_program: bool,
+    /// Directories that its path leads through.
+    pub directories: usize,
     /// True if it holds exactly what the query asks for: the definition of its name, the text of its message.
     pub exact: bool,
     /// Match of its name with the query, 0 to 1.
@@ -54,10 +60,10 @@ pub struct EntryFeatures {
 }
 
 /// The names of the evidence on an entry, in the order of its weights.
-pub const ENTRY_FEATURES: [&str; 17] = [
-    "similarity", "similarity_max", "similarity_deviation", "coverage", "coverage_max", "rank", "score", "other_role",
-    "length", "name", "title", "exact", "required", "held_names", "on_demand", "on_demand_deviation",
-    "on_demand_missing",
+pub const ENTRY_FEATURES: [&str; 20] = [
+    "similarity", "similarity_max", "similarity_deviation", "coverage", "coverage_max", "passages", "rank", "score",
+    "other_role", "no_program", "directories", "length", "name", "title", "exact", "required", "held_names",
+    "on_demand", "on_demand_deviation", "on_demand_missing",
 ];
 
 /// The names of the evidence on a whole list, in the order of its weights.
@@ -145,9 +151,12 @@ pub(super) fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> 
             of_similarities(finite(entry.similarity_max)),
             finite(entry.coverage),
             finite(entry.coverage_max),
+            (entry.passages as f64).ln_1p(),
             (entry.rank as f64).ln_1p(),
             finite(entry.normalized_score).clamp(-1.0, 1.0),
             flag(!entry.is_main),
+            flag(!entry.is_program),
+            (entry.directories as f64).ln_1p(),
             (entry.characters as f64).ln_1p(),
             finite(entry.name),
             finite(entry.title),

@@ -14,9 +14,7 @@ pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[Arc<St
     for (factor, passage) in factors.iter_mut().zip(passages) {
         *factor *= role_factor(&passage.role);
         let other = match lean {
-            Some(Lean::Code) => {
-                is_file(passage) && !is_program(&passage.collection, passage.language.as_deref(), &passage.path)
-            }
+            Some(Lean::Code) => is_file(passage) && !is_program(passage),
             Some(Lean::Guide) => passage.collection == CODE,
             Some(Lean::Both) | None => false,
         };
@@ -42,7 +40,11 @@ const DOCUMENTATION: [&str; 4] = ["doc", "docs", "documentation", "website"];
 
 /// Returns `true` for the source code of a project, as opposed to data, formats that are not known, and what belongs to its
 /// documentation.
-fn is_program(collection: &str, language: Option<&str>, path: &str) -> bool {
+pub(super) fn is_program(passage: &StoredPassage) -> bool {
+    is_program_at(&passage.collection, passage.language.as_deref(), &passage.path)
+}
+
+fn is_program_at(collection: &str, language: Option<&str>, path: &str) -> bool {
     let category = language.and_then(Language::named).map(|language| language.category);
     let (directories, _) = path.rsplit_once('/').unwrap_or_default();
     let documents = |directory: &str| DOCUMENTATION.iter().any(|name| directory.eq_ignore_ascii_case(name));
@@ -60,7 +62,7 @@ mod tests {
             (CODE, Some("html"), "templates/page.html"),
             (CODE, Some("shell"), "doctor/run"),
         ] {
-            assert!(is_program(collection, language, path), "{path}");
+            assert!(is_program_at(collection, language, path), "{path}");
         }
         for (collection, language, path) in [
             (CODE, Some("yaml"), "ci.yml"),
@@ -69,7 +71,7 @@ mod tests {
             (CODE, Some("html"), "Docs/Classes/Request.html"),
             ("docs", Some("markdown"), "README.md"),
         ] {
-            assert!(!is_program(collection, language, path), "{path}");
+            assert!(!is_program_at(collection, language, path), "{path}");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::candidate::Ranked;
 use super::listed::Listed;
 use super::plan::joined;
 use super::rank::MAIN;
+use super::rank_factors::is_program;
 use super::reranker::{Reranker, rerank};
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
@@ -183,9 +184,12 @@ impl Features {
             similarity_max: all(rank).map(similarity).fold(f64::NEG_INFINITY, f64::max),
             coverage: coverage(ranked),
             coverage_max: all(rank).map(coverage).fold(0.0, f64::max),
+            passages: 1 + listed.further(rank).len(),
             rank,
             normalized_score: scaled(ranked.score),
             is_main: ranked.passage.role == MAIN,
+            is_program: is_program(&ranked.passage),
+            directories: ranked.passage.path.matches('/').count(),
             exact: all(rank).any(|ranked| ranked.first.is_some()),
             name: question.paths.match_score(&ranked.passage.path),
             title: all(rank).map(title).fold(0.0, f64::max),
