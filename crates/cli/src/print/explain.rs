@@ -26,7 +26,7 @@ const EVIDENCE: [(&str, &[&str]); 4] = [
     (">words", &["coverage", "required", "exact", "held_names"]),
     (">meaning", &["similarity", "on_demand"]),
     (">place", &["rank", "score"]),
-    (">other", &["other_role", "no_program", "directories", "passages", "length", "title", "name"]),
+    (">other", &["other_role", "no_program", "passages", "length", "title", "name"]),
 ];
 
 /// What people judged, of the entry or of the answers to other questions.

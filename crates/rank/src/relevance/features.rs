@@ -40,8 +40,6 @@ pub struct EntryFeatures {
     pub is_main: bool,
     /// True for source code of programs, as opposed to documentation, data and everything that is no file.
     pub is_program: bool,
-    /// Directories that its path leads through.
-    pub directories: usize,
     /// True if it holds exactly what the query asks for: the definition of its name, the text of its message.
     pub exact: bool,
     /// Match of its name with the query, 0 to 1.
@@ -60,10 +58,10 @@ pub struct EntryFeatures {
 }
 
 /// The names of the evidence on an entry, in the order of its weights.
-pub const ENTRY_FEATURES: [&str; 20] = [
+pub const ENTRY_FEATURES: [&str; 19] = [
     "similarity", "similarity_max", "similarity_deviation", "coverage", "coverage_max", "passages", "rank", "score",
-    "other_role", "no_program", "directories", "length", "name", "title", "exact", "required", "held_names",
-    "on_demand", "on_demand_deviation", "on_demand_missing",
+    "other_role", "no_program", "length", "name", "title", "exact", "required", "held_names", "on_demand",
+    "on_demand_deviation", "on_demand_missing",
 ];
 
 /// The names of the evidence on a whole list, in the order of its weights.
@@ -156,7 +154,6 @@ pub(super) fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> 
             finite(entry.normalized_score).clamp(-1.0, 1.0),
             flag(!entry.is_main),
             flag(!entry.is_program),
-            (entry.directories as f64).ln_1p(),
             (entry.characters as f64).ln_1p(),
             finite(entry.name),
             finite(entry.title),

@@ -1,36 +1,38 @@
 //! The weights of the models of relevance. `cargo xtask fit` writes this file.
 
+#![allow(clippy::approx_constant, reason = "a fitted weight is no constant")]
+
 use super::Models;
 
 /// Words alone.
 #[rustfmt::skip]
 pub(super) const WORDS: Models = Models {
-    list: (-2.5093, [
-        1.4628, // words
-        -0.3686, // corpus
+    list: (-2.9221, [
+        1.4166, // words
+        -0.3234, // corpus
         0.0000, // similarity_1
         0.0000, // similarity_3
         0.0000, // similarity_5
-        2.0044, // coverage_1
-        2.1440, // coverage_3
-        1.7141, // coverage_5
+        2.0976, // coverage_1
+        2.1793, // coverage_3
+        1.6399, // coverage_5
         0.0000, // both
-        1.1319, // exact
-        1.0416, // title
-        0.4419, // name
-        -1.1959, // has_required
-        2.1565, // required
-        -0.5294, // has_names
-        0.5781, // names
-        -1.1374, // missing_names
-        -0.9798, // missing_words
+        1.1261, // exact
+        1.2139, // title
+        0.5486, // name
+        -1.0382, // has_required
+        2.0641, // required
+        -0.7011, // has_names
+        0.6932, // names
+        -1.1508, // missing_names
+        -1.1399, // missing_words
         0.0000, // background_deviations
-        -1.1452, // long
+        -1.3150, // long
         0.0000, // long_similarity
-        8.8500, // long_coverage
+        9.7812, // long_coverage
         0.0000, // long_both
-        -6.7298, // long_missing_words
-        -0.5940, // long_missing_names
+        -6.2472, // long_missing_words
+        -0.4951, // long_missing_names
         0.0000, // on_demand_1
         0.0000, // on_demand_3
         0.0000, // on_demand_5
@@ -43,20 +45,19 @@ pub(super) const WORDS: Models = Models {
         0.0000, // similarity
         0.0000, // similarity_max
         0.0000, // similarity_deviation
-        0.6753, // coverage
-        0.9826, // coverage_max
-        0.1131, // passages
-        -0.3064, // rank
-        4.4547, // score
-        -0.5809, // other_role
-        -0.6452, // no_program
-        -0.3708, // directories
-        0.0179, // length
-        0.8398, // name
-        0.2133, // title
-        0.5315, // exact
-        0.2105, // required
-        0.6459, // held_names
+        0.6865, // coverage
+        0.9985, // coverage_max
+        0.1255, // passages
+        -0.3067, // rank
+        4.4366, // score
+        -0.5606, // other_role
+        -0.5866, // no_program
+        0.0189, // length
+        0.8197, // name
+        0.2399, // title
+        0.5760, // exact
+        0.2110, // required
+        0.6493, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
@@ -65,58 +66,57 @@ pub(super) const WORDS: Models = Models {
         0.0000, // similarity
         0.0000, // similarity_max
         0.0000, // similarity_deviation
-        -0.4808, // coverage
-        1.6874, // coverage_max
-        0.1525, // passages
-        -0.2820, // rank
-        3.5236, // score
-        -0.6989, // other_role
-        -0.6767, // no_program
-        -0.3112, // directories
-        0.0791, // length
-        0.7697, // name
-        -0.8486, // title
-        0.1081, // exact
-        0.9448, // required
-        0.7050, // held_names
+        -0.4863, // coverage
+        1.7218, // coverage_max
+        0.1578, // passages
+        -0.2799, // rank
+        3.5340, // score
+        -0.6756, // other_role
+        -0.5899, // no_program
+        0.0799, // length
+        0.7571, // name
+        -0.8297, // title
+        0.0869, // exact
+        0.9379, // required
+        0.7022, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
-    joint: (0.8272, [
-        1.5607, // answer
-        0.6788, // share
-        0.3511, // below_best
-        0.1597, // place
-        0.0250, // entropy
+    joint: (0.8361, [
+        1.4500, // answer
+        0.6709, // share
+        0.3566, // below_best
+        0.1684, // place
+        -0.0019, // entropy
     ]),
 };
 
 /// Meaning alone.
 #[rustfmt::skip]
 pub(super) const MEANING: Models = Models {
-    list: (-2.7215, [
-        0.2962, // words
-        -0.2374, // corpus
-        1.8413, // similarity_1
-        2.7805, // similarity_3
-        1.7825, // similarity_5
+    list: (-3.2710, [
+        0.2732, // words
+        -0.1929, // corpus
+        1.8077, // similarity_1
+        2.8907, // similarity_3
+        1.8584, // similarity_5
         0.0000, // coverage_1
         0.0000, // coverage_3
         0.0000, // coverage_5
         0.0000, // both
         0.0000, // exact
-        0.7851, // title
-        0.1115, // name
+        0.9282, // title
+        0.1832, // name
         0.0000, // has_required
         0.0000, // required
-        -2.2032, // has_names
-        2.8054, // names
+        -2.2739, // has_names
+        2.8476, // names
         0.0000, // missing_names
         0.0000, // missing_words
-        -0.2662, // background_deviations
-        -2.4722, // long
-        1.2800, // long_similarity
+        -0.2613, // background_deviations
+        -2.3997, // long
+        1.2833, // long_similarity
         0.0000, // long_coverage
         0.0000, // long_both
         0.0000, // long_missing_words
@@ -130,87 +130,85 @@ pub(super) const MEANING: Models = Models {
         0.0000, // on_demand_long
     ]),
     covered: [
-        -0.0013, // similarity
-        0.1456, // similarity_max
-        0.0555, // similarity_deviation
+        -0.0115, // similarity
+        0.1497, // similarity_max
+        0.0566, // similarity_deviation
         0.0000, // coverage
         0.0000, // coverage_max
-        0.1117, // passages
-        -0.3310, // rank
-        5.2390, // score
-        -0.4162, // other_role
-        -0.4835, // no_program
-        -0.4240, // directories
-        0.0446, // length
-        0.6402, // name
-        0.1440, // title
+        0.1255, // passages
+        -0.3320, // rank
+        5.2433, // score
+        -0.3893, // other_role
+        -0.4090, // no_program
+        0.0463, // length
+        0.6124, // name
+        0.1788, // title
         0.0000, // exact
         0.0000, // required
-        0.9985, // held_names
+        1.0093, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
     uncovered: [
-        -0.1375, // similarity
-        0.3072, // similarity_max
-        0.6189, // similarity_deviation
+        -0.1357, // similarity
+        0.3085, // similarity_max
+        0.6170, // similarity_deviation
         0.0000, // coverage
         0.0000, // coverage_max
-        0.0974, // passages
-        -0.2410, // rank
-        2.9154, // score
-        -0.8322, // other_role
-        -0.6917, // no_program
-        -0.3195, // directories
-        0.1009, // length
-        0.8052, // name
-        -1.0018, // title
+        0.1040, // passages
+        -0.2386, // rank
+        2.9342, // score
+        -0.8096, // other_role
+        -0.6023, // no_program
+        0.1020, // length
+        0.7888, // name
+        -0.9832, // title
         0.0000, // exact
         0.0000, // required
-        0.8673, // held_names
+        0.8629, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
-    joint: (1.0954, [
-        1.5967, // answer
-        0.7000, // share
-        0.3173, // below_best
-        0.1415, // place
-        -0.0729, // entropy
+    joint: (1.0970, [
+        1.4945, // answer
+        0.6866, // share
+        0.3211, // below_best
+        0.1359, // place
+        -0.0936, // entropy
     ]),
 };
 
 /// Words, and meaning by the quick model.
 #[rustfmt::skip]
 pub(super) const SCORES: Models = Models {
-    list: (-3.2795, [
-        0.8774, // words
-        -0.2569, // corpus
-        0.6601, // similarity_1
-        1.8449, // similarity_3
-        1.0444, // similarity_5
-        0.9283, // coverage_1
-        1.2177, // coverage_3
-        -0.1627, // coverage_5
-        1.4228, // both
-        0.9647, // exact
-        0.0298, // title
-        0.0802, // name
-        -1.1281, // has_required
-        2.0105, // required
-        -0.4357, // has_names
-        0.3251, // names
-        -1.4692, // missing_names
-        -0.4182, // missing_words
-        -0.3550, // background_deviations
-        -2.3996, // long
-        0.4949, // long_similarity
-        1.2539, // long_coverage
-        0.7179, // long_both
-        -2.8478, // long_missing_words
-        0.0064, // long_missing_names
+    list: (-3.7852, [
+        0.8363, // words
+        -0.2080, // corpus
+        0.5813, // similarity_1
+        1.9542, // similarity_3
+        1.1049, // similarity_5
+        0.9648, // coverage_1
+        1.3036, // coverage_3
+        -0.2263, // coverage_5
+        1.4021, // both
+        0.9487, // exact
+        0.1735, // title
+        0.1759, // name
+        -0.9889, // has_required
+        1.9483, // required
+        -0.6305, // has_names
+        0.4681, // names
+        -1.4303, // missing_names
+        -0.4581, // missing_words
+        -0.3485, // background_deviations
+        -2.4902, // long
+        0.4788, // long_similarity
+        1.7488, // long_coverage
+        0.7310, // long_both
+        -2.5234, // long_missing_words
+        0.0650, // long_missing_names
         0.0000, // on_demand_1
         0.0000, // on_demand_3
         0.0000, // on_demand_5
@@ -220,177 +218,173 @@ pub(super) const SCORES: Models = Models {
         0.0000, // on_demand_long
     ]),
     covered: [
-        0.0975, // similarity
-        0.1245, // similarity_max
-        0.0677, // similarity_deviation
-        0.7124, // coverage
-        0.9889, // coverage_max
-        0.1134, // passages
-        -0.2897, // rank
-        4.1056, // score
-        -0.6140, // other_role
-        -0.6450, // no_program
-        -0.3702, // directories
-        0.0197, // length
-        0.8848, // name
-        0.2150, // title
-        0.6368, // exact
-        0.2141, // required
-        0.6367, // held_names
+        0.0963, // similarity
+        0.1269, // similarity_max
+        0.0691, // similarity_deviation
+        0.7236, // coverage
+        1.0041, // coverage_max
+        0.1258, // passages
+        -0.2898, // rank
+        4.0839, // score
+        -0.5941, // other_role
+        -0.5873, // no_program
+        0.0206, // length
+        0.8649, // name
+        0.2410, // title
+        0.6830, // exact
+        0.2154, // required
+        0.6399, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
     uncovered: [
-        -0.0905, // similarity
-        0.2453, // similarity_max
-        0.6427, // similarity_deviation
-        0.0705, // coverage
-        1.6679, // coverage_max
-        0.0973, // passages
-        -0.2260, // rank
-        2.4333, // score
-        -0.9402, // other_role
-        -0.7349, // no_program
-        -0.3193, // directories
-        0.0803, // length
-        0.9381, // name
-        -0.8011, // title
-        0.3760, // exact
-        0.8835, // required
-        0.5108, // held_names
+        -0.0883, // similarity
+        0.2460, // similarity_max
+        0.6411, // similarity_deviation
+        0.0675, // coverage
+        1.7004, // coverage_max
+        0.1034, // passages
+        -0.2236, // rank
+        2.4455, // score
+        -0.9180, // other_role
+        -0.6469, // no_program
+        0.0812, // length
+        0.9243, // name
+        -0.7817, // title
+        0.3628, // exact
+        0.8750, // required
+        0.5069, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
-    joint: (1.0563, [
-        1.5188, // answer
-        0.6738, // share
-        0.3414, // below_best
-        0.1350, // place
-        -0.0705, // entropy
+    joint: (1.0596, [
+        1.4225, // answer
+        0.6585, // share
+        0.3444, // below_best
+        0.1246, // place
+        -0.0914, // entropy
     ]),
 };
 
 /// The same, and the better model on the first candidates.
 #[rustfmt::skip]
 pub(super) const ON_DEMAND: Models = Models {
-    list: (-3.6497, [
-        0.2913, // words
-        -0.2624, // corpus
-        0.1125, // similarity_1
-        0.4563, // similarity_3
-        -0.2699, // similarity_5
-        1.5306, // coverage_1
-        0.9678, // coverage_3
-        0.2760, // coverage_5
-        1.1307, // both
-        0.9821, // exact
-        0.0082, // title
-        -0.0948, // name
-        -1.1656, // has_required
-        1.9634, // required
-        -0.5847, // has_names
-        0.2683, // names
-        -1.3717, // missing_names
-        -0.3876, // missing_words
-        -0.2490, // background_deviations
-        -2.2007, // long
-        -0.2420, // long_similarity
-        -0.2750, // long_coverage
-        -0.0507, // long_both
-        -2.8247, // long_missing_words
-        0.0743, // long_missing_names
-        2.2402, // on_demand_1
-        1.2137, // on_demand_3
-        0.1686, // on_demand_5
-        0.7929, // on_demand_lead
-        -1.2511, // on_demand_coverage
-        0.7383, // on_demand_words
-        0.9053, // on_demand_long
+    list: (-4.1405, [
+        0.2932, // words
+        -0.2186, // corpus
+        0.0518, // similarity_1
+        0.4647, // similarity_3
+        -0.2795, // similarity_5
+        1.5478, // coverage_1
+        1.0234, // coverage_3
+        0.1781, // coverage_5
+        1.1222, // both
+        0.9838, // exact
+        0.1257, // title
+        -0.0232, // name
+        -1.0946, // has_required
+        1.9239, // required
+        -0.7354, // has_names
+        0.3742, // names
+        -1.2852, // missing_names
+        -0.3468, // missing_words
+        -0.2495, // background_deviations
+        -2.1738, // long
+        -0.2441, // long_similarity
+        -0.1515, // long_coverage
+        -0.0532, // long_both
+        -2.8333, // long_missing_words
+        0.1375, // long_missing_names
+        2.0857, // on_demand_1
+        1.2288, // on_demand_3
+        0.3956, // on_demand_5
+        0.9420, // on_demand_lead
+        -1.1813, // on_demand_coverage
+        0.7278, // on_demand_words
+        0.8907, // on_demand_long
     ]),
     covered: [
-        0.0211, // similarity
-        0.0388, // similarity_max
-        -0.0696, // similarity_deviation
-        0.6502, // coverage
-        0.8941, // coverage_max
-        0.0722, // passages
+        0.0201, // similarity
+        0.0410, // similarity_max
+        -0.0680, // similarity_deviation
+        0.6611, // coverage
+        0.9081, // coverage_max
+        0.0846, // passages
         -0.2364, // rank
-        3.7045, // score
-        -0.6253, // other_role
-        -0.6427, // no_program
-        -0.3681, // directories
-        0.0242, // length
-        0.7625, // name
-        0.0570, // title
-        0.6757, // exact
-        0.2508, // required
-        0.5473, // held_names
-        0.6220, // on_demand
-        0.3257, // on_demand_deviation
-        -0.0152, // on_demand_missing
+        3.6800, // score
+        -0.6073, // other_role
+        -0.5880, // no_program
+        0.0251, // length
+        0.7415, // name
+        0.0863, // title
+        0.7173, // exact
+        0.2545, // required
+        0.5500, // held_names
+        0.6214, // on_demand
+        0.3270, // on_demand_deviation
+        -0.0160, // on_demand_missing
     ],
     uncovered: [
-        -0.2336, // similarity
-        0.0839, // similarity_max
-        0.3346, // similarity_deviation
-        -0.1568, // coverage
-        1.3117, // coverage_max
-        0.0321, // passages
-        -0.1665, // rank
-        2.1089, // score
-        -1.0499, // other_role
-        -0.7622, // no_program
-        -0.3402, // directories
-        0.0903, // length
-        0.6471, // name
-        -1.3651, // title
-        0.2779, // exact
-        0.8126, // required
-        0.3397, // held_names
-        0.8582, // on_demand
-        0.6519, // on_demand_deviation
-        0.9815, // on_demand_missing
+        -0.2350, // similarity
+        0.0867, // similarity_max
+        0.3338, // similarity_deviation
+        -0.1580, // coverage
+        1.3451, // coverage_max
+        0.0397, // passages
+        -0.1634, // rank
+        2.1223, // score
+        -1.0249, // other_role
+        -0.6685, // no_program
+        0.0910, // length
+        0.6296, // name
+        -1.3452, // title
+        0.2520, // exact
+        0.8098, // required
+        0.3389, // held_names
+        0.8590, // on_demand
+        0.6501, // on_demand_deviation
+        0.9799, // on_demand_missing
     ],
-    joint: (1.1661, [
-        1.4494, // answer
-        0.6952, // share
-        0.3448, // below_best
-        0.1643, // place
-        -0.1003, // entropy
+    joint: (1.1580, [
+        1.3506, // answer
+        0.6762, // share
+        0.3506, // below_best
+        0.1532, // place
+        -0.1202, // entropy
     ]),
 };
 
 /// Words, and meaning by the better model.
 #[rustfmt::skip]
 pub(super) const EMBEDDED: Models = Models {
-    list: (-4.1507, [
-        0.5139, // words
-        -0.2278, // corpus
-        2.4178, // similarity_1
-        1.5943, // similarity_3
-        0.0396, // similarity_5
-        0.6820, // coverage_1
-        0.2251, // coverage_3
-        0.8831, // coverage_5
-        1.7648, // both
-        1.3928, // exact
-        -0.5144, // title
-        -0.0665, // name
-        -0.9686, // has_required
-        2.8471, // required
-        -0.4715, // has_names
-        -0.0153, // names
-        -1.5686, // missing_names
-        -0.1442, // missing_words
-        -0.0928, // background_deviations
-        -2.6507, // long
-        1.3456, // long_similarity
-        2.7162, // long_coverage
-        1.2147, // long_both
-        -6.5946, // long_missing_words
-        0.0178, // long_missing_names
+    list: (-4.7626, [
+        0.5114, // words
+        -0.1553, // corpus
+        2.3336, // similarity_1
+        1.5635, // similarity_3
+        0.1229, // similarity_5
+        0.8109, // coverage_1
+        0.2472, // coverage_3
+        0.4966, // coverage_5
+        1.8920, // both
+        1.4039, // exact
+        -0.2604, // title
+        0.0562, // name
+        -0.8680, // has_required
+        2.6849, // required
+        -0.7209, // has_names
+        0.1406, // names
+        -1.4178, // missing_names
+        -0.0355, // missing_words
+        -0.1183, // background_deviations
+        -2.5882, // long
+        1.2812, // long_similarity
+        3.0061, // long_coverage
+        1.1916, // long_both
+        -5.9797, // long_missing_words
+        -0.1188, // long_missing_names
         0.0000, // on_demand_1
         0.0000, // on_demand_3
         0.0000, // on_demand_5
@@ -400,54 +394,52 @@ pub(super) const EMBEDDED: Models = Models {
         0.0000, // on_demand_long
     ]),
     covered: [
-        -0.0484, // similarity
-        0.1745, // similarity_max
-        0.1324, // similarity_deviation
-        0.8469, // coverage
-        0.8746, // coverage_max
-        -0.1731, // passages
-        -0.0002, // rank
-        5.1776, // score
-        -0.4721, // other_role
-        -0.4171, // no_program
-        -0.3975, // directories
-        0.0236, // length
-        0.3765, // name
-        -0.0463, // title
-        0.7100, // exact
-        0.0377, // required
-        0.5126, // held_names
+        -0.0517, // similarity
+        0.1754, // similarity_max
+        0.1343, // similarity_deviation
+        0.8713, // coverage
+        0.8803, // coverage_max
+        -0.1520, // passages
+        0.0004, // rank
+        5.1478, // score
+        -0.4199, // other_role
+        -0.3597, // no_program
+        0.0246, // length
+        0.3531, // name
+        -0.0356, // title
+        0.8009, // exact
+        0.0449, // required
+        0.5129, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
     uncovered: [
-        0.4705, // similarity
+        0.4641, // similarity
         0.1895, // similarity_max
-        0.7934, // similarity_deviation
-        -0.0564, // coverage
-        1.5262, // coverage_max
-        0.0966, // passages
-        -0.0024, // rank
-        2.8904, // score
-        -0.7238, // other_role
-        -0.7217, // no_program
-        -0.3333, // directories
-        0.1179, // length
-        0.8081, // name
-        -0.8746, // title
-        -0.3623, // exact
-        1.3066, // required
-        0.4627, // held_names
+        0.7945, // similarity_deviation
+        -0.0472, // coverage
+        1.5898, // coverage_max
+        0.1076, // passages
+        -0.0009, // rank
+        2.8820, // score
+        -0.7071, // other_role
+        -0.5957, // no_program
+        0.1188, // length
+        0.7875, // name
+        -0.8747, // title
+        -0.3698, // exact
+        1.3262, // required
+        0.4801, // held_names
         0.0000, // on_demand
         0.0000, // on_demand_deviation
         0.0000, // on_demand_missing
     ],
-    joint: (1.0404, [
-        1.4961, // answer
-        0.6279, // share
-        0.4431, // below_best
-        0.2142, // place
-        -0.0538, // entropy
+    joint: (1.0340, [
+        1.4234, // answer
+        0.6011, // share
+        0.4351, // below_best
+        0.1623, // place
+        -0.0670, // entropy
     ]),
 };

@@ -93,6 +93,10 @@ impl Searcher<'_> {
             })
             .collect();
         probabilities.reverse();
+        // Next to no text of another project holds exactly what a query asks for, so the first exact find is always shown.
+        if order.first().is_some_and(|&at| finds[at] < usize::MAX) {
+            probabilities[0] = probabilities[0].max(Gate::default().level);
+        }
         listed.reorder(&order);
         let mut taken: Vec<Option<WeighedEvidence>> = evidence.into_iter().map(Some).collect();
         listed.evidence = order.iter().filter_map(|&at| taken[at].take()).collect();
@@ -189,7 +193,6 @@ impl Features {
             normalized_score: scaled(ranked.score),
             is_main: ranked.passage.role == MAIN,
             is_program: is_program(&ranked.passage),
-            directories: ranked.passage.path.matches('/').count(),
             exact: all(rank).any(|ranked| ranked.first.is_some()),
             name: question.paths.match_score(&ranked.passage.path),
             title: all(rank).map(title).fold(0.0, f64::max),
@@ -202,9 +205,11 @@ impl Features {
         let words: Vec<u64> = terms.filter(|term| !term.compound).map(|term| term.document_frequency).collect();
         let missing = words.iter().filter(|&&documents| documents == 0).count();
         let missing_names = (0..names).filter(|&name| held.iter().all(|held| !held[name])).count();
+        let best_phrasing = phrased.values().map(|&(_, coverage)| coverage).fold(0.0, f64::max);
         let query = QueryFeatures {
             words: words.len(),
-            missing_words: missing as f64 / words.len().max(1) as f64,
+            // What no passage has of one phrasing, another one can say.
+            missing_words: (missing as f64 / words.len().max(1) as f64).min(1.0 - best_phrasing),
             names,
             missing_names: share(missing_names),
             passages: retrieved.plan.coverage.passages,

@@ -27,7 +27,7 @@ fn variants_add_finds_and_change_no_values() {
         SearchRequest { variants: vec![variant("bread in the oven")], ..SearchRequest::new("bread in the oven") },
     );
     // Merged ranks order what hardly matters in another way.
-    assert_eq!(paths(&alone)[..2], paths(&twice)[..2]);
+    assert_eq!(paths(&alone)[0], paths(&twice)[0]);
     assert_eq!(alone.cut.keep, twice.cut.keep);
 
     let (_tree, index) = indexed_notes(&[("search.cut", "background")]);
