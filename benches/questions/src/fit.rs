@@ -13,7 +13,7 @@ pub use report::left_out;
 use anyhow::{Context, Result, ensure};
 use regression::{Lists, Samples, conditional, dot, logistic};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tamis_rank::{ENTRY_FEATURES, JOINT_FEATURES, LIST_FEATURES, joint_values};
 
@@ -60,10 +60,15 @@ impl Evidence {
         self.topic == "answerable" && self.entries.iter().any(|entry| entry.relevant)
     }
 
-    fn weight(&self) -> f64 {
+    /// The weight of the family. The questions of all collections, put elsewhere, weigh as much as where they are answered.
+    fn weight(&self, collections: usize) -> f64 {
         let family = self.family.strip_prefix(FOREIGN).unwrap_or(&self.family);
         let known = FAMILIES.iter().find(|(name, _)| *name == family).map(|(_, weight)| *weight);
-        if family == "collections" { COLLECTION } else { known.unwrap_or(1.0) }
+        match (family, self.family == family) {
+            ("collections", true) => COLLECTION,
+            ("collections", false) => COLLECTION * collections as f64,
+            _ => known.unwrap_or(1.0),
+        }
     }
 }
 
@@ -194,7 +199,9 @@ fn spread(reads: &[usize], weights: &[f64], features: usize) -> Vec<f64> {
 fn fit(all: &[&Evidence], table: &Table) -> Models {
     let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
     all.iter().for_each(|evidence| *counts.entry(evidence.family()).or_default() += 1.0);
-    let weight = |evidence: &Evidence| 1000.0 * evidence.weight() / counts[evidence.family()];
+    let collections = all.iter().filter(|evidence| evidence.family == "collections").map(|evidence| evidence.family());
+    let collections = collections.collect::<BTreeSet<_>>().len();
+    let weight = |evidence: &Evidence| 1000.0 * evidence.weight(collections) / counts[evidence.family()];
     let of_list = read_by(table, &LIST_FEATURES);
     let of_entry = read_by(table, &ENTRY_FEATURES);
 

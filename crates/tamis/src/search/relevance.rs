@@ -214,7 +214,8 @@ impl Features {
             missing_names: share(missing_names),
             passages: retrieved.plan.coverage.passages,
             reads_required: counted.iter().any(|ranked| ranked.candidate.required.is_some()),
-            background: background.zip(reference).map(|(background, reference)| {
+            // That of the query itself says nothing of its other phrasings.
+            background: background.filter(|_| phrased.is_empty()).zip(reference).map(|(background, reference)| {
                 (f64::from(background.mean) / reference, f64::from(background.deviation) / reference)
             }),
         };
