@@ -297,7 +297,7 @@ fn resources_are_the_indexed_files_and_nothing_else() {
 #[test]
 fn long_list_of_resources_has_pages() {
     let tree = Tree::empty();
-    for number in 0..450 {
+    for number in 0..510 {
         tree.write(
             &format!("notes{}/{number:03}.md", number % 7),
             &format!("# Page {number}\n\nText of page {number}.\n"),
@@ -319,7 +319,7 @@ fn long_list_of_resources_has_pages() {
     let mut sorted = seen.clone();
     sorted.sort();
     sorted.dedup();
-    assert_eq!((sorted.len(), &sorted), (450, &seen));
+    assert_eq!((sorted.len(), &sorted), (510, &seen));
     let odd = client.request("resources/list", json!({ "cursor": "3" }));
     assert_eq!(odd["error"]["code"], -32602, "{odd}");
 }
