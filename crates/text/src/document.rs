@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::languages::Category;
-use crate::{Kind, Role};
+use crate::{Kind, Role, plain};
 
 /// Options for dividing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,22 @@ impl Document {
             Category::Prose => "docs",
             Category::Code | Category::Data => "code",
         }
+    }
+
+    /// The document with all its text in the form that texts are compared in ([`plain`](crate::plain())).
+    #[must_use]
+    pub fn into_plain(mut self) -> Document {
+        let change = |text: &mut String| {
+            if let Cow::Owned(changed) = plain(text) {
+                *text = changed;
+            }
+        };
+        self.title.iter_mut().for_each(change);
+        for passage in &mut self.passages {
+            change(&mut passage.text);
+            [&mut passage.symbol, &mut passage.heading, &mut passage.context].into_iter().flatten().for_each(change);
+        }
+        self
     }
 }
 

@@ -11,6 +11,7 @@ mod document;
 mod embed;
 mod embedding_cache;
 mod embedding_progress;
+mod ignore_file;
 mod ignore_rules;
 mod model_input;
 mod plan;
@@ -23,6 +24,7 @@ mod sources;
 mod text_document;
 mod walk;
 mod watch;
+mod wildmatch;
 
 pub(crate) use collection::Collections;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};

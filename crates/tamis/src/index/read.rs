@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             return empty(skip.as_str());
         }
         let collection = self.collections.of_file(&file.path);
-        let document = rich.unwrap_or_else(|| self.document(collection, file, bytes));
+        let document = rich.unwrap_or_else(|| self.document(collection, file, bytes)).into_plain();
         let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
         let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
         NewDocument {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
 use tamis_store::StoredPassage;
-use tamis_text::Issue;
+use tamis_text::{Issue, composed};
 
 /// Some lines of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -196,7 +196,6 @@ impl Index {
         allowed: Option<&[String]>,
     ) -> Result<Option<DocumentPlace>, Error> {
         let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
-        let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
         // People write absolute paths, or paths with `./`; the index has neither.
         let absolute = Path::new(path).is_absolute();
         let whole = sources.filter(|_| absolute).find_map(|source| {
@@ -205,7 +204,8 @@ impl Index {
         });
         if let Some((namespace, under)) = whole {
             let path = stored(under);
-            return Ok(holds(namespace, &path)?.then(|| DocumentPlace { namespace: namespace.to_owned(), path }));
+            let path = self.path_in(namespace, path)?;
+            return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
         // The name of an imported document is taken literally, whatever it would mean as a path.
         let imported = is_imported(path);
@@ -219,20 +219,34 @@ impl Index {
         for round in rounds {
             let mut found = Vec::new();
             for namespace in round {
-                if holds(namespace, &path)? {
-                    found.push(namespace);
+                if let Some(path) = self.path_in(namespace, path.clone())? {
+                    found.push(DocumentPlace { namespace: namespace.clone(), path });
                 }
             }
             match found.as_slice() {
                 [] => {}
-                [only] => return Ok(Some(DocumentPlace { namespace: (*only).clone(), path })),
+                [_] => return Ok(found.pop()),
                 several => {
-                    let forms = several.iter().map(|namespace| format!("{namespace}:{path}")).collect();
+                    let forms = several.iter().map(|one| format!("{}:{}", one.namespace, one.path)).collect();
                     return Err(Error::Ambiguous { wanted: path, forms });
                 }
             }
         }
         Ok(None)
+    }
+
+    /// Returns the path of a document as the index has it; `None` if there is none. The name of a file can have decomposed letters,
+    /// and people write composed ones, or the other way round.
+    pub(crate) fn path_in(&self, namespace: &str, path: String) -> Result<Option<String>, Error> {
+        if self.store.document(namespace, &path)?.is_some() {
+            return Ok(Some(path));
+        }
+        if path.is_ascii() {
+            return Ok(None);
+        }
+        let wanted = composed(&path);
+        let documents = self.store.documents(namespace)?;
+        Ok(documents.into_iter().map(|document| document.path).find(|known| composed(known) == wanted))
     }
 
     /// Returns the indexed lines of a document, joined from its passages.

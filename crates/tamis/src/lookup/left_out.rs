@@ -33,7 +33,8 @@ impl Index {
 
     fn left_out_of(&self, source: &Source, path: &str) -> Result<Option<String>, Error> {
         let Some(path) = under(source, path) else { return Ok(None) };
-        if let Some(document) = self.store.document(&source.namespace, &path)? {
+        let known = self.path_in(&source.namespace, path.clone())?;
+        if let Some(document) = known.map(|path| self.store.document(&source.namespace, &path)).transpose()?.flatten() {
             return Ok(reason_of(&document));
         }
         match file(&source.root, &path) {

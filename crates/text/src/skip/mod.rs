@@ -2,6 +2,7 @@
 
 mod content;
 mod path;
+mod secret;
 
 pub use content::skip_by_content;
 pub(crate) use content::{is_generated, is_minified};

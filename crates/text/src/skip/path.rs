@@ -1,23 +1,10 @@
 //! Decides by a file's name and size if it is left out, without opening it.
 
+use super::secret::is_secret;
 use super::{Limits, Skip};
 use crate::Language;
 use crate::documents::is_document;
 use crate::languages::Category;
-
-const SECRET_NAMES: &[&str] = &[
-    ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg",
-    ".vault-token", ".boto", ".s3cfg", "credentials", "credentials.json", "credentials.toml", "credentials.yml.enc",
-    "client_secret.json", "service-account.json", "service_account.json", "secrets.json", "secrets.toml",
-    "secrets.yml", "secrets.yaml", "master.key", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk",
-    "id_ed25519_sk", "kubeconfig", "terraform.tfstate", "terraform.tfstate.backup", ".env", ".envrc",
-];
-const SECRET_EXTENSIONS: &[&str] = &[
-    "pem", "key", "p12", "pfx", "p8", "jks", "keystore", "kdb", "kdbx", "ppk", "asc.key", "tfstate", "ovpn", "gpg",
-    "pgp", "age", "crt.key",
-];
-/// Endings after `.env.` of files that are meant to be shared.
-const SHARED_ENVIRONMENTS: &[&str] = &["example", "sample", "template", "dist", "defaults", "default"];
 
 const LOCK_NAMES: &[&str] = &[
     "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum", "go.work.sum", "bun.lockb", "pdm.lock",
@@ -96,7 +83,7 @@ const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
 pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    if is_secret(path, &name, extension) {
+    if is_secret(path) {
         return Some(Skip::Secret);
     }
     if LOCK_NAMES.contains(&name.as_str()) || extension == "lock" || extension == "lockb" {
@@ -135,20 +122,6 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     (tabular && size > limit).then_some(Skip::Data)
 }
 
-fn is_secret(path: &str, name: &str, extension: &str) -> bool {
-    if let Some(environment) = name.strip_prefix(".env.") {
-        let last = environment.rsplit('.').next().unwrap_or(environment);
-        return !SHARED_ENVIRONMENTS.contains(&last);
-    }
-    if SECRET_NAMES.contains(&name) || SECRET_EXTENSIONS.contains(&extension) {
-        return true;
-    }
-    // `production.env`; a directory of the shell's own, not of the project's.
-    let parent = path.rsplit('/').nth(1).unwrap_or_default();
-    (extension == "env" && !name.starts_with("example") && !name.starts_with("sample"))
-        || matches!(parent, ".ssh" | ".gnupg" | ".aws")
-}
-
 fn is_binary(name: &str, extension: &str) -> bool {
     // `libz.so.1.2` carries its version after the extension.
     BINARY_EXTENSIONS.contains(&extension) || name.contains(".so.")
@@ -160,23 +133,6 @@ mod tests {
 
     fn skip(path: &str) -> Option<Skip> {
         skip_by_path(path, 1_000, &Limits::default())
-    }
-
-    #[test]
-    fn secrets_are_never_read() {
-        for path in [
-            ".env", ".env.local", "a/.ENV.production", "prod.env", "id_rsa", "home/.ssh/config", "tls/server.pem",
-            "tls/server.KEY", "a.p12", ".npmrc", ".pypirc", ".netrc", ".aws/credentials", "infra/terraform.tfstate",
-            ".envrc",
-        ] {
-            assert_eq!(skip(path), Some(Skip::Secret), "{path}");
-        }
-        for path in [
-            ".env.example", ".env.local.sample", "example.env", "src/key.rs", "src/secrets.rs", "docs/id_rsa.md",
-            "src/env.py",
-        ] {
-            assert_eq!(skip(path), None, "{path}");
-        }
     }
 
     #[test]

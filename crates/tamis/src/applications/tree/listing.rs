@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use tamis_store::{DocumentState, PathGlobs};
-use tamis_text::{Language, Relation};
+use tamis_text::{Language, Relation, composed};
 
 /// The files to look at. The default is all files of one's own namespace, or of all where none is one's own.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +104,7 @@ impl Paths {
         let excluded = given.iter().filter(|path| path.starts_with('!'));
         let included: Vec<&String> = given.iter().filter(|path| !path.starts_with('!')).collect();
         // A path that has the characters of a glob in its name is found as it is.
-        let literal = included.iter().map(|path| path.trim_matches('/').to_owned()).collect();
+        let literal = included.iter().map(|path| composed(path.trim_matches('/')).into_owned()).collect();
         let globs = included.iter().map(|path| (*path).clone()).chain(excluded.cloned()).collect::<Vec<_>>();
         match PathGlobs::new(&globs) {
             Ok(globs) => Ok(Paths { literal, globs, any: included.is_empty() }),
@@ -113,7 +113,7 @@ impl Paths {
     }
 
     fn matches(&self, path: &str) -> bool {
-        let literal = || self.literal.iter().any(|literal| literal == path);
+        let literal = || self.literal.iter().any(|literal| *literal == composed(path));
         self.globs.matches(path) || (!self.any && literal())
     }
 }
@@ -125,6 +125,7 @@ fn is_plain(path: &str) -> bool {
 
 /// True if a document lies at or below a plain path.
 fn is_at(given: &str, path: &str) -> bool {
+    let (given, path) = (&*composed(given), &*composed(path));
     let plain = given.trim_matches('/');
     let below = |path: &str| path.strip_prefix(plain).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let anywhere = !given.starts_with('/') && !plain.contains('/');
@@ -178,6 +179,9 @@ mod tests {
         assert!(matches(&["src/*.rs", "!*_test.rs"], "src/a.rs") && !matches(&["src", "!*_test.rs"], "src/a_test.rs"));
         assert!(matches(&["app/[id].tsx"], "app/[id].tsx"), "a name with the characters of a glob");
         assert!(Paths::new(&["a{b".to_owned()]).is_err());
+        let decomposed = "U\u{308}ber[1].md";
+        assert!(matches(&["Über[1].md"], decomposed) && matches(&[decomposed], "Über[1].md"));
+        assert!(is_at("Über", "a/U\u{308}ber/b.md"));
         assert!(is_at("src", "a/src/b.rs") && is_at("/src", "src/b.rs") && !is_at("/src", "a/src/b.rs"));
     }
 }
