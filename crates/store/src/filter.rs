@@ -50,7 +50,15 @@ pub struct Filter {
     pub since_ns: Option<i64>,
     /// The date before which passages pass, in nanoseconds since 1970.
     pub until_ns: Option<i64>,
+    /// Bounds for dates without a time, which are stored as midnight in UTC, where they differ from those above: a day is one where the
+    /// asker is.
+    pub since_day_ns: Option<i64>,
+    /// The same at the end.
+    pub until_day_ns: Option<i64>,
 }
+
+/// The nanoseconds of a day. A date that is a multiple of it has no time.
+pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 
 /// A condition on an attribute of documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

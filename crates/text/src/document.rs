@@ -225,6 +225,13 @@ pub enum Note {
         /// Lines in which the parser found an error.
         lines: usize,
     },
+    /// The file is too large to read as a whole. Its beginning and its most telling lines were read.
+    Part {
+        /// Number of lines that were read.
+        read: usize,
+        /// Number of all its lines.
+        lines: usize,
+    },
     /// An invalid date in the front matter, such as the 30th of February. It was ignored.
     UnreadableDate {
         /// The key that gives it.
@@ -249,6 +256,7 @@ pub enum ParseFailure {
 impl fmt::Display for Note {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Part { read, lines } => write!(formatter, "too large to read as a whole: {read} of {lines} lines were read"),
             Self::Decoded { encoding } => write!(formatter, "not UTF-8, read as {encoding}"),
             Self::LossyDecoding { replaced } => {
                 write!(formatter, "{replaced} unreadable byte sequences were replaced")

@@ -48,6 +48,7 @@ mod lines;
 mod names;
 mod notes;
 mod pack;
+mod parts;
 mod pictures;
 mod plain;
 mod prose;
@@ -78,7 +79,7 @@ pub use notes::{Entry, FORGOTTEN, NoteOptions, entries, forgotten_mark, read_not
 pub use plain::{composed, is_invisible, plain};
 pub use read::read;
 pub use role::{Role, role};
-pub use skip::{Limits, Skip, skip_by_content, skip_by_path};
+pub use skip::{Limits, Skip, most_bytes, skip_by_content, skip_by_path};
 pub use statement::read_statement;
 pub use tokens::estimate_tokens;
 #[cfg(feature = "wiki")]

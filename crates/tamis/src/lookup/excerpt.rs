@@ -5,8 +5,10 @@ use crate::Error;
 use crate::access::{MOST_ALIKE, readable};
 use crate::handle::Index;
 use crate::import::is_imported;
+use percent_encoding::percent_decode_str;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
@@ -37,7 +39,7 @@ pub struct Excerpt {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct GetRequest {
-    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, or #233 for an issue; NAMESPACE: may precede it.
+    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, PATH#L10-L12, a file: address, or #233 for an issue; NAMESPACE: may precede it.
     #[schemars(length(min = 1, max = 4000))]
     #[cfg_attr(feature = "clap", arg(value_name = "PATH[:LINES]|ID|#ISSUE"))]
     pub id: String,
@@ -124,10 +126,17 @@ impl Index {
             if let Some(place) = self.place(namespace, wanted, allowed)? {
                 return Ok(Named::Lines(self.with_text(place)?, None));
             }
-            let (path, lines) = split_lines(wanted)?;
+            // What another program printed can have more after the line.
+            let (path, lines) = match split_lines(wanted) {
+                Err(_) if pasted(wanted).is_some() => continue,
+                split => split?,
+            };
             if let Some(place) = self.place(namespace, path, allowed)? {
                 return Ok(Named::Lines(self.with_text(place)?, lines));
             }
+        }
+        if let Some(place) = pasted(wanted) {
+            return self.meant_by(&place, allowed);
         }
         let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
         let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
@@ -403,9 +412,62 @@ fn split_lines(wanted: &str) -> Result<PathAndLines<'_>, Error> {
     }
 }
 
+/// A place as other programs write it, in the form that [`split_lines`] reads; `None` for any other text: `a.py:2:5` with or without the
+/// line behind it, `a.py#L10-L12`, `file:///tree/a.py`, `tamis://tree/a.py`.
+fn pasted(wanted: &str) -> Option<String> {
+    let text = wanted.trim();
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned);
+    let address = text.strip_prefix("file://").map(|rest| rest.strip_prefix("localhost").unwrap_or(rest));
+    if let Some(address) = address {
+        let (path, fragment) = address.split_at(address.find('#').unwrap_or(address.len()));
+        // `/C:/a` is a path with a drive.
+        let path = path.strip_prefix('/').filter(|path| path.as_bytes().get(1) == Some(&b':')).unwrap_or(path);
+        return Some(format!("{}{fragment}", decoded(path)?));
+    }
+    if let Some((namespace, path)) = text.strip_prefix("tamis://").and_then(|address| address.split_once('/')) {
+        return Some(format!("{}:{}", decoded(namespace)?, decoded(path)?));
+    }
+    let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    if let Some((path, fragment)) = text.rsplit_once("#L").filter(|(path, _)| !path.is_empty()) {
+        // `#L10C5-L12C8` has columns too.
+        let lines = fragment.split('-').map(|part| part.trim_start_matches('L'));
+        let lines: Vec<&str> = lines.map(|part| &part[..digits(part)]).filter(|line| !line.is_empty()).collect();
+        return (!lines.is_empty() && lines.len() < 3).then(|| format!("{path}:{}", lines.join("-")));
+    }
+    let place = |(at, _): (usize, &str)| {
+        let rest = &text[at + 1..];
+        let line = digits(rest);
+        let is_line = at > 0 && line > 0 && rest[line..].starts_with(':');
+        is_line.then(|| text[..at + 1 + line].to_owned())
+    };
+    let found = text.match_indices(':').find_map(place);
+    found.or_else(|| (text != wanted).then(|| text.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_read_as_other_programs_write_them() {
+        for (wanted, expected) in [
+            ("a.py:2:5", "a.py:2"),
+            ("src/a.py:2:5:    return 1", "src/a.py:2"),
+            ("a.py:2:", "a.py:2"),
+            ("a.py#L10-L12", "a.py:10-12"),
+            ("a.py#L10", "a.py:10"),
+            ("a.py#L10C3-L12C8", "a.py:10-12"),
+            ("file:///tree/a%20b.py#L3", "/tree/a b.py#L3"),
+            ("file://localhost/tree/a.py", "/tree/a.py"),
+            ("tamis://app/src/%C3%BC.md", "app:src/ü.md"),
+            (" a.py:2 ", "a.py:2"),
+        ] {
+            assert_eq!(pasted(wanted).as_deref(), Some(expected), "{wanted}");
+        }
+        for wanted in ["a.py", "a.py:2", "a.py:2-5", "issue:12", "#L3", "wiki:Home", "a.py#Largest", "tamis://", "::"] {
+            assert_eq!(pasted(wanted), None, "{wanted}");
+        }
+    }
 
     #[test]
     fn trap_lines_that_neighbouring_passages_share_come_once() {

@@ -77,7 +77,7 @@ pub(crate) fn reason(path: &str, skip: &str) -> String {
         "too_large" if tamis_text::is_document(path) => {
             return "it is larger than index.max_document_bytes, or would unpack to too much".to_owned();
         }
-        "too_large" => return "it is larger than index.max_file_bytes".to_owned(),
+        "too_large" => return "it is larger than index.max_file_bytes allows".to_owned(),
         "lock" => "it is a lock file, which a package manager writes",
         "minified" => "it is minified: most of its text is in very long lines",
         "generated" => "it is generated: its name or its first lines say so",

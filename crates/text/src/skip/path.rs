@@ -5,6 +5,7 @@ use super::{Limits, Skip};
 use crate::Language;
 use crate::documents::is_document;
 use crate::languages::Category;
+use crate::parts::is_read_in_parts;
 
 const LOCK_NAMES: &[&str] = &[
     "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum", "go.work.sum", "bun.lockb", "pdm.lock",
@@ -65,8 +66,6 @@ pub(crate) fn is_minified_name(name: &str) -> bool {
         || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
 }
 
-const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
-
 /// The reason for leaving out the file at `path` (relative, with forward slashes) of `size` bytes, by its name and size.
 ///
 /// Files known to hold secrets come first, since they are never read, whatever else they are.
@@ -110,17 +109,30 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if size == 0 {
         return Some(Skip::Empty);
     }
-    if size > limits.max_bytes {
+    if size > most_bytes(path, limits) {
         return Some(Skip::TooLarge);
     }
     if DUMPS.contains(&extension) && size > limits.max_table_bytes {
         return Some(Skip::Data);
     }
     let language = language?;
-    let limit = if TABLES.contains(&language.name) { limits.max_table_bytes } else { limits.max_data_bytes };
-    let tabular = language.category == Category::Data || TABLES.contains(&language.name);
-    (tabular && size > limit).then_some(Skip::Data)
+    let is_data = language.category == Category::Data && !is_read_in_parts(Some(language));
+    (is_data && size > limits.max_data_bytes).then_some(Skip::Data)
 }
+
+/// The size in bytes up to which a file is read: of texts for people, tables, logs and SQL it is 32 times that of other files,
+/// since the parts that tell most are enough.
+#[must_use]
+pub fn most_bytes(path: &str, limits: &Limits) -> u64 {
+    match () {
+        () if is_document(path) => limits.max_document_bytes,
+        () if is_read_in_parts(Language::of(path, "")) => limits.max_bytes.saturating_mul(LARGER),
+        () => limits.max_bytes,
+    }
+}
+
+/// How much larger a text may be of which parts are read.
+const LARGER: u64 = 32;
 
 fn is_binary(name: &str, extension: &str) -> bool {
     // `libz.so.1.2` carries its version after the extension.
@@ -182,7 +194,10 @@ mod tests {
         assert_eq!(skip_by_path("a.rs", 0, &limits), Some(Skip::Empty));
         assert_eq!(skip_by_path("a.rs", 1 << 20, &limits), None);
         assert_eq!(skip_by_path("a.rs", (1 << 20) + 1, &limits), Some(Skip::TooLarge));
-        assert_eq!(skip_by_path("a.csv", 65_537, &limits), Some(Skip::Data));
+        for path in ["a.csv", "a.log", "a.sql", "a.md"] {
+            assert_eq!(skip_by_path(path, 32 << 20, &limits), None, "{path}");
+            assert_eq!(skip_by_path(path, (32 << 20) + 1, &limits), Some(Skip::TooLarge), "{path}");
+        }
         assert_eq!(skip_by_path("a.json", 65_537, &limits), None);
         assert_eq!(skip_by_path("a.json", 262_145, &limits), Some(Skip::Data));
         let document = if is_document("a.pdf") { None } else { Some(Skip::Binary) };

@@ -38,7 +38,7 @@ const NAMES: &[&str] = &[
     "rclone.conf", ".s3cfg", ".boto", ".gitcookies", ".git-credentials", ".passwd", "passwd.txt", "passwords.txt", "password.txt",
     "passwords.csv", "logins.json", "wp-config.php", "localsettings.php", ".mailrc",
     // registries of packages
-    ".npmrc", ".pypirc", ".dockercfg", ".dockerconfigjson", ".terraformrc", "terraform.rc", "credentials.tfrc.json", "auth.json",
+    ".npmrc", ".pypirc", ".dockercfg", ".dockerconfigjson", ".terraformrc", "terraform.rc", "credentials.tfrc.json",
     "keystore.properties", "key.properties", "signing.properties", ".sentryclirc", ".transifexrc",
     // databases
     ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", "debian.cnf", ".mongorc.js", "robomongo.json", ".odbc.ini", "users.acl",
@@ -49,12 +49,12 @@ const NAMES: &[&str] = &[
     ".ngrok.yml", ".vultr-cli.yaml", ".linode-cli", "terraform.tfstate", "terraform.tfstate.backup",
     // keys, tokens and what opens others
     ".vault-token", ".vault_pass", ".vault_pass.txt", ".vault-pass", ".vault_password", ".vault-password", "vault_pass",
-    "vault_pass.txt", "vault-password-file", ".vault_password_file", ".vault-keys", "master.key", "identity", "id_rsa", "id_dsa",
+    "vault_pass.txt", "vault-password-file", ".vault_password_file", ".vault-keys", "master.key", "id_rsa", "id_dsa",
     "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "insecure_private_key", "otr.private_key", "secret_token.rb", "secring.gpg",
     "credentials", ".credentials", ".credentials.json", "credentials.json", "credentials.toml", "credentials.yml", "credentials.yaml",
     "credentials.yml.enc", "credentials.ini", "credentials.xml", "credentials.csv", "credentials.txt", "credentials.properties",
     "credentials.db", "client_secret.json", "client_secrets.json", "service-account.json", "service_account.json",
-    "serviceaccountkey.json", "gcp-key.json", "gitlab-secrets.json", "initial_root_password", "token.json", "tokens.json", ".token",
+    "serviceaccountkey.json", "gcp-key.json", "gitlab-secrets.json", "initial_root_password", "token.json", ".token",
     "token.txt", "api_key.txt", "apikey.txt", "api_keys.json", "jenkins_jobs.ini", "wallet.dat", "shadow", "gshadow", "shadow-",
     "gshadow-", "krb5.keytab", "ipsec.secrets", "chap-secrets", "pap-secrets", "wpa_supplicant.conf",
     // what a password was typed into
@@ -62,18 +62,19 @@ const NAMES: &[&str] = &[
     ".psql_history", ".mysql_history", ".sqlite_history", ".rediscli_history", ".irb_history", ".dbshell", ".mongo_history",
     "consolehost_history.txt",
     // the environment
-    ".env", ".envrc", ".secrets", ".secret",
+    ".env", ".envrc", ".secrets", ".secret", "secrets.txt",
 ];
 
-const EXTENSIONS: &[&str] = &[
+/// Endings of keys, and of what holds them.
+const KEYS: &[&str] = &[
     "pem", "key", "p12", "pfx", "pkcs12", "p8", "jks", "keystore", "keytab", "kdb", "kdbx", "psafe3", "agilekeychain", "opvault", "1pif",
-    "1pux", "keychain", "keychain-db", "keyring", "kwallet", "ppk", "bek", "tpm", "fve", "tfstate", "tfvars", "ovpn", "tblk",
+    "1pux", "keychain", "keychain-db", "keyring", "kwallet", "ppk", "bek", "tpm", "fve", "tfstate", "ovpn", "tblk",
     "nmconnection", "gpg", "pgp", "age", "agekey", "kubeconfig", "publishsettings", "cscfg", "rdp", "htpasswd", "credentials", "secret",
 ];
 
 /// What settings are written in. A program with such a name, `secrets.rs`, is no secret.
 const SETTINGS: &[&str] =
-    &["json", "toml", "yml", "yaml", "ini", "properties", "xml", "txt", "cfg", "conf", "env", "csv", "auto", "php"];
+    &["json", "toml", "yml", "yaml", "ini", "properties", "xml", "cfg", "conf"];
 
 /// Words in the name of a file that is meant to be shared.
 const SHARED: &[&str] = &["example", "sample", "template", "dist", "defaults", "default", "schema", "tmpl", "tpl"];
@@ -81,28 +82,30 @@ const SHARED: &[&str] = &["example", "sample", "template", "dist", "defaults", "
 /// Returns `true` if the file at a path is known to hold secrets, by its name and its directories.
 pub(super) fn is_secret(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
-    let (directories, name) = path.rsplit_once('/').map_or(("", &*path), |(directories, name)| (directories, name));
-    // Also of the tree itself, if the tree is such a directory's parent.
-    let directories = format!("/{directories}/");
-    if DIRECTORIES.iter().any(|directory| directories.contains(&format!("/{directory}/"))) {
+    let is_whole = |at: usize, part: &str, ends: bool| {
+        let (before, after) = (&path[..at], &path[at + part.len()..]);
+        (before.is_empty() || before.ends_with('/')) && (if ends { after.is_empty() } else { after.starts_with('/') })
+    };
+    let within = |directory: &&str| path.match_indices(**directory).any(|(at, _)| is_whole(at, directory, false));
+    let at_place = |place: &&str| path.ends_with(**place) && is_whole(path.len() - place.len(), place, true);
+    // Some programs keep a file where others keep a directory.
+    let files = DIRECTORIES.iter().filter(|directory| directory.contains('/'));
+    if DIRECTORIES.iter().any(|directory| within(&directory)) || PLACES.iter().chain(files).any(|place| at_place(&place)) {
         return true;
     }
-    let whole = format!("/{path}");
-    if PLACES.iter().chain(DIRECTORIES).any(|place| place.contains('/') && whole.ends_with(&format!("/{place}"))) {
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    if KEYS.contains(&extension) {
         return true;
     }
-    let mut words = name.split(['.', '-', '_']);
-    if words.any(|word| SHARED.contains(&word)) {
+    if name.split(['.', '-', '_']).any(|word| SHARED.contains(&word)) {
         return false;
     }
-    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     NAMES.contains(&name)
-        || EXTENSIONS.contains(&extension)
-        || extension == "env"
+        || ["env", "tfvars"].contains(&extension)
         || [".env.", ".env-", ".env_"].iter().any(|start| name.starts_with(start))
         || name.contains(".tfstate.")
         || name.ends_with(".tfvars.json")
-        || stem.is_empty() && ["secrets", "credentials"].contains(&extension)
         || ["_rsa", "_dsa", "_ecdsa", "_ed25519"].iter().any(|end| name.ends_with(end))
         || name.starts_with("ssh_host_") && name.ends_with("_key")
         || name.ends_with("-openrc.sh")
@@ -128,8 +131,8 @@ fn is_account(stem: &str) -> bool {
 /// `secrets.yml`, `app-secrets.json`, `secrets.prod.yaml`, `secret.yaml`.
 fn is_of_secrets(stem: &str) -> bool {
     let mut words = stem.split(['.', '-', '_']);
-    let last = words.clone().next_back().unwrap_or_default();
-    words.next().is_some_and(|first| ["secrets", "secret"].contains(&first)) || last == "secrets"
+    let last = words.clone().next_back();
+    stem == "secret" || words.next() == Some("secrets") || last == Some("secrets")
 }
 
 /// Returns `true` if the text of settings is a Kubernetes secret with values in it. A template has none.
@@ -167,7 +170,7 @@ mod tests {
             ".env.example", ".env.local.sample", "example.env", "src/key.rs", "src/secrets.rs", "docs/id_rsa.md", "src/env.py",
             ".docker/nginx.conf", ".docker/Dockerfile", "config.json", "gradle.properties", "settings.xml", "secrets.example.yaml",
             "wp-config-sample.php", "terraform.tfvars.example", "hosts.yml", "config", "docs/secrets.md", "src/token.rs", "wgpu.conf",
-            "credentials.md", "secretary.json", ".config/nvim/init.lua", "example.tfvars",
+            "credentials.md", "secretary.json", "secret-santa.yaml", "locales/en/auth.json", "tokens.json", ".config/nvim/init.lua", "example.tfvars",
         ] {
             assert!(!is_secret(path), "{path}");
         }

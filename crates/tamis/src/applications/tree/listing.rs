@@ -4,14 +4,14 @@ use super::Tree;
 use crate::Error;
 use crate::collections::SKIPPED;
 use crate::file::foreign::Directory;
-use crate::index::is_file;
+use crate::index::{is_file, limits};
 use crate::languages;
 use crate::search::SearchRequest;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use tamis_store::{DocumentState, PathGlobs};
-use tamis_text::{Language, Relation, composed};
+use tamis_text::{Language, Limits, Relation, composed, most_bytes};
 
 /// The files to look at. The default is all files of one's own namespace, or of all where none is one's own.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +140,7 @@ fn is_of(languages: &[String], language: Option<&str>) -> bool {
 /// The roots of the namespaces, held open.
 pub(super) struct Roots {
     directories: BTreeMap<String, io::Result<Directory>>,
-    longest: u64,
+    limits: Limits,
 }
 
 impl Roots {
@@ -148,7 +148,7 @@ impl Roots {
         let sources = tree.index.sources();
         let open = |root: &Path| Directory::open(root);
         let directories = sources.iter().map(|source| (source.namespace.clone(), open(&source.root))).collect();
-        Roots { directories, longest: tree.index.config.index.max_file_bytes }
+        Roots { directories, limits: limits(&tree.index.config.index) }
     }
 
     /// Reads a file of the tree, never through a link.
@@ -157,7 +157,7 @@ impl Roots {
     /// The file is missing, no longer a regular file, too large, or unreadable.
     pub fn read(&self, document: &DocumentState) -> io::Result<Vec<u8>> {
         match self.directories.get(&document.namespace) {
-            Some(Ok(directory)) => directory.read(Path::new(&document.path), self.longest),
+            Some(Ok(directory)) => directory.read(Path::new(&document.path), most_bytes(&document.path, &self.limits)),
             Some(Err(error)) => Err(io::Error::new(error.kind(), error.to_string())),
             None => Err(io::ErrorKind::NotFound.into()),
         }
