@@ -4,8 +4,8 @@
 //! the query says. A capitalized word such as `Router` is one if it stands alone, or where the query says that it is (the `Router`
 //! type, where is `Router` defined). A common word in lower case never is: "where is the index opened" asks for no function `index`.
 
-use crate::hyphenated;
 use crate::definition::{has_inner_capital, is_minor, same_letters};
+use crate::hyphenated;
 use crate::path_names::GENERIC;
 
 /// Most names of one query.
@@ -269,7 +269,8 @@ mod tests {
         for query in [
             "open", "index", "where is the index opened", "Open the file", "how are paths handled on Windows",
             "the HTTP request", "src/lib.rs and https://example.org/a_b", "--max_size=3", "_emphasis_ on words",
-            "version 1.2.3", "a well-known list", "--dry-run", "GitHub-hosted runners", "and/or", "it ends. Then the next", "",
+            "version 1.2.3", "a well-known list", "--dry-run", "GitHub-hosted runners", "and/or",
+            "it ends. Then the next", "",
         ] {
             assert!(names(query).is_empty(), "{query}: {:?}", names(query));
         }

@@ -181,7 +181,8 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_identifier(part: &str) -> bool {
-    crate::hyphenated::is_spelled(part) || part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
+    crate::hyphenated::is_spelled(part)
+        || part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
 }
 
 /// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.

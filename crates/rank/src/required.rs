@@ -137,7 +137,9 @@ impl RequiredTerm {
     pub fn is_in(&self, texts: &[&str]) -> bool {
         let any = |holds: &dyn Fn(&str) -> bool| texts.iter().any(|text| holds(text));
         match self.kind {
-            RequiredKind::Identifier | RequiredKind::Hyphenated => self.parts.iter().all(|part| any(&|text| holds_identifier(text, part))),
+            RequiredKind::Identifier | RequiredKind::Hyphenated => {
+                self.parts.iter().all(|part| any(&|text| holds_identifier(text, part)))
+            }
             RequiredKind::Phrase => any(&|text| holds_phrase(text, &self.parts)),
             RequiredKind::Number => self.parts.iter().all(|number| any(&|text| holds_number(text, number))),
         }
@@ -233,8 +235,8 @@ fn hyphenated(query: &str) -> Option<RequiredTerm> {
     let name = query.trim_matches(is_mark);
     let names = || name.split(SEPARATORS).filter(|part| !part.is_empty());
     let is_word = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let is_name = names().any(hyphenated::is_hyphenated)
-        && names().all(|part| hyphenated::is_hyphenated(part) || is_word(part));
+    let is_name =
+        names().any(hyphenated::is_hyphenated) && names().all(|part| hyphenated::is_hyphenated(part) || is_word(part));
     is_name.then(|| RequiredTerm {
         kind: RequiredKind::Hyphenated,
         text: name.to_owned(),

@@ -74,9 +74,11 @@ impl Document {
     #[must_use]
     pub fn into_plain(mut self) -> Document {
         let change = |text: &mut String| {
-            if let Cow::Owned(changed) = plain(text) {
-                *text = changed;
-            }
+            let changed = match plain(text) {
+                Cow::Owned(changed) => changed,
+                Cow::Borrowed(_) => return,
+            };
+            *text = changed;
         };
         self.title.iter_mut().for_each(change);
         for passage in &mut self.passages {
@@ -256,7 +258,9 @@ pub enum ParseFailure {
 impl fmt::Display for Note {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Part { read, lines } => write!(formatter, "too large to read as a whole: {read} of {lines} lines were read"),
+            Self::Part { read, lines } => {
+                write!(formatter, "too large to read as a whole: {read} of {lines} lines were read")
+            }
             Self::Decoded { encoding } => write!(formatter, "not UTF-8, read as {encoding}"),
             Self::LossyDecoding { replaced } => {
                 write!(formatter, "{replaced} unreadable byte sequences were replaced")

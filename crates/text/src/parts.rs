@@ -25,7 +25,8 @@ const MOST_OF_DEFINITION: usize = 200;
 pub(crate) const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
 
 /// Words with which a line of a log reports a fault.
-const FAULTS: &[&str] = &["error", "fatal", "panic", "exception", "traceback", "critical", "warn", "fail", "denied", "segfault"];
+const FAULTS: &[&str] =
+    &["error", "fatal", "panic", "exception", "traceback", "critical", "warn", "fail", "denied", "segfault"];
 
 /// Words with which a statement of SQL defines something.
 const DEFINES: &[&str] = &["create ", "alter ", "comment on ", "grant ", "drop "];
@@ -145,7 +146,11 @@ mod tests {
         let rows: String = (0..40_000).map(|at| format!("INSERT INTO gates VALUES ({at}, 'closed', 12);\n")).collect();
         let text = format!("CREATE TABLE gates (\n  id INT\n);\n{rows}CREATE TABLE keepers (\n  name TEXT\n);\n{rows}");
         let passages = texts("dump.sql", &text);
-        assert!(passages.iter().any(|(line, text)| *line > 40_000 && text.contains("keepers") && text.contains("name TEXT")));
+        assert!(
+            passages
+                .iter()
+                .any(|(line, text)| *line > 40_000 && text.contains("keepers") && text.contains("name TEXT"))
+        );
         let table: String = (0..9_000).map(|at| format!("{at},closed,12\n")).collect();
         let passages = texts("gates.csv", &format!("gate,state,height\n{table}"));
         assert!(passages.iter().any(|(_, text)| text.contains("gate,state")));
@@ -156,6 +161,8 @@ mod tests {
         let text: String = (0..40_000).map(|at| format!("## Part {at}\n\nThe keeper of gate {at}.\n\n")).collect();
         assert!(text.len() > 1 << 20 && text.len() < WHOLE_PROSE);
         let document = read("big.md", text.as_bytes(), &Options::default());
-        assert!(document.notes.is_empty() && document.passages.last().is_some_and(|last| last.text.contains("gate 39999")));
+        assert!(
+            document.notes.is_empty() && document.passages.last().is_some_and(|last| last.text.contains("gate 39999"))
+        );
     }
 }

@@ -19,9 +19,8 @@ pub fn words_behind(typed: &[OsString]) -> Option<Vec<OsString>> {
     let end = typed.iter().position(|argument| argument == END).unwrap_or(typed.len());
     let (before, behind) = typed.split_at(end);
     let is_value = |at: usize| before[at - 1] == "-e" || before[at - 1] == "--query";
-    let is_moved = |at: usize, argument: &OsString| {
-        at > command && !is_value(at) && is_words(&argument.to_string_lossy())
-    };
+    let is_moved =
+        |at: usize, argument: &OsString| at > command && !is_value(at) && is_words(&argument.to_string_lossy());
     let (words, others): (Vec<_>, Vec<_>) =
         before.iter().enumerate().partition(|(at, argument)| is_moved(*at, argument));
     let end = OsString::from(END);

@@ -8,13 +8,7 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Start in DIR to look for the root of the index
-    #[arg(
-        short = 'C',
-        long,
-        value_name = "DIR",
-        global = true,
-        hide_short_help = true
-    )]
+    #[arg(short = 'C', long, value_name = "DIR", global = true, hide_short_help = true)]
     pub directory: Option<PathBuf>,
     /// Keep the index in DIR [default: .tamis in the root; environment: TAMIS_INDEX]
     #[arg(long, value_name = "DIR", global = true, hide_short_help = true)]

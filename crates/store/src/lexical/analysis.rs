@@ -263,7 +263,9 @@ mod tests {
 
     #[test]
     fn what_a_query_looks_for_is_what_either_form_holds() {
-        for text in ["Indexes rebuilt", "Get-ChildItems --dry-run", "parseConfigs(utf8)", "全文 naïve", "x86_64 HTTPServers"] {
+        for text in
+            ["Indexes rebuilt", "Get-ChildItems --dry-run", "parseConfigs(utf8)", "全文 naïve", "x86_64 HTTPServers"]
+        {
             let words = query_words(text, 100);
             let stem = |word: &'_ QueryWord| word.stem.clone().unwrap_or_else(|| word.word.clone());
             let code = words.iter().map(|word| if word.compound { word.word.clone() } else { stem(word) });

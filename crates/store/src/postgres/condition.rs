@@ -91,7 +91,8 @@ impl Condition {
         if !filter.authors.is_empty() {
             statement.push(" AND p.author_folded = ANY(").texts(&self.authors).push(")");
         }
-        let bounds = [(" >= ", &filter.since_ns, &filter.since_day_ns), (" < ", &filter.until_ns, &filter.until_day_ns)];
+        let bounds =
+            [(" >= ", &filter.since_ns, &filter.since_day_ns), (" < ", &filter.until_ns, &filter.until_day_ns)];
         for (compared, moment, day) in bounds {
             let Some(moment) = moment else { continue };
             let Some(day) = day else {

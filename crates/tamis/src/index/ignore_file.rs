@@ -46,8 +46,9 @@ impl IgnoreFile {
     /// counts separately.
     pub fn verdict(&self, path: &Path, is_directory: bool) -> Option<bool> {
         let under = path.strip_prefix(&self.directory).ok()?.as_os_str().as_encoded_bytes();
-        let windows = cfg!(windows).then(|| under.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect());
-        let under: &[u8] = windows.as_deref().map_or(under, |under: &Vec<u8>| under);
+        let slashes = |&byte: &u8| if byte == b'\\' { b'/' } else { byte };
+        let windows: Option<Vec<u8>> = cfg!(windows).then(|| under.iter().map(slashes).collect());
+        let under = windows.as_deref().unwrap_or(under);
         let last = self.patterns.iter().rfind(|pattern| pattern.matches(under, is_directory))?;
         Some(!last.negated)
     }
@@ -153,15 +154,19 @@ mod tests {
     }
 
     const NAMES: [&str; 22] = [
-        "a", "b", "ab", "a.log", "b.log", "a-b", "a]b", "a b", "{a,b}", "A", "1", "a1", "[a]", "a\tb", "log\t", "x!y", "#a",
-        "ü", "-", "^", "a,b", "!a",
+        "a", "b", "ab", "a.log", "b.log", "a-b", "a]b", "a b", "{a,b}", "A", "1", "a1", "[a]", "a\tb", "log\t", "x!y",
+        "#a", "ü", "-", "^", "a,b", "!a",
     ];
 
     /// What Git ignores of some paths, or `None` without Git.
     fn ignored_by_git(root: &Path, paths: &[String]) -> Option<Vec<String>> {
         let git = |arguments: &[&str]| {
             let mut command = Command::new("git");
-            command.arg("-C").arg(root).args(["-c", "core.ignorecase=false", "-c", "core.excludesFile="]).args(arguments);
+            command
+                .arg("-C")
+                .arg(root)
+                .args(["-c", "core.ignorecase=false", "-c", "core.excludesFile="])
+                .args(arguments);
             command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()
         };
@@ -216,8 +221,8 @@ mod tests {
     fn line() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "a", "b", "ab", "log", ".log", "*", "**", "?", "/", "/", "[ab]", "[a-z]", "[!a]", "[^a]", "[[:alpha:]]",
-            "[[:digit:]]", "[a\\]b]", "[a\\-z]", "[]-]", "[a", "[[:x:]]", "{a,b}", "\\*", "\\ ", " ", "\t", "!", "#", "-", "\\",
-            "[[a]", "[--a]", "ü", "**/", "/**",
+            "[[:digit:]]", "[a\\]b]", "[a\\-z]", "[]-]", "[a", "[[:x:]]", "{a,b}", "\\*", "\\ ", " ", "\t", "!", "#",
+            "-", "\\", "[[a]", "[--a]", "ü", "**/", "/**",
         ]);
         let ends = prop::sample::select(vec!["", "", "", "/", " ", "\t", "\r"]);
         (prop::collection::vec(piece, 1..6), prop::bool::weighted(0.15), ends)

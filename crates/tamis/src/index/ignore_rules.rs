@@ -4,8 +4,8 @@
 //! these files are read defensively. The order is that of ripgrep: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`,
 //! then the user's own; in each the nearest file with a matching rule. Files above the tree count too.
 
-use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use super::ignore_file::IgnoreFile;
+use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
 use ignore::Match;
 use ignore::gitignore::gitconfig_excludes_path;

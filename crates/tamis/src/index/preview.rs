@@ -99,13 +99,18 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let root = directory.path().to_owned();
         for (path, text) in [
-            ("a.md", "# A\n"), ("sub/b.rs", "fn b() {}\n"), (".env", "A=fakevalue0000\n"), ("c.log", "x\n"), (".gitignore", "*.log\n"),
+            ("a.md", "# A\n"),
+            ("sub/b.rs", "fn b() {}\n"),
+            (".env", "A=fakevalue0000\n"),
+            ("c.log", "x\n"),
+            (".gitignore", "*.log\n"),
         ] {
             fs::create_dir_all(root.join(path).parent().expect("a parent")).expect("made");
             fs::write(root.join(path), text).expect("written");
         }
         fs::write(root.join("large.rs"), "// x\n".repeat(300_000)).expect("written");
-        let preview = Preview::of(std::slice::from_ref(&root), &root.join(".tamis"), &Config::default()).expect("listed");
+        let preview =
+            Preview::of(std::slice::from_ref(&root), &root.join(".tamis"), &Config::default()).expect("listed");
         assert_eq!((preview.files, preview.bytes), (3, 4 + 10 + 6), "{preview:?}");
         assert_eq!(preview.left_out.keys().collect::<Vec<_>>(), [".env", "large.rs"]);
         assert_eq!(preview.skipped.values().sum::<u64>(), 2);

@@ -90,11 +90,7 @@ pub(super) fn is_by_size(skip: Skip) -> bool {
 
 /// The largest files that are read.
 pub(crate) fn limits(config: &IndexConfig) -> Limits {
-    Limits {
-        max_bytes: config.max_file_bytes,
-        max_document_bytes: config.max_document_bytes,
-        ..Limits::default()
-    }
+    Limits { max_bytes: config.max_file_bytes, max_document_bytes: config.max_document_bytes, ..Limits::default() }
 }
 
 /// Directories of version control and of Tamis itself, and the settings and deleted notes of Obsidian.

@@ -179,7 +179,8 @@ impl MetadataFilter {
 /// Returns the day of a moment in a time zone, as midnight in UTC, and the first day that begins no earlier than the moment.
 fn day_of(moment: Timestamp, zone: &TimeZone) -> (i64, i64) {
     let local = zone.to_datetime(moment);
-    let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map_or(i64::MAX, |midnight| nanoseconds(midnight.timestamp()));
+    let midnight =
+        |date: Date| date.to_zoned(TimeZone::UTC).map_or(i64::MAX, |midnight| nanoseconds(midnight.timestamp()));
     let next = if local.time() == Time::midnight() { Ok(local.date()) } else { local.date().tomorrow() };
     (midnight(local.date()), next.map_or(i64::MAX, midnight))
 }

@@ -63,7 +63,9 @@ pub(super) struct Question {
 impl Question {
     /// Returns `true` if the query asks for names and says nothing else.
     pub fn is_name(&self) -> bool {
-        !self.memory && (self.asked.are_alone() || !self.text.contains(char::is_whitespace)) && !self.required.is_empty()
+        !self.memory
+            && (self.asked.are_alone() || !self.text.contains(char::is_whitespace))
+            && !self.required.is_empty()
     }
 }
 

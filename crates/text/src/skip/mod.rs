@@ -6,8 +6,8 @@ mod secret;
 
 pub use content::skip_by_content;
 pub(crate) use content::{is_generated, is_minified};
-pub use path::{most_bytes, skip_by_path};
 pub(crate) use path::{is_generated_name, is_minified_name};
+pub use path::{most_bytes, skip_by_path};
 
 use crate::names::named;
 

@@ -313,7 +313,9 @@ fn compared<'b>(bytes: &'b [u8], request: &GrepRequest) -> Cow<'b, [u8]> {
 fn asks_for_characters(pattern: &str) -> bool {
     let is_mark = |character| matches!(character, '\u{300}'..='\u{36f}');
     let is_alone = pattern.chars().zip(pattern.chars().skip(1)).any(|(a, b)| !a.is_alphabetic() && is_mark(b));
-    pattern.contains(tamis_text::is_invisible) || is_alone || ["\\x", "\\u", "\\p"].iter().any(|escape| pattern.contains(escape))
+    pattern.contains(tamis_text::is_invisible)
+        || is_alone
+        || ["\\x", "\\u", "\\p"].iter().any(|escape| pattern.contains(escape))
 }
 
 /// A searcher has buffers that take longer to make than most files to search.
