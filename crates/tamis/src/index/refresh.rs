@@ -285,12 +285,12 @@ fn splitter_settings(index: &Index, source: &Source) -> String {
     let mut skip = config.skip.clone();
     skip.sort();
     let collection = source.collection.map_or("", FileCollection::as_str);
-    let IndexConfig { notes, wiki, max_document_bytes, .. } = config;
+    let IndexConfig { notes, wiki, max_file_bytes, max_document_bytes, .. } = config;
     let tokens = Options::default().max_tokens;
     let NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap, .. } = NoteOptions::default();
     format!(
         "version={SPLITTER} tokens={tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
-         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap} documents={max_document_bytes}",
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap} files={max_file_bytes} documents={max_document_bytes}",
         skip.join(",")
     )
 }
