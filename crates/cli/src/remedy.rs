@@ -11,6 +11,9 @@ pub fn of(error: &anyhow::Error) -> Option<&'static str> {
         Error::Argument { name: "origin", .. } => "--origin NAME or --namespace NAME",
         Error::Argument { name: "query id", .. } => "`tamis feedback --list` shows them",
         Error::Guarantee { .. } => "`tamis feedback`, or `tamis feedback --import` for judged queries",
+        Error::LargeTree { .. } => {
+            "`tamis index --dry-run` says what would be read, and `tamis index --any-size` reads it"
+        }
         Error::NotEmbedded { .. } => "`tamis index --wait` waits for it",
         _ => return None,
     })

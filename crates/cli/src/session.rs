@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use anyhow::{Result, bail};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location};
@@ -21,6 +22,8 @@ pub struct Session {
     pub origins: Origins,
     /// The user's configuration directory, if there is a home.
     pub user_directory: Option<PathBuf>,
+    /// True if a flag names the directory to start in.
+    is_named: bool,
 }
 
 /// A flag that sets a configuration key: the key, its text, the flag's name.
@@ -39,7 +42,7 @@ impl Session {
     pub fn start(global: &Global, flags: Vec<FlagSetting>) -> Result<Self> {
         let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         let index = global.index.clone().or_else(variable);
-        let location = Location::discover(&global.directory, index.as_deref())?;
+        let location = Location::discover(global.start(), index.as_deref())?;
         Ok(Self::at(location, global, flags))
     }
 
@@ -56,7 +59,7 @@ impl Session {
             directories,
             flags,
         };
-        Session { location, origins, user_directory }
+        Session { location, origins, user_directory, is_named: global.directory.is_some() }
     }
 
     /// The validated configuration.
@@ -70,8 +73,29 @@ impl Session {
     /// Opens the index, or makes one.
     ///
     /// # Errors
-    /// The index cannot be made or read.
+    /// The index cannot be made or read; or a whole home directory would be indexed without having been named.
     pub fn open(self, config: Config) -> Result<Index> {
+        if !self.has_index(&config) && self.location.holds_home() {
+            let root = self.location.root.display();
+            if !self.is_named {
+                bail!(
+                    "{root}: all of your files would be indexed; go to a project first, or name its directory: `tamis --directory DIR`"
+                );
+            }
+            // Without a reader the remark is lost.
+            let _ = writeln!(
+                std::io::stderr(),
+                "tamis: {root} holds your home directory, and all of it is indexed; `tamis index --dry-run` says what that is"
+            );
+        }
+        self.open_anywhere(config)
+    }
+
+    /// Opens the index, or makes one, which does not hold the files around it.
+    ///
+    /// # Errors
+    /// The index cannot be made or read.
+    pub fn open_anywhere(self, config: Config) -> Result<Index> {
         Ok(Index::at(self.location, config)?)
     }
 
@@ -88,6 +112,6 @@ impl Session {
         if !self.has_index(&config) {
             bail!("{}: no index here yet; run `tamis index` to make one", self.location.directory.display());
         }
-        self.open(config)
+        self.open_anywhere(config)
     }
 }

@@ -5,6 +5,7 @@
 //! type, where is `Router` defined). A common word in lower case never is: "where is the index opened" asks for no function `index`.
 
 use crate::definition::{has_inner_capital, is_minor, same_letters};
+use crate::hyphenated;
 use crate::path_names::GENERIC;
 
 /// Most names of one query.
@@ -177,10 +178,10 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
     let ticked = term[..start].ends_with('`');
     let rest = &term[start..];
     // The rest of a call, a type or an index is not part of the name.
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$:.#".contains(c))).unwrap_or(rest.len());
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$:.#-".contains(c))).unwrap_or(rest.len());
     let called = rest[end..].starts_with('(') && (rest[end..].starts_with("()") || !rest[end..].contains(')'));
     let called = called || rest[end..].starts_with("::<") || rest[end..].starts_with("!(");
-    let name = rest[..end].trim_end_matches([':', '.', '#']);
+    let name = rest[..end].trim_end_matches([':', '.', '#', '-']);
     let ticked = ticked && rest[end..].contains('`');
     // Of an address, a path, an option or an assignment nothing is a name.
     if term[..start].contains(['/', '-', '@', '=']) || rest[end..].contains(['/', '=', '@']) {
@@ -193,10 +194,12 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
     }
     let holders: Vec<String> =
         outer.iter().filter(|part| !RELATIVE.contains(part)).map(|&part| part.to_owned()).collect();
+    // English has hyphens too, so they make a name only where something else does.
+    let hyphenated = last.contains('-');
     let capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
-    let spelled = is_spelled(last);
+    let spelled = if hyphenated { hyphenated::is_spelled(last) } else { is_spelled(last) };
     let qualified = !outer.is_empty();
-    let titled = said && capital(last) && last.chars().count() > 1;
+    let titled = said && (hyphenated || capital(last) && last.chars().count() > 1);
     if !(spelled || qualified || called || ticked || titled) {
         return None;
     }
@@ -204,8 +207,11 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
     Some(AskedName { name: (*last).to_owned(), holders, own, spelled })
 }
 
-/// Returns `true` for letters, digits and underscores with a letter at the beginning.
+/// Returns `true` for letters, digits and underscores with a letter at the beginning, and for several such words with hyphens.
 fn is_word(part: &str) -> bool {
+    if part.contains('-') {
+        return hyphenated::is_hyphenated(part);
+    }
     part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
         && part.chars().find(|c| *c != '_' && *c != '$').is_some_and(char::is_alphabetic)
 }
@@ -248,6 +254,11 @@ mod tests {
             ("_private", "_private"),
             ("Vec<T>", "Vec"),
             ("self.flush_all", "flush_all"),
+            ("Close-InnerGate", "Close-InnerGate"),
+            ("what does Close-InnerGate return", "Close-InnerGate"),
+            ("valve-open", "valve-open"),
+            ("where is `valve-open` called", "valve-open"),
+            ("where is valve-open defined", "valve-open"),
         ] {
             assert_eq!(names(query), [name], "{query}");
         }
@@ -258,7 +269,8 @@ mod tests {
         for query in [
             "open", "index", "where is the index opened", "Open the file", "how are paths handled on Windows",
             "the HTTP request", "src/lib.rs and https://example.org/a_b", "--max_size=3", "_emphasis_ on words",
-            "version 1.2.3", "and/or", "it ends. Then the next", "",
+            "version 1.2.3", "a well-known list", "--dry-run", "GitHub-hosted runners", "and/or",
+            "it ends. Then the next", "",
         ] {
             assert!(names(query).is_empty(), "{query}: {:?}", names(query));
         }

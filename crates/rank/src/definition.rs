@@ -58,7 +58,7 @@ pub struct QueryNames {
 impl QueryNames {
     /// Reads a query. O(its length).
     ///
-    /// A term is an identifier if it is spelled as one: `parse_config`, `parseConfig`, `Config.parse`, `parse()`.
+    /// A term is an identifier if it is spelled as one: `parse_config`, `parseConfig`, `Config.parse`, `parse()`, `Get-ChildItem`.
     pub fn of(query: &str) -> Self {
         let mut names = QueryNames::default();
         for term in query.split_whitespace().map(trimmed) {
@@ -181,7 +181,8 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_identifier(part: &str) -> bool {
-    part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
+    crate::hyphenated::is_spelled(part)
+        || part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
 }
 
 /// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.

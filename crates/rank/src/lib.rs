@@ -47,6 +47,7 @@ mod empty_comment;
 mod entries;
 mod exact;
 mod fusion;
+mod hyphenated;
 mod lean;
 mod literal;
 mod near_copies;

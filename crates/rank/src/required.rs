@@ -3,6 +3,8 @@
 //! A passage can answer a question in other words. But nothing replaces `retry_limit`, `"connection reset"` or `8446`: where no
 //! passage holds them, the rest of the query matches by chance.
 
+use crate::hyphenated;
+
 /// Most terms of one query. A pasted log has hundreds, and the first ones say as much.
 const MOST_TERMS: usize = 16;
 
@@ -27,10 +29,14 @@ const SEPARATORS: [char; 4] = [':', '.', '#', '/'];
 /// The kinds of term that an answer must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredKind {
-    /// A name that is spelled as one: `parse_config`, `parseConfig`, `Config::parse`, `parse()`, `sha256`, `utf-8`.
+    /// A name that is spelled as one: `parse_config`, `parseConfig`, `Config::parse`, `parse()`, `sha256`, `utf-8`,
+    /// `Get-ChildItem`, `--dry-run`.
     Identifier,
+    /// Words joined by hyphens that are the whole query: `font-size`. English has such words too, so they are required only where
+    /// some passage holds them ([`RequiredTerms::retain_held`]).
+    Hyphenated,
     /// Words between quotation marks, in this order. They can be a title, a term or irony as well as a text to find, so
-    /// they are required only where some passage holds them ([`RequiredTerms::retain_phrases`]).
+    /// they are required only where some passage holds them ([`RequiredTerms::retain_held`]).
     Phrase,
     /// A number with three digits or more, or with a point: `8446`, `3.2.1`.
     Number,
@@ -74,6 +80,9 @@ impl RequiredTerms {
                 Segment::Plain(text) => text.split_whitespace().for_each(|word| found.add(term(word))),
             }
         }
+        if found.is_empty() {
+            found.add(hyphenated(query));
+        }
         found
     }
 
@@ -100,18 +109,19 @@ impl RequiredTerms {
         Some(held as f64 / self.terms.len() as f64)
     }
 
-    /// Leaves out the phrases that no searched text holds, by `stands`. O(terms · cost of `stands`).
+    /// Leaves out the phrases and the hyphenated words that no searched text holds, by `stands`. O(terms · cost of `stands`).
     ///
     /// ```
     /// use tamis_rank::RequiredTerms;
     ///
     /// let text = "fn retry_limit() -> u32";
     /// let mut terms = RequiredTerms::of("why does retryLimit give \"too many tries\"");
-    /// terms.retain_phrases(|phrase| phrase.is_in(&[text]));
+    /// terms.retain_held(|term| term.is_in(&[text]));
     /// assert_eq!(terms.share(&[text]), Some(1.0));
     /// ```
-    pub fn retain_phrases(&mut self, stands: impl Fn(&RequiredTerm) -> bool) {
-        self.terms.retain(|term| term.kind != RequiredKind::Phrase || stands(term));
+    pub fn retain_held(&mut self, stands: impl Fn(&RequiredTerm) -> bool) {
+        let is_certain = |term: &RequiredTerm| matches!(term.kind, RequiredKind::Identifier | RequiredKind::Number);
+        self.terms.retain(|term| is_certain(term) || stands(term));
     }
 
     fn add(&mut self, term: Option<RequiredTerm>) {
@@ -127,7 +137,9 @@ impl RequiredTerm {
     pub fn is_in(&self, texts: &[&str]) -> bool {
         let any = |holds: &dyn Fn(&str) -> bool| texts.iter().any(|text| holds(text));
         match self.kind {
-            RequiredKind::Identifier => self.parts.iter().all(|part| any(&|text| holds_identifier(text, part))),
+            RequiredKind::Identifier | RequiredKind::Hyphenated => {
+                self.parts.iter().all(|part| any(&|text| holds_identifier(text, part)))
+            }
             RequiredKind::Phrase => any(&|text| holds_phrase(text, &self.parts)),
             RequiredKind::Number => self.parts.iter().all(|number| any(&|text| holds_number(text, number))),
         }
@@ -202,16 +214,34 @@ fn term(word: &str) -> Option<RequiredTerm> {
     if word.contains("://") || word.contains('@') {
         return None;
     }
+    if let Some(name) = hyphenated::option(word) {
+        let (text, parts) = (format!("--{name}"), vec![squashed(name)]);
+        return Some(RequiredTerm { kind: RequiredKind::Identifier, text, parts });
+    }
     let name = word.trim_start_matches(is_mark).trim_end_matches(is_mark);
     let called = is_qualified(name) && word.contains(&format!("{name}()"));
     let (kind, parts) = if is_number(name) {
         (RequiredKind::Number, vec![name.to_owned()])
-    } else if called || is_spelled_as_name(name) || is_designation(name) {
+    } else if called || is_spelled_as_name(name) || is_designation(name) || hyphenated::is_spelled(name) {
         (RequiredKind::Identifier, name.split(SEPARATORS).map(squashed).filter(|part| !part.is_empty()).collect())
     } else {
         return None;
     };
     (!parts.is_empty()).then(|| RequiredTerm { kind, text: name.to_owned(), parts })
+}
+
+/// A query that is nothing but words joined by hyphens, with or without marks around them: `font-size`, `valve-open?`.
+fn hyphenated(query: &str) -> Option<RequiredTerm> {
+    let name = query.trim_matches(is_mark);
+    let names = || name.split(SEPARATORS).filter(|part| !part.is_empty());
+    let is_word = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_name =
+        names().any(hyphenated::is_hyphenated) && names().all(|part| hyphenated::is_hyphenated(part) || is_word(part));
+    is_name.then(|| RequiredTerm {
+        kind: RequiredKind::Hyphenated,
+        text: name.to_owned(),
+        parts: names().map(squashed).collect(),
+    })
 }
 
 fn is_mark(character: char) -> bool {
@@ -321,7 +351,7 @@ mod tests {
 
     #[test]
     fn names_quotations_and_numbers_are_required_and_words_are_not() {
-        let cases: [(&str, &[&str]); 22] = [
+        let cases: [(&str, &[&str]); 28] = [
             ("where is parse_config called", &["parse_config"]),
             ("parseConfig", &["parseConfig"]),
             ("what does Config::parse return?", &["Config::parse"]),
@@ -333,6 +363,12 @@ mod tests {
             ("“no such file” or 'broken pipe'", &["no such file", "broken pipe"]),
             ("what is a `walker`", &["walker"]),
             ("`--retry-limit` of 10", &["--retry-limit"]),
+            ("Get-ChildItem -Recurse", &["Get-ChildItem"]),
+            ("what does --dry-run=yes print", &["--dry-run"]),
+            ("font-size", &["font-size"]),
+            ("gate.core/valve-open?", &["gate.core/valve-open"]),
+            ("a well-known, up-to-date list", &[]),
+            ("GitHub-hosted runners", &[]),
             ("it's the dogs' bed, isn't it", &[]),
             ("sourdough bread", &[]),
             ("how many of the 10 items take 30ms or 5GB", &[]),
@@ -356,6 +392,8 @@ mod tests {
         {
             assert_eq!(share("retryLimit", text), Some(1.0), "{text}");
         }
+        assert_eq!(share("font-size", "style.fontSize = 3"), Some(1.0));
+        assert_eq!(share("Close-InnerGate", "Close-InnerGateValve; Close InnerGate"), Some(0.0));
         for text in ["retryLimits", "max_retry_limit", "the limit of a retry", "retry limit", ""] {
             assert_eq!(share("retryLimit", text), Some(0.0), "{text}");
         }
@@ -379,11 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn only_phrases_need_not_stand_anywhere() {
+    fn only_phrases_and_hyphenated_words_need_not_stand_anywhere() {
         let mut terms = RequiredTerms::of("parse_config says \"no such key\" and \"broken pipe\" for 8446");
-        terms.retain_phrases(|phrase| phrase.is_in(&["error: broken pipe"]));
+        terms.retain_held(|phrase| phrase.is_in(&["error: broken pipe"]));
         let texts: Vec<&str> = terms.iter().map(|term| term.text.as_str()).collect();
         assert_eq!(texts, ["parse_config", "broken pipe", "8446"]);
+        let mut english = RequiredTerms::of("well-known");
+        english.retain_held(|term| term.is_in(&["it is known well"]));
+        assert!(english.is_empty());
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Filters restrict the passages of a query, inside both legs.
 
+use std::borrow::Cow;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Result, StoreError};
 use crate::record::{DocumentId, PassageId};
@@ -47,7 +50,15 @@ pub struct Filter {
     pub since_ns: Option<i64>,
     /// The date before which passages pass, in nanoseconds since 1970.
     pub until_ns: Option<i64>,
+    /// Bounds for dates without a time, which are stored as midnight in UTC, where they differ from those above: a day is one where the
+    /// asker is.
+    pub since_day_ns: Option<i64>,
+    /// The same at the end.
+    pub until_day_ns: Option<i64>,
 }
+
+/// The nanoseconds of a day. A date that is a multiple of it has no time.
+pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 
 /// A condition on an attribute of documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -115,6 +126,11 @@ pub(crate) fn folded(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
 
+/// A path with composed letters (NFC). Names of files from a Mac are often decomposed, and look the same.
+fn composed(path: &str) -> Cow<'_, str> {
+    if path.is_ascii() { Cow::Borrowed(path) } else { Cow::Owned(path.nfc().collect()) }
+}
+
 /// The globs of [`Filter::path_globs`], compiled.
 ///
 /// ```
@@ -142,6 +158,7 @@ impl PathGlobs {
 
     /// Returns `true` if a path passes.
     pub fn matches(&self, path: &str) -> bool {
+        let path = &*composed(path);
         self.include.as_ref().is_none_or(|globs| globs.is_match(path))
             && !self.exclude.as_ref().is_some_and(|globs| globs.is_match(path))
     }
@@ -155,7 +172,8 @@ fn compile(globs: &[&String]) -> Result<Option<GlobSet>> {
     for given in globs {
         let failed =
             |error: globset::Error| StoreError::Glob { glob: (*given).clone(), reason: error.kind().to_string() };
-        let glob = given.strip_prefix('!').unwrap_or(given);
+        let given_form = composed(given);
+        let glob = given_form.strip_prefix('!').unwrap_or(&given_form);
         let glob = match glob.strip_prefix('/') {
             Some(anchored) => anchored.to_owned(),
             None if glob.trim_end_matches('/').contains('/') => glob.to_owned(),
@@ -261,6 +279,8 @@ mod tests {
         assert!(!globs(&["/docs"]).matches("a/docs/install.md"));
         assert!(globs(&["/docs"]).matches("docs/install.md"));
         assert!(globs(&["*.{md,rst}", "*.txt"]).matches("readme.rst"));
+        let decomposed = "U\u{308}bersicht.md";
+        assert!(globs(&["Übersicht.md"]).matches(decomposed) && globs(&[decomposed]).matches("a/Übersicht.md"));
     }
 
     #[test]

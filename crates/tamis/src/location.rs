@@ -67,6 +67,13 @@ impl Location {
         }
     }
 
+    /// Returns `true` if the tree is the user's home directory, or holds it, as the root of a file system does. Nobody means to search
+    /// all of that.
+    pub fn holds_home(&self) -> bool {
+        let home = Bases::here().home.and_then(|home| dunce::canonicalize(home).ok());
+        self.root.parent().is_none() || home.is_some_and(|home| home.starts_with(&self.root))
+    }
+
     /// Returns `true` if an index exists here.
     pub fn has_index(&self) -> bool {
         self.directory.join("tamis.db").is_file()

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::languages::Category;
-use crate::{Kind, Role};
+use crate::{Kind, Role, plain};
 
 /// Options for dividing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,24 @@ impl Document {
             Category::Prose => "docs",
             Category::Code | Category::Data => "code",
         }
+    }
+
+    /// The document with all its text in the form that texts are compared in ([`plain`](crate::plain())).
+    #[must_use]
+    pub fn into_plain(mut self) -> Document {
+        let change = |text: &mut String| {
+            let changed = match plain(text) {
+                Cow::Owned(changed) => changed,
+                Cow::Borrowed(_) => return,
+            };
+            *text = changed;
+        };
+        self.title.iter_mut().for_each(change);
+        for passage in &mut self.passages {
+            change(&mut passage.text);
+            [&mut passage.symbol, &mut passage.heading, &mut passage.context].into_iter().flatten().for_each(change);
+        }
+        self
     }
 }
 
@@ -209,6 +227,13 @@ pub enum Note {
         /// Lines in which the parser found an error.
         lines: usize,
     },
+    /// The file is too large to read as a whole. Its beginning and its most telling lines were read.
+    Part {
+        /// Number of lines that were read.
+        read: usize,
+        /// Number of all its lines.
+        lines: usize,
+    },
     /// An invalid date in the front matter, such as the 30th of February. It was ignored.
     UnreadableDate {
         /// The key that gives it.
@@ -233,6 +258,9 @@ pub enum ParseFailure {
 impl fmt::Display for Note {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Part { read, lines } => {
+                write!(formatter, "too large to read as a whole: {read} of {lines} lines were read")
+            }
             Self::Decoded { encoding } => write!(formatter, "not UTF-8, read as {encoding}"),
             Self::LossyDecoding { replaced } => {
                 write!(formatter, "{replaced} unreadable byte sequences were replaced")

@@ -6,9 +6,11 @@ use crate::languages::{Category, Language, Parsing};
 use crate::license_header::is_license_header;
 use crate::lines::Lines;
 use crate::pack::Piece;
+use crate::parts::parts;
 use crate::role_by_content::role_of_text;
 use crate::{Kind, Role, by_lines, code, dates, prose, skip};
 use jiff::tz::TimeZone;
+use std::ops::Range;
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
@@ -28,12 +30,51 @@ use jiff::tz::TimeZone;
 /// ```
 #[must_use]
 pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
-    let (text, mut notes) = decode_words(bytes);
-    let lines = Lines::new(&text);
+    let (text, notes) = decode_words(bytes);
     let language = Language::of_text(path, &text);
+    match parts(language, &text) {
+        None => read_text(path, &text, language, notes, options),
+        Some(ranges) => read_parts(path, &text, language, notes, options, &ranges),
+    }
+}
+
+/// Reads some rows of a text as if each range of them were a text of its own, with the lines of the whole.
+fn read_parts(
+    path: &str,
+    text: &str,
+    language: Option<&'static Language>,
+    notes: Vec<Note>,
+    options: &Options,
+    ranges: &[Range<usize>],
+) -> Document {
+    let rows: Vec<&str> = text.split_inclusive('\n').collect();
+    let of = |range: &Range<usize>| read_text(path, &rows[range.clone()].concat(), language, Vec::new(), options);
+    let (first, others) = ranges.split_first().map_or((0..0, ranges), |(first, others)| (first.clone(), others));
+    let mut document = of(&first);
+    for range in others {
+        let offset = u32::try_from(range.start).unwrap_or(u32::MAX);
+        document.passages.extend(of(range).passages.into_iter().map(|passage| Passage {
+            start_line: passage.start_line.saturating_add(offset),
+            end_line: passage.end_line.saturating_add(offset),
+            ..passage
+        }));
+    }
+    document.notes = notes;
+    document.notes.push(Note::Part { read: ranges.iter().map(Range::len).sum(), lines: rows.len() });
+    document
+}
+
+fn read_text(
+    path: &str,
+    text: &str,
+    language: Option<&'static Language>,
+    mut notes: Vec<Note>,
+    options: &Options,
+) -> Document {
+    let lines = Lines::new(text);
     let category = language.map_or(Category::Data, |language| language.category);
     let name = language.map(|language| language.name);
-    let role = match role_of_text(path, name, &text) {
+    let role = match role_of_text(path, name, text) {
         Role::Main if category != Category::Prose && skip::is_generated(text.as_bytes()) => Role::Generated,
         Role::Main if category == Category::Code && skip::is_minified(text.as_bytes()) => Role::Generated,
         role => role,

@@ -18,7 +18,9 @@ pub fn words_behind(typed: &[OsString]) -> Option<Vec<OsString>> {
     let command = typed.iter().position(|argument| OF_WORDS.iter().any(|name| argument == name))?;
     let end = typed.iter().position(|argument| argument == END).unwrap_or(typed.len());
     let (before, behind) = typed.split_at(end);
-    let is_moved = |at: usize, argument: &OsString| at > command && is_words(&argument.to_string_lossy());
+    let is_value = |at: usize| before[at - 1] == "-e" || before[at - 1] == "--query";
+    let is_moved =
+        |at: usize, argument: &OsString| at > command && !is_value(at) && is_words(&argument.to_string_lossy());
     let (words, others): (Vec<_>, Vec<_>) =
         before.iter().enumerate().partition(|(at, argument)| is_moved(*at, argument));
     let end = OsString::from(END);
@@ -207,5 +209,11 @@ mod tests {
         );
         assert_eq!(behind(&["tamis", "search", "--since=last year", "x y"]), None);
         assert_eq!(behind(&["tamis", "get", "--no-index option"]), None);
+        assert_eq!(behind(&["tamis", "search", "-e", "-5 °C"]), None);
+        for query in ["-5 °C", "-5", "--no-index"] {
+            let matches = description().try_get_matches_from(["tamis", "search", "-e", query, "src"]).expect("a query");
+            let given = matches.subcommand_matches("search").and_then(|search| search.get_one::<String>("given"));
+            assert_eq!(given.map(String::as_str), Some(query));
+        }
     }
 }

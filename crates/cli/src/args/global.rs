@@ -1,23 +1,15 @@
 //! Flags that every command takes.
 
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Flags that every command takes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Start in DIR to look for the root of the index
-    #[arg(
-        short = 'C',
-        long,
-        value_name = "DIR",
-        default_value = ".",
-        hide_default_value = true,
-        global = true,
-        hide_short_help = true
-    )]
-    pub directory: PathBuf,
+    #[arg(short = 'C', long, value_name = "DIR", global = true, hide_short_help = true)]
+    pub directory: Option<PathBuf>,
     /// Keep the index in DIR [default: .tamis in the root; environment: TAMIS_INDEX]
     #[arg(long, value_name = "DIR", global = true, hide_short_help = true)]
     pub index: Option<PathBuf>,
@@ -44,6 +36,13 @@ pub struct Global {
     /// Say less: no warnings, notes or progress
     #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true)]
     pub quiet: bool,
+}
+
+impl Global {
+    /// The directory to start in.
+    pub fn start(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new("."))
+    }
 }
 
 /// The condition for using colour.

@@ -11,6 +11,7 @@ use tamis::config::FileCollection;
 Examples:
   tamis index               index what changed since the last run
   tamis index --wait        the same, and wait for the slower models too
+  tamis index --dry-run     say what would be read and left out
   tamis index --watch       keep running, and index after every change
   tamis index api web       add these repositories, each as a namespace
   tamis index ../notes --collection notes   add a directory whose prose is notes
@@ -50,6 +51,12 @@ pub struct IndexArguments {
     /// Read every file again, changed or not
     #[arg(long)]
     pub full: bool,
+    /// Say what would be read, how long that takes and what is left out, and change nothing
+    #[arg(long, conflicts_with_all = ["remove", "moved", "wait", "watch", "full"])]
+    pub dry_run: bool,
+    /// Index more than 200,000 files or 5 GB without being asked
+    #[arg(long, conflicts_with = "dry_run")]
+    pub any_size: bool,
     /// Print the report as JSON; with --watch, one line for each run
     #[arg(long)]
     pub json: bool,

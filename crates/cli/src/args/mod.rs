@@ -259,12 +259,13 @@ pub fn parse() -> Result<Arguments, clap::Error> {
 /// `tamis grep -C 3` means three lines of context, as in ripgrep, unless there is a directory called 3.
 fn with_context(mut arguments: Arguments) -> Arguments {
     if let Command::Grep(grep) = &mut arguments.command
-        && let Some(lines) = arguments.global.directory.to_str().and_then(|text| text.parse().ok())
+        && let Some(directory) = &arguments.global.directory
+        && let Some(lines) = directory.to_str().and_then(|text| text.parse().ok())
         && grep.request.context.is_none()
-        && !arguments.global.directory.exists()
+        && !directory.exists()
     {
         grep.request.context = Some(lines);
-        arguments.global.directory = ".".into();
+        arguments.global.directory = None;
     }
     arguments
 }

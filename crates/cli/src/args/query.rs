@@ -13,7 +13,14 @@ pub struct QueryArguments {
     #[arg(last = true, value_name = "WORDS", hide_short_help = true)]
     pub after_dashes: Vec<String>,
     /// Ask this; all other arguments are paths
-    #[arg(short = 'e', long = "query", value_name = "QUERY", id = "given", hide_short_help = true)]
+    #[arg(
+        short = 'e',
+        long = "query",
+        value_name = "QUERY",
+        id = "given",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
     pub given: Option<String>,
 
     /// Compare meaning with this model: auto, static, minilm, or one that a configuration file defines

@@ -20,8 +20,8 @@ pub fn run(arguments: &HookArguments, global: &Global, output: &Output) -> Resul
             out.flush()?;
             return Ok(Exit::Found);
         }
-        HookAction::Install(repository) => install(&global.directory, repository.git_dir.as_deref())?,
-        HookAction::Remove(repository) => remove(&global.directory, repository.git_dir.as_deref())?,
+        HookAction::Install(repository) => install(global.start(), repository.git_dir.as_deref())?,
+        HookAction::Remove(repository) => remove(global.start(), repository.git_dir.as_deref())?,
     };
     print(&report, output)?;
     Ok(Exit::found(!report.refused()))

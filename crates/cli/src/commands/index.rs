@@ -10,11 +10,12 @@ use crate::print::report;
 use crate::print::text::{counted, label};
 use crate::progress::Progress;
 use crate::session::Session;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::io::Write;
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
-use tamis::index::watch;
+use tamis::config::Config;
+use tamis::index::{Preview, watch};
 use tamis::{Index, RunOptions, RunReport, SourceSettings};
 
 /// Brings the index up to date with the first model, or with every model if the user waits for that.
@@ -34,7 +35,12 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     if let Some(namespace) = &arguments.remove {
         return remove(session.open_existing(config)?, namespace, arguments, output);
     }
-    let mut index = session.open(config)?;
+    if arguments.dry_run {
+        return preview(session, config, arguments, output);
+    }
+    // The directories named are indexed, and not the one around them.
+    let is_around = !arguments.directories.is_empty();
+    let mut index = if is_around { session.open_anywhere(config)? } else { session.open(config)? };
     if !arguments.directories.is_empty() {
         let collection = arguments.collection.as_deref().map(str::parse).transpose()?;
         let settings = SourceSettings { owner: arguments.owner.clone(), shared: arguments.shared, collection };
@@ -45,18 +51,37 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     }
     interrupt::install()?;
     let options = if arguments.wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
-    let options = RunOptions { reread: arguments.full, ..options };
+    let options = RunOptions { reread: arguments.full, any_size: arguments.any_size, ..options };
     if arguments.watch {
         return keep_watching(&index, options, arguments, output);
     }
-    let report = {
+    let report = refresh::of_any_size(options, |options| {
         let progress = Progress::at_once(output);
-        index.refresh_with(options, &progress)?
-    };
+        index.refresh_with(options, &progress)
+    })?;
     output.answer(arguments.json, &report, output.styled(), |out| report::report(out, &report, output.verbose()))?;
     refresh::warn_of_models(&report, output);
     background::start(&index, Some(&report), output);
     Ok(ended(&report, output))
+}
+
+/// Says what a run would read. Nothing is made or changed.
+fn preview(session: Session, config: Config, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
+    let directory = session.location.directory.clone();
+    let directories = match arguments.directories.as_slice() {
+        [] if session.has_index(&config) => {
+            let index = session.open_existing(config.clone())?;
+            index.sources().into_iter().map(|source| source.root.clone()).collect()
+        }
+        [] => vec![session.location.root.clone()],
+        named => named.to_vec(),
+    };
+    if let Some(missing) = directories.iter().find(|directory| !directory.is_dir()) {
+        bail!("{}: not a directory; name the directories to index", missing.display());
+    }
+    let preview = Preview::of(&directories, &directory, &config)?;
+    output.answer(arguments.json, &preview, output.styled(), |out| report::preview(out, &preview))?;
+    Ok(Exit::Found)
 }
 
 /// Removes a namespace from the index.

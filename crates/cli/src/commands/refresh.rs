@@ -8,8 +8,9 @@ use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
+use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::config::Config;
-use tamis::{Freshness, Index, RunReport};
+use tamis::{Freshness, Index, RunOptions, RunReport};
 
 /// Opens the index, and with `wants_refresh` makes a missing one and brings it up to date. `None`: the user stopped it.
 ///
@@ -61,7 +62,15 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
     }
     interrupt::install()?;
     let progress = Progress::when_slow(output);
-    let freshness = index.refresh_for_search(&progress)?;
+    let freshness = match index.refresh_for_search(&progress) {
+        Err(error @ tamis::Error::LargeTree { .. }) => {
+            progress.clear();
+            confirm(error)?;
+            index.refresh_with(RunOptions { any_size: true, ..RunOptions::FIRST_MODEL }, &progress)?;
+            index.refresh_for_search(&progress)?
+        }
+        freshness => freshness?,
+    };
     // The bar goes before anything is printed.
     drop(progress);
     if freshness.report.as_ref().is_some_and(|report| report.interrupted) {
@@ -74,6 +83,9 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
             let documents = counted(report.unread.len() as u64, "document");
             output.note(&format!("{documents} without readable text; `tamis status` says why"));
         }
+        if let Some(&large) = report.skipped.get("too_large") {
+            output.note(&format!("{} too large to read; `tamis index -v` names them", counted(large, "file")));
+        }
         if output.draws_progress() {
             output.note(
                 "later searches read only what has changed; `tamis status` says what the index holds, and where it is",
@@ -82,6 +94,40 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
         }
     }
     Ok(Some(freshness))
+}
+
+/// Runs within the usual size of a tree, and again without that limit if the user confirms it.
+///
+/// # Errors
+/// The run fails, or the user does not confirm.
+pub fn of_any_size(
+    options: RunOptions,
+    run: impl Fn(RunOptions) -> Result<RunReport, tamis::Error>,
+) -> Result<RunReport> {
+    match run(options) {
+        Err(error @ tamis::Error::LargeTree { .. }) => {
+            confirm(error)?;
+            Ok(run(RunOptions { any_size: true, ..options })?)
+        }
+        report => Ok(report?),
+    }
+}
+
+/// Asks if a large tree is meant. Where there is nobody to ask, it is not.
+fn confirm(error: tamis::Error) -> Result<()> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(error.into());
+    }
+    let mut terminal = io::stderr().lock();
+    write!(terminal, "{error}\nIndex all of it? [y/N] ")?;
+    terminal.flush()?;
+    drop(terminal);
+    let mut said = String::new();
+    io::stdin().lock().read_line(&mut said)?;
+    match said.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(error.into()),
+    }
 }
 
 /// Warns of files and models that the index could not use.

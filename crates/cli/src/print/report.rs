@@ -1,12 +1,12 @@
 //! The report of a run.
 
-use super::text::{count, counted, label, milliseconds, visible};
+use super::text::{bytes, count, counted, label, milliseconds, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io;
 use tamis::RunReport;
-use tamis::index::{SourceReport, UnreadDocument};
+use tamis::index::{Preview, SourceReport, UnreadDocument};
 
 /// Writes the report. `verbose` adds the files left out, each with the reason, and the files that could not be read.
 ///
@@ -36,6 +36,31 @@ pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Resu
         writeln!(out, "  documents are dated by their files, not by their commits: {}", visible(reason))?;
     }
     Ok(())
+}
+
+/// Writes what a run would read.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn preview(out: &mut dyn Page, preview: &Preview) -> io::Result<()> {
+    let read = format!("{}, {}", counted(preview.files, "file"), bytes(preview.bytes));
+    writeln!(out, "{} would be read, in about {}", read.bold(), milliseconds(preview.seconds * 1000.0))?;
+    for directory in &preview.directories {
+        writeln!(out, "  in {}", label(&directory.to_string_lossy()))?;
+    }
+    skipped(out, &preview.skipped, true)?;
+    for (place, reason) in &preview.left_out {
+        writeln!(out, "    {}: {}", label(place), visible(reason))?;
+    }
+    let named = preview.left_out.len() as u64;
+    if let Some(more) = preview.skipped.values().sum::<u64>().checked_sub(named).filter(|more| *more > 0) {
+        writeln!(out, "    and {} more", count(more))?;
+    }
+    unreadable(out, &preview.unreadable, true)?;
+    for remark in &preview.remarks {
+        writeln!(out, "  {}", visible(remark).yellow())?;
+    }
+    writeln!(out, "  what ignore files name is not counted; files can still be left out for their content")
 }
 
 /// Writes the number of passages embedded with each model, taken from the cache, and left for later.

@@ -14,7 +14,7 @@ const SEPARATOR: char = '\u{3}';
 const TERM_END: char = ' ';
 
 /// Changes when a passage gives other terms than before, so that indexes are rebuilt.
-pub(super) const ANALYSIS_VERSION: u32 = 3;
+pub(super) const ANALYSIS_VERSION: u32 = 4;
 
 /// The term of a word in a namespace, which gives each namespace its own postings and document frequencies. The terms of a word
 /// follow each other in the order of their namespaces.
@@ -258,11 +258,14 @@ mod tests {
     #[test]
     fn identifiers_in_prose_are_found_by_their_parts() {
         assert_eq!(terms(TextForm::Prose, "call `parse_config`"), ["call", "parseconfig", "pars", "config"]);
+        assert_eq!(terms(TextForm::Prose, "call `parse-config`"), ["call", "parseconfig", "pars", "config"]);
     }
 
     #[test]
     fn what_a_query_looks_for_is_what_either_form_holds() {
-        for text in ["Indexes rebuilt", "parseConfigs(utf8)", "全文 naïve", "x86_64 HTTPServers"] {
+        for text in
+            ["Indexes rebuilt", "Get-ChildItems --dry-run", "parseConfigs(utf8)", "全文 naïve", "x86_64 HTTPServers"]
+        {
             let words = query_words(text, 100);
             let stem = |word: &'_ QueryWord| word.stem.clone().unwrap_or_else(|| word.word.clone());
             let code = words.iter().map(|word| if word.compound { word.word.clone() } else { stem(word) });

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::analysis::stem;
-use super::identifiers::{Piece, Splitter, is_unspaced, is_word};
+use super::identifiers::{Piece, Splitter, end_of_hyphenated, is_unspaced, is_word};
 use crate::hits::TermStatistics;
 use crate::record::TextForm;
 
@@ -46,19 +46,41 @@ impl Highlighter {
     }
 
     /// Returns the words of the query in a text, in order and without overlap. An identifier is marked whole if one of
-    /// its parts is a word of the query. In scripts without spaces, pairs of characters are marked.
+    /// its parts is a word of the query, and a hyphenated one if the query has it as a whole. In scripts without spaces, pairs of characters are marked.
     #[must_use]
     pub fn find(&self, text: &str, form: TextForm) -> Vec<Mark> {
         let mut splitter = Splitter::default();
         let mut marks: Vec<Mark> = Vec::new();
+        let worth = |word: &str, piece: Piece| match (form, piece) {
+            (TextForm::Code, Piece::Compound) => self.words.get(word).copied(),
+            _ => self.stems.get(&*stem(&self.stemmer, word)).copied(),
+        };
+        // The end of the hyphenated name that the run is in, and whether the name is marked.
+        let (mut end, mut is_marked) = (0, false);
         for range in runs(text) {
+            if range.start >= end {
+                end = end_of_hyphenated(text, range.end);
+                let mut whole: Option<(usize, f64)> = None;
+                if end > range.end {
+                    let mut words = 0;
+                    splitter.split(&text[range.start..end], |word, piece| {
+                        if words == 0 && piece == Piece::Compound {
+                            whole = worth(word, piece);
+                        }
+                        words += 1;
+                    });
+                }
+                is_marked = whole.is_some();
+                if let Some((term, idf)) = whole {
+                    marks.push(Mark { range: range.start..end, term, idf });
+                }
+            }
+            if is_marked && range.start < end {
+                continue;
+            }
             let mut best: Option<(usize, f64)> = None;
             splitter.split(&text[range.clone()], |word, piece| {
-                let found = match (form, piece) {
-                    (TextForm::Code, Piece::Compound) => self.words.get(word),
-                    _ => self.stems.get(&*stem(&self.stemmer, word)),
-                };
-                if let Some(&(term, idf)) = found
+                if let Some((term, idf)) = worth(word, piece)
                     && best.is_none_or(|(_, highest)| idf > highest)
                 {
                     best = Some((term, idf));
@@ -124,6 +146,9 @@ mod tests {
         );
         assert_eq!(marked(&["retries"], "with_retry(3)", TextForm::Code), ["with_retry"]);
         assert_eq!(marked(&["parsestates"], "parse_state()", TextForm::Code), Vec::<&str>::new(), "another identifier");
+        let whole = ["dryrun", "dry", "run"];
+        assert_eq!(marked(&whole, "with --dry-run, run it", TextForm::Code), ["dry-run", "run"]);
+        assert_eq!(marked(&["run"], "with --dry-run, run it", TextForm::Prose), ["run", "run"]);
         assert_eq!(marked(&["全文", "文検"], "日本語の全文検索です", TextForm::Prose), ["全文検"]);
         assert_eq!(marked(&["naive"], "a naïve sieve", TextForm::Prose), ["naïve"]);
     }

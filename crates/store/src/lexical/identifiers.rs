@@ -2,8 +2,10 @@
 //!
 //! A word is a run of letters, digits and underscores. An identifier of several parts (`parse_config`, `parseConfig`,
 //! `HTTPServer`, `utf8`) gives its parts and, to distinguish it from a sentence with the same words, the parts joined:
-//! `parseconfig` for every spelling. Scripts without spaces give pairs of characters. Accents are folded, compatibility forms
-//! become plain ones, and everything is lower case.
+//! `parseconfig` for every spelling. Words joined by hyphens (`parse-config`, `Get-ChildItem`) are one identifier of several
+//! words, each of which can be an identifier itself. Scripts without spaces give pairs of characters. Accents are folded,
+//! compatibility forms become plain ones, and everything is lower case. An emoji, an arrow or a sign of mathematics or currency is
+//! a word.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
@@ -35,6 +37,8 @@ impl Splitter {
     pub(super) fn split(&mut self, text: &str, mut each: impl FnMut(&str, Piece)) {
         let bytes = text.as_bytes();
         let mut position = 0;
+        // Words before this one are of a hyphenated name that was passed on.
+        let mut hyphenated = 0;
         while position < bytes.len() {
             if bytes[position].is_ascii() && !is_word_byte(bytes[position]) {
                 position += 1;
@@ -59,12 +63,40 @@ impl Splitter {
                 }
             }
             if start == position {
-                position += text[position..].chars().next().map_or(1, char::len_utf8);
-            } else if ascii {
+                let character = text[position..].chars().next();
+                if let Some(sign) = character.filter(|&character| is_sign(character)) {
+                    each(sign.encode_utf8(&mut [0; 4]), Piece::Simple);
+                }
+                position += character.map_or(1, char::len_utf8);
+                continue;
+            }
+            if start >= hyphenated && follows_hyphen(&text[position..]).is_some() {
+                hyphenated = end_of_hyphenated(text, position);
+                self.hyphenated_run(&text[start..hyphenated], &mut each);
+            }
+            if ascii {
                 self.ascii_run(&text[start..position], &mut each);
             } else {
                 self.folded_run(&text[start..position], &mut each);
             }
+        }
+    }
+
+    /// Passes a hyphenated name on as a whole. Dates and sums of single letters are none.
+    fn hyphenated_run(&mut self, run: &str, each: &mut impl FnMut(&str, Piece)) {
+        let letters = |pair: &[char]| pair.iter().all(|character| character.is_alphabetic());
+        self.fold(run);
+        let is_name = self.characters.windows(2).any(letters)
+            && !self.characters.iter().any(|&character| is_unspaced(character))
+            && self.characters.len() <= 2 * MAX_CHARACTERS;
+        if !is_name {
+            return;
+        }
+        self.characters.retain(|&character| is_word(character) && character != '_');
+        if self.characters.len() <= MAX_CHARACTERS {
+            self.term.clear();
+            push_lower(&mut self.term, &self.characters);
+            each(&self.term, Piece::Compound);
         }
     }
 
@@ -79,8 +111,12 @@ impl Splitter {
         self.identifier(0, end, each);
     }
 
-    fn folded_run(&mut self, run: &str, each: &mut impl FnMut(&str, Piece)) {
+    /// Reads the characters of a run, without accents and in compatible forms.
+    fn fold(&mut self, run: &str) {
         self.characters.clear();
+        if run.is_ascii() {
+            return self.characters.extend(run.bytes().map(char::from));
+        }
         let unmarked = run.nfkd().filter(|character| !('\u{300}'..='\u{36f}').contains(character));
         let mut folded = unmarked.nfc().peekable();
         while let Some(character) = folded.next() {
@@ -93,6 +129,10 @@ impl Splitter {
                 None => self.characters.push(character),
             }
         }
+    }
+
+    fn folded_run(&mut self, run: &str, each: &mut impl FnMut(&str, Piece)) {
+        self.fold(run);
         let class = |character: char| match character {
             _ if is_unspaced(character) => 2,
             _ if is_word(character) => 1,
@@ -179,6 +219,23 @@ impl Splitter {
     }
 }
 
+/// The length of a hyphen at the beginning of a text, if a letter or digit follows it.
+fn follows_hyphen(text: &str) -> Option<usize> {
+    let mut characters = text.chars();
+    let hyphen = characters.next().filter(|character| matches!(character, '-' | '\u{2010}' | '\u{2011}'))?;
+    characters.next().filter(|character| character.is_alphanumeric())?;
+    Some(hyphen.len_utf8())
+}
+
+/// The end of a hyphenated name whose first hyphen stands at `position`.
+pub(super) fn end_of_hyphenated(text: &str, mut position: usize) -> usize {
+    while let Some(hyphen) = follows_hyphen(&text[position..]) {
+        let word = &text[position + hyphen..];
+        position += hyphen + word.find(|character| !is_word(character)).unwrap_or(word.len());
+    }
+    position
+}
+
 fn push_lower(term: &mut String, characters: &[char]) {
     for character in characters {
         if character.is_ascii() {
@@ -230,6 +287,13 @@ pub(super) fn is_word(character: char) -> bool {
         || character == '_'
         || canonical_combining_class(character) != 0
         || is_combining_mark(character)
+}
+
+/// Signs that people search for, one by one: emoji, arrows, currencies and mathematics. Lines and blocks are drawings.
+fn is_sign(character: char) -> bool {
+    matches!(u32::from(character),
+        0xa2..=0xa9 | 0xac | 0xae | 0xb0 | 0xb1 | 0xb6 | 0xd7 | 0xf7 | 0x20a0..=0x20cf | 0x2190..=0x23ff | 0x2600..=0x27bf
+        | 0x2900..=0x2bff | 0x1f000..=0x1f3fa | 0x1f400..=0x1faff)
 }
 
 /// Letters that do not decompose although readers equate them with others.
@@ -311,6 +375,31 @@ mod tests {
         assert_eq!(words("_private"), ["private"]);
         assert_eq!(words("I"), ["i"]);
         assert_eq!(words("1234"), ["1234"]);
+    }
+
+    #[test]
+    fn hyphenated_names_give_their_whole_and_their_words() {
+        assert_eq!(words("Close-InnerGate"), ["[closeinnergate]", "close", "[innergate]", "inner", "gate"]);
+        assert_eq!(words("--dry-run font-size:"), ["[dryrun]", "dry", "run", "[fontsize]", "font", "size"]);
+        assert_eq!(words("parse_config-based"), ["[parseconfigbased]", "[parseconfig]", "parse", "config", "based"]);
+        assert_eq!(words("utf-8"), ["[utf8]", "utf", "8"]);
+        assert_eq!(words("Größen\u{2011}Wahl"), ["[grossenwahl]", "grossen", "wahl"]);
+        for (text, none) in [
+            ("2024-05-01", vec!["2024", "05", "01"]),
+            ("n-1 a-b", vec!["n", "1", "a", "b"]),
+            ("over--under end- -start", vec!["over", "under", "end", "start"]),
+            ("東京-大阪", vec!["東京", "大阪"]),
+        ] {
+            assert_eq!(words(text), none, "{text}");
+        }
+        let long = "part-".repeat(40);
+        assert!(words(&long).iter().all(|word| word == "part"));
+    }
+
+    #[test]
+    fn signs_that_people_search_for_are_words() {
+        assert_eq!(words("Status 🚢 arrived → ok, 5 €"), ["status", "🚢", "arrived", "→", "ok", "5", "€"]);
+        assert_eq!(words("┌──┐ █ … „x“ 👍🏽"), ["x", "👍"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use tokio_postgres::types::Type;
 
 use super::scope::Scope;
 use super::statement::Statement;
-use crate::filter::{Filter, folded};
+use crate::filter::{DAY_NS, Filter, folded};
 
 /// The tables that a condition is on.
 pub(super) const PASSAGES: &str =
@@ -91,11 +91,17 @@ impl Condition {
         if !filter.authors.is_empty() {
             statement.push(" AND p.author_folded = ANY(").texts(&self.authors).push(")");
         }
-        if let Some(since) = &filter.since_ns {
-            statement.push(" AND ").push(DATE).push(" >= ").bind(since, Type::INT8);
-        }
-        if let Some(until) = &filter.until_ns {
-            statement.push(" AND ").push(DATE).push(" < ").bind(until, Type::INT8);
+        let bounds =
+            [(" >= ", &filter.since_ns, &filter.since_day_ns), (" < ", &filter.until_ns, &filter.until_day_ns)];
+        for (compared, moment, day) in bounds {
+            let Some(moment) = moment else { continue };
+            let Some(day) = day else {
+                statement.push(" AND ").push(DATE).push(compared).bind(moment, Type::INT8);
+                continue;
+            };
+            statement.push(" AND CASE WHEN ").push(DATE).push(" % ").bind(&DAY_NS, Type::INT8);
+            statement.push(" = 0 THEN ").push(DATE).push(compared).bind(day, Type::INT8);
+            statement.push(" ELSE ").push(DATE).push(compared).bind(moment, Type::INT8).push(" END");
         }
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, ToSql, params_from_iter};
 use super::rows::passage_id;
 use super::{Database, TransactionError};
 use crate::error::Result;
-use crate::filter::{AttributeCondition, BitSet, Filter, PathGlobs, Selection, folded};
+use crate::filter::{AttributeCondition, BitSet, DAY_NS, Filter, PathGlobs, Selection, folded};
 use crate::query::{count, unsigned};
 use crate::record::{DocumentId, PassageRef};
 use crate::symbols::SymbolPatterns;
@@ -209,12 +209,18 @@ fn passages(
     let select = format!("SELECT p.id, p.document, {symbol} FROM");
     let joined = "passages p JOIN documents d ON d.id = p.document";
     let alone = if filter.languages.is_empty() { "passages p" } else { joined };
-    let since = filter.since_ns.iter().map(|bound| (">=", bound));
-    let until = filter.until_ns.iter().map(|bound| ("<", bound));
-    let bounds: Vec<(&str, &i64)> = since.chain(until).collect();
-    let dated = |date: &str| bounds.iter().map(|(compared, _)| format!(" AND {date} {compared} ?")).collect::<String>();
+    let since = filter.since_ns.iter().map(|bound| (">=", bound, filter.since_day_ns));
+    let until = filter.until_ns.iter().map(|bound| ("<", bound, filter.until_day_ns));
+    let bounds: Vec<(&str, &i64, Option<i64>)> = since.chain(until).collect();
+    let dated = |date: &str| -> String {
+        let bound = |(compared, _, day): &(&str, &i64, Option<i64>)| match day {
+            None => format!(" AND {date} {compared} ?"),
+            Some(day) => format!(" AND iif({date} % {DAY_NS} = 0, {date} {compared} {day}, {date} {compared} ?)"),
+        };
+        bounds.iter().map(bound).collect()
+    };
     let values: Vec<&dyn ToSql> =
-        values.into_iter().chain(bounds.iter().map(|(_, bound)| *bound as &dyn ToSql)).collect();
+        values.into_iter().chain(bounds.iter().map(|(_, bound, _)| *bound as &dyn ToSql)).collect();
 
     let among = documents.documents.as_ref().filter(|_| documents.count.saturating_mul(8) <= total);
     if filter.ids.is_empty() && among.is_none() {

@@ -145,6 +145,18 @@ fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
     assert_eq!(passed(None, None).split(", ").count(), 6);
     let always = Filter { since_ns: Some(i64::MIN), until_ns: Some(i64::MAX), ..Filter::default() };
     assert_eq!(passing(&store, &always).len(), 5);
+    // The asker's day begins eight hours later. What has a time is compared with the moment.
+    let hours = DAY / 3;
+    let day = |ids: Vec<tamis_store::PassageId>| Filter {
+        since_ns: Some(20 * DAY + hours),
+        until_ns: Some(21 * DAY + hours),
+        since_day_ns: Some(20 * DAY),
+        until_day_ns: Some(21 * DAY),
+        ids,
+        ..Filter::default()
+    };
+    assert_eq!(self::passed(&store, &day(Vec::new())).join(", "), "by its document");
+    assert_eq!(self::passed(&store, &day(all(&store))).join(", "), "by its document");
     let turned = between(Some(40), Some(10));
     assert_eq!(passing(&store, &turned).len(), 0);
     let ids = Filter { ids: all(&store), ..between(Some(30), None) };

@@ -145,6 +145,19 @@ pub enum Error {
         /// The path with each of its namespaces.
         forms: Vec<String>,
     },
+    /// A tree that is so large that indexing it is mostly a mistake.
+    #[error(
+        "{}: {files} files to read, {:.1} GB, which is more than is indexed without being asked for; name a directory below, or leave \
+         files out with .tamisignore", root.display(), *bytes as f64 / 1e9
+    )]
+    LargeTree {
+        /// The directory.
+        root: PathBuf,
+        /// Number of files to read.
+        files: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
     /// An existing file that the index leaves out.
     #[error("{wanted}: left out of the index: {reason}")]
     LeftOut {

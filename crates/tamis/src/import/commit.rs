@@ -49,7 +49,7 @@ impl<'a> Target<'a> {
         {
             return Outcome::Unchanged;
         }
-        let document = make(&self.options);
+        let document = make(&self.options).into_plain();
         let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
         let document = Box::new(NewDocument {
             origin: Some(self.origin.to_owned()),

@@ -1,14 +1,14 @@
 //! The ignore files of a tree.
 //!
-//! The `ignore` crate knows the rules and how to walk, but reads anything in the place of an ignore file: a link to an endless
-//! device, or a pipe without a writer. So we read these files defensively, and the crate parses and matches them. The order is
-//! the crate's: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`, then the
-//! user's own; in each the nearest file with a matching rule. Files above the tree count too.
+//! A tree can have anything in the place of an ignore file, such as a link to an endless device, or a pipe without a writer, so
+//! these files are read defensively. The order is that of ripgrep: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`,
+//! then the user's own; in each the nearest file with a matching rule. Files above the tree count too.
 
+use super::ignore_file::IgnoreFile;
 use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::gitconfig_excludes_path;
 use ignore::overrides::Override;
 use std::borrow::Cow;
 use std::fs::DirEntry;
@@ -32,7 +32,7 @@ pub(super) struct Rules {
     hidden: bool,
     overrides: Override,
     /// The user's own rules for all trees.
-    global: Gitignore,
+    global: IgnoreFile,
     /// The rules above the root.
     above: Arc<Level>,
     remarks: Mutex<Vec<String>>,
@@ -41,7 +41,7 @@ pub(super) struct Rules {
 /// The rules of one directory, and the levels above it.
 #[derive(Debug, Default)]
 pub(super) struct Level {
-    rules: [Option<Gitignore>; FILES.len()],
+    rules: [Option<IgnoreFile>; FILES.len()],
     above: Option<Arc<Level>>,
 }
 
@@ -51,7 +51,8 @@ impl Rules {
     pub fn new(root: &Path, hidden: bool, overrides: Override) -> Rules {
         let real = dunce::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         // The user's rules have no directory of their own: git applies them from the tree's root.
-        let (global, _) = GitignoreBuilder::new(&real).build_global();
+        let global = gitconfig_excludes_path().and_then(|path| read_regular(&path, LONGEST).ok()).unwrap_or_default();
+        let global = IgnoreFile::new(&real, &global);
         let mut rules = Rules {
             root: root.to_owned(),
             top: Directory::open(root).ok(),
@@ -106,11 +107,7 @@ impl Rules {
             Ok(under) if self.real != self.root => Cow::Owned(self.real.join(under)),
             _ => Cow::Borrowed(path),
         };
-        let said = |rules: &Gitignore| match rules.matched(&path, is_directory) {
-            Match::None => None,
-            Match::Ignore(_) => Some(true),
-            Match::Whitelist(_) => Some(false),
-        };
+        let said = |rules: &IgnoreFile| rules.verdict(&path, is_directory);
         let mut found: [Option<bool>; FILES.len()] = Default::default();
         let mut next = Some(level);
         while let Some(level) = next {
@@ -171,15 +168,11 @@ impl Rules {
                 }
                 read => (read, directory.join(name)),
             };
-            let rules = match bytes {
-                Ok(bytes) => parsed(real, &path, &bytes),
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,
-                Err(error) => Err(error.to_string()),
-            };
-            match rules {
-                Ok(rules) => Some(rules).filter(|rules| !rules.is_empty()),
-                Err(reason) => {
-                    let remark = format!("{}: {reason}; its rules do not apply", path.display());
+            match bytes {
+                Ok(bytes) => Some(IgnoreFile::new(real, &bytes)).filter(|rules| !rules.is_empty()),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+                Err(error) => {
+                    let remark = format!("{}: {error}; its rules do not apply", path.display());
                     self.remarks.lock().unwrap_or_else(PoisonError::into_inner).push(remark);
                     None
                 }
@@ -190,16 +183,6 @@ impl Rules {
             false => above.clone(),
         }
     }
-}
-
-/// Parses the text of an ignore file. An invalid line leaves the others in force.
-fn parsed(directory: &Path, path: &Path, bytes: &[u8]) -> Result<Gitignore, String> {
-    let text = String::from_utf8_lossy(bytes);
-    let mut builder = GitignoreBuilder::new(directory);
-    for line in text.trim_start_matches('\u{feff}').lines() {
-        let _ = builder.add_line(Some(path.to_owned()), line);
-    }
-    builder.build().map_err(|error| error.to_string())
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {

@@ -1,7 +1,7 @@
 //! Turns a file into a document of the store.
 
 use super::collection::Collections;
-use super::walk::{FoundFile, skips};
+use super::walk::{FoundFile, is_by_size, limits, skip_by_path, skips};
 use crate::Error;
 use crate::collections::{FILE_COLLECTIONS, SKIPPED};
 use crate::config::{Config, FileCollection, IndexConfig};
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             return empty(skip.as_str());
         }
         let collection = self.collections.of_file(&file.path);
-        let document = rich.unwrap_or_else(|| self.document(collection, file, bytes));
+        let document = rich.unwrap_or_else(|| self.document(collection, file, bytes)).into_plain();
         let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
         let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
         NewDocument {
@@ -96,12 +96,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The document of a file that is not read, since it is larger than documents may be.
+    /// The document of a file that is not read, since it is too large.
     pub fn too_large(&self, file: &FoundFile) -> Option<NewDocument> {
-        let is_large = tamis_text::is_document(&file.path) && file.size > self.config.max_document_bytes;
+        let skip = skip_by_path(&file.path, file.size, self.config).filter(|skip| is_by_size(*skip))?;
         // Another large file must not look like this one, moved.
         let hash = content_hash(format!("{}\n{}", file.path, file.size).as_bytes());
-        is_large.then(|| self.without_text(file, Skip::TooLarge.as_str(), hash))
+        Some(self.without_text(file, skip.as_str(), hash))
     }
 
     fn document(&self, collection: Option<FileCollection>, file: &FoundFile, bytes: &[u8]) -> Document {
@@ -148,7 +148,5 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
 /// Reads a whole file of the tree. It may have changed since it was listed, so a link in its path is not followed, a pipe does
 /// not block, and no more is read than a file may hold.
 pub(super) fn bytes(root: &Path, file: &FoundFile, config: &IndexConfig) -> std::io::Result<Vec<u8>> {
-    let is_document = tamis_text::is_document(&file.path);
-    let most = if is_document { config.max_document_bytes } else { config.max_file_bytes };
-    read_in(root, Path::new(&file.path), most)
+    read_in(root, Path::new(&file.path), tamis_text::most_bytes(&file.path, &limits(config)))
 }

@@ -4,11 +4,12 @@
 use super::dates;
 use super::embed::{embed, embed_with};
 use super::plan::{Plan, is_left_out, movable, plan, remaining};
+use super::preview::{MOST_BYTES, MOST_FILES};
 use super::publish::publish;
 use super::read::{Reader, bytes, content_hash, is_file};
 use super::report::{RunReport, SourceReport, UnreadDocument};
 use super::run_options::RunOptions;
-use super::walk::{Found, FoundFile, walk, walk_file};
+use super::walk::{Found, FoundFile, is_by_size, skip_by_path, walk, walk_file};
 use crate::Error;
 use crate::config::{FileCollection, IndexConfig};
 use crate::handle::Index;
@@ -29,7 +30,7 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 const PUBLISHING_SHARE: u32 = 10;
 
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "8";
+pub(crate) const SPLITTER: &str = "9";
 
 /// A source beside its tree.
 pub(crate) struct SourceComparison<'a> {
@@ -123,6 +124,11 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
         works.push(look(index, source, state, found?, options, &mut report)?);
     }
     report.time("walk", started);
+    if !options.any_size {
+        for work in &works {
+            check_size(work)?;
+        }
+    }
 
     let files: usize = works.iter().map(|work| work.plan.read.len()).sum();
     if works.iter().any(|work| work.plan.stale() > 0) {
@@ -151,6 +157,21 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     publish(index, observer, &mut report)?;
     embed(index, options, observer, &mut report)?;
     Ok(report)
+}
+
+/// Refuses the first run of a tree that is larger than anybody means.
+fn check_size(work: &Work<'_>) -> Result<(), Error> {
+    let Plan { read, unchanged, .. } = &work.plan;
+    if *unchanged > 0 || read.iter().any(|(_, known)| known.is_some()) {
+        return Ok(());
+    }
+    let is_read = |file: &FoundFile| !skip_by_path(&file.path, file.size, work.limits).is_some_and(is_by_size);
+    let sizes = read.iter().filter(|(file, _)| is_read(file)).map(|(file, _)| file.size);
+    let (files, bytes) = sizes.fold((0, 0), |(files, bytes): (u64, u64), size| (files + 1, bytes.saturating_add(size)));
+    match files > MOST_FILES || bytes > MOST_BYTES {
+        true => Err(Error::LargeTree { root: work.source.root.clone(), files, bytes }),
+        false => Ok(()),
+    }
 }
 
 /// A source with its state and its files; `None` where its directory is gone or no longer named.
@@ -264,12 +285,12 @@ fn splitter_settings(index: &Index, source: &Source) -> String {
     let mut skip = config.skip.clone();
     skip.sort();
     let collection = source.collection.map_or("", FileCollection::as_str);
-    let IndexConfig { notes, wiki, max_document_bytes, .. } = config;
+    let IndexConfig { notes, wiki, max_file_bytes, max_document_bytes, .. } = config;
     let tokens = Options::default().max_tokens;
     let NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap, .. } = NoteOptions::default();
     format!(
         "version={SPLITTER} tokens={tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
-         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap} documents={max_document_bytes}",
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap} files={max_file_bytes} documents={max_document_bytes}",
         skip.join(",")
     )
 }

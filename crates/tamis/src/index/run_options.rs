@@ -23,6 +23,8 @@ pub struct RunOptions {
     /// True if a question waits for the run. A remote model gets less time then, and the dates of commits are read only if all
     /// are unknown.
     pub hurried: bool,
+    /// True to read a tree of any size. Otherwise a first run refuses more than 200,000 files or 5 GB.
+    pub any_size: bool,
 }
 
 impl RunOptions {
@@ -33,6 +35,7 @@ impl RunOptions {
         embed_for: Duration::MAX,
         reread: false,
         hurried: false,
+        any_size: false,
     };
 
     /// Ends when the first model has embedded everything, so that nobody waits for a slower one. A slower model that lacks only a

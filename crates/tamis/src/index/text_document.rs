@@ -44,7 +44,7 @@ impl Index {
         let title = document.title.clone().filter(|title| !title.trim().is_empty());
         let options = Options::default();
         // The text is read like a text file. The name only marks it as plain text.
-        let read = tamis_text::read("document.txt", document.text.as_bytes(), &options);
+        let read = tamis_text::read("document.txt", document.text.as_bytes(), &options).into_plain();
         let passage = |passage: tamis_text::Passage| NewPassage {
             start_line: passage.start_line,
             end_line: passage.end_line,

@@ -78,6 +78,21 @@ pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
     }
 }
 
+/// The reason to leave out a file unread, by its name and size.
+pub(super) fn skip_by_path(path: &str, size: u64, config: &IndexConfig) -> Option<Skip> {
+    tamis_text::skip_by_path(path, size, &limits(config)).filter(|skip| skips(config, *skip))
+}
+
+/// Returns `true` if a file is left out for its size. It is listed, so that the index remembers it, and its answers name it.
+pub(super) fn is_by_size(skip: Skip) -> bool {
+    matches!(skip.as_str(), "too_large" | "data")
+}
+
+/// The largest files that are read.
+pub(crate) fn limits(config: &IndexConfig) -> Limits {
+    Limits { max_bytes: config.max_file_bytes, max_document_bytes: config.max_document_bytes, ..Limits::default() }
+}
+
 /// Directories of version control and of Tamis itself, and the settings and deleted notes of Obsidian.
 const NEVER: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".tamis", ".obsidian", ".trash"];
 
@@ -266,16 +281,8 @@ impl Walk<'_> {
 
     /// Adds a regular file, unless its name or size leaves it out.
     fn add_file(&self, path: String, metadata: &Metadata, found: &mut Found) {
-        let limits = Limits {
-            max_bytes: self.config.max_file_bytes,
-            max_document_bytes: self.config.max_document_bytes,
-            ..Limits::default()
-        };
-        // A document that is too large is listed, so that the index remembers and names it.
-        let named = |skip: Skip| skip.as_str() == "too_large" && tamis_text::is_document(&path);
-        if let Some(skip) = tamis_text::skip_by_path(&path, metadata.len(), &limits)
-            && skips(self.config, skip)
-            && !named(skip)
+        if let Some(skip) = skip_by_path(&path, metadata.len(), self.config)
+            && !is_by_size(skip)
         {
             return found.leave_out(path, skip.as_str());
         }

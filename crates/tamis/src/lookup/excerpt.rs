@@ -5,13 +5,15 @@ use crate::Error;
 use crate::access::{MOST_ALIKE, readable};
 use crate::handle::Index;
 use crate::import::is_imported;
+use percent_encoding::percent_decode_str;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
 use tamis_store::StoredPassage;
-use tamis_text::Issue;
+use tamis_text::{Issue, composed};
 
 /// Some lines of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,7 +39,7 @@ pub struct Excerpt {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct GetRequest {
-    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, or #233 for an issue; NAMESPACE: may precede it.
+    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, PATH#L10-L12, a file: address, or #233 for an issue; NAMESPACE: may precede it.
     #[schemars(length(min = 1, max = 4000))]
     #[cfg_attr(feature = "clap", arg(value_name = "PATH[:LINES]|ID|#ISSUE"))]
     pub id: String,
@@ -124,10 +126,17 @@ impl Index {
             if let Some(place) = self.place(namespace, wanted, allowed)? {
                 return Ok(Named::Lines(self.with_text(place)?, None));
             }
-            let (path, lines) = split_lines(wanted)?;
+            // What another program printed can have more after the line.
+            let (path, lines) = match split_lines(wanted) {
+                Err(_) if pasted(wanted).is_some() => continue,
+                split => split?,
+            };
             if let Some(place) = self.place(namespace, path, allowed)? {
                 return Ok(Named::Lines(self.with_text(place)?, lines));
             }
+        }
+        if let Some(place) = pasted(wanted) {
+            return self.meant_by(&place, allowed);
         }
         let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
         let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
@@ -196,7 +205,6 @@ impl Index {
         allowed: Option<&[String]>,
     ) -> Result<Option<DocumentPlace>, Error> {
         let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
-        let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
         // People write absolute paths, or paths with `./`; the index has neither.
         let absolute = Path::new(path).is_absolute();
         let whole = sources.filter(|_| absolute).find_map(|source| {
@@ -205,7 +213,8 @@ impl Index {
         });
         if let Some((namespace, under)) = whole {
             let path = stored(under);
-            return Ok(holds(namespace, &path)?.then(|| DocumentPlace { namespace: namespace.to_owned(), path }));
+            let path = self.path_in(namespace, path)?;
+            return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
         // The name of an imported document is taken literally, whatever it would mean as a path.
         let imported = is_imported(path);
@@ -219,20 +228,34 @@ impl Index {
         for round in rounds {
             let mut found = Vec::new();
             for namespace in round {
-                if holds(namespace, &path)? {
-                    found.push(namespace);
+                if let Some(path) = self.path_in(namespace, path.clone())? {
+                    found.push(DocumentPlace { namespace: namespace.clone(), path });
                 }
             }
             match found.as_slice() {
                 [] => {}
-                [only] => return Ok(Some(DocumentPlace { namespace: (*only).clone(), path })),
+                [_] => return Ok(found.pop()),
                 several => {
-                    let forms = several.iter().map(|namespace| format!("{namespace}:{path}")).collect();
+                    let forms = several.iter().map(|one| format!("{}:{}", one.namespace, one.path)).collect();
                     return Err(Error::Ambiguous { wanted: path, forms });
                 }
             }
         }
         Ok(None)
+    }
+
+    /// Returns the path of a document as the index has it; `None` if there is none. The name of a file can have decomposed letters,
+    /// and people write composed ones, or the other way round.
+    pub(crate) fn path_in(&self, namespace: &str, path: String) -> Result<Option<String>, Error> {
+        if self.store.document(namespace, &path)?.is_some() {
+            return Ok(Some(path));
+        }
+        if path.is_ascii() {
+            return Ok(None);
+        }
+        let wanted = composed(&path);
+        let documents = self.store.documents(namespace)?;
+        Ok(documents.into_iter().map(|document| document.path).find(|known| composed(known) == wanted))
     }
 
     /// Returns the indexed lines of a document, joined from its passages.
@@ -389,9 +412,62 @@ fn split_lines(wanted: &str) -> Result<PathAndLines<'_>, Error> {
     }
 }
 
+/// A place as other programs write it, in the form that [`split_lines`] reads; `None` for any other text: `a.py:2:5` with or without the
+/// line behind it, `a.py#L10-L12`, `file:///tree/a.py`, `tamis://tree/a.py`.
+fn pasted(wanted: &str) -> Option<String> {
+    let text = wanted.trim();
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned);
+    let address = text.strip_prefix("file://").map(|rest| rest.strip_prefix("localhost").unwrap_or(rest));
+    if let Some(address) = address {
+        let (path, fragment) = address.split_at(address.find('#').unwrap_or(address.len()));
+        // `/C:/a` is a path with a drive.
+        let path = path.strip_prefix('/').filter(|path| path.as_bytes().get(1) == Some(&b':')).unwrap_or(path);
+        return Some(format!("{}{fragment}", decoded(path)?));
+    }
+    if let Some((namespace, path)) = text.strip_prefix("tamis://").and_then(|address| address.split_once('/')) {
+        return Some(format!("{}:{}", decoded(namespace)?, decoded(path)?));
+    }
+    let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    if let Some((path, fragment)) = text.rsplit_once("#L").filter(|(path, _)| !path.is_empty()) {
+        // `#L10C5-L12C8` has columns too.
+        let lines = fragment.split('-').map(|part| part.trim_start_matches('L'));
+        let lines: Vec<&str> = lines.map(|part| &part[..digits(part)]).filter(|line| !line.is_empty()).collect();
+        return (!lines.is_empty() && lines.len() < 3).then(|| format!("{path}:{}", lines.join("-")));
+    }
+    let place = |(at, _): (usize, &str)| {
+        let rest = &text[at + 1..];
+        let line = digits(rest);
+        let is_line = at > 0 && line > 0 && rest[line..].starts_with(':');
+        is_line.then(|| text[..at + 1 + line].to_owned())
+    };
+    let found = text.match_indices(':').find_map(place);
+    found.or_else(|| (text != wanted).then(|| text.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_read_as_other_programs_write_them() {
+        for (wanted, expected) in [
+            ("a.py:2:5", "a.py:2"),
+            ("src/a.py:2:5:    return 1", "src/a.py:2"),
+            ("a.py:2:", "a.py:2"),
+            ("a.py#L10-L12", "a.py:10-12"),
+            ("a.py#L10", "a.py:10"),
+            ("a.py#L10C3-L12C8", "a.py:10-12"),
+            ("file:///tree/a%20b.py#L3", "/tree/a b.py#L3"),
+            ("file://localhost/tree/a.py", "/tree/a.py"),
+            ("tamis://app/src/%C3%BC.md", "app:src/ü.md"),
+            (" a.py:2 ", "a.py:2"),
+        ] {
+            assert_eq!(pasted(wanted).as_deref(), Some(expected), "{wanted}");
+        }
+        for wanted in ["a.py", "a.py:2", "a.py:2-5", "issue:12", "#L3", "wiki:Home", "a.py#Largest", "tamis://", "::"] {
+            assert_eq!(pasted(wanted), None, "{wanted}");
+        }
+    }
 
     #[test]
     fn trap_lines_that_neighbouring_passages_share_come_once() {

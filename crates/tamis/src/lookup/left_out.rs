@@ -33,7 +33,8 @@ impl Index {
 
     fn left_out_of(&self, source: &Source, path: &str) -> Result<Option<String>, Error> {
         let Some(path) = under(source, path) else { return Ok(None) };
-        if let Some(document) = self.store.document(&source.namespace, &path)? {
+        let known = self.path_in(&source.namespace, path.clone())?;
+        if let Some(document) = known.map(|path| self.store.document(&source.namespace, &path)).transpose()?.flatten() {
             return Ok(reason_of(&document));
         }
         match file(&source.root, &path) {
@@ -76,7 +77,7 @@ pub(crate) fn reason(path: &str, skip: &str) -> String {
         "too_large" if tamis_text::is_document(path) => {
             return "it is larger than index.max_document_bytes, or would unpack to too much".to_owned();
         }
-        "too_large" => return "it is larger than index.max_file_bytes".to_owned(),
+        "too_large" => return "it is larger than index.max_file_bytes allows".to_owned(),
         "lock" => "it is a lock file, which a package manager writes",
         "minified" => "it is minified: most of its text is in very long lines",
         "generated" => "it is generated: its name or its first lines say so",

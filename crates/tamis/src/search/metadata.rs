@@ -6,6 +6,8 @@ use crate::flags;
 #[cfg(feature = "clap")]
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::collections::BTreeMap;
@@ -166,8 +168,21 @@ impl MetadataFilter {
         filter.authors.extend(self.authors.iter().map(|author| author.trim_start_matches('@').to_owned()));
         filter.since_ns = self.since.map(nanoseconds).or(filter.since_ns);
         filter.until_ns = self.until.map(nanoseconds).or(filter.until_ns);
+        let zone = TimeZone::system();
+        let other = |day: i64, moment: Timestamp| Some(day).filter(|day| *day != nanoseconds(moment));
+        filter.since_day_ns = self.since.and_then(|since| other(day_of(since, &zone).0, since)).or(filter.since_day_ns);
+        filter.until_day_ns = self.until.and_then(|until| other(day_of(until, &zone).1, until)).or(filter.until_day_ns);
         filter
     }
+}
+
+/// Returns the day of a moment in a time zone, as midnight in UTC, and the first day that begins no earlier than the moment.
+fn day_of(moment: Timestamp, zone: &TimeZone) -> (i64, i64) {
+    let local = zone.to_datetime(moment);
+    let midnight =
+        |date: Date| date.to_zoned(TimeZone::UTC).map_or(i64::MAX, |midnight| nanoseconds(midnight.timestamp()));
+    let next = if local.time() == Time::midnight() { Ok(local.date()) } else { local.date().tomorrow() };
+    (midnight(local.date()), next.map_or(i64::MAX, midnight))
 }
 
 /// Returns a moment in nanoseconds since 1970. Moments before 1677 or after 2262 are clamped to the range.
@@ -253,6 +268,17 @@ mod tests {
             assert_ne!(moment(end), Timestamp::UNIX_EPOCH);
         }
         assert_eq!((nanoseconds(Timestamp::MIN), nanoseconds(Timestamp::MAX)), (i64::MIN, i64::MAX));
+    }
+
+    #[test]
+    fn a_day_is_one_where_the_asker_is() {
+        let moment = |text: &str| text.parse::<Timestamp>().expect("a time");
+        let west = TimeZone::fixed(jiff::tz::offset(-8));
+        let day = |text: &str| nanoseconds(moment(&format!("{text}T00:00:00Z")));
+        assert_eq!(day_of(moment("2026-03-04T08:00:00Z"), &west), (day("2026-03-04"), day("2026-03-04")));
+        assert_eq!(day_of(moment("2026-03-04T07:00:00Z"), &west), (day("2026-03-03"), day("2026-03-04")));
+        assert_eq!(day_of(moment("2026-03-04T00:00:00Z"), &TimeZone::UTC), (day("2026-03-04"), day("2026-03-04")));
+        assert_eq!(day_of(Timestamp::MAX, &west).0, i64::MAX);
     }
 
     #[test]

@@ -12,6 +12,7 @@ impl Searcher<'_> {
     /// Takes the operators out of a query. A word with a minus sign stays a word of the query if one of the passages that match the
     /// query best, among those of a filter, has it with its sign.
     pub(super) fn parsed(&self, query: &str, filter: &Filter) -> Result<Parsed, StoreError> {
+        let query = &*tamis_text::plain(query);
         let parsed = Parsed::new(query);
         if parsed.words.possible_options().next().is_none() {
             return Ok(parsed);

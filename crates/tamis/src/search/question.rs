@@ -60,6 +60,15 @@ pub(super) struct Question {
     pub learns: bool,
 }
 
+impl Question {
+    /// Returns `true` if the query asks for names and says nothing else.
+    pub fn is_name(&self) -> bool {
+        !self.memory
+            && (self.asked.are_alone() || !self.text.contains(char::is_whitespace))
+            && !self.required.is_empty()
+    }
+}
+
 impl Searcher<'_> {
     /// Prepares a request among the passages of a filter.
     ///

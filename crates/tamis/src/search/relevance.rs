@@ -76,11 +76,20 @@ impl Searcher<'_> {
             all.min().unwrap_or(usize::MAX)
         };
         let finds: Vec<usize> = (0..evidence.len()).map(find).collect();
+        // Where a query is a name and nothing else, what lacks the name stands below all that holds it.
+        let is_name = question.is_name();
+        let lacks = |at: usize| {
+            let held = passages_of(listed, at).filter_map(|ranked| ranked.candidate.required).fold(0.0, f64::max);
+            is_name && judged[at].is_none() && held < 1.0
+        };
+        let lacks: Vec<bool> = (0..evidence.len()).map(lacks).collect();
+        let any_lacks = lacks.contains(&true);
         let mut order: Vec<usize> = (0..evidence.len()).collect();
         let group = |at: usize| judged[at].map_or(1, |relevant| if relevant { 0 } else { 2 });
         order.sort_by(|&a, &b| {
             let by_odds = || evidence[b].log_odds.total_cmp(&evidence[a].log_odds);
-            group(a).cmp(&group(b)).then(finds[a].cmp(&finds[b])).then_with(by_odds).then(a.cmp(&b))
+            let by_name = lacks[a].cmp(&lacks[b]);
+            group(a).cmp(&group(b)).then(finds[a].cmp(&finds[b])).then(by_name).then_with(by_odds).then(a.cmp(&b))
         });
         let mut least = 0.0_f64;
         let mut probabilities: Vec<f64> = order
@@ -89,7 +98,8 @@ impl Searcher<'_> {
             .map(|&at| {
                 let own = evidence[at].probability();
                 least = least.max(own);
-                if finds[at] < usize::MAX || judged[at].is_some() { least } else { own }
+                let is_above = finds[at] < usize::MAX || judged[at].is_some() || any_lacks && !lacks[at];
+                if is_above { least } else { own }
             })
             .collect();
         probabilities.reverse();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::StoredPassage;
 
-/// Notes for each candidate what share of the terms it holds, without quotations that no candidate holds. `passages` are those of
+/// Notes for each candidate what share of the terms it holds, without quotations and hyphenated words that no candidate holds. `passages` are those of
 /// the candidates, in their order. Nothing is noted if nothing is required.
 pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
     if terms.is_empty() {
@@ -14,9 +14,9 @@ pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], pass
     // A passage that shares no word with the query need not be read.
     let shares_words = |candidate: &Candidate| candidate.coverage.is_none_or(|coverage| coverage > 0.0);
     let mut terms = terms.clone();
-    terms.retain_phrases(|phrase| {
+    terms.retain_held(|term| {
         let mut read = candidates.iter().zip(passages).filter(|(candidate, _)| shares_words(candidate));
-        read.any(|(_, passage)| phrase.is_in(&texts(passage)))
+        read.any(|(_, passage)| term.is_in(&texts(passage)))
     });
     for (candidate, passage) in candidates.iter_mut().zip(passages).filter(|_| !terms.is_empty()) {
         candidate.required = Some(if shares_words(&*candidate) { share(&terms, passage) } else { 0.0 });
@@ -51,5 +51,7 @@ mod tests {
         assert_eq!(required("\"connection lost\" of the client"), [None, None]);
         assert_eq!(required("\"connection lost\" by retry_limit"), [Some(0.0), Some(1.0)]);
         assert_eq!(required("parse_config of the client"), [Some(0.0), Some(0.0)], "an identifier is required");
+        assert_eq!(required("retry-limit"), [Some(0.0), Some(1.0)]);
+        assert_eq!(required("well-known"), [None, None]);
     }
 }

@@ -29,6 +29,7 @@ mod representatives;
 mod reranker;
 mod search;
 mod sources;
+mod spelling;
 mod stores;
 mod support;
 mod telemetry;

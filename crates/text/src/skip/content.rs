@@ -1,6 +1,7 @@
 //! Decides by a file's content if it is left out.
 
 use super::Skip;
+use super::secret::is_cluster_secret;
 use crate::Language;
 use crate::decode::has_byte_order_mark;
 use crate::languages::Category;
@@ -45,6 +46,10 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
         return Some(Skip::Empty);
     }
     if is_private_key(head) {
+        return Some(Skip::Secret);
+    }
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    if ["yaml", "yml", "json"].contains(&extension.as_str()) && is_cluster_secret(bytes) {
         return Some(Skip::Secret);
     }
     let category = Language::of(path, "").map_or(Category::Code, |language| language.category);
@@ -192,6 +197,9 @@ mod tests {
         }
         let quoted = format!("How to read a key\n{}", key("RSA "));
         assert_eq!(skip_by_content("guide.md", quoted.as_bytes()), None);
+        let secret = b"apiVersion: v1\nkind: Secret\ndata:\n  a: ZmFrZXZhbHVlMDAwMA==\n";
+        assert_eq!(skip_by_content("k8s/a.yml", secret), Some(Skip::Secret));
+        assert_eq!(skip_by_content("guide.md", secret), None);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 mod content;
 mod path;
+mod secret;
 
 pub use content::skip_by_content;
 pub(crate) use content::{is_generated, is_minified};
-pub use path::skip_by_path;
 pub(crate) use path::{is_generated_name, is_minified_name};
+pub use path::{most_bytes, skip_by_path};
 
 use crate::names::named;
 
@@ -43,18 +44,18 @@ named! {
 /// Sizes above which a file is left out, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// For any file but a document.
+    /// For any file but a document. Texts for people, tables, logs and SQL may have 32 times as much ([`most_bytes`]).
     pub max_bytes: u64,
     /// For a document ([`crate::is_document`]), whose text is a small part of it.
     pub max_document_bytes: u64,
-    /// For tables, logs and dumps: CSV, JSON Lines, diffs, logs.
+    /// For files with endings of dumps that are text as often as not.
     pub max_table_bytes: u64,
     /// For configuration and documents in JSON, XML and the like.
     pub max_data_bytes: u64,
 }
 
 impl Default for Limits {
-    /// 1 MiB for any file, 32 MiB for a document, 64 KiB for a table, 256 KiB for other data.
+    /// 1 MiB for any file, 32 MiB for a document, 64 KiB for a dump, 256 KiB for data.
     fn default() -> Self {
         Self { max_bytes: 1 << 20, max_document_bytes: 32 << 20, max_table_bytes: 64 << 10, max_data_bytes: 256 << 10 }
     }

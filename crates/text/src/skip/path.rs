@@ -1,23 +1,11 @@
 //! Decides by a file's name and size if it is left out, without opening it.
 
+use super::secret::is_secret;
 use super::{Limits, Skip};
 use crate::Language;
 use crate::documents::is_document;
 use crate::languages::Category;
-
-const SECRET_NAMES: &[&str] = &[
-    ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg",
-    ".vault-token", ".boto", ".s3cfg", "credentials", "credentials.json", "credentials.toml", "credentials.yml.enc",
-    "client_secret.json", "service-account.json", "service_account.json", "secrets.json", "secrets.toml",
-    "secrets.yml", "secrets.yaml", "master.key", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk",
-    "id_ed25519_sk", "kubeconfig", "terraform.tfstate", "terraform.tfstate.backup", ".env", ".envrc",
-];
-const SECRET_EXTENSIONS: &[&str] = &[
-    "pem", "key", "p12", "pfx", "p8", "jks", "keystore", "kdb", "kdbx", "ppk", "asc.key", "tfstate", "ovpn", "gpg",
-    "pgp", "age", "crt.key",
-];
-/// Endings after `.env.` of files that are meant to be shared.
-const SHARED_ENVIRONMENTS: &[&str] = &["example", "sample", "template", "dist", "defaults", "default"];
+use crate::parts::is_read_in_parts;
 
 const LOCK_NAMES: &[&str] = &[
     "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum", "go.work.sum", "bun.lockb", "pdm.lock",
@@ -78,8 +66,6 @@ pub(crate) fn is_minified_name(name: &str) -> bool {
         || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
 }
 
-const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
-
 /// The reason for leaving out the file at `path` (relative, with forward slashes) of `size` bytes, by its name and size.
 ///
 /// Files known to hold secrets come first, since they are never read, whatever else they are.
@@ -96,7 +82,7 @@ const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
 pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    if is_secret(path, &name, extension) {
+    if is_secret(path) {
         return Some(Skip::Secret);
     }
     if LOCK_NAMES.contains(&name.as_str()) || extension == "lock" || extension == "lockb" {
@@ -123,31 +109,30 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if size == 0 {
         return Some(Skip::Empty);
     }
-    if size > limits.max_bytes {
+    if size > most_bytes(path, limits) {
         return Some(Skip::TooLarge);
     }
     if DUMPS.contains(&extension) && size > limits.max_table_bytes {
         return Some(Skip::Data);
     }
     let language = language?;
-    let limit = if TABLES.contains(&language.name) { limits.max_table_bytes } else { limits.max_data_bytes };
-    let tabular = language.category == Category::Data || TABLES.contains(&language.name);
-    (tabular && size > limit).then_some(Skip::Data)
+    let is_data = language.category == Category::Data && !is_read_in_parts(Some(language));
+    (is_data && size > limits.max_data_bytes).then_some(Skip::Data)
 }
 
-fn is_secret(path: &str, name: &str, extension: &str) -> bool {
-    if let Some(environment) = name.strip_prefix(".env.") {
-        let last = environment.rsplit('.').next().unwrap_or(environment);
-        return !SHARED_ENVIRONMENTS.contains(&last);
+/// The size in bytes up to which a file is read: of texts for people, tables, logs and SQL it is 32 times that of other files,
+/// since the parts that tell most are enough.
+#[must_use]
+pub fn most_bytes(path: &str, limits: &Limits) -> u64 {
+    match () {
+        () if is_document(path) => limits.max_document_bytes,
+        () if is_read_in_parts(Language::of(path, "")) => limits.max_bytes.saturating_mul(LARGER),
+        () => limits.max_bytes,
     }
-    if SECRET_NAMES.contains(&name) || SECRET_EXTENSIONS.contains(&extension) {
-        return true;
-    }
-    // `production.env`; a directory of the shell's own, not of the project's.
-    let parent = path.rsplit('/').nth(1).unwrap_or_default();
-    (extension == "env" && !name.starts_with("example") && !name.starts_with("sample"))
-        || matches!(parent, ".ssh" | ".gnupg" | ".aws")
 }
+
+/// How much larger a text may be of which parts are read.
+const LARGER: u64 = 32;
 
 fn is_binary(name: &str, extension: &str) -> bool {
     // `libz.so.1.2` carries its version after the extension.
@@ -160,23 +145,6 @@ mod tests {
 
     fn skip(path: &str) -> Option<Skip> {
         skip_by_path(path, 1_000, &Limits::default())
-    }
-
-    #[test]
-    fn secrets_are_never_read() {
-        for path in [
-            ".env", ".env.local", "a/.ENV.production", "prod.env", "id_rsa", "home/.ssh/config", "tls/server.pem",
-            "tls/server.KEY", "a.p12", ".npmrc", ".pypirc", ".netrc", ".aws/credentials", "infra/terraform.tfstate",
-            ".envrc",
-        ] {
-            assert_eq!(skip(path), Some(Skip::Secret), "{path}");
-        }
-        for path in [
-            ".env.example", ".env.local.sample", "example.env", "src/key.rs", "src/secrets.rs", "docs/id_rsa.md",
-            "src/env.py",
-        ] {
-            assert_eq!(skip(path), None, "{path}");
-        }
     }
 
     #[test]
@@ -226,7 +194,10 @@ mod tests {
         assert_eq!(skip_by_path("a.rs", 0, &limits), Some(Skip::Empty));
         assert_eq!(skip_by_path("a.rs", 1 << 20, &limits), None);
         assert_eq!(skip_by_path("a.rs", (1 << 20) + 1, &limits), Some(Skip::TooLarge));
-        assert_eq!(skip_by_path("a.csv", 65_537, &limits), Some(Skip::Data));
+        for path in ["a.csv", "a.log", "a.sql", "a.md"] {
+            assert_eq!(skip_by_path(path, 32 << 20, &limits), None, "{path}");
+            assert_eq!(skip_by_path(path, (32 << 20) + 1, &limits), Some(Skip::TooLarge), "{path}");
+        }
         assert_eq!(skip_by_path("a.json", 65_537, &limits), None);
         assert_eq!(skip_by_path("a.json", 262_145, &limits), Some(Skip::Data));
         let document = if is_document("a.pdf") { None } else { Some(Skip::Binary) };

@@ -16,6 +16,7 @@ use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKin
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 use std::time::{Duration, Instant};
 use tamis_store::DocumentState;
@@ -214,7 +215,8 @@ impl Tree<'_> {
             let step = |searcher: &mut Searcher, file: &DocumentState| match observer.cancelled() || is_late() {
                 true => None,
                 false => {
-                    Some(self.bytes(file, &roots).and_then(|bytes| search(&bytes, searcher, &matcher, request, room)))
+                    let bytes = self.bytes(file, &roots);
+                    Some(bytes.and_then(|bytes| search(&compared(&bytes, request), searcher, &matcher, request, room)))
                 }
             };
             let found: Vec<_> = batch.par_iter().map_init(|| searcher(before, after), step).collect();
@@ -295,6 +297,25 @@ struct Found {
     matches: u64,
     lines: u64,
     hits: Vec<GrepLine>,
+}
+
+/// A file in the form in which it is searched. In text, neither invisible characters nor the two spellings of a letter make a
+/// difference, unless the pattern asks for them.
+fn compared<'b>(bytes: &'b [u8], request: &GrepRequest) -> Cow<'b, [u8]> {
+    let may_differ = !bytes.is_ascii() && !asks_for_characters(&request.pattern);
+    match std::str::from_utf8(bytes).ok().filter(|_| may_differ).map(tamis_text::plain) {
+        Some(Cow::Owned(plain)) => Cow::Owned(plain.into_bytes()),
+        _ => Cow::Borrowed(bytes),
+    }
+}
+
+/// Returns `true` if a pattern names characters that texts are searched without.
+fn asks_for_characters(pattern: &str) -> bool {
+    let is_mark = |character| matches!(character, '\u{300}'..='\u{36f}');
+    let is_alone = pattern.chars().zip(pattern.chars().skip(1)).any(|(a, b)| !a.is_alphabetic() && is_mark(b));
+    pattern.contains(tamis_text::is_invisible)
+        || is_alone
+        || ["\\x", "\\u", "\\p"].iter().any(|escape| pattern.contains(escape))
 }
 
 /// A searcher has buffers that take longer to make than most files to search.
@@ -418,7 +439,7 @@ fn shown(bytes: &[u8], number: Option<u64>, spans: Option<Vec<std::ops::Range<us
 /// The pattern is empty, too long or too large, or no regular expression.
 fn compiled(request: &GrepRequest) -> Result<RegexMatcher, Error> {
     let text = &request.pattern;
-    let shown = || format!("{:?}", text.chars().take(80).collect::<String>());
+    let shown = || format!("{:?}", request.pattern.chars().take(80).collect::<String>());
     if text.is_empty() {
         return Err(Error::argument("pattern", "\"\"", "a text or a regular expression; files lists all files"));
     }
@@ -436,7 +457,8 @@ fn compiled(request: &GrepRequest) -> Result<RegexMatcher, Error> {
         .crlf(true)
         .size_limit(MOST_COMPILED_BYTES)
         .dfa_size_limit(MOST_COMPILED_BYTES);
-    builder.build(text).map_err(|error| {
+    let text = if asks_for_characters(text) { Cow::Borrowed(text.as_str()) } else { tamis_text::composed(text) };
+    builder.build(&text).map_err(|error| {
         let error = error.to_string();
         let fault = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let escape =
@@ -474,6 +496,18 @@ mod tests {
         let smart = |text: &str| GrepRequest { smart_case: true, ..of(text) };
         assert!(matches(smart("abc"), "ABC") && !matches(smart("Abc"), "ABC"));
         assert!(!matches(GrepRequest { word_regexp: true, ..of("open") }, "reopen") && matches(of("x$"), "x\r\n"));
+    }
+
+    #[test]
+    fn invisible_characters_and_spellings_make_no_difference_unless_asked_for() {
+        let found = |pattern: &str, text: &str| {
+            let request = GrepRequest::new(pattern);
+            let matcher = compiled(&request).expect("a pattern");
+            matcher.is_match(&compared(text.as_bytes(), &request)).expect("matched")
+        };
+        assert!(found("reservoir", "the re\u{ad}ser\u{ad}voir") && found("U\u{308}ber", "Über"));
+        assert!(found("Über", "U\u{308}bersicht") && found("a.c", "a\u{200b}bc"));
+        assert!(found("\u{200b}", "a\u{200b}b") && found(r"\x{200b}", "a\u{200b}b") && !found("\u{ad}", "ab"));
     }
 
     #[test]

@@ -4,14 +4,14 @@ use super::Tree;
 use crate::Error;
 use crate::collections::SKIPPED;
 use crate::file::foreign::Directory;
-use crate::index::is_file;
+use crate::index::{is_file, limits};
 use crate::languages;
 use crate::search::SearchRequest;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use tamis_store::{DocumentState, PathGlobs};
-use tamis_text::{Language, Relation};
+use tamis_text::{Language, Limits, Relation, composed, most_bytes};
 
 /// The files to look at. The default is all files of one's own namespace, or of all where none is one's own.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +104,7 @@ impl Paths {
         let excluded = given.iter().filter(|path| path.starts_with('!'));
         let included: Vec<&String> = given.iter().filter(|path| !path.starts_with('!')).collect();
         // A path that has the characters of a glob in its name is found as it is.
-        let literal = included.iter().map(|path| path.trim_matches('/').to_owned()).collect();
+        let literal = included.iter().map(|path| composed(path.trim_matches('/')).into_owned()).collect();
         let globs = included.iter().map(|path| (*path).clone()).chain(excluded.cloned()).collect::<Vec<_>>();
         match PathGlobs::new(&globs) {
             Ok(globs) => Ok(Paths { literal, globs, any: included.is_empty() }),
@@ -113,7 +113,7 @@ impl Paths {
     }
 
     fn matches(&self, path: &str) -> bool {
-        let literal = || self.literal.iter().any(|literal| literal == path);
+        let literal = || self.literal.iter().any(|literal| *literal == composed(path));
         self.globs.matches(path) || (!self.any && literal())
     }
 }
@@ -125,6 +125,7 @@ fn is_plain(path: &str) -> bool {
 
 /// True if a document lies at or below a plain path.
 fn is_at(given: &str, path: &str) -> bool {
+    let (given, path) = (&*composed(given), &*composed(path));
     let plain = given.trim_matches('/');
     let below = |path: &str| path.strip_prefix(plain).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let anywhere = !given.starts_with('/') && !plain.contains('/');
@@ -139,7 +140,7 @@ fn is_of(languages: &[String], language: Option<&str>) -> bool {
 /// The roots of the namespaces, held open.
 pub(super) struct Roots {
     directories: BTreeMap<String, io::Result<Directory>>,
-    longest: u64,
+    limits: Limits,
 }
 
 impl Roots {
@@ -147,7 +148,7 @@ impl Roots {
         let sources = tree.index.sources();
         let open = |root: &Path| Directory::open(root);
         let directories = sources.iter().map(|source| (source.namespace.clone(), open(&source.root))).collect();
-        Roots { directories, longest: tree.index.config.index.max_file_bytes }
+        Roots { directories, limits: limits(&tree.index.config.index) }
     }
 
     /// Reads a file of the tree, never through a link.
@@ -156,7 +157,7 @@ impl Roots {
     /// The file is missing, no longer a regular file, too large, or unreadable.
     pub fn read(&self, document: &DocumentState) -> io::Result<Vec<u8>> {
         match self.directories.get(&document.namespace) {
-            Some(Ok(directory)) => directory.read(Path::new(&document.path), self.longest),
+            Some(Ok(directory)) => directory.read(Path::new(&document.path), most_bytes(&document.path, &self.limits)),
             Some(Err(error)) => Err(io::Error::new(error.kind(), error.to_string())),
             None => Err(io::ErrorKind::NotFound.into()),
         }
@@ -178,6 +179,9 @@ mod tests {
         assert!(matches(&["src/*.rs", "!*_test.rs"], "src/a.rs") && !matches(&["src", "!*_test.rs"], "src/a_test.rs"));
         assert!(matches(&["app/[id].tsx"], "app/[id].tsx"), "a name with the characters of a glob");
         assert!(Paths::new(&["a{b".to_owned()]).is_err());
+        let decomposed = "U\u{308}ber[1].md";
+        assert!(matches(&["Über[1].md"], decomposed) && matches(&[decomposed], "Über[1].md"));
+        assert!(is_at("Über", "a/U\u{308}ber/b.md"));
         assert!(is_at("src", "a/src/b.rs") && is_at("/src", "src/b.rs") && !is_at("/src", "a/src/b.rs"));
     }
 }

@@ -156,8 +156,12 @@ impl Tree<'_> {
         let allowed = request.allowed_namespaces.as_deref();
         if let Some(namespace) = &request.namespace {
             let path = request.path.trim_start_matches('/');
-            let found = if readable(allowed, namespace) { self.index.store.document(namespace, path)? } else { None };
-            return Ok(found);
+            if !readable(allowed, namespace) {
+                return Ok(None);
+            }
+            let path = self.index.path_in(namespace, path.to_owned())?;
+            let document = path.map(|path| self.index.store.document(namespace, &path)).transpose()?;
+            return Ok(document.flatten());
         }
         match self.index.meant_by(&request.path, allowed) {
             Ok(Named::Lines(place, None)) => Ok(self.index.store.document(&place.namespace, &place.path)?),

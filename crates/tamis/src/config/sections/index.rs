@@ -15,7 +15,8 @@ section! {
         /// Embed in the background, with low priority, what searches and index runs of the command leave without a vector of the
         /// better model. Never with the variable CI set, a remote model or a database.
         pub background: bool = "index.background", flag(true);
-        /// Files larger than this are left out.
+        /// Files larger than this are left out. Text, tables, logs and SQL may have 32 times as much; of those too large to read as a
+        /// whole, the beginning and the most telling lines are indexed.
         pub max_file_bytes: u64 = "index.max_file_bytes", integer(1024..=1 << 30, 1 << 20);
         /// The same for PDF, Word, OpenDocument and EPUB files and notebooks, most of which is not text.
         pub max_document_bytes: u64 = "index.max_document_bytes", integer(1024..=1 << 30, 32 << 20);
