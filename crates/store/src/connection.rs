@@ -39,6 +39,17 @@ pub(crate) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
     Ok((state != "ok").then_some(state))
 }
 
+/// Checks everything that SQLite can check, which takes longer, and returns the first finding: pages, rows, the entries of indexes, and
+/// references.
+pub(crate) fn whole_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let state: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if state != "ok" {
+        return Ok(Some(state));
+    }
+    let dangling: i64 = connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
+    Ok((dangling > 0).then(|| format!("{dangling} rows refer to missing rows")))
+}
+
 /// The path as a URI that tells SQLite that the file does not change.
 pub(crate) fn immutable_uri(path: &Path) -> String {
     file_uri(path, "immutable=1")
