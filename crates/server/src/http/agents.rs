@@ -11,7 +11,7 @@ use crate::messages::{self, Batch, batches_unsupported, supports_batches};
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -44,6 +44,12 @@ pub(super) async fn answer(
     // Without tokens, a session is known better than the connection that a message happens to come over.
     let share = if identity.token.is_none() { Share(sender) } else { identity.share() };
     let (mut parts, body) = request.into_parts();
+    if session.is_none() && parts.method == Method::GET {
+        let mut problem = Problem::method(&parts.method, Method::POST.to_string());
+        problem.detail = NO_STREAM.to_owned();
+        return Err(problem);
+    }
+    name_accepted(&mut parts.headers);
     parts.extensions.insert(sender);
     parts.extensions.insert(share);
     parts.extensions.insert(identity.caller);
@@ -82,6 +88,36 @@ pub(super) async fn answer(
         gate.sessions.add(opened.into(), &owner, opens).await.map_err(unavailable)?;
     }
     Ok(response)
+}
+
+/// The kinds of answers that there are. The protocol's library wants a client to name them.
+const ANSWERS: [&str; 2] = ["application/json", "text/event-stream"];
+
+/// The answer to a GET without a session, such as that of a browser.
+const NO_STREAM: &str = "GET: this address is for clients of the Model Context Protocol, which POST their messages to it; with the \
+     Mcp-Session-Id of a session, a GET listens to it";
+
+/// Names the kinds of answers that a client accepts by `*/*` and the like, or by saying nothing.
+fn name_accepted(headers: &mut HeaderMap) {
+    let given: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let accepts = |kind: &&str| {
+        let fits = |range: &str| {
+            let mut parts = range.split(';').map(str::trim);
+            let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let is_refused = |part: &str| {
+                let quality = part.strip_prefix("q=").or_else(|| part.strip_prefix("Q="));
+                quality.and_then(|quality| quality.parse::<f32>().ok()) == Some(0.0)
+            };
+            let is_range = |all: &str| kind.split_once('/').is_some_and(|(whole, _)| all == whole);
+            let fits = essence == **kind || essence == "*/*" || essence.strip_suffix("/*").is_some_and(is_range);
+            fits && !parts.any(is_refused)
+        };
+        given.is_empty() || given.iter().flat_map(|value| value.split(',')).any(fits)
+    };
+    let accepted: Vec<&str> = ANSWERS.into_iter().filter(accepts).collect();
+    if let (false, Ok(value)) = (accepted.is_empty(), HeaderValue::try_from(accepted.join(", "))) {
+        headers.insert(ACCEPT, value);
+    }
 }
 
 /// Hands a request to the protocol's library.
@@ -136,5 +172,29 @@ fn opened_with(message: ClientJsonRpcMessage) -> Option<Box<InitializeRequestPar
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_that_a_client_accepts_are_named() {
+        for (given, named) in [
+            (&[][..], "application/json, text/event-stream"),
+            (&["*/*"], "application/json, text/event-stream"),
+            (&["text/html, */*;q=0.1"], "application/json, text/event-stream"),
+            (&["application/*", "Text/*;q=0.5"], "application/json, text/event-stream"),
+            (&["application/json;charset=utf-8,text/event-stream"], "application/json, text/event-stream"),
+            (&["application/json"], "application/json"),
+            (&["text/event-stream, */*;q=0"], "text/event-stream"),
+            (&["text/html"], "text/html"),
+        ] {
+            let mut headers = HeaderMap::new();
+            given.iter().for_each(|value| drop(headers.append(ACCEPT, HeaderValue::from_static(*value))));
+            name_accepted(&mut headers);
+            assert_eq!(headers.get(ACCEPT).map(|value| value.to_str().expect("text")), Some(named), "{given:?}");
+        }
     }
 }
