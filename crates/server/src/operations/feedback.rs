@@ -74,8 +74,8 @@ impl Route for Feedback {
     const PATH: &'static str = "/v1/feedback";
     const VERBS: Verbs = Verbs::Post;
     const SUMMARY: &'static str = "Judge results of a search, which later searches learn from";
-    const DESCRIPTION: &'static str = "As `tamis feedback --json`. A later judgement of a result replaces an earlier one, and `take_back` instead of `relevant` takes it \
-         back for this question.";
+    const DESCRIPTION: &'static str = "As `tamis feedback --json`. A later judgement of a result replaces an earlier one, and \
+         `take_back` instead of `relevant` takes it back for this question.";
     const NEEDS: &'static str = "judging is off: the server needs --allow-feedback, and a token feedback = true";
 }
 
@@ -97,7 +97,7 @@ struct Judgement {
     path: Option<String>,
     /// Rank among the candidates of that search, from 1; absent when it was not a candidate.
     rank: Option<usize>,
-    /// The judgement; null: taken back.
+    /// The judgement; absent when it was taken back.
     relevant: Option<bool>,
 }
 
