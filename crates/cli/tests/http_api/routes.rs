@@ -146,7 +146,7 @@ fn writing_routes_are_off_until_they_are_allowed() {
     assert_eq!(judged.json()[0]["relevance"], "relevant", "{}", judged.body);
     let listed = command(root, &["feedback", "--list", "--json"]);
     assert!(listed.as_array().is_some_and(|list| list.iter().any(|one| one["relevant"] == 1)), "{listed}");
-    let id = &judged.json()[0]["passage"];
+    let id = judged.json()[0]["passage"].clone();
     for (said, status) in
         [(json!({ "relevant": false, "take_back": true }), 400), (json!({}), 400), (json!({ "take_back": true }), 200)]
     {

@@ -6,8 +6,10 @@ use super::origin::single;
 use super::rate_limit::ClientKey;
 use super::request_log::LoggedCall;
 use crate::api::problem::{Kind, Problem};
+use crate::caller::Caller;
 use crate::lanes::Share;
 use crate::messages::{self, Batch, batches_unsupported, supports_batches};
+use crate::private;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -35,7 +37,8 @@ pub(super) async fn answer(
         ClientKey::Token(position) => gate.tokens[position].owner(),
         ClientKey::Address(address) => format!("address {address}"),
     };
-    let session = session(&gate, request.headers(), &owner).await?;
+    let caller = identity.caller.clone();
+    let session = session(&gate, request.headers(), &owner, &caller).await?;
     let sender = match (&session, &identity.token) {
         (Some(session), _) => SearchCaller::session(&["mcp session", session]),
         (None, Some(token)) => SearchCaller::session(&["mcp token", token]),
@@ -85,7 +88,8 @@ pub(super) async fn answer(
     }
     let response = forward(&gate, parts, body).await?;
     if let (None, Some(Ok(opened))) = (&session, response.headers().get(&SESSION).map(HeaderValue::to_str)) {
-        gate.sessions.add(opened.into(), &owner, opens).await.map_err(unavailable)?;
+        let added = gate.sessions.add(opened.into(), &owner, opens).await;
+        added.map_err(|reason| unavailable(&caller, reason))?;
     }
     Ok(response)
 }
@@ -149,18 +153,25 @@ fn json(status: StatusCode, message: &Value) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], message.to_string()).into_response()
 }
 
-fn unavailable(reason: String) -> Problem {
-    Problem::new(Kind::Unavailable, reason)
+/// The refusal where the sessions of all servers cannot be reached. The reason can name what keeps them.
+fn unavailable(caller: &Caller, reason: String) -> Problem {
+    const INSTEAD: &str = "the sessions cannot be read now; try again in a moment";
+    Problem::new(Kind::Unavailable, private::for_caller(caller, reason, Some(INSTEAD)))
 }
 
 /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
-async fn session(gate: &Gate, headers: &HeaderMap, owner: &str) -> Result<Option<String>, Problem> {
+async fn session(
+    gate: &Gate,
+    headers: &HeaderMap,
+    owner: &str,
+    caller: &Caller,
+) -> Result<Option<String>, Problem> {
     let named = single(headers, &SESSION)
         .map_err(|()| Problem::new(Kind::Request, "the request has more than one Mcp-Session-Id header"))?;
     let Some(named) = named else { return Ok(None) };
     let missing = || Problem::new(Kind::NotFound, "Not Found: Session not found");
     let session = named.to_str().map_err(|_| missing())?;
-    let is_own = gate.sessions.belongs(session, owner).await.map_err(unavailable)?;
+    let is_own = gate.sessions.belongs(session, owner).await.map_err(|reason| unavailable(caller, reason))?;
     if is_own { Ok(Some(session.to_owned())) } else { Err(missing()) }
 }
 
@@ -178,6 +189,16 @@ fn opened_with(message: ClientJsonRpcMessage) -> Option<Box<InitializeRequestPar
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_of_the_sessions_names_no_server_to_a_limited_caller() {
+        let reason = "postgres://tamis@10.0.0.5:5432/tamis: it does not answer";
+        let limited = Caller { namespaces: Some(vec!["mill".into()]), ..Caller::default() };
+        for (caller, named) in [(limited, false), (Caller::default(), true)] {
+            let problem = unavailable(&caller, reason.to_owned());
+            assert_eq!(problem.detail.contains("10.0.0.5"), named, "{}", problem.detail);
+        }
+    }
 
     #[test]
     fn the_kinds_that_a_client_accepts_are_named() {
