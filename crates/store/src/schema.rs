@@ -40,11 +40,6 @@ impl Schema {
             let reason = "the database of another program".to_owned();
             return Err(StoreError::Corrupt { path: path.to_owned(), reason });
         }
-        // To SQLite a file of a single byte is an empty database, and the next write would begin a new one.
-        if found == 0 && std::fs::metadata(path).is_ok_and(|file| file.len() == 1) {
-            let reason = "a single byte is left of it".to_owned();
-            return Err(StoreError::Corrupt { path: path.to_owned(), reason });
-        }
         if found > self.version() {
             return Err(StoreError::Newer { path: path.to_owned(), found, supported: self.version() });
         }

@@ -148,7 +148,7 @@ fn a_log_that_was_cut_short_is_found_damaged_or_has_all_that_was_judged() {
             }
             let Ok(found) = EmbeddedUsageLog::check(cut.path()) else { continue };
             let log = EmbeddedUsageLog::open(cut.path(), Access::ReadOnly).unwrap();
-            assert_eq!(log.judged().unwrap(), expected, "{end} of {length} bytes, {with_log}: {found:?}");
+            assert!(log.judged().unwrap() == expected, "{end} of {length} bytes, {with_log}: {found:?}");
         }
     }
 }
