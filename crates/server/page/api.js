@@ -35,8 +35,9 @@ export const search = (request, signal) =>
 export const read = (place, context = 0) =>
   call(`/v1/documents?path=${encodeURIComponent(place)}&context=${context}`);
 export const related = (place) => call(`/v1/related?id=${encodeURIComponent(place)}&limit=8`);
+/** Says whether a result answers; null takes back what was said. */
 export const judge = (queryId, id, relevant) =>
-  call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], relevant }) });
+  call("/v1/feedback", { method: "POST", body: JSON.stringify({ query_id: queryId, ids: [id], ...(relevant === null ? { take_back: true } : { relevant }) }) });
 export const status = () => call("/v1/status");
 export const files = (languages, limit) => call(`/v1/files?${new URLSearchParams({ languages, limit })}`);
 export const outline = (path) => call(`/v1/outline?${new URLSearchParams({ path, limit: 40 })}`);

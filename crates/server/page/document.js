@@ -73,7 +73,7 @@ async function asLines(at, query, hit, parameters) {
   const language = languageOf(excerpt.path, parameters);
   return { excerpt, title: excerpt.title, content: [
     first > 1 ? others("Earlier lines", Math.max(1, first - WINDOW)) : null,
-    lines(excerpt.text, first, query, hit, colouring(language), isProse(language)),
+    lines(excerpt.text, first, query, hit, colouring(language), isProse(language, null, excerpt.text)),
     excerpt.end_line === to ? others("Later lines", to + 1) : null,
   ] };
 }

@@ -7,7 +7,7 @@ import { capital, collectionName, day, figure, languageName } from "./words.js";
 const GROUPS = [
   ["collections", "Collection", (one) => [one.collection], collectionName],
   ["languages", "Language", (one) => [one.language], languageName],
-  ["kinds", "Kind", (one) => [one.kind === "lines" ? null : one.kind], capital],
+  ["kinds", "Kind", (one) => [one.kind === "lines" ? null : one.kind], (kind) => kind === "trait" ? "Trait or interface" : capital(kind)],
   ["namespaces", "Namespace", (one) => [one.namespace], String],
   ["states", "State", (one) => one.attributes?.state?.filter((state) => state !== "resolved"), capital],
   ["labels", "Label", (one) => one.attributes?.label, String],
@@ -65,7 +65,8 @@ export function filters(entries, parameters) {
   const used = FILTERS.filter((name) => parameters.has(name)).length;
   return element("details", { class: "filters", open: matchMedia("(min-width: 64rem)").matches },
     element("summary", {}, used > 0 ? `Filters (${used})` : "Filters"),
-    element("div", { class: "groups" }, groups, dates(entries, parameters),
+    element("div", { class: "groups" }, groups.some(Boolean) ? element("p", { class: "hint" }, "Numbers are those of this list. A filter searches anew, and may find more.") : null,
+      groups, dates(entries, parameters),
       element("details", { open: isWritten }, element("summary", {}, "Dates and path"),
         element("form", { onsubmit: submit("search") }, hidden, field("since", "From", "date"), field("until", "To", "date"),
           field("paths", "Path", "text", "src/**"), element("button", { class: "small" }, "Apply")))));

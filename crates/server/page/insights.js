@@ -68,6 +68,9 @@ function range(bin) {
   return bin.below - bin.from <= 1 ? String(bin.from) : `${bin.from}–${bin.below - 1}`;
 }
 
+/** Judged entries from which on a share of them says something. */
+const TELLING = 30;
+
 /** What people said of results: how much, what was kept of it, and whether the probabilities came true. */
 function judged({ searches, relevant, not_relevant: wrong, days, reliability: found }) {
   const heading = element("h2", {}, "Judgements");
@@ -75,6 +78,8 @@ function judged({ searches, relevant, not_relevant: wrong, days, reliability: fo
     return [heading, element("p", {}, "No result was judged yet. Judgements show here how good the kept lists are, and whether probabilities come true.")];
   }
   let sum = 0;
+  const compared = found?.bins.reduce((all, bin) => all + bin.count, 0) ?? 0;
+  const isTelling = compared >= TELLING;
   const course = days.map((one) => ({ ...one, sum: sum += one.judgements }));
   const asked = days.filter((one) => one.searches > 0);
   const quality = ["precision", "recall", "f1"].map((name) => ({ name: capital(name), values: asked.map((one) => one[name]) }));
@@ -86,9 +91,10 @@ function judged({ searches, relevant, not_relevant: wrong, days, reliability: fo
       course.length > 1 ? lineChart("Judgements so far", course.map((one) => day(one.date, true)), [{ name: "judgements", values: course.map((one) => one.sum) }],
         { format: (value) => figure(Math.round(value)) }) : null,
       asked.length > 1 ? lineChart("Judged searches of a day", asked.map((one) => day(one.date, true)), quality, { format: percent, top: 1 }) : null,
-      found ? reliability("Probabilities that came true", found.bins) : null),
-    found ? element("p", { class: "place" }, `The calibration error is ${found.calibration_error.toFixed(3)} and the Brier score ${found.brier.toFixed(3)}. `
-      + "People judge what they are shown, so bins of low probability hold few entries.") : null,
+      isTelling ? reliability("Probabilities that came true", found.bins) : null),
+    isTelling ? element("p", { class: "place" }, `The calibration error is ${found.calibration_error.toFixed(3)} and the Brier score ${found.brier.toFixed(3)}. `
+      + "People judge what they are shown, so bins of low probability hold few entries.")
+      : element("p", { class: "place" }, `Whether probabilities come true shows here from ${TELLING} judged entries on. There ${compared === 1 ? "is" : "are"} ${figure(compared)}.`),
     days.length === 0 ? null : element("details", {}, element("summary", {}, "By day"), section("Judgements by day",
       ["Day", "Judgements", "Judged searches", "Precision", "Recall", "F1"],
       days.map((one) => [day(one.date), one.judgements, one.searches, percent(one.precision), percent(one.recall), percent(one.f1)]), "h3")),

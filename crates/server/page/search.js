@@ -7,7 +7,7 @@ import { breakable, element, fill, focusHeadline, marked, prose, say, snippet, s
 import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
 import { remember } from "./recent.js";
 import { scores } from "./scores.js";
-import { capital, count, day, figure, languageName, percent, placeOf, titleOf } from "./words.js";
+import { capital, count, day, figure, kindName, languageName, percent, placeOf, titleOf } from "./words.js";
 
 /** Entries that are drawn at a time, and those of them below the line. */
 const PORTION = 100, BELOW = 5;
@@ -124,11 +124,13 @@ function entriesOf(found, pool) {
 
 /** What the search itself decided, and its reason in words. */
 function itself({ summary, cut, pool, missing_words: missing = [] }) {
+  const refused = cut.diagnostics?.judged_not_relevant ?? 0;
   const head = summary.match(/^(.*?)(?: \(.*?\))?(?:[:;] .*|\.)?$/)[1];
   const [last, next] = [pool?.[cut.keep - 1]?.probability, pool?.[cut.keep]?.probability];
   const reason = capital(cut.reason.replace(/\.$/, ""));
   const why = cut.keep > 0 ? `${reason}${last != null && next != null ? `: ${percent(next)} after ${percent(last)}` : ""}.`
-    : (next != null ? `The nearest has ${percent(next)}. ` : "") + (missing.length > 0 ? `No passage has ${listed(missing.slice(0, 3), "disjunction")}.` : "");
+    : (next != null ? `The nearest has ${percent(next)}. ` : "")
+      + (refused > 0 ? `${count(refused, "result was", "results were")} judged not relevant. ` : "") + (missing.length > 0 ? `No passage has ${listed(missing.slice(0, 3), "disjunction")}.` : "");
   return [element("h1", { class: "reason" }, head), why ? element("p", { class: "why" }, why) : null];
 }
 
@@ -138,9 +140,15 @@ const naming = (hit, query) => element("a", { href: documentAddress(hit, query),
 /** The probability of an entry, or what people said of it. */
 function chance(one) {
   const said = one.judged_relevant;
-  if (said === null || said === undefined) return one.probability == null ? null : element("span", { class: "chance", title: "Probability that it answers" }, percent(one.probability));
-  return element("span", { class: "chance" }, said ? "judged relevant" : "judged not relevant");
+  if (said !== null && said !== undefined) return element("span", { class: "chance" }, said ? "judged relevant" : "judged not relevant");
+  return element("span", { class: "chance", title: "Probability that it answers" }, one.probability == null ? null : percent(one.probability));
 }
+
+/** The most telling state of an issue or pull request, which has several. */
+const stateOf = (states = []) => ["merged", "open", "closed"].find((state) => states.includes(state)) ?? states[0];
+
+/** What the author of a passage did: not every passage of an issue is by the one who opened it. */
+const deedOf = (kind) => kind === "issue" || kind === "pull_request" ? "opened" : kind.replaceAll("_", " ");
 
 /** An entry below the line. */
 function row(one, query) {
@@ -150,23 +158,29 @@ function row(one, query) {
 
 function full(hit, found, query, rights) {
   const issue = /^(?:issue|pull):\d+$/.test(hit.path);
-  const [state] = hit.attributes?.state ?? [];
-  const said = issue ? [`${hit.kind === "comment" ? "comment" : "opened"}${hit.author ? ` by ${hit.author}` : ""}`]
-    : [["lines", "claim", "fragment"].includes(hit.kind) ? null : capital(hit.kind), hit.language && languageName(hit.language), hit.author];
+  const state = stateOf(hit.attributes?.state);
+  const said = issue ? [`${deedOf(hit.kind)}${hit.author ? ` by ${hit.author}` : ""}`]
+    : [["lines", "claim", "fragment"].includes(hit.kind) ? null : kindName(hit.kind, hit.language), hit.language && languageName(hit.language), hit.author];
   const facts = [...said, hit.dated_at ? day(hit.dated_at) : null].filter(Boolean).join(" · ");
+  let shown = chance(hit);
+  const judged = () => {
+    const now = chance(hit);
+    shown.replaceWith(now);
+    shown = now;
+  };
   return element("li", { class: "entry" },
-    element("div", { class: "head" }, element("h2", { class: "title" }, naming(hit, query)), chance(hit)),
+    element("div", { class: "head" }, element("h2", { class: "title" }, naming(hit, query)), shown),
     element("div", { class: "meta" }, element("p", { class: "place" }, issue && state ? element("span", { class: `chip state-${state}` }, state) : null,
       element("a", { href: documentAddress(hit, query) }, placeOf(hit)), element("span", { class: "facts" }, ` · ${facts}`),
       issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
-      rights.may_judge && found.query_id ? judging(hit, found.query_id) : null),
+      rights.may_judge && found.query_id ? judging(hit, found.query_id, judged) : null),
     element("div", { class: "body" }, hit.kind === "claim" ? null : passage(hit, hit.snippet, query), further(hit, query),
       hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null));
 }
 
 /** The best passage: code as in the document, prose as prose, without a first line that repeats the title. */
 function passage(hit, text, query) {
-  if (!isProse(hit.language, hit.collection)) return snippet(text, query, colouring(hit.language));
+  if (!isProse(hit.language, hit.collection, text)) return snippet(text, query, colouring(hit.language));
   const [first, ...others] = text.trim().split("\n");
   const repeats = others.length > 0 && hit.title?.split(" > ").at(-1) === first.replace(/^#+ /, "");
   return prose(repeats ? others.join("\n").trim() : text.trim(), query);
@@ -176,24 +190,28 @@ function passage(hit, text, query) {
 function further(hit, query) {
   const item = (passage) => element("li", {},
     element("a", { href: documentAddress({ ...hit, ...passage }, query) }, passage.symbol ?? (passage.author ? `${passage.kind} by ${passage.author}` : `line ${passage.start_line}`)), " ",
-    element("span", { class: isProse(hit.language, hit.collection) ? null : "symbol" }, marked(passage.snippet.trim(), query)));
+    element("span", { class: isProse(hit.language, hit.collection, passage.snippet) ? null : "symbol" }, marked(passage.snippet.trim(), query)));
   const [first, others] = [hit.passages.slice(0, FURTHER), hit.passages.slice(FURTHER)];
   return first.length === 0 ? null : element("div", { class: "further" }, element("ul", {}, first.map(item)), others.length === 0 ? null
     : element("details", {}, element("summary", {}, `and ${figure(others.length)} more`), element("ul", {}, others.map(item))));
 }
 
-/** One click says whether a result answers the question; the same question obeys it from then on. The server takes no judgement back. */
-function judging(hit, queryId) {
+/**
+ * One click says whether a result answers the question, which the same question obeys from then on. Another click on the same button takes
+ * it back. `judged` is called when what is said of the result has changed.
+ */
+function judging(hit, queryId, judged) {
   const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(hit.judged_relevant === (at === 0))));
-  const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant], at, all) =>
+  const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant]) =>
     element("button", { type: "button", class: "small", onclick: async () => {
-      if (hit.judged_relevant === relevant) return say(`A judgement can be changed, but not taken back. “${all[1 - at][0]}” replaces this one.`, true);
+      const said = hit.judged_relevant === relevant ? null : relevant;
       try {
-        await api.judge(queryId, hit.id, relevant);
-        hit.judged_relevant = relevant;
+        await api.judge(queryId, hit.id, said);
+        hit.judged_relevant = said;
         answers.clear();
         press();
-        say(`${hit.path} is noted as ${label.toLowerCase()}.`, true);
+        judged();
+        say(said === null ? `The judgement of ${hit.path} is taken back.` : `${hit.path} is noted as ${label.toLowerCase()}.`, true);
       } catch (problem) {
         say(problem.message, true);
       }

@@ -3,10 +3,13 @@
 /** Names that are more than their key with a capital. */
 const LANGUAGES = {
   asciidoc: "AsciiDoc", cpp: "C++", csharp: "C#", css: "CSS", csv: "CSV", epub: "EPUB", fsharp: "F#", graphql: "GraphQL", hcl: "HCL", html: "HTML",
-  ini: "INI", javascript: "JavaScript", json: "JSON", jsonl: "JSON Lines", jsx: "JSX", latex: "LaTeX", objective_c: "Objective-C",
+  ini: "INI", javascript: "JavaScript", json: "JSON", jsonl: "JSON Lines", jsx: "JSX", latex: "LaTeX", objectivec: "Objective-C",
   opendocument: "OpenDocument", pdf: "PDF", php: "PHP", powershell: "PowerShell", protobuf: "Protocol Buffers", restructuredtext: "reStructuredText",
   scss: "SCSS", sql: "SQL", toml: "TOML", tsx: "TSX", typescript: "TypeScript", vhdl: "VHDL", xml: "XML", yaml: "YAML",
 };
+
+/** What a trait is called by those who write the language; elsewhere it is an interface. */
+const TRAITS = { rust: "Trait", scala: "Trait", groovy: "Trait", swift: "Protocol", elixir: "Protocol", objectivec: "Protocol", haskell: "Type class", cpp: "Concept", protobuf: "Service" };
 
 const COLLECTIONS = { docs: "Documentation", sessions: "Conversations" };
 
@@ -25,6 +28,7 @@ const WAYS = { http: "Page and API", mcp: "Agents", cli: "Command line", python:
 
 /** A key as words: with a capital, and without underscores. */
 export const capital = (key) => `${key.charAt(0).toUpperCase()}${key.slice(1)}`.replaceAll("_", " ");
+export const kindName = (key, language) => key === "trait" ? TRAITS[language] ?? "Interface" : capital(key);
 export const languageName = (key) => key ? LANGUAGES[key] ?? capital(key) : "No language";
 export const collectionName = (key) => COLLECTIONS[key] ?? capital(key);
 export const cutName = (key) => key === "recorded" ? "As it was" : CUTS[key]?.[0] ?? key.replace(/^fixed:k=(\d+)$/, "First $1").replace(/^[a-z_]+$/, capital);

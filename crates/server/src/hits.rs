@@ -315,7 +315,7 @@ impl Passage {
 
     /// The kind, with the author and the date where they matter: outside code and documentation, or when an author is known.
     fn origin(&self) -> String {
-        let mut words = self.kind.replace('_', " ");
+        let mut words = tamis::kind_in_words(&self.kind, self.language.as_deref());
         let state = self.attributes.get("state").map(|states| states.join(", "));
         if let Some(state) = state.filter(|_| self.collection == "issues") {
             let _ = write!(words, ", {}", line(&state));

@@ -27,6 +27,10 @@ pub(crate) fn instead(error: &Error) -> Option<&'static str> {
         Error::Store(StoreError::Busy { .. } | StoreError::WriterLost { .. }) => {
             Some("another process is writing the index; try again in a moment")
         }
+        // The reason can be the server's own words, with its users, hosts and ports.
+        Error::Store(StoreError::Unavailable { .. }) => {
+            Some("the database is not available now; try again in a moment")
+        }
         Error::View { .. } => Some("the view cannot be used; the server's log has the details"),
         _ => Some(UNREADABLE),
     }

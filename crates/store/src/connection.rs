@@ -16,6 +16,11 @@ pub(crate) fn open(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result
         // It reports what went wrong here.
         drop(std::fs::OpenOptions::new().write(true).create_new(true).open(&path));
     }
+    // To SQLite a file of a single byte is an empty database, in which the next write begins a new one.
+    if std::fs::metadata(&path).is_ok_and(|file| file.len() == 1) {
+        let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+        return Err(rusqlite::Error::SqliteFailure(damaged, Some("a single byte is left of it".to_owned())));
+    }
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Plans depend on no bound value. Otherwise SQLite prepares a kept statement again for each value, which took most of a search.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -37,6 +42,17 @@ pub(crate) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let state: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((state != "ok").then_some(state))
+}
+
+/// Checks everything that SQLite can check, which takes longer, and returns the first finding: pages, rows, the entries of indexes, and
+/// references.
+pub(crate) fn whole_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let state: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if state != "ok" {
+        return Ok(Some(state));
+    }
+    let dangling: i64 = connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
+    Ok((dangling > 0).then(|| format!("{dangling} rows refer to missing rows")))
 }
 
 /// The path as a URI that tells SQLite that the file does not change.

@@ -279,6 +279,14 @@ impl StoreError {
         }
     }
 
+    /// An error of locking the file at `path`.
+    pub(crate) fn locking(path: &Path, source: std::io::Error) -> StoreError {
+        const WAY_OUT: &str = "the file system has no working file locks, as on a network drive: mount it with locks, or keep the index \
+             on a local disk with --index DIR (TAMIS_INDEX)";
+        let source = std::io::Error::new(source.kind(), format!("{source}; {WAY_OUT}"));
+        StoreError::io(path, "locking", source)
+    }
+
     /// An error of SQLite on the database at `path`.
     pub(crate) fn sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
         use rusqlite::ErrorCode;
@@ -369,6 +377,21 @@ mod tests {
         assert!(error.to_string().starts_with("index: not writable"));
         let other = std::io::Error::from(std::io::ErrorKind::NotFound);
         assert!(matches!(StoreError::io(path, "reading", other), StoreError::Io { .. }));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_system_without_locks_is_named_with_the_way_out() {
+        // ENOLCK, ENOSYS and EOPNOTSUPP.
+        for number in [37, 38, 95] {
+            let source = std::io::Error::from_raw_os_error(number);
+            let said = StoreError::locking(Path::new("/mnt/index/write.lock"), source).to_string();
+            for part in ["/mnt/index/write.lock", "os error", "no working file locks", "--index"] {
+                assert!(said.contains(part), "{part}: {said}");
+            }
+        }
+        let denied = StoreError::locking(Path::new("write.lock"), std::io::ErrorKind::PermissionDenied.into());
+        assert!(matches!(denied, StoreError::ReadOnly { .. }), "{denied}");
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl WriteLock {
         match file.try_lock() {
             Ok(()) => Ok(Some(Turn(Some(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(StoreError::io(&self.turn, "locking", error)),
+            Err(TryLockError::Error(error)) => Err(StoreError::locking(&self.turn, error)),
         }
     }
 
@@ -172,7 +172,7 @@ fn take(path: &Path) -> Result<File> {
         Err(TryLockError::WouldBlock) => {
             return Err(StoreError::Busy { path: path.to_owned(), holder: name(&mut file) });
         }
-        Err(TryLockError::Error(error)) => return Err(StoreError::io(path, "locking", error)),
+        Err(TryLockError::Error(error)) => return Err(StoreError::locking(path, error)),
     }
     let program = std::env::current_exe()
         .ok()

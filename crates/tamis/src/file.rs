@@ -49,7 +49,10 @@ impl DirectoryLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::path(directory, "another process is writing here; try again when it is done"));
                 }
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
+                Err(TryLockError::Error(error)) => {
+                    let reason = "its file system has no working file locks, as on a network drive; use a local disk";
+                    return Err(Error::path(directory, format!("cannot be locked: {error}; {reason}")));
+                }
             }
         }
         remove_leftovers(directory);

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use tamis::search::{Nearest, judged, percent};
-use tamis::{Answer, Hit};
+use tamis::{Answer, Hit, kind_in_words};
 
 /// The most characters of a line if the terminal sets no limit; longer lines are data or generated code.
 const LONGEST_LINE: usize = 240;
@@ -133,7 +133,7 @@ fn origin(hit: &Hit) -> String {
     let shows_day = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
     let dated_at = hit.dated_at.as_deref().filter(|_| shows_day);
     let said = hit.judged_relevant.map(|relevant| format!("  {}", judged(relevant))).unwrap_or_default();
-    format!("({}){said}", origin_of(&hit.kind, hit.author.as_deref(), dated_at))
+    format!("({}){said}", origin_of(kind_in_words(&hit.kind, hit.language.as_deref()), hit.author.as_deref(), dated_at))
 }
 
 /// Rows of a terminal for one line of prose.

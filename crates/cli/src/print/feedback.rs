@@ -17,6 +17,7 @@ pub fn judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
         let judgement = match relevance {
             Label::Relevant => "relevant",
             Label::NotRelevant => "not relevant",
+            Label::Unjudged => "not judged any more",
         };
         match rank {
             Some(rank) => writeln!(out, "{judgement}: {place} (candidate {rank})")?,

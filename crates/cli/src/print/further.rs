@@ -7,6 +7,7 @@ use owo_colors::OwoColorize;
 use std::fmt::Write as _;
 use std::io;
 use tamis::Hit;
+use tamis::kind_in_words;
 use tamis::search::FurtherPassage;
 
 /// Number of other passages that are shown; the rest is counted.
@@ -43,7 +44,11 @@ fn one_line(hit: &Hit, passage: &FurtherPassage, is_issue: bool) -> String {
     let mut line = "   + ".to_owned();
     // Writing to a string cannot fail.
     let _ = match is_issue {
-        true => write!(line, "{}", origin_of(&passage.kind, passage.author.as_deref(), passage.dated_at.as_deref())),
+        true => write!(
+            line,
+            "{}",
+            origin_of(kind_in_words(&passage.kind, None), passage.author.as_deref(), passage.dated_at.as_deref())
+        ),
         false => write!(line, "{}", format_args!("{}-{}", passage.start_line, passage.end_line).green()),
     };
     let heading = || passage.title.as_deref().filter(|_| !is_issue && passage.title != hit.title);

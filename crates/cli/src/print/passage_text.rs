@@ -5,9 +5,9 @@ use owo_colors::OwoColorize;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// A kind in words, with an author and a day.
-pub(super) fn origin_of(kind: &str, author: Option<&str>, dated_at: Option<&str>) -> String {
-    let mut words = kind.replace('_', " ");
+/// A kind in words, followed by an author and a day.
+pub(super) fn origin_of(kind: String, author: Option<&str>, dated_at: Option<&str>) -> String {
+    let mut words = kind;
     if let Some(author) = author {
         let _ = write!(words, " by {}", label(author));
     }

@@ -4,6 +4,7 @@ use super::text::{counted, label};
 use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io;
+use tamis::kind_in_words;
 use tamis::related::{NameReference, Occurrences, Referrer, Related, RelatedPassage};
 
 /// Writes the passage, then each list that has entries under its heading.
@@ -93,12 +94,12 @@ fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
 }
 
 fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
-    let RelatedPassage { path, start_line, end_line, symbol, title, kind, .. } = passage;
+    let RelatedPassage { path, start_line, end_line, symbol, title, kind, language, .. } = passage;
     write!(out, "{}:{}-{}", label(path).purple(), start_line.green(), end_line.green())?;
     if let Some(name) = symbol.as_ref().or(title.as_ref()) {
         write!(out, "  {}", label(name).bold())?;
     }
-    write!(out, "  {}", format_args!("({})", kind.replace('_', " ")).dimmed())
+    write!(out, "  {}", format_args!("({})", kind_in_words(kind, language.as_deref())).dimmed())
 }
 
 /// `line 3` or `lines 3, 8, 11, …`.

@@ -146,6 +146,17 @@ fn writing_routes_are_off_until_they_are_allowed() {
     assert_eq!(judged.json()[0]["relevance"], "relevant", "{}", judged.body);
     let listed = command(root, &["feedback", "--list", "--json"]);
     assert!(listed.as_array().is_some_and(|list| list.iter().any(|one| one["relevant"] == 1)), "{listed}");
+    let id = judged.json()[0]["passage"].clone();
+    for (said, status) in
+        [(json!({ "relevant": false, "take_back": true }), 400), (json!({}), 400), (json!({ "take_back": true }), 200)]
+    {
+        let mut body = json!({ "query_id": found["query_id"], "ids": [id] });
+        body.as_object_mut().expect("an object").extend(said.as_object().cloned().expect("an object"));
+        let answered = post(&server, "/v1/feedback", &body);
+        assert_eq!(answered.status, status, "{said}: {}", answered.body);
+    }
+    let listed = command(root, &["feedback", "--list", "--json"]);
+    assert!(listed.as_array().is_some_and(|list| list.iter().all(|one| one["relevant"] == 0)), "{listed}");
     let noted = post(&server, "/v1/remember", &note);
     assert_eq!(noted.status, 200, "{}", noted.body);
     let file = root.join(noted.json()["path"].as_str().expect("a path"));

@@ -22,7 +22,7 @@ fn a_good_request_is_answered_and_told_to_nobody_else() {
     assert_eq!((health.status, health.body.as_str()), (200, "ok\n"));
     for (line, status) in [
         ("GET / HTTP/1.1", 404),
-        ("GET /mcp/ HTTP/1.1", 404),
+        ("GET /mcp/ HTTP/1.1", 405),
         ("GET /mcp/../health HTTP/1.1", 404),
         ("GET /%6dcp HTTP/1.1", 404),
         ("PUT /mcp HTTP/1.1", 405),

@@ -47,6 +47,28 @@ fn a_session_that_is_ended_says_so_and_is_gone() {
 }
 
 #[test]
+fn a_client_that_accepts_anything_is_answered_and_a_browser_is_told_where_it_is() {
+    let directory = two_namespaces();
+    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let host = ("Host", "localhost");
+    for path in ["/mcp", "/mcp/"] {
+        for accept in [Some("*/*"), Some("application/*, text/*;q=0.5"), None] {
+            let mut headers = vec![host, ("Content-Type", "application/json")];
+            headers.extend(accept.map(|accept| ("Accept", accept)));
+            let opened = server.request(&format!("POST {path} HTTP/1.1"), &headers, &initialize.to_string());
+            assert!(opened.status == 200 && opened.body.contains("serverInfo"), "{path} {accept:?}: {opened:?}");
+        }
+        let refused = [host, ("Content-Type", "application/json"), ("Accept", "text/html")];
+        assert_eq!(server.request(&format!("POST {path} HTTP/1.1"), &refused, &initialize.to_string()).status, 406);
+        let looked = server.request(&format!("GET {path} HTTP/1.1"), &[host, ("Accept", "text/html,*/*;q=0.8")], "");
+        assert_eq!((looked.status, looked.header("allow")), (405, Some("POST")), "{looked:?}");
+        assert!(looked.body.contains("Model Context Protocol"), "{looked:?}");
+    }
+}
+
+#[test]
 fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
     let directory = two_namespaces();
     let server = Server::start(directory.path(), &["--no-refresh"]);

@@ -169,7 +169,8 @@ impl From<Error> for Problem {
         if let Some(reason) = unavailable {
             // The addresses of the database's servers are no business of a caller.
             tracing::warn!(target: "tamis::http", detail = %error, "the database is not available");
-            return Problem::new(Kind::Unavailable, format!("the database: {reason}"));
+            let problem = Problem::new(Kind::Unavailable, format!("the database: {reason}"));
+            return Problem { instead: private::instead(&error), ..problem };
         }
         let kind = match &error {
             // Another caller's search looks the same as a missing one.
@@ -243,6 +244,19 @@ mod tests {
         ] {
             let problem = Problem::from(Error::Store(error));
             assert_eq!((problem.kind.status().as_u16(), problem.detail.as_str()), (503, detail));
+        }
+    }
+
+    #[test]
+    fn a_caller_of_some_namespaces_reads_nothing_of_the_servers_behind() {
+        let reason = "connection to the remote node tamis@10.0.0.5:5432 failed; a node of Citus is away".to_owned();
+        let away =
+            || Error::Store(StoreError::Unavailable { path: "postgres://db/tamis".into(), reason: reason.clone() });
+        let limited = Caller { namespaces: Some(vec!["mill".into()]), ..Caller::default() };
+        for caller in [limited, Caller::default()] {
+            let problem = Problem::from(away()).for_caller(&caller);
+            assert_eq!(problem.kind.status().as_u16(), 503);
+            assert_eq!(problem.detail.contains("10.0.0.5"), caller.namespaces.is_none(), "{}", problem.detail);
         }
     }
 

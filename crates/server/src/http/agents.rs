@@ -6,12 +6,14 @@ use super::origin::single;
 use super::rate_limit::ClientKey;
 use super::request_log::LoggedCall;
 use crate::api::problem::{Kind, Problem};
+use crate::caller::Caller;
 use crate::lanes::Share;
 use crate::messages::{self, Batch, batches_unsupported, supports_batches};
+use crate::private;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -35,7 +37,8 @@ pub(super) async fn answer(
         ClientKey::Token(position) => gate.tokens[position].owner(),
         ClientKey::Address(address) => format!("address {address}"),
     };
-    let session = session(&gate, request.headers(), &owner).await?;
+    let caller = identity.caller.clone();
+    let session = session(&gate, request.headers(), &owner, &caller).await?;
     let sender = match (&session, &identity.token) {
         (Some(session), _) => SearchCaller::session(&["mcp session", session]),
         (None, Some(token)) => SearchCaller::session(&["mcp token", token]),
@@ -44,6 +47,12 @@ pub(super) async fn answer(
     // Without tokens, a session is known better than the connection that a message happens to come over.
     let share = if identity.token.is_none() { Share(sender) } else { identity.share() };
     let (mut parts, body) = request.into_parts();
+    if session.is_none() && parts.method == Method::GET {
+        let mut problem = Problem::method(&parts.method, Method::POST.to_string());
+        problem.detail = NO_STREAM.to_owned();
+        return Err(problem);
+    }
+    name_accepted(&mut parts.headers);
     parts.extensions.insert(sender);
     parts.extensions.insert(share);
     parts.extensions.insert(identity.caller);
@@ -79,9 +88,40 @@ pub(super) async fn answer(
     }
     let response = forward(&gate, parts, body).await?;
     if let (None, Some(Ok(opened))) = (&session, response.headers().get(&SESSION).map(HeaderValue::to_str)) {
-        gate.sessions.add(opened.into(), &owner, opens).await.map_err(unavailable)?;
+        let added = gate.sessions.add(opened.into(), &owner, opens).await;
+        added.map_err(|reason| unavailable(&caller, reason))?;
     }
     Ok(response)
+}
+
+/// The kinds of answers that there are. The protocol's library wants a client to name them.
+const ANSWERS: [&str; 2] = ["application/json", "text/event-stream"];
+
+/// The answer to a GET without a session, such as that of a browser.
+const NO_STREAM: &str = "GET: this address is for clients of the Model Context Protocol, which POST their messages to it; with the \
+     Mcp-Session-Id of a session, a GET listens to it";
+
+/// Names the kinds of answers that a client accepts by `*/*` and the like, or by saying nothing.
+fn name_accepted(headers: &mut HeaderMap) {
+    let given: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let accepts = |kind: &&str| {
+        let fits = |range: &str| {
+            let mut parts = range.split(';').map(str::trim);
+            let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let is_refused = |part: &str| {
+                let quality = part.strip_prefix("q=").or_else(|| part.strip_prefix("Q="));
+                quality.and_then(|quality| quality.parse::<f32>().ok()) == Some(0.0)
+            };
+            let is_range = |all: &str| kind.split_once('/').is_some_and(|(whole, _)| all == whole);
+            let fits = essence == **kind || essence == "*/*" || essence.strip_suffix("/*").is_some_and(is_range);
+            fits && !parts.any(is_refused)
+        };
+        given.is_empty() || given.iter().flat_map(|value| value.split(',')).any(fits)
+    };
+    let accepted: Vec<&str> = ANSWERS.into_iter().filter(accepts).collect();
+    if let (false, Ok(value)) = (accepted.is_empty(), HeaderValue::try_from(accepted.join(", "))) {
+        headers.insert(ACCEPT, value);
+    }
 }
 
 /// Hands a request to the protocol's library.
@@ -113,18 +153,25 @@ fn json(status: StatusCode, message: &Value) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], message.to_string()).into_response()
 }
 
-fn unavailable(reason: String) -> Problem {
-    Problem::new(Kind::Unavailable, reason)
+/// The refusal where the sessions of all servers cannot be reached. The reason can name what keeps them.
+fn unavailable(caller: &Caller, reason: String) -> Problem {
+    const INSTEAD: &str = "the sessions cannot be read now; try again in a moment";
+    Problem::new(Kind::Unavailable, private::for_caller(caller, reason, Some(INSTEAD)))
 }
 
 /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
-async fn session(gate: &Gate, headers: &HeaderMap, owner: &str) -> Result<Option<String>, Problem> {
+async fn session(
+    gate: &Gate,
+    headers: &HeaderMap,
+    owner: &str,
+    caller: &Caller,
+) -> Result<Option<String>, Problem> {
     let named = single(headers, &SESSION)
         .map_err(|()| Problem::new(Kind::Request, "the request has more than one Mcp-Session-Id header"))?;
     let Some(named) = named else { return Ok(None) };
     let missing = || Problem::new(Kind::NotFound, "Not Found: Session not found");
     let session = named.to_str().map_err(|_| missing())?;
-    let is_own = gate.sessions.belongs(session, owner).await.map_err(unavailable)?;
+    let is_own = gate.sessions.belongs(session, owner).await.map_err(|reason| unavailable(caller, reason))?;
     if is_own { Ok(Some(session.to_owned())) } else { Err(missing()) }
 }
 
@@ -136,5 +183,41 @@ fn opened_with(message: ClientJsonRpcMessage) -> Option<Box<InitializeRequestPar
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_the_sessions_names_no_server_to_a_limited_caller() {
+        let reason = "postgres://tamis@10.0.0.5:5432/tamis: it does not answer";
+        let limited = Caller { namespaces: Some(vec!["mill".into()]), ..Caller::default() };
+        for (caller, named) in [(limited, false), (Caller::default(), true)] {
+            let problem = unavailable(&caller, reason.to_owned());
+            assert_eq!(problem.detail.contains("10.0.0.5"), named, "{}", problem.detail);
+        }
+    }
+
+    #[test]
+    fn the_kinds_that_a_client_accepts_are_named() {
+        for (given, named) in [
+            (&[][..], "application/json, text/event-stream"),
+            (&["*/*"], "application/json, text/event-stream"),
+            (&["text/html, */*;q=0.1"], "application/json, text/event-stream"),
+            (&["application/*", "Text/*;q=0.5"], "application/json, text/event-stream"),
+            (&["application/json;charset=utf-8,text/event-stream"], "application/json, text/event-stream"),
+            (&["application/json"], "application/json"),
+            (&["text/event-stream, */*;q=0"], "text/event-stream"),
+            (&["text/html"], "text/html"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in given {
+                headers.append(ACCEPT, HeaderValue::from_static(value));
+            }
+            name_accepted(&mut headers);
+            assert_eq!(headers.get(ACCEPT).map(|value| value.to_str().expect("text")), Some(named), "{given:?}");
+        }
     }
 }

@@ -30,6 +30,9 @@ use tokio_util::sync::CancellationToken;
 /// Path of the protocol for agents.
 pub(super) const AGENTS: &str = "/mcp";
 
+/// The same with a slash at its end, as some people write it.
+pub(super) const AGENTS_SLASH: &str = "/mcp/";
+
 /// Path for process monitors, which is served without the API too.
 pub(super) const HEALTH: &str = "/health";
 
@@ -84,6 +87,7 @@ pub(super) async fn log(
 ) -> Response {
     let path = request.extensions().get::<MatchedPath>().cloned();
     let path = path.as_ref().map_or("other", MatchedPath::as_str);
+    let path = if path == AGENTS_SLASH { AGENTS } else { path };
     let method = request.method().clone();
     let call = LoggedCall::default();
     request.extensions_mut().insert(call.clone());
@@ -133,7 +137,7 @@ pub(super) async fn admit(
     next: Next,
 ) -> Result<Response, Problem> {
     let headers = request.headers();
-    let is_agent = request.uri().path() == AGENTS;
+    let is_agent = [AGENTS, AGENTS_SLASH].contains(&request.uri().path());
     let by_cookie = || if is_agent { None } else { of_cookie(&gate.tokens, headers) };
     let identity = gate.identify(token::find(&gate.tokens, headers).or_else(by_cookie), &connection)?;
     log.token(identity.token.as_deref());

@@ -1,6 +1,6 @@
 //! All routes, and the layers around them.
 
-use super::gate::{self, AGENTS, Gate, HEALTH, Identity};
+use super::gate::{self, AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity};
 use super::request_log::LoggedCall;
 use super::sign_in::{SIGN_IN, sign_in};
 use super::{agents, api, events};
@@ -29,7 +29,8 @@ const LEVEL: i32 = 4;
 /// The server's routes behind its checks.
 pub(super) fn router(gate: Arc<Gate>) -> Router {
     let mut open = Routes::new().route(HEALTH, get(async || "ok\n"));
-    let mut guarded = Routes::new().route(AGENTS, get(agents::answer).post(agents::answer).delete(agents::answer));
+    let agents = get(agents::answer).post(agents::answer).delete(agents::answer);
+    let mut guarded = Routes::new().route(AGENTS, agents.clone()).route(AGENTS_SLASH, agents);
     if gate.serves_api {
         let compression = CompressionLayer::new()
             .quality(CompressionLevel::Precise(LEVEL))
@@ -79,7 +80,7 @@ fn api_routes() -> Routes {
 /// Refuses a method that a route does not have, whoever asks.
 async fn refuse_method(method: Method, path: MatchedPath) -> Problem {
     let names = match path.as_str() {
-        AGENTS => "POST, GET, DELETE".to_owned(),
+        AGENTS | AGENTS_SLASH => "POST, GET, DELETE".to_owned(),
         SIGN_IN => "GET, HEAD, POST, DELETE".to_owned(),
         path => route::methods(path),
     };

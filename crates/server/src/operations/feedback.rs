@@ -22,8 +22,11 @@ pub(crate) struct Judging {
     /// The judged results, 1 to 100: their ids, or their ranks in that answer.
     #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 200)))]
     ids: Vec<String>,
-    /// True if these results answer the query.
-    relevant: bool,
+    /// True if these results answer the query, false if not. Required unless take_back is true.
+    relevant: Option<bool>,
+    /// True to take back what was said of these results for this question.
+    #[serde(default)]
+    take_back: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,6 +42,11 @@ fn default_limit() -> usize {
     20
 }
 
+fn wrong(value: &str) -> Failure {
+    let allowed = "true or false, or take_back instead of it".to_owned();
+    tamis::Error::Argument { name: "relevant", value: value.to_owned(), allowed }.into()
+}
+
 impl Operation for Feedback {
     const NAME: &'static str = "feedback";
     type Request = Judging;
@@ -49,7 +57,13 @@ impl Operation for Feedback {
     }
 
     fn call(call: &Call<'_>, judging: Judging) -> Result<Vec<Judged>, Failure> {
-        let label = if judging.relevant { Label::Relevant } else { Label::NotRelevant };
+        let label = match (judging.relevant, judging.take_back) {
+            (Some(true), false) => Label::Relevant,
+            (Some(false), false) => Label::NotRelevant,
+            (None, true) => Label::Unjudged,
+            (None, false) => return Err(wrong("missing")),
+            (Some(_), true) => return Err(wrong("given with take_back")),
+        };
         let ids: Vec<&str> = judging.ids.iter().map(String::as_str).collect();
         let allowed = call.caller.namespaces.as_deref();
         Ok(call.index.feedback().judge_allowed(&judging.query_id, &ids, label, allowed)?)
@@ -60,8 +74,8 @@ impl Route for Feedback {
     const PATH: &'static str = "/v1/feedback";
     const VERBS: Verbs = Verbs::Post;
     const SUMMARY: &'static str = "Judge results of a search, which later searches learn from";
-    const DESCRIPTION: &'static str =
-        "As `tamis feedback --json`. A later judgement of a result replaces an earlier one.";
+    const DESCRIPTION: &'static str = "As `tamis feedback --json`. A later judgement of a result replaces an earlier one, and \
+         `take_back` instead of `relevant` takes it back for this question.";
     const NEEDS: &'static str = "judging is off: the server needs --allow-feedback, and a token feedback = true";
 }
 
@@ -83,14 +97,15 @@ struct Judgement {
     path: Option<String>,
     /// Rank among the candidates of that search, from 1; absent when it was not a candidate.
     rank: Option<usize>,
-    /// The judgement.
-    relevant: bool,
+    /// The judgement; absent when it was taken back.
+    relevant: Option<bool>,
 }
 
 impl Tool for Feedback {
     const TITLE: &'static str = "Feedback";
     const DESCRIPTION: &'static str = "Record which results of a search answered it and which did not, so that later searches stop \
-        at a better point. Call it after the answer has been used. A later judgement of a result replaces an earlier one.";
+        at a better point. Call it after the answer has been used. A later judgement of a result replaces an earlier one, and take_back instead of \
+        relevant takes it back.";
     const EFFECT: Effect = Effect::Sets;
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     // The answer names the search.
@@ -108,8 +123,12 @@ impl Tool for Feedback {
                 relevant,
             })
             .collect();
-        let what = if relevant { "relevant" } else { "not relevant" };
-        let text = format!("Recorded: {} of search {query_id} {what}.\n", counted(judged.len(), "result"));
+        let results = counted(judged.len(), "result");
+        let text = match relevant {
+            Some(true) => format!("Recorded: {results} of search {query_id} relevant.\n"),
+            Some(false) => format!("Recorded: {results} of search {query_id} not relevant.\n"),
+            None => format!("Taken back: what was said of {results} of search {query_id}.\n"),
+        };
         Reply::new(Judgements { query_id, judged }, text)
     }
 }

@@ -10,6 +10,7 @@ use crate::reply::Reply;
 use crate::text::{clean, counted, name, rounded};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tamis::kind_in_words;
 use tamis::related::{Occurrences, RelatedPassage, RelatedRequest};
 
 pub(crate) struct Related;
@@ -64,6 +65,9 @@ struct PassageRef {
     kind: String,
     /// Qualified name of the symbol, or else the title.
     name: Option<String>,
+    /// The kind in the words of its language.
+    #[serde(skip)]
+    kind_in_words: String,
 }
 
 /// A related passage.
@@ -103,6 +107,7 @@ impl PassageRef {
             path: clean(&passage.path),
             start_line: passage.start_line,
             end_line: passage.end_line,
+            kind_in_words: kind_in_words(&passage.kind, passage.language.as_deref()),
             kind: passage.kind,
             name: passage.symbol.or(passage.title).map(|called| name(&called)),
         }
@@ -111,7 +116,7 @@ impl PassageRef {
     fn text(&self) -> String {
         let PassageRef { start_line, end_line, id, .. } = self;
         let called = self.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-        format!("{}:{start_line}-{end_line} [{id}]{called} ({})", name(&self.path), self.kind.replace('_', " "))
+        format!("{}:{start_line}-{end_line} [{id}]{called} ({})", name(&self.path), self.kind_in_words)
     }
 }
 

@@ -89,5 +89,5 @@ fn alone(path: &Path) -> Result<File> {
         file.lock()?;
         Ok(file)
     };
-    locked().map_err(|error| StoreError::io(&path, "locking", error))
+    locked().map_err(|error| StoreError::locking(&path, error))
 }

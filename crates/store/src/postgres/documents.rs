@@ -58,6 +58,10 @@ impl Documents for PostgresStore {
     }
 
     fn records(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
+        // Who has nothing to ask about often has no namespaces either, and every node would be asked.
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
         let select = "SELECT document, record FROM documents WHERE document = ANY($1)";
         let numbers = numbers(documents);
         let found: HashMap<DocumentId, Option<String>> = self.connections.ask(async |connection| {
@@ -74,6 +78,9 @@ impl Documents for PostgresStore {
     }
 
     fn attributes(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
         let select = "SELECT a.document, a.name, a.value FROM documents d \
              JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document WHERE d.document = ANY($1)";
         let order = " ORDER BY a.document, a.name, a.value";
@@ -133,6 +140,9 @@ impl Documents for PostgresStore {
     }
 
     fn passages(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
         let select = format!("{PASSAGE} WHERE p.passage = ANY($1)");
         let numbers: Vec<i64> = ids.iter().map(|id| id.0 as i64).collect();
         let found: HashMap<PassageId, StoredPassage> = self.connections.ask(async |connection| {

@@ -12,9 +12,10 @@ use super::nodes::{self, HERE_ALONE};
 /// Makes the role and its policies.
 pub(super) const ROLE: &str = include_str!("row_security.sql");
 
-/// Confines a transaction. The namespaces come first, since the role may not change them back.
-const CONFINE: &str =
-    "SELECT set_config('tamis.namespaces', $1::text[]::text, true), set_config('role', 'tamis_searcher', true)";
+/// Confines a transaction. The namespaces come first, since the role may not change them back. Where the settings of a user or a
+/// database switch the policies off, the server would refuse what the role reads.
+const CONFINE: &str = "SELECT set_config('tamis.namespaces', $1::text[]::text, true), set_config('row_security', 'on', true), \
+     set_config('role', 'tamis_searcher', true)";
 
 /// True if the role is there, may be taken on, reads through the policies and cannot go round them.
 const IS_READY: &str = "SELECT coalesce((SELECT NOT r.rolsuper AND NOT r.rolbypassrls AND pg_has_role(r.oid, 'SET') \

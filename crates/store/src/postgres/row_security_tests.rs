@@ -191,6 +191,17 @@ fn what_was_recorded_of_several_namespaces_is_seen_by_who_sees_all_of_them() {
 }
 
 #[test]
+fn settings_that_switch_the_policies_off_neither_fail_a_search_nor_open_it() {
+    let Some(store) = filled() else { return };
+    let url = format!("{}?options=-c%20row_security%3Doff", store.url());
+    let off = PostgresStore::open(&url, "here").unwrap();
+    assert!(off.connections.has_row_security());
+    assert_eq!(off.lexical(&LexicalQuery::new("secret"), &named(&NAMES[..1]), 5).unwrap().hits.len(), 1);
+    let seen = off.connections.read_of(&NAMES[..1], async |transaction| found(transaction, "passages").await);
+    assert_eq!(seen.unwrap(), BTreeSet::from([NAMES[0].to_owned()]));
+}
+
+#[test]
 fn a_user_without_the_role_has_everything_but_the_second_wall() {
     let Some(server) = store() else { return };
     let user = format!("tamis_plain_{}", std::process::id());

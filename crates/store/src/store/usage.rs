@@ -32,6 +32,10 @@ pub trait UsageLog: Send + Sync {
     /// recorded, in the order given; `None` if the search does not exist.
     fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>>;
 
+    /// Takes back all judgements of passages, by their public identifiers, in the search called `id` and in the others of the same
+    /// question under the same namespace label. Returns the number of judgements that are gone; `None` if the search does not exist.
+    fn unjudge(&self, id: &str, passages: &[&str]) -> Result<Option<u64>>;
+
     /// Records that a caller opened passages, at its latest search that showed one of them, and returns how many are newly
     /// opened there. Opening a passage again changes nothing. Waits no longer than recording does.
     fn record_opened(&self, opening: &Opening<'_>) -> Result<u64>;

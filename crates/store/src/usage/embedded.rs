@@ -9,7 +9,7 @@ use super::database::{Database, Patience};
 use super::rules::{IMPATIENT, PATIENT};
 use super::schema;
 use crate::access::Access;
-use crate::connection::{checkpoint, quick_check};
+use crate::connection::{checkpoint, whole_check};
 use crate::error::{Result, StoreError};
 use crate::files::{has_log, log_bytes};
 use crate::mutex::lock;
@@ -129,7 +129,8 @@ impl EmbeddedUsageLog {
         }
         let connection = schema::open_read_only(&path, PATIENT)?;
         let failed = |error| StoreError::sqlite(&path, error);
-        if let Some(reason) = quick_check(&connection).map_err(failed)? {
+        // A quick check does not see the lost entries of an index, by which judgements are found.
+        if let Some(reason) = whole_check(&connection).map_err(failed)? {
             return Err(StoreError::Corrupt { path, reason });
         }
         let searches = count(&connection, "SELECT count(*) FROM usage_searches", []).map_err(failed)?;

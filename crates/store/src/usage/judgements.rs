@@ -36,6 +36,25 @@ pub(super) async fn add<E>(
     Ok(Some(recorded))
 }
 
+/// Takes back what was said of passages in the search called `id` and in the others of the same question, and returns how many
+/// judgements are gone; `None` if the search does not exist.
+pub(super) async fn remove<E>(session: &dyn Session<E>, id: &str, passages: &[&str]) -> Result<Option<u64>, E> {
+    session.lock(Lock::Labels).await?;
+    let select = "SELECT namespace, query_hash FROM usage_searches WHERE id = $1";
+    let found = first(session, select, values![id], |row| Ok((row.next::<String>()?, row.next::<[u8; 32]>()?))).await?;
+    let Some((namespace, query_hash)) = found else { return Ok(None) };
+    let mut removed = 0;
+    for &passage in passages {
+        let delete = "DELETE FROM usage_judgements WHERE namespace = $1 AND passage = $2 AND search IN \
+             (SELECT number FROM usage_searches WHERE namespace = $1 AND query_hash = $3 AND judged)";
+        removed += session.execute(delete, values![&namespace, passage, query_hash.as_slice()]).await?;
+    }
+    let unjudged = "UPDATE usage_searches SET judged = false WHERE namespace = $1 AND query_hash = $2 AND judged AND NOT EXISTS \
+         (SELECT 1 FROM usage_judgements j WHERE j.namespace = $1 AND j.search = usage_searches.number)";
+    session.execute(unjudged, values![&namespace, query_hash.as_slice()]).await?;
+    Ok(Some(removed))
+}
+
 /// The judgements that count, by the number of their search: the last one of each passage, in the order in which these were given.
 pub(super) async fn that_count<'n, E>(
     session: &dyn Session<E>,

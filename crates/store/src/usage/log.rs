@@ -46,6 +46,12 @@ impl<D: Database> UsageLog for D {
         Ok(recorded)
     }
 
+    fn unjudge(&self, id: &str, passages: &[&str]) -> Result<Option<u64>> {
+        let removed = self.write(Patience::Long, async |session| judgements::remove(session, id, passages).await)?;
+        self.settle();
+        Ok(removed)
+    }
+
     fn record_opened(&self, opening: &Opening<'_>) -> Result<u64> {
         match opening.passages {
             [] => Ok(0),

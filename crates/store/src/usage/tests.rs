@@ -114,6 +114,45 @@ fn newer_foreign_and_damaged_files_are_told_apart() {
     assert!(matches!(EmbeddedUsageLog::open(directory.path(), Access::ReadOnly), Err(StoreError::Newer { .. })));
 }
 
+/// A log whose judged search is in the file, and whose later ones are in the write-ahead log.
+fn judged(directory: &std::path::Path) {
+    let log = EmbeddedUsageLog::open(directory, Access::ReadWrite).unwrap();
+    for number in 0..12 {
+        let id = format!("first-{number}");
+        log.record_query(&search(&id, &["p", "q"]), Some(&quality(1))).unwrap();
+        log.judge(&id, &[("p", true), ("q", false)], 2).unwrap();
+    }
+    for number in 0..3 {
+        log.record_query(&search(&format!("later-{number}"), &["p"]), Some(&quality(1))).unwrap();
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_short_is_found_damaged_or_has_all_that_was_judged() {
+    let whole = tempfile::tempdir().unwrap();
+    judged(whole.path());
+    let name = |suffix: &str| format!("{FILE}{suffix}");
+    let length = std::fs::metadata(whole.path().join(FILE)).unwrap().len();
+    let expected = EmbeddedUsageLog::open(whole.path(), Access::ReadOnly).unwrap().judged().unwrap();
+    assert_eq!(expected.len(), 12);
+    for end in [1, 2, 99].into_iter().chain((283..length).step_by(1021)) {
+        for with_log in [false, true] {
+            let cut = tempfile::tempdir().unwrap();
+            for suffix in if with_log { &["", "-wal"][..] } else { &[""] } {
+                std::fs::copy(whole.path().join(name(suffix)), cut.path().join(name(suffix))).unwrap();
+            }
+            std::fs::File::options().write(true).open(cut.path().join(FILE)).unwrap().set_len(end).unwrap();
+            // A search is recorded before anybody looks.
+            if let Ok(log) = EmbeddedUsageLog::open(cut.path(), Access::ReadWrite) {
+                let _ = log.record_query(&search("after", &["p"]), Some(&quality(1)));
+            }
+            let Ok(found) = EmbeddedUsageLog::check(cut.path()) else { continue };
+            let log = EmbeddedUsageLog::open(cut.path(), Access::ReadOnly).unwrap();
+            assert!(log.judged().unwrap() == expected, "{end} of {length} bytes, {with_log}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn a_log_from_before_the_first_version_is_refused_and_left_alone() {
     let (directory, log) = log();

@@ -5,7 +5,7 @@ use crate::collections::ISSUES;
 use crate::search::Searcher;
 use crate::search::{Hit, Scope};
 use std::collections::BTreeSet;
-use tamis_store::DocumentId;
+use tamis_store::{DocumentId, Filter};
 use tamis_text::Issue;
 
 /// An issue of the index.
@@ -43,7 +43,7 @@ impl Searcher<'_> {
             let wanted = format!("issue {number}");
             return Err(Error::NotFound { wanted, nearest: None });
         };
-        let issue = self.issue_records(&[document])?.pop().flatten();
+        let issue = self.issue_records(scope, &[document])?.pop().flatten();
         let issue =
             issue.ok_or_else(|| Error::NotFound { wanted: format!("record of issue {number}"), nearest: None })?;
         Ok(StoredIssue { document, issue })
@@ -70,9 +70,9 @@ impl Searcher<'_> {
         Ok(())
     }
 
-    /// Returns issues as they were imported, in the requested order; `None` if the record is missing or not an issue.
-    pub(crate) fn issue_records(&self, documents: &[DocumentId]) -> Result<Vec<Option<Issue>>, Error> {
-        let records = self.index.store.records(&[], documents)?;
+    /// Returns issues of a scope as they were imported, in the requested order; `None` if the record is missing or not an issue.
+    pub(crate) fn issue_records(&self, scope: &Scope, documents: &[DocumentId]) -> Result<Vec<Option<Issue>>, Error> {
+        let records = self.index.store.records(&scope.of_all(&Filter::default()).namespaces, documents)?;
         Ok(records.into_iter().map(|record| serde_json::from_str(&record?).ok()).collect())
     }
 }

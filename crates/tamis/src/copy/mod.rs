@@ -3,8 +3,8 @@
 //! [`copy`] writes what differs and nothing else, batch by batch, so a copy that was stopped goes on when it is started again.
 //! Then it compares both sides. It knows stores by their traits alone; [`copy_between`] opens the [`Place`]s that people name.
 //!
-//! `pairs` reads the documents of both sides, `documents`, `evidence`, `settings` and `usage` copy each kind of data, `compare`
-//! and `report` say what is equal.
+//! `trees` makes sure that no namespace gets the files of another tree, `pairs` reads the documents of both sides, `documents`,
+//! `evidence`, `settings` and `usage` copy each kind of data, `compare` and `report` say what is equal.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,6 +29,7 @@ mod pairs;
 mod place;
 mod report;
 mod settings;
+mod trees;
 mod usage;
 
 pub use place::{Place, copy_between};
@@ -38,6 +39,7 @@ use crate::Error;
 use crate::index::publish_store;
 use crate::progress::Observer;
 use tamis_store::{Namespace, Store};
+use trees::Side;
 
 /// What is copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,18 +57,31 @@ pub struct CopyOptions {
 /// settings of a tree are copied by [`copy_between`], which knows which tree it is.
 ///
 /// # Errors
-/// The source has no namespace of a given name, another process is writing to the destination, or a store fails. What was
-/// copied until then stays, and the next copy goes on there.
+/// The source has no namespace of a given name, a namespace of the destination holds the files of another tree, another process
+/// is writing to the destination, or a store fails. What was copied until then stays, and the next copy goes on there.
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
     options: &CopyOptions,
     observer: &dyn Observer,
 ) -> Result<CopyReport, Error> {
+    copy_sides(&Side::new(from), &Side::new(to), options, observer)
+}
+
+/// [`copy`] between stores of which it is known where they lie.
+fn copy_sides(
+    from: &Side<'_>,
+    to: &Side<'_>,
+    options: &CopyOptions,
+    observer: &dyn Observer,
+) -> Result<CopyReport, Error> {
+    let trees = || trees::Copied { from, to, is_named: options.tree.is_some() };
+    let (from, to) = (from.store, to.store);
     let namespaces = chosen(from, &options.namespaces)?;
     let mut report = CopyReport::default();
     let done = {
         let _writing = to.writer()?;
+        report.written.settings += trees().claim(&namespaces)?;
         write(from, to, &namespaces, options, observer, &mut report)?
     };
     if !done {

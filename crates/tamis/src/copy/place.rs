@@ -1,7 +1,8 @@
 //! The places that people name: a directory or the address of a database.
 
 use super::report::{Compared, CopyReport};
-use super::{CopyOptions, copy, settings};
+use super::trees::Side;
+use super::{CopyOptions, copy_sides, settings};
 use crate::Error;
 use crate::handle::open_writable;
 use crate::location::{INDEX_DIRECTORY, Location, resolved};
@@ -53,10 +54,12 @@ fn directory_name(directory: &Path) -> String {
     Location::at(root.unwrap_or(directory), None).namespace
 }
 
-/// Copies an index from one place to another with [`copy`], and the settings of its tree. A directory that does not exist is made.
+/// Copies an index from one place to another with [`copy`](super::copy()), and the settings of its tree. A directory that does not
+/// exist is made.
 ///
 /// # Errors
-/// A place holds no index, cannot be reached or written, or is both source and destination; and those of [`copy`].
+/// A place holds no index, cannot be reached or written, or is both source and destination; and those of
+/// [`copy`](super::copy()).
 pub fn copy_between(
     from: &Place,
     to: &Place,
@@ -69,9 +72,10 @@ pub fn copy_between(
             if here == there {
                 return Err(same(&here.display().to_string()));
             }
-            let (here, there) = (open_source(&here)?, open_destination(&there)?);
-            let tree = settings::tree(&here)?;
-            finish(&here, &*there, tree.as_deref(), true, options, observer)
+            let (source, destination) = (open_source(&here)?, open_destination(&there)?);
+            let tree = settings::tree(&source)?;
+            let (here, there) = (in_directory(&source, &here), in_directory(&*destination, &there));
+            finish(&here, &there, tree.as_deref(), options, observer)
         }
         #[cfg(feature = "postgres")]
         (Place::Directory(from), Place::Database(to)) => {
@@ -80,7 +84,7 @@ pub fn copy_between(
             let own = settings::tree(&here)?;
             let tree = options.tree.clone().or(own).unwrap_or_else(|| directory_name(&directory));
             let there = PostgresStore::open(to, &tree)?;
-            finish(&here, &there, Some(&tree), false, options, observer)
+            finish(&in_directory(&here, &directory), &Side::new(&there), Some(&tree), options, observer)
         }
         #[cfg(feature = "postgres")]
         (Place::Database(from), Place::Directory(to)) => {
@@ -96,7 +100,7 @@ pub fn copy_between(
                 _ => None,
             };
             let here = PostgresStore::open(from, tree.as_deref().unwrap_or(NO_TREE))?;
-            finish(&here, &*there, tree.as_deref(), true, options, observer)
+            finish(&Side::new(&here), &in_directory(&*there, &directory), tree.as_deref(), options, observer)
         }
         #[cfg(feature = "postgres")]
         (Place::Database(from), Place::Database(to)) => {
@@ -104,7 +108,7 @@ pub fn copy_between(
             if here.is_same_database(&there)? {
                 return Err(same(here.address()));
             }
-            let mut report = copy(&here, &there, options, observer)?;
+            let mut report = copy_sides(&Side::new(&here), &Side::new(&there), options, observer)?;
             for tree in here.trees()?.iter().filter(|tree| concerns(tree, options)) {
                 if report.interrupted {
                     break;
@@ -126,17 +130,18 @@ pub fn copy_between(
 
 /// Copies and adds the settings of a tree.
 fn finish(
-    here: &dyn Store,
-    there: &dyn Store,
+    here: &Side<'_>,
+    there: &Side<'_>,
     tree: Option<&str>,
-    is_directory: bool,
     options: &CopyOptions,
     observer: &dyn Observer,
 ) -> Result<CopyReport, Error> {
-    let mut report = copy(here, there, options, observer)?;
+    let mut report = copy_sides(here, there, options, observer)?;
     if report.interrupted {
         return Ok(report);
     }
+    let is_directory = there.base.is_some();
+    let (here, there) = (here.store, there.store);
     match tree {
         Some(tree) if concerns(tree, options) => {
             if is_directory {
@@ -162,6 +167,11 @@ fn concerns(tree: &str, options: &CopyOptions) -> bool {
 
 fn add(sum: &mut Compared, one: Compared) {
     *sum = Compared { from: sum.from + one.from, to: sum.to + one.to, different: sum.different + one.different };
+}
+
+/// A store in the directory of an index.
+fn in_directory<'a>(store: &'a dyn Store, directory: &Path) -> Side<'a> {
+    Side { store, base: Some(Location::at(directory, Some(directory)).base()) }
 }
 
 fn open_source(directory: &Path) -> Result<EmbeddedStore, Error> {

@@ -3,8 +3,7 @@
 use super::report::{Compared, Written};
 use crate::Error;
 use std::collections::HashMap;
-use std::path::Path;
-use tamis_store::{Calibration, Namespace, NewNamespace, Store, Tree};
+use tamis_store::{Calibration, Namespace, NewNamespace, Store};
 
 /// The setting that holds the name of an index' own tree. A directory keeps its own.
 const NAME: &str = "namespace";
@@ -14,23 +13,14 @@ pub(super) fn register(to: &dyn Store, namespace: &Namespace, known: Option<&Nam
     if known.is_some_and(|known| is_same_registration(namespace, known)) {
         return Ok(false);
     }
-    let Namespace { name, root, machine, owner, shared, .. } = namespace.clone();
-    if let (Some(root), None) = (root.filter(|root| is_whole(root)), known.and_then(|known| known.root.as_ref())) {
-        to.claim_trees(&[Tree { namespace: name.clone(), root, machine }], false)?;
-    }
+    let Namespace { name, owner, shared, .. } = namespace.clone();
     to.put_namespace(&NewNamespace { name, owner, shared })?;
     Ok(true)
 }
 
-/// True if both are registered in the same way. A namespace at the destination keeps its tree.
+/// True if both are registered in the same way. They have the same tree, or no document would have been copied.
 pub(super) fn is_same_registration(from: &Namespace, to: &Namespace) -> bool {
     (&from.owner, from.shared) == (&to.owner, to.shared)
-        && (to.root.is_some() || !from.root.as_deref().is_some_and(is_whole))
-}
-
-/// True for a directory that is the same seen from another index.
-fn is_whole(root: &str) -> bool {
-    Path::new(root).is_absolute()
 }
 
 /// Copies the settings of a tree, and compares them.

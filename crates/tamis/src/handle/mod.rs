@@ -16,7 +16,7 @@ pub(crate) use fitted_prior::{FittedPrior, FittedShifts, PriorKey, ShiftKey, Shi
 pub(crate) use opening::registry;
 #[cfg(feature = "evidence")]
 pub(crate) use opening::{holds_plain_files, open_writable};
-pub(crate) use source::{Registry, SOURCES_PROPERTY, plain};
+pub(crate) use source::{Registry, SOURCES_PROPERTY, plain, stored_roots};
 pub use source::{Source, SourceSettings, SourceState};
 pub(crate) use usage_log::{UsageLogFile, now_ms};
 

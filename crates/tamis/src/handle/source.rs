@@ -364,6 +364,12 @@ impl Entry {
     }
 }
 
+/// The namespaces of a stored list, each with its directory. A damaged list names none.
+pub(crate) fn stored_roots(kept: Option<&str>, base: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let entries: Vec<Entry> = kept.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    entries.into_iter().map(move |entry| entry.registered(base).source).map(|source| (source.namespace, source.root))
+}
+
 fn movable(path: &Path, base: &Path) -> PathBuf {
     path.strip_prefix(base).unwrap_or(path).to_owned()
 }

@@ -9,6 +9,7 @@ use super::listed::Listed;
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::retrieve::Retrieved;
+use super::scope::Scope;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
@@ -77,9 +78,14 @@ impl FoundIssues {
         Some((&plan.model.as_ref()?.id, plan.vector.as_deref()?))
     }
 
+    /// Returns the namespaces that were searched.
+    pub fn scope(&self) -> &Scope {
+        &self.retrieved.question.scope
+    }
+
     /// Returns the filter with the namespaces that were searched.
     fn searched_filter(&self) -> Filter {
-        self.retrieved.question.scope.of_all(&self.filter)
+        self.scope().of_all(&self.filter)
     }
 
     /// Returns the number of passages that match the filter.
@@ -89,7 +95,7 @@ impl FoundIssues {
 
     /// Returns the number of namespaces searched.
     pub fn namespaces(&self) -> usize {
-        self.retrieved.question.scope.names.len()
+        self.scope().names.len()
     }
 
     /// Returns the mean similarity of the query to all searched passages, and their number; `None` if nothing was compared.

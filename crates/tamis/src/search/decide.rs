@@ -89,6 +89,10 @@ impl Searcher<'_> {
             if judged > 0 {
                 cut.diagnostics.insert(name.into(), judged.into());
             }
+            if judged > 0 && cut.keep == 0 && !relevant {
+                let them = if judged == 1 { "1 result was" } else { &format!("{judged} results were") };
+                cut.reason = format!("{}; {them} judged not relevant", cut.reason.trim_end_matches('.'));
+            }
         }
         entries::explain(&mut cut, &list);
         list.warning = joined(thresholds.as_ref().and_then(|thresholds| thresholds.warning.clone()), list.warning);

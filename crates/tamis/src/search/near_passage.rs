@@ -77,7 +77,11 @@ impl Searcher<'_> {
         let plan = Plan { model: Some(info.clone()), ..Plan::default() };
         let retrieved = Retrieved { question, plan, gathered, ..Retrieved::default() };
         let mut list = self.rank(&retrieved, rule, thresholds.as_ref())?;
-        let cut = decide::cut(rule, None, Relevance::default(), &retrieved, &mut list);
+        let mut cut = decide::cut(rule, None, Relevance::default(), &retrieved, &mut list);
+        // Uses of the passage may stand beside these, and they were found too.
+        if let Some(rest) = cut.reason.strip_prefix("nothing else was found") {
+            cut.reason = format!("no other passage is as similar{rest}");
+        }
         let similarity =
             |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));
         Ok(SimilarPassages {

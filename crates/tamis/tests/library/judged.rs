@@ -34,6 +34,7 @@ fn what_was_judged_not_relevant_goes_below_the_line_and_says_so() {
         let again = ask(index, QUESTION);
         assert_eq!(again.results.len(), 0, "nothing else passes: {}", again.summary);
         assert!(again.summary.starts_with("Nothing clearly relevant"), "{}", again.summary);
+        assert!(again.summary.contains("judged not relevant"), "what emptied it: {}", again.summary);
         let oven = below(&again, "oven.md").expect("shown below the line");
         assert_eq!(oven.judged_relevant, Some(false));
         assert!(oven.probability.expect("a probability") < 0.001);
@@ -55,6 +56,13 @@ fn what_was_judged_not_relevant_goes_below_the_line_and_says_so() {
     judge(&index, &first, &oven.id, Label::Relevant);
     let again = ask(&index, QUESTION);
     assert_eq!((again.results[0].path.as_str(), again.results[0].judged_relevant), ("oven.md", Some(true)));
+    // It can be taken back, also in another search of the same question.
+    judge(&index, &again, &oven.id, Label::Unjudged);
+    let without = ask(&index, QUESTION);
+    assert_eq!(
+        above(&without, "oven.md").map(|hit| (hit.judged_relevant, hit.probability)),
+        Some((None, oven.probability))
+    );
     index.feedback().forget(first.query_id.as_deref().expect("recorded")).expect("forgotten");
     let forgotten = ask(&index, QUESTION);
     assert_eq!(forgotten.summary, first.summary);

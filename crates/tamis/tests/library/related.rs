@@ -334,3 +334,58 @@ fn a_request_names_a_passage_that_may_be_read() {
     assert_eq!(hidden.replace(&id, ""), absent.replace("0123456789ab", ""));
     assert!(ask("src/door.rs:10", "another").is_err());
 }
+
+const BUILDER: &str = "\
+package sieve
+
+type Sieve struct{ alpha, beta int }
+
+func New() *Sieve { return &Sieve{} }
+
+// WithAlpha sets alpha.
+func (s *Sieve) WithAlpha(alpha int) *Sieve { s.alpha = alpha; return s }
+
+// WithBeta sets beta.
+func (s *Sieve) WithBeta(beta int) *Sieve { s.beta = beta; return s }
+";
+
+const CHAINS: &str = "\
+package sieve
+
+func Fine() *Sieve {
+\treturn New(). // The first one.
+\t\tWithAlpha(1).
+
+\t\t// It ends here.
+\t\tWithBeta(2)
+}
+
+func Coarse() int {
+\t// It is nothing special.
+\tWithBeta(2)
+\treturn 3
+}
+";
+
+#[test]
+fn a_chain_of_calls_over_lines_is_followed() {
+    let tree = Tree::new(&[("sieve.go", BUILDER), ("chains.go", CHAINS)]);
+    let index = tree.indexed(&[("index.models", "static")]);
+    for (line, name, at) in [(8, "WithAlpha", 5), (11, "WithBeta", 8)] {
+        let request = RelatedRequest::new(format!("sieve.go:{line}"));
+        let found = index.related().find(&request, &()).expect("found");
+        let users: Vec<(&str, &[u32])> = found
+            .referenced_by
+            .iter()
+            .map(|user| (user.passage.symbol.as_deref().unwrap_or(""), &user.lines[..]))
+            .collect();
+        assert_eq!(users, [("Fine", &[at][..])], "{name}");
+    }
+    let used = index.related().find(&RelatedRequest::new("chains.go:3"), &()).expect("found");
+    let names: Vec<&str> = used.references.iter().map(|one| one.name.as_str()).collect();
+    for name in ["New", "WithAlpha", "WithBeta"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let reason = used.cut.map(|cut| cut.reason).unwrap_or_default();
+    assert!(!reason.contains("nothing else"), "{reason}");
+}

@@ -4,8 +4,9 @@ use crate::support::{assert_says, paths, refresh, search};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, trust};
+use tamis::copy::{CopyOptions, Place, copy_between};
 use tamis::{Error, Index, Location, SearchRequest};
-use tamis_store::StoreError;
+use tamis_store::{Change, NewDocument, StoreError};
 
 /// Directories of one name, each with a note of its own.
 struct Trees {
@@ -105,6 +106,72 @@ fn an_index_moves_with_its_tree_and_takes_no_other_one() {
     assert_eq!(refresh(&trees.open(&one, &[], None)).added, 1);
     let refused = trees.open(&two, &[], Some(&one.join(".tamis"))).refresh().expect_err("another tree");
     assert!(matches!(refused, Error::Store(StoreError::OtherTree { .. })), "{refused}");
+}
+
+/// Copies the first tree to a place, and then tries to copy the second one there.
+fn copy_both(trees: &Trees, place: &Path) {
+    let [one, two] = [trees.root("one"), trees.root("two")];
+    for root in [&one, &two] {
+        refresh(&trees.open(root, &[], None));
+    }
+    let copied = |root: &Path, delete| {
+        let options = CopyOptions { delete, ..CopyOptions::default() };
+        copy_between(&Place::parse(root), &Place::parse(place), &options, &())
+    };
+    let back = trees.base().join("back");
+    for delete in [false, true] {
+        assert!(copied(&one, delete).expect("copied").is_equal());
+        let refused = copied(&two, delete).expect_err("another tree").to_string();
+        for named in [&*one.to_string_lossy(), &two.to_string_lossy(), "nothing was copied", "--moved"] {
+            assert!(refused.contains(named), "{named}: {refused}");
+        }
+        // Nothing of the second tree is there, all of the first one is, and it can be copied back to its own index.
+        for home in [&back, &one] {
+            let options = CopyOptions { delete, ..CopyOptions::default() };
+            let report = copy_between(&Place::parse(place), &Place::parse(home), &options, &()).expect("copied");
+            assert!(report.is_equal() && report.namespaces[0].documents.to == 1, "{report:#?}");
+        }
+    }
+    assert_eq!(refresh(&trees.open(&one, &[], None)).unchanged, 1);
+    let refused = copy_between(&Place::parse(&back), &Place::parse(&two), &CopyOptions::default(), &());
+    assert_says(refused.expect_err("another tree"), &["nothing was copied"]);
+}
+
+#[test]
+fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one() {
+    let trees = Trees::new();
+    copy_both(&trees, &trees.base().join("backup"));
+}
+
+#[test]
+fn a_copy_of_what_was_only_imported_does_not_replace_the_files_of_another_tree() {
+    let trees = Trees::new();
+    let [one, two, backup] = [trees.root("one"), trees.root("two"), trees.base().join("backup")];
+    refresh(&trees.open(&one, &[], None));
+    // The index of the second tree has its name, and none of its files yet.
+    let unread = trees.open(&two, &[], None);
+    let imported = NewDocument::new("api", "docs", "imported.md");
+    let store = tamis_store::EmbeddedStore::open(two.join(".tamis"), tamis_store::Access::ReadWrite).expect("opened");
+    tamis_store::Changes::apply(&store, &[Change::Put(imported)]).expect("put");
+    drop((store, unread));
+    let copied = |from: &Path| {
+        let options = CopyOptions { delete: true, ..CopyOptions::default() };
+        copy_between(&Place::parse(from), &Place::parse(&backup), &options, &())
+    };
+    copied(&one).expect("copied");
+    assert_says(copied(&two).expect_err("another tree"), &["nothing was copied"]);
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
+    let Some(database) = crate::postgres::TestDatabase::create() else { return };
+    let (trees, url) = (Trees::new(), database.url());
+    copy_both(&trees, Path::new(&url));
+    let indexed = trees.open(&trees.root("one"), &[("store.url", &url)], None);
+    assert_eq!(refresh(&indexed).unchanged, 1, "the copy is of the tree that it was copied from");
+    let other = trees.open(&trees.root("two"), &[("store.url", &url)], None);
+    assert!(other.refresh().is_err(), "also to whoever indexes");
 }
 
 #[cfg(feature = "postgres")]

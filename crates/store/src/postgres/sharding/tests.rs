@@ -216,6 +216,20 @@ fn namespaces_of_a_node_that_is_away_are_known() {
 }
 
 #[test]
+fn no_node_is_asked_about_nothing() {
+    let Some(store) = store() else { return };
+    // As on a node that is away, whoever reads these tables fails.
+    for table in ["documents", "passages", "vectors", "models"] {
+        store.execute(&format!("ALTER TABLE {table} RENAME TO {table}_away"));
+    }
+    assert!(store.attributes(&[], &[crate::DocumentId(1)]).is_err());
+    assert!(store.attributes(&[], &[]).unwrap().is_empty());
+    assert!(store.records(&[], &[]).unwrap().is_empty());
+    assert!(store.passages(&[], &[]).unwrap().is_empty());
+    assert!(store.vectors("toy", &[], &[]).unwrap().is_empty());
+}
+
+#[test]
 fn tables_that_come_back_are_as_before() {
     let Some(store) = store() else { return };
     store.execute(CITUS);

@@ -113,6 +113,9 @@ impl VectorLeg for PostgresStore {
     }
 
     fn vectors(&self, name: &str, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
         self.connections.read(async |transaction| {
             let Some(model) = model(transaction, name).await? else {
                 return Ok(vec![None; ids.len()]);

@@ -33,6 +33,7 @@ macro_rules! contract {
                 any_text_and_figure_comes_back
                 judging_nothing_is_no_judgement
                 the_last_word_on_a_passage_counts_and_the_earlier_stay
+                what_was_said_of_a_passage_can_be_taken_back_for_its_question
                 the_oldest_without_a_judgement_go_and_judged_ones_stay
                 recording_keeps_the_log_at_its_size
                 what_cannot_be_a_search_is_refused

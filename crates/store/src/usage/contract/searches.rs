@@ -154,6 +154,25 @@ pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(test: &dyn TestLog
     assert_eq!(log.label_version().unwrap().judgements.0, 0, "judgements go with their search");
 }
 
+pub fn what_was_said_of_a_passage_can_be_taken_back_for_its_question(test: &dyn TestLog) {
+    let log = test.log();
+    let same = |id: &str| RecordedSearch { query_hash: [7; 32], ..search(id, &["p", "q"]) };
+    let elsewhere = RecordedSearch { namespace: "there".into(), ..same("dddd") };
+    for one in [same("aaaa"), same("bbbb"), search("cccc", &["p"]), elsewhere] {
+        log.record(&one).unwrap();
+        log.judge(&one.id, &[("p", true)], 1).unwrap();
+    }
+    log.judge("bbbb", &[("p", false), ("q", true)], 2).unwrap();
+    let version = log.label_version().unwrap();
+    assert_eq!(log.unjudge("bbbb", &["p", "never"]).unwrap(), Some(3), "both of one search, and one of the other");
+    assert_ne!(log.label_version().unwrap(), version);
+    let left = |id: &str| log.judgements(id).unwrap().into_iter().map(|one| one.passage).collect::<Vec<_>>();
+    assert_eq!([left("aaaa"), left("bbbb"), left("cccc"), left("dddd")], [vec![], vec!["q"], vec!["p"], vec!["p"]]);
+    let judged: Vec<String> = log.judged().unwrap().into_iter().map(|one| one.search.id).collect();
+    assert_eq!(judged, ["bbbb", "cccc", "dddd"], "a search without a judgement is judged no more");
+    assert_eq!(log.unjudge("none", &["p"]).unwrap(), None);
+}
+
 pub fn the_oldest_without_a_judgement_go_and_judged_ones_stay(test: &dyn TestLog) {
     let log = test.log();
     for number in 0..10 {

@@ -203,7 +203,7 @@ fn compared(
     // An empty body has a passage of its title. Without a passage of the body, the best passage stands in.
     let of_body = |issue: &IssuePassages| issue.of_part(BODY).or_else(|| issue.best());
     let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
-    let records = searcher.issue_records(&documents)?;
+    let records = searcher.issue_records(found.scope(), &documents)?;
     let own_words = words(&text_of(asked));
     let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
     texts.push(own_words.clone());

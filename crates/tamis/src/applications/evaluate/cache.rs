@@ -32,11 +32,15 @@ pub(super) fn index(
     cache: &Path,
     observer: &dyn Observer,
 ) -> Result<Index, EvaluationError> {
-    let directory = cache.join(key(test, config)?);
-    let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
     // Texts of test collections are not in any other index.
     let mut config = config.clone();
     config.index.embedding_cache = EmbeddingCacheConfig::default();
+    // Searches by words alone compare no vectors.
+    if !config.search.mode.semantic() {
+        config.index.models.clear();
+    }
+    let directory = cache.join(key(test, &config)?);
+    let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
     let index = Index::at(location, config)?;
     let state = index.store.property(STATE).map_err(crate::Error::from)?;
     if state.as_deref() == Some(COMPLETE) {

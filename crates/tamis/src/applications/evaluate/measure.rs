@@ -370,6 +370,18 @@ mod tests {
     }
 
     #[test]
+    fn words_alone_are_measured_without_embedding() {
+        let mut place = place();
+        place.config.search.mode = crate::config::Mode::Lexical;
+        let collection =
+            measured(&place, &Measurement { cuts: named(&place, &["fixed:k=3"]), ..Measurement::default() });
+        assert!(collection.queries[0].documents.iter().any(|document| document.id == "tide"));
+        let cache = place.directory.path().join("cache");
+        let index = cache::index(&place.test, &place.config, &cache, &()).expect("cached");
+        assert!(index.store.models().expect("read").is_empty(), "no vector was made");
+    }
+
+    #[test]
     fn decisions_depths_and_limits_are_those_of_the_search() {
         let place = place();
         let cuts = named(&place, &["auto", "background", "top_score"]);

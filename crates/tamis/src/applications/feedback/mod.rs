@@ -42,6 +42,8 @@ pub enum Label {
     Relevant,
     /// The passage does not answer the query.
     NotRelevant,
+    /// Earlier judgements of the passage are taken back, and nothing is said of it.
+    Unjudged,
 }
 
 /// A recorded judgement.
@@ -60,7 +62,8 @@ pub struct Judged {
 impl Feedback<'_> {
     /// Records judgements of passages for a recorded search: all of them or, on an error, none. A passage is named by
     /// its identifier, a prefix of it (at least four digits), or its rank in that answer. A passage outside the
-    /// candidates is recorded too. The last judgement of a passage counts.
+    /// candidates is recorded too. The last judgement of a passage counts. [`Label::Unjudged`] takes back what was said of it for
+    /// this question.
     ///
     /// # Errors
     /// No search of that identifier is recorded, a passage is not in the index, or the log cannot be written.
@@ -85,8 +88,16 @@ impl Feedback<'_> {
         let search = log.search(query_id)?.filter(|search| is_readable(search, allowed)).ok_or_else(unknown)?;
         let judged: Vec<Judged> =
             passages.iter().map(|wanted| self.judged(&search, wanted, relevance, allowed)).collect::<Result<_, _>>()?;
-        let relevant = relevance == Label::Relevant;
-        let said: Vec<(&str, bool)> = judged.iter().map(|judged| (judged.passage.as_str(), relevant)).collect();
+        let passages = judged.iter().map(|judged| judged.passage.as_str());
+        let relevant = match relevance {
+            Label::Relevant => true,
+            Label::NotRelevant => false,
+            Label::Unjudged => {
+                log.unjudge(query_id, &passages.collect::<Vec<_>>())?.ok_or_else(unknown)?;
+                return Ok(judged);
+            }
+        };
+        let said: Vec<(&str, bool)> = passages.map(|passage| (passage, relevant)).collect();
         // Another process may have deleted it since.
         log.judge(query_id, &said, now_ms())?.ok_or_else(unknown)?;
         Ok(judged)

@@ -47,7 +47,11 @@ impl Definitions<'_> {
         let mut known = Known { cut_short: found.len() > MOST_READ, ..Known::default() };
         for ids in found[..found.len().min(MOST_READ)].chunks(READ_AT_ONCE) {
             self.observer.check_cancelled()?;
-            self.index.store.passages(&[], ids)?.into_iter().for_each(|passage| known.take(passage, names));
+            self.index
+                .store
+                .passages(&filter.namespaces, ids)?
+                .into_iter()
+                .for_each(|passage| known.take(passage, names));
         }
         Ok(known)
     }

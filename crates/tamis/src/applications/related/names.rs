@@ -92,7 +92,8 @@ pub(super) fn before<'a>(line: &'a str, name: &str) -> Vec<Before<'a>> {
     if called.is_empty() { mentioned } else { called }
 }
 
-fn front_of(front: &str) -> Before<'_> {
+/// What stands at the end of the text before a name.
+pub(super) fn front_of(front: &str) -> Before<'_> {
     let separator = ["::", "?.", "!.", "->", ".", "\\"].into_iter().find(|separator| front.ends_with(separator));
     let Some(front) = separator.and_then(|separator| front.strip_suffix(separator)) else { return Before::Nothing };
     let front = front.trim_end_matches(['?', '!']);

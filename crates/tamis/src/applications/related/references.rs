@@ -2,7 +2,7 @@
 
 use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
 use super::imports::Imports;
-use super::names::{LIST_SEPARATOR, Meant, before, last_parts, meant};
+use super::names::{LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
 use super::use_site::{Before, Defined, Nearness, Site};
 use super::{NameReference, RelatedPassage, Subject};
 use crate::Error;
@@ -47,12 +47,35 @@ impl Parsed {
     /// The text before a referenced name.
     pub(super) fn before(&self, reference: &Reference) -> Vec<Before<'_>> {
         let line = self.lines.get(&reference.line).map_or("", String::as_str);
-        match before(line, &reference.name) {
+        let mut found = before(line, &reference.name);
+        // A name that begins its line continues the one before it if that ends in a separator, as in a chain of calls in Go.
+        if line.trim_start().starts_with(&reference.name)
+            && let Some(nothing) = found.iter_mut().find(|before| **before == Before::Nothing)
+        {
+            *nothing = self.end_before(reference.line);
+        }
+        match found {
             // The name is spelled differently in the text.
             found if found.is_empty() => vec![Before::Value],
             found => found,
         }
     }
+
+    /// What the text before a line says of a name at its beginning. Comments between them say nothing.
+    fn end_before(&self, line: u32) -> Before<'_> {
+        let mut ends = self.lines.range(..line).rev().map(|(_, line)| without_comment(line).trim_end());
+        ends.find(|line| !line.is_empty()).map_or(Before::Nothing, front_of)
+    }
+}
+
+/// The part of a line before a comment, as far as its first characters tell without parsing.
+fn without_comment(line: &str) -> &str {
+    let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    let signs = ["//", "/*", "#", "--"].into_iter().filter_map(|sign| {
+        line.match_indices(sign).map(|(at, _)| at).find(|&at| begins(at) && !line[at..].starts_with("#["))
+    });
+    let end = signs.min().unwrap_or(line.len());
+    if line.trim_start().starts_with('*') { "" } else { &line[..end] }
 }
 
 /// A passage as the place of a use.

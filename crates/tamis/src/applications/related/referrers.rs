@@ -108,7 +108,7 @@ fn files(
     let own = (subject.passage.namespace.clone(), subject.passage.path.clone());
     let mut seen = HashSet::from([own.clone()]);
     let mut files = vec![own];
-    for passage in known.index.store.passages(&[], &ids)? {
+    for passage in known.index.store.passages(&filter.namespaces, &ids)? {
         let related = match (passage.language.as_deref(), subject.passage.language.as_deref()) {
             (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
             _ => false,

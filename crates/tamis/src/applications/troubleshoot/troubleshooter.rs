@@ -95,7 +95,8 @@ impl Troubleshooter<'_> {
             passages = by_similarity(&mut found, passages);
         }
         clock.lap("compare");
-        let records = searcher.issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
+        let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
+        let records = searcher.issue_records(found.scope(), &documents)?;
         let within = match settings.keep_by {
             KeepBy::Floor => None,
             KeepBy::Cut => Some(self.relevant_issues(searcher, &search, number, &mut clock)?),
