@@ -293,8 +293,10 @@ fn cells_of_a_notebook_keep_their_symbols_and_languages() {
     let notebook = format!(r#"{{"cells": [{}]}}"#, cells.join(","));
     let document =
         read_document("a.ipynb", notebook.as_bytes(), &Options::default()).expect("text").expect("a notebook");
-    let symbols =
-        document.passages.iter().flat_map(|passage| passage.symbols().map(|symbol| (symbol, passage.language.as_deref().unwrap_or_default())));
+    let symbols = document
+        .passages
+        .iter()
+        .flat_map(|passage| passage.symbols().map(|symbol| (symbol, passage.language.as_deref().unwrap_or_default())));
     let expected = [
         ("load", "python"),
         ("df", "python"),
