@@ -1,5 +1,10 @@
 //! Lines of columns, the form of judgements and runs.
 
+/// The text without the mark that some programs begin a file with.
+pub(crate) fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// The columns of a line: separated by tabs if that gives three or more, otherwise by any blanks.
 pub(crate) fn columns(line: &str) -> Vec<&str> {
     let by_tabs: Vec<&str> = line.trim_end_matches(['\r', '\n']).split('\t').map(str::trim).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::FormatError;
-use crate::lines::{columns, shortened};
+use crate::lines::{columns, shortened, unmarked};
 
 /// Relevance judgements: for each query, documents and their grades. A grade above 0 is relevant.
 ///
@@ -41,7 +41,7 @@ impl Qrels {
         let mut qrels = Qrels::new();
         let mut first_lines = BTreeMap::new();
         let mut first = true;
-        for (at, text) in text.lines().enumerate() {
+        for (at, text) in unmarked(text).lines().enumerate() {
             let line = at + 1;
             if text.trim().is_empty() {
                 continue;
@@ -136,6 +136,11 @@ mod tests {
         assert_eq!(beir.query("q 1").unwrap().len(), 2, "identifiers with blanks survive where tabs divide");
         let trec = Qrels::parse("t", "q1  0 d1\t1\nq1 Q0 d1 1\nq2 0 d1 2.0\n").unwrap();
         assert_eq!(trec.len(), 2);
+        assert_eq!(
+            Qrels::parse("t", "\u{feff}q1 0 d1 1\n").unwrap().query("q1").unwrap().len(),
+            1,
+            "a byte order mark"
+        );
         assert_eq!(trec.query("q2").unwrap()["d1"], 2);
         assert_eq!(trec.iter().count(), 2);
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EvalError, FormatError};
-use crate::lines::{columns, shortened};
+use crate::lines::{columns, shortened, unmarked};
 
 /// One document of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl Run {
     pub fn parse(file: &str, text: &str) -> Result<Self, FormatError> {
         let mut run = Run::default();
         let mut first_lines = BTreeMap::new();
-        for (at, text) in text.lines().enumerate() {
+        for (at, text) in unmarked(text).lines().enumerate() {
             let line = at + 1;
             if text.trim().is_empty() {
                 continue;
@@ -153,6 +153,12 @@ fn order(a: &Scored, b: &Scored) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_query() {
+        let run = Run::parse("r", "\u{feff}q Q0 a 1 1.0 t\nq Q0 b 2 0.5 t\n").unwrap();
+        assert_eq!((run.len(), run.query("q").map(<[_]>::len)), (1, Some(2)));
+    }
 
     #[test]
     fn equal_scores_go_by_identifier_descending() {

@@ -55,6 +55,21 @@ pub(crate) fn decode_words(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     (without_data(text), notes)
 }
 
+/// The text of a file in this encoding, such as `UTF-16LE` or `ISO-8859-1`, as UTF-8; `None` for an unknown encoding, and for
+/// bytes that are no text in it.
+///
+/// ```
+/// assert_eq!(tamis_text::transcoded(b"caf\xe9", "ISO-8859-1").as_deref(), Some("café".as_bytes()));
+/// assert_eq!(tamis_text::transcoded(b"a\0b\0", "UTF-16LE-BOM").as_deref(), Some(&b"ab"[..]));
+/// assert_eq!(tamis_text::transcoded(b"a", "nothing"), None);
+/// ```
+#[must_use]
+pub fn transcoded(bytes: &[u8], encoding: &str) -> Option<Vec<u8>> {
+    let encoding = Encoding::for_label(encoding.trim_end_matches("-BOM").as_bytes())?;
+    let (text, _, malformed) = encoding.decode(bytes);
+    (!malformed).then(|| text.into_owned().into_bytes())
+}
+
 /// UTF-8 if the bytes are, or were meant to be; otherwise the encoding that a browser would choose.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let Err(error) = std::str::from_utf8(bytes) else {

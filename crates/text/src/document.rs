@@ -131,6 +131,17 @@ pub struct Passage {
     pub part: Option<u32>,
 }
 
+impl Document {
+    /// Gives the document a role, and those of its passages that had the document's or the usual one.
+    pub fn set_role(&mut self, role: Role) {
+        let before = std::mem::replace(&mut self.role, role);
+        let passages = self.passages.iter_mut();
+        passages
+            .filter(|passage| passage.role == before || passage.role == Role::Main)
+            .for_each(|passage| passage.role = role);
+    }
+}
+
 impl Passage {
     /// The text that is embedded and hashed: the passage's text, after the parts of its heading path, symbol and context
     /// that it does not contain itself.

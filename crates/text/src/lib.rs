@@ -45,6 +45,7 @@ mod kind;
 mod languages;
 mod license_header;
 mod lines;
+mod mended_json;
 mod names;
 mod notes;
 mod pack;
@@ -66,6 +67,7 @@ pub use code::{Definition, OutlineSymbol, Reference, ReferenceKind, definitions,
 pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
+pub use decode::transcoded;
 pub use document::{Document, Note, Options, ParseFailure, Passage, embedded_text};
 pub use documents::{is_document, read_document};
 pub use issues::{

@@ -11,13 +11,18 @@ const BARE: usize = 512;
 /// The least number of lines of equal length that are data, such as the body of a certificate, and the length of each. Programs that
 /// write base64 break it at multiples of four, mostly at 64 or 76.
 const LINES: usize = 8;
-const WIDTHS: RangeInclusive<usize> = 60..=128;
+const WIDTHS: RangeInclusive<usize> = 60..=256;
+
+/// The language of the block in which Obsidian's Excalidraw keeps a drawing, and that of one that is not packed. What it says in
+/// words stands before the block.
+const DRAWINGS: [&str; 2] = ["```compressed-json", "```json"];
 
 /// Most characters between `data:` and the comma.
 const HEAD: usize = 100;
 
 /// The text with `…` in place of such data. Its lines stay the same.
 pub(crate) fn without_data(text: Cow<'_, str>) -> Cow<'_, str> {
+    let text = without_drawings(text);
     let bytes = text.as_bytes();
     let mut kept: Option<String> = None;
     let (mut from, mut at) = (0, 0);
@@ -62,6 +67,32 @@ pub(crate) fn without_data(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
+/// The text with empty lines in place of the drawings in it.
+fn without_drawings(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_drawn = text.lines().take(20).any(|line| line.starts_with("excalidraw-plugin:"));
+    if !is_drawn && !text.contains(DRAWINGS[0]) {
+        return text;
+    }
+    let mut kept = String::with_capacity(text.len());
+    let (mut in_block, mut below, mut headed) = (false, false, false);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        let begins = bare == DRAWINGS[0] || (bare == DRAWINGS[1] && is_drawn && headed);
+        // The comment that hides the block ends right after it.
+        let is_left_out = in_block || begins || (below && bare == "%%");
+        below = in_block && bare == "```";
+        in_block = (in_block || begins) && !below;
+        if bare.starts_with('#') {
+            headed = bare.trim_start_matches('#').trim() == "Drawing";
+        }
+        match is_left_out {
+            true => kept.push_str(if line.ends_with('\n') { "\n" } else { "" }),
+            false => kept.push_str(line),
+        }
+    }
+    Cow::Owned(kept)
+}
+
 fn run_until(bytes: &[u8], ends: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|byte| ends(*byte)).unwrap_or(bytes.len())
 }
@@ -82,6 +113,11 @@ fn wrapped(bytes: &[u8], first: Range<usize>) -> Vec<Range<usize>> {
         let Some(next) = rest(last.end).map(|length| last.end + length + 1).filter(|next| *next < bytes.len()) else {
             break;
         };
+        // An empty line between two.
+        let next = if bytes[next] == b'\n' { next + 1 } else { next };
+        if next >= bytes.len() {
+            break;
+        }
         let start = next + run_until(&bytes[next..], |byte| byte == b'\n' || !is_mark(&byte));
         let data = start..start + run_until(&bytes[start..], |byte| !is_base64(byte));
         let of_data = &bytes[data.clone()];

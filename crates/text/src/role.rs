@@ -82,7 +82,7 @@ const AGENT_DIRECTORIES: &[&str] =
 /// Languages of documents.
 const PROSE: &[&str] = &[
     "markdown", "restructuredtext", "asciidoc", "org", "text", "latex", "pdf", "word", "powerpoint", "excel",
-    "opendocument", "epub",
+    "opendocument", "epub", "rtf", "mail",
 ];
 
 /// Names of lists of changes.

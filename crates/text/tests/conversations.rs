@@ -98,7 +98,10 @@ fn bad_lines_are_reported_by_number_and_the_rest_is_read() {
     let log = log(text);
     assert_eq!(told(&log), [("2026-11-22T00:00Z", vec!["a", "c"])]);
     let positions: Vec<_> = log.bad.iter().map(|bad| bad.position.as_str()).collect();
-    assert_eq!(positions, ["line 3", "line 4", "line 5", "line 7"]);
+    assert_eq!(positions, ["line 3", "line 4", "line 5"]);
+    assert_eq!(log.unfinished, 1, "the last line is still being written");
+    let ended = read_conversations(format!("{text}\n").as_bytes(), &ConversationOptions::default()).expect("a log");
+    assert_eq!((ended.unfinished, ended.bad.len()), (0, 4));
     assert!(log.bad[1].reason.contains("soon"), "{}", log.bad[1].reason);
 }
 
@@ -119,6 +122,58 @@ fn what_is_no_log_says_what_one_is() {
 fn a_log_that_repeats_what_came_before_is_read_once() {
     let log = log(&format!("{MIXED}{MIXED}"));
     assert_eq!((log.conversations.len(), log.conversations[0].turns.len(), log.repeated), (1, 3, 3));
+}
+
+#[test]
+fn a_turn_that_is_logged_in_two_forms_is_read_once() {
+    let line = |time: u32, kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":"2026-11-22T09:00:{time:02}Z","type":"{kind}","payload":{payload}}}"#)
+    };
+    let model = |time, role: &str, text: &str| {
+        let payload =
+            format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"input_text","text":"{text}"}}]}}"#);
+        line(time, "response_item", &payload)
+    };
+    let screen =
+        |time, kind: &str, text: &str| line(time, "event_msg", &format!(r#"{{"type":"{kind}","message":"{text}"}}"#));
+    let text = [
+        line(0, "session_meta", r#"{"id":"c1"}"#),
+        model(1, "user", "<environment_context>x</environment_context>"),
+        model(2, "user", "Go on"),
+        screen(3, "user_message", "Go on"),
+        screen(4, "agent_message", "Done"),
+        model(5, "assistant", "Done"),
+        model(6, "user", "Go on"),
+        screen(6, "user_message", "Go on"),
+        screen(7, "agent_message", "Only on the screen"),
+    ]
+    .join("\n");
+    let log = log(&text);
+    assert_eq!(told(&log), [("c1", vec!["Go on", "Done", "Go on", "Only on the screen"])]);
+    let speakers: Vec<_> = log.conversations[0].turns.iter().filter_map(|turn| turn.speaker.as_deref()).collect();
+    assert_eq!((speakers, log.repeated), (vec!["user", "assistant", "user", "assistant"], 3));
+}
+
+#[test]
+fn a_record_that_is_logged_again_has_its_last_text() {
+    let text = r#"{"sessionId": "g1", "projectHash": "x", "startTime": "2026-11-22T09:00:00Z"}
+{"id": "m1", "timestamp": "2026-11-22T09:00:00Z", "type": "user", "content": "Where?"}
+{"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the"}
+{"$set": {"lastUpdated": "x"}}
+{"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the second site."}"#;
+    let log = log(text);
+    assert_eq!((told(&log), log.repeated), (vec![("g1", vec!["Where?", "To the second site."])], 1));
+}
+
+#[test]
+fn half_a_character_costs_no_record() {
+    for text in [
+        r#"{"name": "Locks", "id": 1, "messages": [{"from": "Ann", "text": "cut \ud83d off"}, {"from": "Ben", "text": "b"}]}"#,
+        "{\"session\": \"1\", \"text\": \"cut \\ud83d off\"}\n{\"session\": \"1\", \"text\": \"b\"}\n",
+        "{\"chats\": {\"list\": [{\"id\": 1, \"messages\": [\n{\"text\": \"cut \\ud83d off\"}, {\"text\": \"b\"}]}]}}",
+    ] {
+        assert_eq!(told(&log(text)), [("1", vec!["cut \u{fffd} off", "b"])], "{text}");
+    }
 }
 
 #[test]

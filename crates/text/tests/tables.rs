@@ -55,6 +55,27 @@ fn each_piece_of_a_table_of_a_page_has_its_header() {
 }
 
 #[test]
+fn a_drawing_in_a_note_makes_no_passages() {
+    let data: String =
+        (0..256 * 40).map(|at| char::from(b"MIIDdzCCAl+gAwIBAgIEbh7q/0aXkT5sZ9RwYv"[at * 7 % 38])).collect();
+    let wrapped: Vec<&str> = (0..40).map(|at| &data[at * 256..(at + 1) * 256]).collect();
+    let head = "---\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n\n## Text Elements\nThe eel pass ^a1\n\n%%\n## Drawing\n";
+    for block in [
+        format!("```compressed-json\n{}\n```\n%%\n", wrapped.join("\n\n")),
+        format!("```json\n{}\n```\n%%\n", "{\"type\": \"rectangle\", \"x\": 1},\n".repeat(400)),
+    ] {
+        let document = read("a.excalidraw.md", format!("{head}{block}").as_bytes(), &Options::default());
+        let texts: Vec<&str> = document.passages.iter().map(|passage| passage.text.as_str()).collect();
+        assert_eq!(texts.len(), 2, "{texts:?}");
+        assert!(texts[1].contains("eel pass") && !texts[1].contains("json"), "{texts:?}");
+    }
+    // The same lines in another place.
+    let document = read("a.md", format!("# Key\n\n{}\n\nEnd\n", wrapped.join("\n\n")).as_bytes(), &Options::default());
+    let tokens: usize = document.passages.iter().map(|passage| estimate_tokens(&passage.text)).sum();
+    assert!(tokens < 100, "{tokens} tokens");
+}
+
+#[test]
 fn data_in_a_text_makes_no_passages_and_moves_no_lines() {
     let data = "iVBORw0KGgoAAAANSUhEUgAA".repeat(2_000);
     let notebook = format!(

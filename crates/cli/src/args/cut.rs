@@ -15,7 +15,7 @@ Examples:
   jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance
   tamis cut --background-sample random.csv --want all < hybrid.csv
 
-The input is JSON Lines, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with \
+The input is JSON Lines, a JSON array, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with \
 a score must come best first. Lines without one are ordered by their similarity and bm25, fused. A malformed line stops \
 everything, and nothing is written.
 Exit status: 0 kept some lines, 1 kept none, 2 an error.";

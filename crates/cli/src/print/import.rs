@@ -99,6 +99,7 @@ fn left_out(kind: &str, records: u64) -> String {
         "other_model" => ("page without text", "pages without text"),
         "no_turn" => ("record other than a turn", "records other than turns"),
         "repeated" => ("repeated turn", "repeated turns"),
+        "unfinished" => ("last line that is still being written", "last lines that are still being written"),
         other => (other, other),
     };
     format!("{} {}", count(records), if records == 1 { one } else { several })

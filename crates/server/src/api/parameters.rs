@@ -61,6 +61,7 @@ fn decoded(part: &str) -> Result<String, Problem> {
 /// # Errors
 /// The body is no JSON object.
 pub(crate) fn of_body(body: &[u8]) -> Result<JsonObject, Problem> {
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     if body.trim_ascii().is_empty() {
         return Ok(JsonObject::new());
     }
@@ -164,6 +165,7 @@ mod tests {
     #[test]
     fn a_body_is_an_object_or_nothing() {
         assert_eq!(of_body(b"{\"a\":1}").map(|object| object.len()), Ok(1));
+        assert_eq!(of_body(b"\xEF\xBB\xBF{\"a\":1}").map(|object| object.len()), Ok(1));
         assert_eq!(of_body(b" \n").map(|object| object.len()), Ok(0));
         assert!(of_body(b"[1]").is_err_and(|problem| problem.detail.contains("object")));
         assert!(of_body(b"{").is_err_and(|problem| problem.detail.contains("not JSON")));

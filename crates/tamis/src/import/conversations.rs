@@ -26,7 +26,7 @@ pub struct ConversationImport {
     pub namespace: Option<String>,
     /// The speakers' time zone, for the times in the text of passages; `None`: UTC.
     pub time_zone: Option<TimeZone>,
-    /// The number of items left out of the logs on purpose, by kind: `no_turn`, `repeated`.
+    /// The number of items left out of the logs on purpose, by kind: `no_turn`, `repeated`, `unfinished`.
     pub left_out: BTreeMap<String, u64>,
     /// The records of the logs that could not be read.
     pub bad: Vec<UnreadableRecord>,
@@ -69,7 +69,7 @@ impl ConversationImport {
                 reason: record.reason,
             });
             import.bad.extend(bad);
-            for (kind, count) in [("no_turn", log.other), ("repeated", log.repeated)] {
+            for (kind, count) in [("no_turn", log.other), ("repeated", log.repeated), ("unfinished", log.unfinished)] {
                 if count > 0 {
                     *import.left_out.entry(kind.to_owned()).or_default() += count as u64;
                 }

@@ -67,7 +67,7 @@ impl Default for Budget {
 impl Budget {
     /// [`tamis_text::read_document`] within a time limit. A thread that exceeds it ends by itself, later.
     pub fn read_document(&self, path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
-        if !tamis_text::is_document(path) {
+        if !tamis_text::is_document(path) && !bytes.starts_with(b"%PDF-") {
             return tamis_text::read_document(path, bytes, options);
         }
         let (sender, receiver) = sync_channel(1);

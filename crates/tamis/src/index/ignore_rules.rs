@@ -1,9 +1,10 @@
-//! The ignore files of a tree.
+//! The ignore files of a tree, and its `.gitattributes`.
 //!
 //! A tree can have anything in the place of an ignore file, such as a link to an endless device, or a pipe without a writer, so
 //! these files are read defensively. The order is that of ripgrep: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`,
 //! then the user's own; in each the nearest file with a matching rule. Files above the tree count too.
 
+use super::attributes::{self, AttributeRules, FileAttributes};
 use super::ignore_file::IgnoreFile;
 use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
@@ -42,6 +43,7 @@ pub(super) struct Rules {
 #[derive(Debug, Default)]
 pub(super) struct Level {
     rules: [Option<IgnoreFile>; FILES.len()],
+    attributes: AttributeRules,
     above: Option<Arc<Level>>,
 }
 
@@ -102,6 +104,19 @@ impl Rules {
         remarks
     }
 
+    /// Returns what the rules of a directory say of a file in it, by its path under the root.
+    pub fn attributes(&self, level: &Arc<Level>, under: &str) -> FileAttributes {
+        let mut attributes = FileAttributes::default();
+        let mut next = Some(level);
+        while let Some(level) = next {
+            if !level.attributes.is_empty() {
+                level.attributes.apply(&self.real.join(under), &mut attributes);
+            }
+            next = level.above.as_ref();
+        }
+        attributes
+    }
+
     fn verdict(&self, level: &Arc<Level>, path: &Path, is_directory: bool) -> Option<bool> {
         let path = match path.strip_prefix(&self.root) {
             Ok(under) if self.real != self.root => Cow::Owned(self.real.join(under)),
@@ -134,7 +149,7 @@ impl Rules {
         holds: impl Fn(&str) -> bool,
     ) -> Arc<Level> {
         let holds = |file: &str| holds(file.split('/').next().unwrap_or(file));
-        let held = match FILES.iter().any(|file| holds(file)) {
+        let held = match FILES.iter().any(|file| holds(file)) || holds(attributes::FILE) {
             true => self.top.as_ref().and_then(|top| top.below(under).ok()),
             false => None,
         };
@@ -178,8 +193,12 @@ impl Rules {
                 }
             }
         });
-        match rules.iter().any(Option::is_some) {
-            true => Arc::new(Level { rules, above: Some(above.clone()) }),
+        // An unreadable file leaves the attributes as they are.
+        let text = read(attributes::FILE).ok();
+        let attributes =
+            text.map(|text| AttributeRules::parse(real, &String::from_utf8_lossy(&text))).unwrap_or_default();
+        match rules.iter().any(Option::is_some) || !attributes.is_empty() {
+            true => Arc::new(Level { rules, attributes, above: Some(above.clone()) }),
             false => above.clone(),
         }
     }

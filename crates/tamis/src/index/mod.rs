@@ -4,6 +4,7 @@
 //! source of truth. It is committed in batches, each document whole. A stopped or killed run leaves its commits, and the next run
 //! continues.
 
+mod attributes;
 mod background;
 mod collection;
 mod dates;

@@ -1,5 +1,6 @@
 //! Turns a file into a document of the store.
 
+use super::attributes::FileAttributes;
 use super::collection::Collections;
 use super::walk::{FoundFile, is_by_size, limits, skip_by_path, skips};
 use crate::Error;
@@ -12,16 +13,19 @@ use jiff::tz::TimeZone;
 use std::path::Path;
 use std::sync::LazyLock;
 use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
-use tamis_text::{Category, Document, NoteOptions, Options, Skip};
+use tamis_text::{Category, Document, Language, NoteOptions, Options, Role, Skip};
 
 /// Returns `true` if a document is a file of its namespace's tree.
 pub(crate) fn is_file(document: &DocumentState) -> bool {
     document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str())
 }
 
-/// Returns the hash that distinguishes a changed file from a touched one.
-pub(super) fn content_hash(bytes: &[u8]) -> [u8; 32] {
-    *blake3::hash(bytes).as_bytes()
+/// Returns the hash that distinguishes a changed file from a touched one. Attributes that decide how it is read belong to it.
+pub(super) fn content_hash(file: &FoundFile, bytes: &[u8]) -> [u8; 32] {
+    match file.attributes.mark() {
+        0 => *blake3::hash(bytes).as_bytes(),
+        mark => *blake3::Hasher::new().update(bytes).update(&mark.to_le_bytes()).finalize().as_bytes(),
+    }
 }
 
 /// Reads the files of one source.
@@ -52,22 +56,36 @@ impl<'a> Reader<'a> {
 
     /// Splits a file's content into passages. A file left out for its content becomes a document without passages.
     pub fn read(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
-        let empty = |skip: &str| self.without_text(file, skip, content_hash(bytes));
+        let empty = |skip: &str| self.without_text(file, skip, content_hash(file, bytes));
         let options = Options::default();
+        let FileAttributes { generated, vendored, language, encoding } = &file.attributes;
+        let transcoded = encoding.as_ref().and_then(|encoding| tamis_text::transcoded(bytes, encoding));
+        let bytes = transcoded.as_deref().unwrap_or(bytes);
         let rich = match self.budget.read_document(&file.path, bytes, &options) {
             Ok(rich) => rich,
             Err(skip) => return empty(skip.as_str()),
         };
-        if !tamis_text::is_document(&file.path)
+        let is_page = rich.as_ref().is_some_and(|document| document.language == Some("html"));
+        if (rich.is_none() || is_page)
             && let Some(skip) = tamis_text::skip_by_content(&file.path, bytes)
             && skips(self.config, skip)
             // The text of a page has lines of its own.
-            && !(rich.is_some() && skip == Skip::Minified)
+            && !(is_page && skip == Skip::Minified)
+            && !(skip == Skip::Generated && *generated == Some(false))
         {
             return empty(skip.as_str());
         }
         let collection = self.collections.of_file(&file.path);
-        let document = rich.unwrap_or_else(|| self.document(collection, file, bytes)).into_plain();
+        let document = rich.unwrap_or_else(|| {
+            let language = language.as_ref().and_then(|name| Language::resolve(name));
+            self.document(collection, file, language, bytes)
+        });
+        let mut document = document.into_plain();
+        match (generated, vendored) {
+            (Some(true), _) => document.set_role(Role::Generated),
+            (_, Some(true)) => document.set_role(Role::Vendored),
+            _ => {}
+        }
         let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
         let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
         NewDocument {
@@ -100,17 +118,28 @@ impl<'a> Reader<'a> {
     pub fn too_large(&self, file: &FoundFile) -> Option<NewDocument> {
         let skip = skip_by_path(&file.path, file.size, self.config).filter(|skip| is_by_size(*skip))?;
         // Another large file must not look like this one, moved.
-        let hash = content_hash(format!("{}\n{}", file.path, file.size).as_bytes());
+        let hash = content_hash(file, format!("{}\n{}", file.path, file.size).as_bytes());
         Some(self.without_text(file, skip.as_str(), hash))
     }
 
-    fn document(&self, collection: Option<FileCollection>, file: &FoundFile, bytes: &[u8]) -> Document {
+    /// The document of a text. `language` is the one that it is said to have.
+    fn document(
+        &self,
+        collection: Option<FileCollection>,
+        file: &FoundFile,
+        language: Option<&'static Language>,
+        bytes: &[u8],
+    ) -> Document {
         let options = Options::default();
         match collection {
             Some(FileCollection::Notes) => tamis_text::read_note(&file.path, bytes, &self.notes),
             #[cfg(feature = "wiki")]
             Some(FileCollection::Wiki) => tamis_text::read_page(&file.path, bytes, &options),
-            _ => tamis_text::read(&file.path, bytes, &options),
+            _ => match language.and_then(|language| language.extensions.first()) {
+                // Read as a file beside it with an ending of the language.
+                Some(extension) => tamis_text::read(&format!("{}.{extension}", file.path), bytes, &options),
+                None => tamis_text::read(&file.path, bytes, &options),
+            },
         }
     }
 }

@@ -462,7 +462,7 @@ fn outcome(
     };
     if let Some(known) = known
         && !resplit
-        && known.content_hash == content_hash(&bytes)
+        && known.content_hash == content_hash(file, &bytes)
     {
         return Outcome::Change(Box::new(Change::Touch {
             document: known.document,
@@ -495,10 +495,10 @@ fn outcome(
 
 /// Reads the second file with the content of a moved one again, as a document of its own.
 fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
-    let Change::Move { path, size, modified_ns, stamp, .. } = change else { return None };
-    let file = FoundFile { path, size, modified_ns, stamp };
-    let bytes = bytes(&work.source.root, &file, work.limits).ok()?;
-    Some(Change::Put(work.reader.read(&file, &bytes)))
+    let Change::Move { path, .. } = change else { return None };
+    let (file, _) = work.plan.read.iter().find(|(file, _)| file.path == path)?;
+    let bytes = bytes(&work.source.root, file, work.limits).ok()?;
+    Some(Change::Put(work.reader.read(file, &bytes)))
 }
 
 fn count(report: &mut RunReport, applied: Applied) {

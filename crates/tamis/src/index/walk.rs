@@ -1,5 +1,6 @@
 //! Finds the files of a tree that `.gitignore` and `.tamisignore` do not exclude. Symbolic links are not followed.
 
+use super::attributes::FileAttributes;
 use super::ignore_rules::{Level, Rules};
 use super::report::MOST_NAMED;
 use crate::config::IndexConfig;
@@ -29,6 +30,8 @@ pub struct FoundFile {
     pub modified_ns: i64,
     /// A number that changes when the file is replaced or written, whatever its size and time say; 0 where the system has none.
     pub stamp: i64,
+    /// What `.gitattributes` says of it.
+    pub(super) attributes: FileAttributes,
 }
 
 /// The result of a walk.
@@ -273,14 +276,14 @@ impl Walk<'_> {
             found.leave_out(under, "symlink");
         } else if kind.is_file() {
             match entry.metadata() {
-                Ok(metadata) => self.add_file(under, &metadata, found),
+                Ok(metadata) => self.add_file(under, level, &metadata, found),
                 Err(error) => found.unreadable.push((path.clone(), format!("{}: {error}", path.display()))),
             }
         }
     }
 
     /// Adds a regular file, unless its name or size leaves it out.
-    fn add_file(&self, path: String, metadata: &Metadata, found: &mut Found) {
+    fn add_file(&self, path: String, level: &Arc<Level>, metadata: &Metadata, found: &mut Found) {
         if let Some(skip) = skip_by_path(&path, metadata.len(), self.config)
             && !is_by_size(skip)
         {
@@ -288,7 +291,9 @@ impl Walk<'_> {
         }
         let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified_ns = modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
-        found.files.push(FoundFile { path, size: metadata.len(), modified_ns, stamp: stamp(metadata) });
+        let attributes = self.rules.attributes(level, &path);
+        let stamp = stamp(metadata).wrapping_add(attributes.mark());
+        found.files.push(FoundFile { path, size: metadata.len(), modified_ns, stamp, attributes });
     }
 }
 

@@ -72,6 +72,9 @@ pub(crate) fn reason(path: &str, skip: &str) -> String {
         "empty" => return "it is empty".to_owned(),
         "encrypted" => return "it is encrypted; save a copy without a password".to_owned(),
         "no_text" => return "it has no text; a scan needs text recognition first".to_owned(),
+        "lfs_pointer" => {
+            return "Git LFS has not fetched it, and a pointer stands in its place; run `git lfs pull`".to_owned();
+        }
         "damaged" => return "it is damaged, or not what its name says".to_owned(),
         "too_much_work" => return "finding its text took too long".to_owned(),
         "too_large" if tamis_text::is_document(path) => {

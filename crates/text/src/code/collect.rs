@@ -462,6 +462,12 @@ fn shortened(name: &str) -> &str {
 
 /// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.
 pub(super) fn bare_name(text: &str) -> Cow<'_, str> {
+    // The fixture and the name of a test, which a macro takes as arguments.
+    if let Some((fixture, name)) = text.split_once(", ")
+        && [fixture, name].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    {
+        return Cow::Owned(format!("{fixture}::{name}"));
+    }
     if !text.contains(">::") {
         return Cow::Borrowed(last_name(text));
     }
@@ -524,6 +530,7 @@ mod tests {
             "Matrix<T, Pair<N>>::rows => Matrix::rows",
             "<T as Trait>::Item => Item",
             "[T] => [T]",
+            "WeirTest, Opens => WeirTest::Opens",
         ] {
             let (text, name) = line.split_once(" => ").expect("a name");
             assert_eq!(bare_name(text), name, "{text}");

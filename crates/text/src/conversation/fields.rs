@@ -12,8 +12,8 @@ use crate::dates;
 
 /// The kind of a record.
 pub(super) enum Record {
-    /// A turn, and its session.
-    Turn(Turn, Option<String>),
+    /// A turn.
+    Said(Said),
     /// The beginning of a session, for later records without one.
     Session(String),
     /// A record that is not a turn.
@@ -22,18 +22,57 @@ pub(super) enum Record {
     Bad(String),
 }
 
+/// A turn with what places it in its log.
+pub(super) struct Said {
+    pub(super) turn: Turn,
+    pub(super) session: Option<String>,
+    pub(super) form: Form,
+    /// The name of its record, which a later version of it has too.
+    pub(super) record: Option<String>,
+}
+
+/// The forms in which a log holds a turn. Codex logs each once for the model and once for the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Only,
+    First,
+    Second,
+}
+
 const SESSIONS: &[&str] = &[
     "session", "session_id", "sessionId", "conversation_id", "conversationId", "conversation", "thread_id", "threadId",
 ];
-const TIMES: &[&str] =
-    &["time", "timestamp", "ts", "created_at", "createdAt", "create_time", "sent_at", "datetime", "date"];
-const SPEAKERS: &[&str] = &["speaker", "sender", "author", "from", "name", "role", "username", "user"];
+const TIMES: &[&str] = &[
+    "time", "timestamp", "ts", "created_at", "createdAt", "create_time", "sent_at", "datetime", "date_unixtime",
+    "date", "origin_server_ts",
+];
+const SPEAKERS: &[&str] = &["speaker", "sender", "author", "from", "name", "role", "username", "user", "from_id"];
 const NAMES: &[&str] = &["name", "display_name", "real_name", "username", "login", "role"];
 const TEXTS: &[&str] = &["text", "content", "message", "body", "parts"];
-/// Parts of a turn that are text rather than tool calls, their results, pictures or thoughts.
-const SAID: &[&str] = &["text", "input_text", "output_text", "multimodal_text", "markdown"];
+/// Words in the `type` of parts of a turn that nobody said: calls of tools, their results, thoughts, pictures and files.
+const UNSAID: &[&str] = &[
+    "tool", "function", "call", "result", "think", "thought", "reason", "image", "audio", "video", "file", "document",
+];
+/// Values of `type` of words and phrases inside of a text.
+const INLINE: &[&str] = &[
+    "plain", "bold", "italic", "underline", "strikethrough", "spoiler", "link", "text_link", "mention", "mention_name",
+    "hashtag", "cashtag", "bot_command", "email", "phone", "bank_card", "code", "pre", "blockquote", "custom_emoji",
+];
 /// Values of `type` that name the speaker where nothing else does.
-const ROLES: &[&str] = &["user", "human", "assistant", "system"];
+const ROLES: &[&str] = &["user", "human", "assistant", "system", "gemini", "model"];
+/// Values of `type` of records that are states of a program, unless somebody is named as their speaker, and of those that
+/// always are.
+const STATES: &[&str] = &["info", "error", "warning", "debug", "progress", "attachment"];
+const NO_TURNS: &[&str] = &["service", "queue-operation", "reasoning", "agent_reasoning", "turn_context"];
+/// Elements that programs put around what they add to the words of a user.
+const ADDED: &[&str] = &[
+    "environment_context", "user_instructions", "INSTRUCTIONS", "permissions instructions", "collaboration_mode",
+    "turn_aborted", "user_shell_command", "skill", "system-reminder", "task-notification", "command-name",
+    "command-message", "local-command-caveat", "local-command-stdout", "local-command-stderr", "bash-stdout",
+    "bash-stderr", "ide_opened_file", "ide_selection",
+];
+/// The speaker of a summary of what came before.
+const SUMMARY: &str = "summary";
 /// Greatest nesting of a turn's text.
 const DEPTH: usize = 4;
 
@@ -45,29 +84,113 @@ pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
     let inner = ["message", "payload"].iter().find_map(|key| outer.get(*key)?.as_object()).unwrap_or(outer);
     let of_kind = kind(outer).or_else(|| kind(inner)).unwrap_or_default();
     let session = first(outer, inner, SESSIONS, name);
+    let id = || first(inner, outer, &["id", "uuid"], name);
     if matches!(of_kind, "session" | "session_meta") {
-        let id = first(inner, outer, &["id", "uuid"], name);
-        return session.or(id).map_or(Record::Other, Record::Session);
+        return session.or_else(id).map_or(Record::Other, Record::Session);
     }
-    let unsaid = outer.get("isMeta").and_then(Value::as_bool) == Some(true)
-        || outer.get("subtype").and_then(Value::as_str).is_some_and(|subtype| {
-            ["_join", "_leave", "_topic", "_purpose", "_name", "_archive"].iter().any(|end| subtype.ends_with(end))
-        });
-    if unsaid {
+    let (form, named) = match (of_kind, kind(inner)) {
+        ("event_msg", Some("user_message")) => (Form::Second, Some("user")),
+        ("event_msg", Some("agent_message")) => (Form::Second, Some("assistant")),
+        ("event_msg", _) => return Record::Other,
+        ("response_item", Some("message")) => (Form::First, None),
+        ("response_item", _) => return Record::Other,
+        ("compacted", _) => (Form::Only, Some(SUMMARY)),
+        _ if is(outer, "isCompactSummary") => (Form::Only, Some(SUMMARY)),
+        _ => (Form::Only, None),
+    };
+    if is_unsaid(of_kind, outer, inner, form) {
         return Record::Other;
     }
-    let Some(text) = first(inner, outer, TEXTS, |value| text(value, DEPTH)) else {
-        let is_known = !of_kind.is_empty() || TEXTS.iter().chain(&["role"]).any(|key| inner.contains_key(*key));
-        return if is_known { Record::Other } else { Record::Bad(format!("no text ({})", fields_of(outer))) };
+    let profile = outer.get("user_profile").and_then(name_of);
+    let speaker = named.map(str::to_owned).or(profile).or_else(|| first(inner, outer, SPEAKERS, name_of));
+    if speaker.is_none() && STATES.contains(&of_kind) {
+        return Record::Other;
+    }
+    let speaker = speaker.or_else(|| Some(of_kind).filter(|kind| ROLES.contains(kind)).map(str::to_owned));
+    let mut said = first(inner, outer, TEXTS, |value| text(value, DEPTH));
+    if let Some(poll) = outer.get("poll").and_then(poll) {
+        said = Some(said.map_or_else(|| poll.clone(), |said| format!("{said}\n{poll}")));
+    }
+    if matches!(speaker.as_deref(), Some("user" | "human")) {
+        said = said.and_then(|said| kept(&without_additions(said)));
+    }
+    let Some(text) = said else {
+        let is_known = !of_kind.is_empty()
+            || TEXTS.iter().chain(&["role"]).any(|key| inner.contains_key(*key))
+            || (!outer.is_empty() && outer.keys().all(|key| key.starts_with('$')));
+        // A line that only begins the log of a session.
+        let begins = session.or_else(|| outer.get("instructions").and_then(|_| id()));
+        return match begins.filter(|_| !is_known) {
+            Some(session) => Record::Session(session),
+            None if is_known => Record::Other,
+            None => Record::Bad(format!("no text ({})", fields_of(outer))),
+        };
     };
     let time = match time(outer, inner, zone) {
         Ok(time) => time,
         Err(reason) => return Record::Bad(reason),
     };
-    let profile = outer.get("user_profile").and_then(name_of);
-    let speaker = profile.or_else(|| first(inner, outer, SPEAKERS, name_of));
-    let speaker = speaker.or_else(|| Some(of_kind).filter(|kind| ROLES.contains(kind)).map(str::to_owned));
-    Record::Turn(Turn { time, speaker, text }, session)
+    let record = kind(outer).filter(|kind| ROLES.contains(kind)).and_then(|_| name(outer.get("id")?));
+    let speaker = match speaker {
+        Some(speaker) if is(outer, "isSidechain") => Some(format!("{speaker} (side chain)")),
+        speaker => speaker,
+    };
+    Record::Said(Said { turn: Turn { time, speaker, text }, session, form, record })
+}
+
+/// Returns `true` for a record of a state of the program, or of what it says by itself.
+fn is_unsaid(of_kind: &str, outer: &Map<String, Value>, inner: &Map<String, Value>, form: Form) -> bool {
+    let subtype = outer.get("subtype").and_then(Value::as_str);
+    let role = inner.get("role").and_then(Value::as_str);
+    is(outer, "isMeta")
+        || is(outer, "isApiErrorMessage")
+        || NO_TURNS.contains(&of_kind)
+        || (of_kind == "system" && subtype.is_some())
+        || (form == Form::First && matches!(role, Some("developer" | "system")))
+        || subtype.is_some_and(|subtype| {
+            ["_join", "_leave", "_topic", "_purpose", "_name", "_archive"].iter().any(|end| subtype.ends_with(end))
+        })
+}
+
+fn is(map: &Map<String, Value>, key: &str) -> bool {
+    map.get(key).and_then(Value::as_bool) == Some(true)
+}
+
+/// The question and the answers of a poll.
+fn poll(value: &Value) -> Option<String> {
+    let answers = value.get("answers").and_then(Value::as_array).into_iter().flatten();
+    let answers = answers.filter_map(|answer| text(answer, DEPTH).map(|answer| format!("- {answer}")));
+    let question = value.get("question").and_then(|question| text(question, DEPTH));
+    kept(&question.into_iter().chain(answers).collect::<Vec<_>>().join("\n"))
+}
+
+/// What a user said, without the elements that a program added, each of which begins a line.
+fn without_additions(mut said: String) -> String {
+    for name in ADDED {
+        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+        if !said.contains(&open) {
+            continue;
+        }
+        let (mut kept, mut rest) = (String::with_capacity(said.len()), said.as_str());
+        while let Some(start) = rest.find(&open) {
+            let (before, element) = rest.split_at(start);
+            kept.push_str(before);
+            if !(kept.is_empty() || kept.ends_with(['\n', '>'])) {
+                kept.push_str(&open);
+                rest = &element[open.len()..];
+                continue;
+            }
+            rest = element;
+            let Some(end) = element.find(&close) else { break };
+            rest = &element[end + close.len()..];
+        }
+        kept.push_str(rest);
+        said = kept;
+    }
+    let said = said.trim_start();
+    let instructions = said.starts_with("# AGENTS.md instructions");
+    let said = if instructions { said.split_once('\n').map_or("", |(_, rest)| rest) } else { said };
+    said.replace("<command-args>", "").replace("</command-args>", "")
 }
 
 /// The value of the first of `keys` that `read` accepts, in `here` before `there`.
@@ -109,19 +232,33 @@ fn kind(map: &Map<String, Value>) -> Option<&str> {
 
 /// The text of a turn: a string, parts of which some are text, or an object with one of these.
 fn text(value: &Value, depth: usize) -> Option<String> {
-    let joined = match value {
-        Value::String(text) => text.replace("\r\n", "\n"),
+    match value {
+        Value::String(text) => kept(&text.replace("\r\n", "\n")),
         Value::Array(parts) if depth > 0 => {
+            let is_inline = |part: &Value| part.as_object().and_then(kind).is_some_and(|kind| INLINE.contains(&kind));
+            if parts.iter().any(is_inline) {
+                let words = |part: &Value| part.as_str().or_else(|| part.get("text")?.as_str()).map(str::to_owned);
+                return kept(&parts.iter().filter_map(words).collect::<String>());
+            }
             let texts: Vec<String> = parts.iter().filter_map(|part| text(part, depth - 1)).collect();
-            texts.join("\n")
+            kept(&texts.join("\n"))
         }
-        Value::Object(map) if depth > 0 && kind(map).is_none_or(|kind| SAID.contains(&kind)) => {
-            ["text", "parts", "content", "value"].iter().find_map(|key| text(map.get(*key)?, depth - 1))?
+        Value::Object(map) if depth > 0 && is_said(map) => {
+            ["text", "parts", "content", "value", "body"].iter().find_map(|key| text(map.get(*key)?, depth - 1))
         }
-        _ => return None,
-    };
-    let kept = joined.trim_end().trim_start_matches('\n');
-    (!kept.trim().is_empty()).then(|| kept.to_owned())
+        _ => None,
+    }
+}
+
+fn is_said(part: &Map<String, Value>) -> bool {
+    let unsaid = |kind: &str| UNSAID.iter().any(|word| kind.contains(word));
+    !is(part, "thought") && !kind(part).is_some_and(unsaid)
+}
+
+/// The text without what is blank around it; `None` if it is all blank.
+fn kept(text: &str) -> Option<String> {
+    let text = text.trim_end().trim_start_matches('\n');
+    (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
 fn time(outer: &Map<String, Value>, inner: &Map<String, Value>, zone: &TimeZone) -> Result<Option<Timestamp>, String> {
@@ -188,7 +325,7 @@ mod tests {
 
     fn turn(value: &Value) -> Option<ReadFields> {
         match record(value, &TimeZone::UTC) {
-            Record::Turn(turn, session) => {
+            Record::Said(Said { turn, session, .. }) => {
                 Some((turn.time.map(|time| time.to_string()), turn.speaker, turn.text, session))
             }
             _ => None,
@@ -234,6 +371,42 @@ mod tests {
                 read_fields(noon, "human", "a", ""),
             ),
             (json!({"text": "a"}), read_fields("", "", "a", "")),
+            (
+                json!({"from": "Ann", "date": "2026-11-22T13:00:00", "date_unixtime": "1795348800", "text": [
+                    "a, see ", {"type": "link", "text": "https://weir.example"}, {"type": "bold", "text": " b"}, " c"]}),
+                read_fields(noon, "Ann", "a, see https://weir.example b c", ""),
+            ),
+            (
+                json!({"from": "Ann", "text": "", "poll": {"question": "When?", "answers": [{"text": "a"}, {"text": "b"}]}}),
+                read_fields("", "Ann", "When?\n- a\n- b", ""),
+            ),
+            (
+                json!({"type": "gemini", "id": "m1", "timestamp": noon, "content": [
+                    {"text": "hm", "thought": true}, {"text": "a"}, {"functionCall": {"name": "x"}}]}),
+                read_fields(noon, "gemini", "a", ""),
+            ),
+            (
+                json!({"sender": "@ann:weir.example", "origin_server_ts": 1_795_348_800_000_u64, "type": "m.room.message",
+                    "content": {"msgtype": "m.text", "body": "a"}}),
+                read_fields(noon, "@ann:weir.example", "a", ""),
+            ),
+            (
+                json!({"type": "user", "isSidechain": true, "sessionId": "s", "message": {"role": "user", "content": "a"}}),
+                read_fields("", "user (side chain)", "a", "s"),
+            ),
+            (
+                json!({"type": "user", "isCompactSummary": true, "message": {"role": "user", "content": "a"}}),
+                read_fields("", "summary", "a", ""),
+            ),
+            (
+                json!({"type": "user", "message": {"role": "user", "content":
+                    "<command-name>/review</command-name>\n<command-args>the weir</command-args>\n<system-reminder>x</system-reminder>"}}),
+                read_fields("", "user", "the weir", ""),
+            ),
+            (
+                json!({"type": "user", "message": {"role": "user", "content": "why does `<skill>x</skill>` fail?"}}),
+                read_fields("", "user", "why does `<skill>x</skill>` fail?", ""),
+            ),
         ] {
             assert_eq!(turn(&value), expected, "{value}");
         }
@@ -246,6 +419,15 @@ mod tests {
             json!({"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}),
             json!({"speaker": "Ann", "text": ""}),
             json!({"type": "message", "subtype": "channel_join", "text": "Ann joined"}),
+            json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": [
+                {"type": "input_text", "text": "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>a</INSTRUCTIONS>"},
+                {"type": "input_text", "text": "<environment_context>cwd</environment_context>"}]}}),
+            json!({"type": "response_item", "payload": {"type": "message", "role": "developer", "content": "x"}}),
+            json!({"type": "event_msg", "payload": {"type": "agent_reasoning", "text": "hm"}}),
+            json!({"type": "system", "subtype": "local_command", "content": "x"}),
+            json!({"type": "queue-operation", "content": "later"}),
+            json!({"type": "info", "content": "signed in"}),
+            json!({"$set": {"lastUpdated": "x"}}),
         ] {
             assert!(matches!(record(&value, &TimeZone::UTC), Record::Other), "{value}");
         }

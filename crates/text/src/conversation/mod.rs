@@ -70,8 +70,11 @@ pub struct ConversationLog {
     pub conversations: Vec<Conversation>,
     /// Number of records left out because they are not turns: tool calls, states, turns without text.
     pub other: usize,
-    /// Number of turns left out because they repeat another one word for word, at the same time in the same session.
+    /// Number of records left out because they repeat a turn: word for word at the same time in the same session, as the
+    /// other form in which a program logs it, or as a later version of its record, whose text counts.
     pub repeated: usize,
+    /// 1 if the last line breaks off because the log is still being written; the next reading finds it whole.
+    pub unfinished: usize,
     /// Unreadable records.
     pub bad: Vec<BadRecord>,
 }

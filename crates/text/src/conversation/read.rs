@@ -9,9 +9,10 @@ use super::sessions::Sessions;
 use super::{ConversationFormatError, ConversationLog, ConversationOptions};
 use crate::BadRecord;
 use crate::decode::decode;
+use crate::mended_json::mended;
 
 /// Fields of a session's record that hold its turns.
-const TURNS: &[&str] = &["turns", "messages", "chat_messages"];
+const TURNS: &[&str] = &["turns", "messages", "chat_messages", "contents"];
 
 /// Reads a log of conversations.
 ///
@@ -19,7 +20,8 @@ const TURNS: &[&str] = &["turns", "messages", "chat_messages"];
 /// fields are listed in `docs/notes.md`. Turns are put into sessions by their own fields, or else by silences longer than
 /// [`ConversationOptions::gap`], and into the order of their times.
 ///
-/// An unreadable record is reported by its line or number, and the others are read. Takes time linear in the size of
+/// An unreadable record is reported by its line or number, and the others are read. A last line that breaks off is still
+/// being written, and is counted as [`ConversationLog::unfinished`]. Takes time linear in the size of
 /// the input, except for sorting turns that are out of order.
 ///
 /// ```
@@ -41,13 +43,15 @@ pub fn read_conversations(
     options: &ConversationOptions,
 ) -> Result<ConversationLog, ConversationFormatError> {
     let (text, _) = decode(bytes);
+    // Programs end each line that they have written.
+    let ended = text.ends_with('\n');
     let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}');
     if text.is_empty() {
         return Err(ConversationFormatError::Empty);
     }
     let mut reader =
         Reader { options, sessions: Sessions::default(), current: None, log: ConversationLog::default(), records: 0 };
-    match serde_json::from_str::<Value>(text) {
+    match parsed(text) {
         Ok(Value::Array(values)) => {
             for (index, value) in values.iter().enumerate() {
                 reader.value(value, || format!("record {}", index + 1));
@@ -60,11 +64,15 @@ pub fn read_conversations(
         }
         Err(error) => {
             let mut any = false;
-            for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                match serde_json::from_str::<Value>(line) {
+            let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+            while let Some((index, line)) = lines.next() {
+                match parsed(line) {
                     Ok(value) => {
                         any = true;
                         reader.value(&value, || format!("line {}", index + 1));
+                    }
+                    Err(error) if any && error.is_eof() && !ended && lines.peek().is_none() => {
+                        reader.log.unfinished += 1;
                     }
                     Err(error) => reader.bad(format!("line {}", index + 1), format!("no JSON: {error}")),
                 }
@@ -76,6 +84,14 @@ pub fn read_conversations(
         }
     }
     reader.finish()
+}
+
+/// Reads a value, after mending its strings and numbers if they are not quite JSON.
+fn parsed(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| match is_trailing(&error) {
+        true => Err(error),
+        false => serde_json::from_str(&mended(text)),
+    })
 }
 
 /// Returns `true` if a value was read and more came after it.
@@ -98,8 +114,21 @@ impl Reader<'_> {
         self.log.bad.push(BadRecord { position, reason });
     }
 
-    /// Reads a turn or a whole session.
+    /// Reads a turn, a whole session, or an export of many.
     fn value(&mut self, value: &Value, position: impl Fn() -> String) {
+        let chats = value.get("chats").and_then(|chats| chats.get("list")?.as_array());
+        match chats {
+            Some(chats) => {
+                for (index, chat) in chats.iter().enumerate() {
+                    self.one(chat, &|| format!("{}, chat {}", position(), index + 1));
+                }
+            }
+            None => self.one(value, &position),
+        }
+    }
+
+    /// Reads a turn or a whole session.
+    fn one(&mut self, value: &Value, position: &dyn Fn() -> String) {
         let Value::Object(map) = value else {
             return self.turn(value, None, position);
         };
@@ -112,20 +141,20 @@ impl Reader<'_> {
         let title = first(map, map, &["title", "name", "subject"], name);
         let session = self.sessions.whole(id.as_deref(), title);
         for (index, turn) in turns.into_iter().flatten().enumerate() {
-            self.turn(turn, Some(session), || format!("{}, turn {}", position(), index + 1));
+            self.turn(turn, Some(session), &|| format!("{}, turn {}", position(), index + 1));
         }
         for (index, turn) in graph.map(|graph| branch(graph, map)).into_iter().flatten().enumerate() {
-            self.turn(turn, Some(session), || format!("{}, turn {}", position(), index + 1));
+            self.turn(turn, Some(session), &|| format!("{}, turn {}", position(), index + 1));
         }
     }
 
     /// Reads a turn, of `session` if that is known.
-    fn turn(&mut self, value: &Value, session: Option<usize>, position: impl Fn() -> String) {
+    fn turn(&mut self, value: &Value, session: Option<usize>, position: &dyn Fn() -> String) {
         match record(value, &self.options.time_zone) {
-            Record::Turn(turn, id) => {
-                let id = id.or_else(|| self.current.clone());
+            Record::Said(said) => {
+                let id = said.session.clone().or_else(|| self.current.clone());
                 let session = session.unwrap_or_else(|| self.sessions.of(id.as_deref()));
-                self.sessions.add(session, turn);
+                self.sessions.add(session, said);
             }
             Record::Session(id) => {
                 self.current = Some(id);

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
+use super::fields::{Form, Said};
 use super::{Conversation, ConversationOptions, Turn};
 
 /// Sessions under construction.
@@ -12,6 +13,10 @@ pub(super) struct Sessions {
     sessions: Vec<Session>,
     by_id: HashMap<String, usize>,
     seen: HashSet<(usize, Timestamp, [u8; 32])>,
+    /// Turns of logs that hold each in two forms: how many of the first form wait for their second, negative for the reverse.
+    pairs: HashMap<(usize, [u8; 32]), i64>,
+    /// The places of turns by the names of their records.
+    by_record: HashMap<(usize, String, Option<Timestamp>), usize>,
     pub(super) repeated: usize,
 }
 
@@ -53,17 +58,38 @@ impl Sessions {
         self.sessions.len() - 1
     }
 
-    /// Adds a turn, unless it repeats one of the same time: continued logs repeat their beginning.
-    pub(super) fn add(&mut self, session: usize, turn: Turn) {
-        if let Some(time) = turn.time {
-            let speaker = turn.speaker.as_deref().unwrap_or_default();
-            let digest = blake3::hash(format!("{speaker}\0{}", turn.text).as_bytes());
-            if !self.seen.insert((session, time, *digest.as_bytes())) {
+    /// Adds a turn, unless it repeats one of the same time (continued logs repeat their beginning), or one that the log also
+    /// holds in its other form. A later version of a record replaces the text of the turn.
+    pub(super) fn add(&mut self, session: usize, said: Said) {
+        let Said { turn, form, record, .. } = said;
+        let speaker = turn.speaker.as_deref().unwrap_or_default();
+        let digest = |text: &str| *blake3::hash(format!("{speaker}\0{text}").as_bytes()).as_bytes();
+        if let Some(time) = turn.time
+            && !self.seen.insert((session, time, digest(&format!("{}\0{form:?}", turn.text))))
+        {
+            self.repeated += 1;
+            return;
+        }
+        if let Form::First | Form::Second = form {
+            let words = turn.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let waiting = self.pairs.entry((session, digest(&words))).or_default();
+            let (step, is_known) = if form == Form::First { (1, *waiting < 0) } else { (-1, *waiting > 0) };
+            *waiting += step;
+            if is_known {
                 self.repeated += 1;
                 return;
             }
         }
-        self.sessions[session].turns.push(turn);
+        let turns = &mut self.sessions[session].turns;
+        if let Some(record) = record {
+            let place = *self.by_record.entry((session, record, turn.time)).or_insert(turns.len());
+            if let Some(earlier) = turns.get_mut(place) {
+                *earlier = turn;
+                self.repeated += 1;
+                return;
+            }
+        }
+        turns.push(turn);
     }
 
     /// The conversations, each with a name of its own.

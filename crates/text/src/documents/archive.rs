@@ -1,6 +1,6 @@
 //! Files in a ZIP archive, each read whole within what the archive may unpack to.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
@@ -17,6 +17,8 @@ const MAX_FILES: usize = 20_000;
 
 pub(super) struct Archive<'bytes> {
     zip: ZipArchive<Cursor<&'bytes [u8]>>,
+    /// The places of the files by their names in the form of [`key`].
+    places: HashMap<String, usize>,
     left: u64,
 }
 
@@ -26,12 +28,19 @@ impl<'bytes> Archive<'bytes> {
         if zip.len() > MAX_FILES {
             return Err(Skip::TooLarge);
         }
-        Ok(Self { zip, left: MAX_UNPACKED })
+        let mut places = HashMap::new();
+        for (place, name) in zip.file_names().enumerate() {
+            if let Ok(name) = name {
+                places.entry(key(&name)).or_insert(place);
+            }
+        }
+        Ok(Self { zip, places, left: MAX_UNPACKED })
     }
 
     /// The content of a file; `None` if there is none of this name.
     pub(super) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, Skip> {
-        let mut file = match self.zip.by_name(name) {
+        let Some(place) = self.places.get(&key(name)) else { return Ok(None) };
+        let mut file = match self.zip.by_index(*place) {
             Ok(file) => file,
             Err(ZipError::FileNotFound) => return Ok(None),
             Err(ZipError::UnsupportedArchive(reason)) if reason == ZipError::PASSWORD_REQUIRED => {
@@ -54,13 +63,23 @@ impl<'bytes> Archive<'bytes> {
         self.read(name).ok().flatten()
     }
 
-    /// The names of all files, in the order of the archive.
+    /// The names of all files with slashes, in the order of the archive.
     pub(super) fn names(&self) -> Vec<String> {
-        self.zip.file_names().flatten().map(Cow::into_owned).collect()
+        self.zip.file_names().flatten().map(|name| name.replace('\\', "/")).collect()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.places.contains_key(&key(name))
     }
 
     /// The content of a file that the format requires.
     pub(super) fn require(&mut self, name: &str) -> Result<Vec<u8>, Skip> {
         self.read(name)?.ok_or(Skip::Damaged)
     }
+}
+
+/// A name in the form that all spellings of it share. Some programs write backslashes, or other letters than the list of parts has.
+fn key(name: &str) -> String {
+    let name = name.replace('\\', "/").to_lowercase();
+    name.trim_start_matches("./").trim_start_matches('/').to_owned()
 }

@@ -68,6 +68,13 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Keeps the words before and after this place apart, such as around a picture, a symbol or a formula.
+    pub(super) fn divide(&mut self) {
+        if let Some(paragraph) = self.open.last_mut() {
+            paragraph.divided = true;
+        }
+    }
+
     /// Makes the innermost paragraph a heading or a title.
     pub(super) fn level(&mut self, level: Option<usize>) {
         if let Some(paragraph) = self.open.last_mut() {

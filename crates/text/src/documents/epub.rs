@@ -22,8 +22,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
         }
     });
     let names = archive.names();
-    let package = package.filter(|package| names.contains(package));
-    let package = package.or_else(|| names.iter().find(|name| name.ends_with(".opf")).cloned());
+    let package = package.map(|package| xml::resolved("", &package)).filter(|package| archive.has(package));
+    let package = package.or_else(|| names.iter().find(|name| name.to_lowercase().ends_with(".opf")).cloned());
     let (title, chapters) = match &package {
         Some(package) => spine(&archive.require(package)?)?,
         None => (String::new(), names.into_iter().filter(|name| is_chapter(name, "")).collect()),

@@ -1,7 +1,11 @@
 //! Excel files (`.xlsx`): the rows of each sheet as lines with bars.
 
+use std::collections::HashMap;
+
 use super::body::Body;
+use super::drawing;
 use super::extracted::Extracted;
+use super::number_format::NumberFormat;
 use super::package::Package;
 use super::word::entitle;
 use super::xml::{self, Node};
@@ -21,13 +25,24 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let sheets = package.listed(&main, &workbook, "sheet")?;
     let shared = package.related(&main, "sharedStrings").first().and_then(|name| package.archive.optional(name));
     let shared = shared.map(|shared| strings(&shared)).transpose()?.unwrap_or_default();
+    let styles = package.related(&main, "styles").first().and_then(|name| package.archive.optional(name));
+    let formats = styles.map(|styles| formats(&styles)).unwrap_or_default();
+    let since_1904 = counts_from_1904(&workbook);
     let mut extracted = Extracted::default();
     entitle(&mut package.archive, &mut extracted);
     for (name, sheet) in sheets {
         let Some(content) = package.archive.read(&sheet)? else { continue };
         let mut body = Body::new(&mut extracted);
         body.part(&format!("sheet {name}"));
-        rows(&content, &shared, &mut body)?;
+        let values = Values { shared: &shared, formats: &formats, since_1904 };
+        rows(&content, &values, &mut body)?;
+        for part in package.related(&sheet, "drawing") {
+            if let Some(content) = package.archive.optional(&part) {
+                extracted.gap();
+                drawing::text(&content, &mut extracted);
+                drawing::add(&mut package, &part, &mut extracted);
+            }
+        }
         if extracted.text().len() > MAX_TABLE {
             return Err(Skip::Data);
         }
@@ -45,14 +60,89 @@ fn strings(xml: &[u8]) -> Result<Vec<String>, Skip> {
         Node::Start("t", _) => text = !reading,
         Node::End("t") => text = false,
         Node::Text(part) if text => current.push_str(part),
-        Node::End("si") => strings.push(std::mem::take(&mut current)),
+        Node::End("si") => strings.push(unescaped(&std::mem::take(&mut current))),
         _ => {}
     })?;
     Ok(strings)
 }
 
-fn rows(xml: &[u8], shared: &[String], body: &mut Body<'_>) -> Result<(), Skip> {
-    let (mut value, mut text, mut is_shared) = (String::new(), false, false);
+/// Control characters in a text, such as `_x000D_`, in their own form.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("_x") {
+        let code = rest.get(start + 2..start + 7).and_then(|code| code.strip_suffix('_'));
+        match code.and_then(|digits| u32::from_str_radix(digits, 16).ok()).and_then(char::from_u32) {
+            Some(character) => {
+                plain.push_str(&rest[..start]);
+                plain.push(character);
+                rest = &rest[start + 7..];
+            }
+            None => {
+                plain.push_str(&rest[..start + 2]);
+                rest = &rest[start + 2..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The format of the numbers of each style.
+fn formats(xml: &[u8]) -> Vec<NumberFormat> {
+    let mut own: HashMap<u32, NumberFormat> = HashMap::new();
+    let (mut formats, mut of_cells) = (Vec::new(), false);
+    // Without its styles a sheet still has its numbers.
+    let _ = xml::walk(xml, |node| match node {
+        Node::Start("numFmt", attributes) => {
+            let number = attributes.get("numFmtId").and_then(|number| number.parse().ok());
+            let code = attributes.get("formatCode").unwrap_or_default();
+            own.extend(number.map(|number| (number, NumberFormat::parse(&code))));
+        }
+        Node::Start("cellXfs", _) => of_cells = true,
+        Node::End("cellXfs") => of_cells = false,
+        Node::Start("xf", attributes) if of_cells => {
+            let number = attributes.get("numFmtId").and_then(|number| number.parse().ok()).unwrap_or(0);
+            formats.push(own.get(&number).copied().unwrap_or_else(|| NumberFormat::built_in(number)));
+        }
+        _ => {}
+    });
+    formats
+}
+
+fn counts_from_1904(workbook: &[u8]) -> bool {
+    let mut since_1904 = false;
+    let _ = xml::walk(workbook, |node| {
+        if let Node::Start("workbookPr", attributes) = node {
+            since_1904 = attributes.get("date1904").is_some_and(|value| matches!(value.as_str(), "1" | "true"));
+        }
+    });
+    since_1904
+}
+
+/// What turns the content of cells into what they show.
+struct Values<'a> {
+    shared: &'a [String],
+    formats: &'a [NumberFormat],
+    since_1904: bool,
+}
+
+impl Values<'_> {
+    /// What a cell of this type and style shows.
+    fn shown(&self, stored: &str, kind: &str, style: usize) -> String {
+        match kind {
+            "s" => stored.trim().parse().ok().and_then(|at: usize| self.shared.get(at)).cloned().unwrap_or_default(),
+            "b" => (if stored.trim() == "0" { "FALSE" } else { "TRUE" }).to_owned(),
+            "" | "n" if !stored.is_empty() => {
+                self.formats.get(style).unwrap_or(&NumberFormat::General).shown(stored, self.since_1904)
+            }
+            _ => unescaped(stored),
+        }
+    }
+}
+
+fn rows(xml: &[u8], values: &Values<'_>, body: &mut Body<'_>) -> Result<(), Skip> {
+    let (mut value, mut text, mut kind, mut style) = (String::new(), false, String::new(), 0);
     let (mut cells, mut all) = (0, 0);
     xml::walk(xml, |node| match node {
         _ if all > MAX_ALL_CELLS => {}
@@ -69,17 +159,16 @@ fn rows(xml: &[u8], shared: &[String], body: &mut Body<'_>) -> Result<(), Skip> 
                 cells += 1;
                 all += 1;
             }
-            is_shared = attributes.get("t").is_some_and(|kind| kind == "s");
+            kind = attributes.get("t").unwrap_or_default();
+            style = attributes.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
         }
         Node::Start("v" | "t", _) => text = true,
         Node::End("v" | "t") => text = false,
         Node::Text(part) if text => value.push_str(part),
         Node::End("c") => {
             let own = std::mem::take(&mut value);
-            let content =
-                if is_shared { own.trim().parse().ok().and_then(|at: usize| shared.get(at)) } else { Some(&own) };
             body.begin(None, false);
-            body.text(content.map_or("", String::as_str));
+            body.text(&values.shown(&own, &kind, style));
             body.end();
         }
         Node::End("row") => body.end_row(),

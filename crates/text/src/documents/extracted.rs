@@ -19,10 +19,14 @@ pub(super) struct Extracted {
     /// The first and the last line of each table.
     pub(super) tables: Vec<(usize, usize)>,
     pub(super) notes: Vec<Note>,
+    /// The date that the document gives, in nanoseconds since 1970.
+    pub(super) dated_ns: Option<i64>,
     /// True if the first heading can stand for a missing title; pages and cells cannot.
     pub(super) titled_by_headings: bool,
     text: String,
     rows: usize,
+    /// The letters and digits in the names of parts.
+    of_parts: usize,
     full: bool,
 }
 
@@ -92,6 +96,7 @@ impl Extracted {
 
     /// Adds a line that begins a part of this name: `[page 12]`.
     pub(super) fn part(&mut self, level: usize, name: &str) {
+        self.of_parts += letters(name);
         self.mark(level, name, &format!("[{name}]"));
     }
 
@@ -111,10 +116,9 @@ impl Extracted {
         }
     }
 
-    /// Returns `true` if there is more than headings and white space.
+    /// Returns `true` if there is more than names of parts and white space.
     pub(super) fn has_text(&self) -> bool {
-        let of_headings: usize = self.headings.iter().map(|heading| letters(&heading.text)).sum();
-        letters(&self.text) > of_headings
+        letters(&self.text) > self.of_parts
     }
 
     /// Fails if there was more text than fits.

@@ -141,6 +141,10 @@ struct Reader {
     main: usize,
     preformatted: usize,
     code: usize,
+    /// True in the reading of a sign, whose element often ends without a tag.
+    reading: bool,
+    /// Something without text stands between the line so far and what comes.
+    divided: bool,
     /// Tables that are open, and all so far.
     open_tables: usize,
     tables: usize,
@@ -206,11 +210,15 @@ impl Reader {
             choosy && matches!(named, "aside" | "div" | "ul" | "ol" | "a" | "section" | "header" | "form" | "p");
         if (LEFT_OUT.contains(&named) && !is_void) || (boilerplate && is_boilerplate(tag)) {
             self.break_line(named);
+            self.divided = true;
             self.left_out = Some((name.to_vec(), 1));
             return;
         }
         self.break_line(named);
         match named {
+            "rt" | "rp" | "rtc" => self.reading = true,
+            "rb" | "ruby" => self.reading = false,
+            "img" | "input" | "embed" => self.divided = true,
             "html" | "body" => self.whole = true,
             "title" => self.in_title = !is_void,
             "main" | "article" => self.main += 1,
@@ -239,6 +247,7 @@ impl Reader {
         let named = std::str::from_utf8(name).unwrap_or_default();
         self.break_line(named);
         match named {
+            "rt" | "rp" | "rtc" | "ruby" => self.reading = false,
             "title" => self.in_title = false,
             "main" | "article" => self.main = self.main.saturating_sub(1),
             "table" => self.open_tables = self.open_tables.saturating_sub(1),
@@ -250,7 +259,7 @@ impl Reader {
     }
 
     fn text(&mut self, text: &str, row: usize) {
-        if self.left_out.is_some() {
+        if self.left_out.is_some() || self.reading {
             return;
         }
         if self.in_title {
@@ -259,6 +268,10 @@ impl Reader {
         }
         if self.code == 0 && self.preformatted == 0 {
             self.templated |= has_template_marks(text);
+        }
+        let glued = self.line.ends_with(char::is_alphanumeric) && text.starts_with(char::is_alphanumeric);
+        if std::mem::take(&mut self.divided) && glued {
+            self.line.push(' ');
         }
         for (offset, part) in text.split('\n').enumerate() {
             // A heading is one line, however it is written.
@@ -295,6 +308,7 @@ impl Reader {
 
     fn break_line(&mut self, element: &str) {
         if BLOCKS.contains(&element) {
+            self.reading = false;
             self.flush();
         }
     }
@@ -305,7 +319,7 @@ impl Reader {
         if text.trim().is_empty() || text == "-" {
             return;
         }
-        let letters = text.chars().filter(|character| character.is_alphanumeric()).count();
+        let letters = text.chars().filter(|character| character.is_alphanumeric()).map(letters_of).sum::<usize>();
         self.letters += letters;
         if self.main > 0 {
             self.main_letters += letters;
@@ -330,6 +344,16 @@ impl Reader {
             }
         }
         extracted
+    }
+}
+
+/// The letters of an alphabet that a character says as much as: a sign of Chinese, Japanese or Korean is a syllable or a word.
+fn letters_of(character: char) -> usize {
+    if matches!(character, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+    {
+        3
+    } else {
+        1
     }
 }
 
@@ -426,6 +450,28 @@ mod tests {
         }
         let quoted = body(&format!("<p>Write <code>{{{{ name }}}}</code>.</p>{}", long()));
         assert!(page(quoted.as_bytes()).is_some(), "code may show a template");
+    }
+
+    #[test]
+    fn readings_of_signs_are_left_out_and_pictures_divide_words() {
+        let text = body(&format!(
+            "<p><ruby>水<rt>すい</rt>門<rt>もん</rt></ruby>の点検</p><p><ruby>閘<rp>(<rt>こう<rp>)</ruby>を開く</p><p><ruby>水<rt>すい<p>Weir<img src='a'>gate<svg><path/></svg>keeper <b>one</b>self</p>{}",
+            long()
+        ));
+        let page = page(text.as_bytes()).expect("a page");
+        let lines: Vec<_> = page.text().lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(&lines[..4], ["水門の点検", "閘を開く", "水", "Weir gate keeper oneself"]);
+    }
+
+    #[test]
+    fn a_short_page_in_signs_is_a_page() {
+        let page = |sentence: &str, times: usize| {
+            page(body(&format!("<p>{}</p>", sentence.repeat(times))).as_bytes()).is_some()
+        };
+        assert!(
+            page("水門の点検は毎月行う。", 8) && page("수문은 매달 점검한다. ", 8) && page("闸门每月检查一次。", 9)
+        );
+        assert!(!page("水門。", 8) && !page("Open gates. ", 8));
     }
 
     #[test]

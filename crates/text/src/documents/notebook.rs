@@ -11,6 +11,7 @@ use crate::decode::decode;
 use crate::document::{Document, HEADING_SEPARATOR, Options, Passage};
 use crate::languages::{Category, Language};
 use crate::lines::Lines;
+use crate::mended_json::mended;
 use crate::pictures::without_data;
 use crate::prose::{self, Heading, Outline};
 use crate::read::passages_of;
@@ -202,44 +203,6 @@ pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Docume
     })
 }
 
-/// JSON of what programs write in its place: `NaN` and `Infinity`, halves of characters, and controls inside of strings.
-fn mended(json: &str) -> String {
-    let mut mended = String::with_capacity(json.len());
-    let mut rest = json;
-    let mut in_string = false;
-    while let Some(first) = rest.chars().next() {
-        let (length, text) = match first {
-            '"' => {
-                in_string = !in_string;
-                (1, "\"")
-            }
-            '\\' if in_string => escaped(rest),
-            other if in_string && other.is_control() => (other.len_utf8(), " "),
-            '-' if !in_string && rest.starts_with("-Infinity") => (9, "null"),
-            _ if !in_string && rest.starts_with("Infinity") => (8, "null"),
-            _ if !in_string && rest.starts_with("NaN") => (3, "null"),
-            other => (other.len_utf8(), &rest[..other.len_utf8()]),
-        };
-        mended.push_str(text);
-        rest = &rest[length..];
-    }
-    mended
-}
-
-/// The length of the escape that a text begins with, and what it should be.
-fn escaped(text: &str) -> (usize, &str) {
-    let unit =
-        |at: usize| text.get(at..at + 6)?.strip_prefix("\\u").and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    match (text.as_bytes().get(1), unit(0), unit(6)) {
-        (Some(b'u'), Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, &text[..12]),
-        (Some(b'u'), Some(0xd800..=0xdfff), _) => (6, "\\ufffd"),
-        (Some(b'u'), Some(_), _) => (6, &text[..6]),
-        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (2, &text[..2]),
-        // A backslash that escapes nothing.
-        _ => (1, "\\\\"),
-    }
-}
-
 /// The text of the cells, each below a line with its number.
 fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
     let sheets = notebook.worksheets.iter().filter_map(Lenient::read);
@@ -306,6 +269,18 @@ fn located(heading: Option<&str>, number: usize) -> String {
     }
 }
 
+/// The language that a magic gives the lines below it: `%%sql`, `%%writefile weir.sh`; `None` for one that runs them as they are.
+fn of_magic(line: &str) -> Option<&'static Language> {
+    let mut words = line.trim().strip_prefix("%%")?.split_whitespace();
+    match words.next()? {
+        "writefile" | "file" => Language::of(words.last()?, ""),
+        "script" => Language::resolve(words.next()?),
+        "js" => Language::named("javascript"),
+        "bigquery" => Language::named("sql"),
+        name => Language::resolve(name),
+    }
+}
+
 /// The passages of a cell with code. The first has the line with the number of the cell.
 fn code(
     lines: &Lines<'_>,
@@ -317,18 +292,21 @@ fn code(
     heading: Option<String>,
 ) -> Vec<Passage> {
     let index = places.partition_point(|other| other.first < place.first);
-    let content = lines.slice(place.content, end(lines, places, index));
-    let mut passages = passages_of(language, &Lines::new(content), options.limit(), role);
-    let shift = u32::try_from(place.content).unwrap_or(u32::MAX);
+    let last = end(lines, places, index);
+    // A magic on the first line gives the rest another language.
+    let magic = of_magic(lines.line(place.content)).filter(|_| place.content < last && language.name == "python");
+    let (language, content) = magic.map_or((language, place.content), |language| (language, place.content + 1));
+    let mut passages = passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role);
+    let shift = u32::try_from(content).unwrap_or(u32::MAX);
     for (index, passage) in passages.iter_mut().enumerate() {
         passage.start_line = passage.start_line.saturating_add(shift);
         passage.end_line = passage.end_line.saturating_add(shift);
         passage.heading.clone_from(&heading);
         passage.language = Some(language.name.to_owned());
         if index == 0 {
-            let blank = passage.start_line.saturating_sub(shift + 1) as usize;
-            passage.text = format!("{}\n{}{}", lines.line(place.first), "\n".repeat(blank), passage.text);
-            passage.start_line = shift;
+            let before = (passage.start_line as usize).saturating_sub(2).max(place.first);
+            passage.text = format!("{}\n{}", lines.slice(place.first, before), passage.text);
+            passage.start_line = u32::try_from(place.first + 1).unwrap_or(u32::MAX);
         }
     }
     passages

@@ -85,6 +85,7 @@ fn paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Extracted) -> Res
         Node::Start("table-row", _) => body.begin_row(),
         Node::Start("table-cell", _) => body.begin_cell(),
         Node::Text(text) => body.text(&text.replace('\n', " ")),
+        Node::Start("frame", _) => body.divide(),
         Node::Start("tab", _) => body.text("\t"),
         Node::Start("line-break", _) => body.text("\n"),
         Node::Start("s", attributes) => {

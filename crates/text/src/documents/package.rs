@@ -5,7 +5,7 @@ use super::xml::{self, Node};
 use crate::Skip;
 
 /// The first bytes of the format of old office files and of encrypted new ones.
-const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+pub(super) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 pub(super) struct Package<'bytes> {
     pub(super) archive: Archive<'bytes>,

@@ -1,6 +1,7 @@
 //! PowerPoint files (`.pptx`): the text of each slide and its notes.
 
 use super::body::Body;
+use super::drawing;
 use super::extracted::Extracted;
 use super::package::Package;
 use super::word::entitle;
@@ -24,6 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
         let Some(content) = package.archive.read(slide)? else { continue };
         Body::new(&mut extracted).part(&format!("slide {}", index + 1));
         paragraphs(&content, &mut extracted)?;
+        drawing::add(&mut package, slide, &mut extracted);
         for notes in package.related(slide, "notesSlide") {
             if let Some(notes) = package.archive.optional(&notes) {
                 paragraphs(&notes, &mut extracted)?;
@@ -52,6 +54,7 @@ fn paragraphs(xml: &[u8], extracted: &mut Extracted) -> Result<(), Skip> {
         Node::End("t") => text = false,
         Node::Text(part) if text => body.text(part),
         Node::Start("br", _) => body.text("\n"),
+        Node::Start("oMath", _) | Node::End("oMath") => body.divide(),
         Node::Start("tr", _) => body.begin_row(),
         Node::Start("tc", _) => body.begin_cell(),
         Node::End("tr") => body.end_row(),

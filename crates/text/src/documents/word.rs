@@ -2,6 +2,7 @@
 
 use super::archive::Archive;
 use super::body::{Body, Styles};
+use super::drawing;
 use super::extracted::Extracted;
 use super::package::Package;
 use super::xml::{self, Node};
@@ -16,6 +17,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let mut extracted = Extracted::with_headings();
     entitle(&mut package.archive, &mut extracted);
     paragraphs(&body, &styles, &mut extracted)?;
+    drawing::add(&mut package, &main, &mut extracted);
     for kind in ["footnotes", "endnotes"] {
         for name in package.related(&main, kind) {
             if let Some(notes) = package.archive.optional(&name) {
@@ -70,7 +72,7 @@ fn usual_level(style: &str) -> Option<usize> {
 
 fn paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Result<(), Skip> {
     let mut body = Body::new(extracted);
-    let mut text = false;
+    let (mut text, mut formulas) = (false, 0_usize);
     // Drawings once more for programs that do not know their format, text that was deleted or moved away, and readings of signs.
     let mut left_out = 0_usize;
     xml::walk(xml, |node| match node {
@@ -88,9 +90,20 @@ fn paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Result<
         Node::Start("t", _) => text = true,
         Node::End("t") => text = false,
         Node::Text(part) if text => body.text(part),
-        Node::Start("tab", _) => body.text("\t"),
+        Node::Start("tab" | "ptab", _) => body.text("\t"),
         Node::Start("br" | "cr", _) => body.text("\n"),
         Node::Start("noBreakHyphen", _) => body.text("-"),
+        Node::Start("oMath", _) => {
+            formulas += 1;
+            body.divide();
+        }
+        Node::End("oMath") => {
+            formulas = formulas.saturating_sub(1);
+            body.divide();
+        }
+        // The parts of a fraction, a power and so on.
+        Node::Start("num" | "den" | "e" | "sub" | "sup" | "deg" | "lim", _) if formulas > 0 => body.divide(),
+        Node::Start("sym" | "drawing" | "pict" | "object", _) => body.divide(),
         Node::Start("tr", _) => body.begin_row(),
         Node::Start("tc", _) => body.begin_cell(),
         Node::End("p") => body.end(),

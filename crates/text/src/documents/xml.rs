@@ -95,7 +95,7 @@ pub(super) fn text_of(bytes: &[u8], wanted: &str) -> Option<String> {
 pub(super) fn resolved(directory: &str, file: &str) -> String {
     let file = file.split('#').next().unwrap_or_default();
     let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
-    for part in file.split('/') {
+    for part in file.split(['/', '\\']) {
         match part {
             "" | "." => {}
             ".." => {

@@ -59,6 +59,10 @@ impl FrontMatter {
         Self { keys }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// The first value of a key that is not empty.
     pub(crate) fn value(&self, wanted: &'static str) -> Option<&str> {
         self.values(wanted).find(|value| !value.is_empty())
@@ -83,6 +87,12 @@ impl FrontMatter {
             }
         }
         latest
+    }
+}
+
+impl FromIterator<(String, Vec<String>)> for FrontMatter {
+    fn from_iter<I: IntoIterator<Item = (String, Vec<String>)>>(keys: I) -> Self {
+        Self { keys: keys.into_iter().collect() }
     }
 }
 

@@ -3,6 +3,7 @@
 mod front_matter;
 mod headings;
 mod markdown;
+mod properties;
 mod sections;
 mod underlined;
 
@@ -49,7 +50,7 @@ pub(crate) fn divided(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, r
 /// The headings and the metadata of a text in the prose language `name`.
 pub(crate) fn outline(name: &str, lines: &Lines<'_>) -> Outline {
     let outline = match name {
-        "markdown" => return markdown::outline(lines),
+        "markdown" => return properties::of_markdown(lines, markdown::outline(lines)),
         "restructuredtext" => underlined::outline(lines),
         "asciidoc" => headings::outline(lines, headings::asciidoc),
         "org" => headings::outline(lines, headings::org),
@@ -59,7 +60,7 @@ pub(crate) fn outline(name: &str, lines: &Lines<'_>) -> Outline {
         "wikitext" => headings::outline(lines, headings::wikitext),
         _ => Outline::default(),
     };
-    Outline { tables: barred(lines), ..outline }
+    properties::given(name, lines, Outline { tables: barred(lines), ..outline })
 }
 
 /// Tables as most markups write them: lines that begin with a bar, and perhaps rules between them.

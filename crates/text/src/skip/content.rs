@@ -4,6 +4,7 @@ use super::Skip;
 use super::secret::is_cluster_secret;
 use crate::Language;
 use crate::decode::has_byte_order_mark;
+use crate::documents::is_lfs_pointer;
 use crate::languages::Category;
 use crate::pictures::without_data;
 
@@ -44,6 +45,9 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Some(Skip::Empty);
+    }
+    if is_lfs_pointer(bytes) {
+        return Some(Skip::LfsPointer);
     }
     if is_private_key(head) {
         return Some(Skip::Secret);
@@ -287,6 +291,18 @@ mod tests {
         }
         let late = format!("{}// @generated\n", "// a line\n".repeat(40));
         assert_eq!(skip_by_content("a.rs", late.as_bytes()), None);
+    }
+
+    #[test]
+    fn pointers_to_large_files_are_no_text() {
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+        for path in ["notes.md", "a.rs", "handbook.pdf"] {
+            assert_eq!(skip_by_content(path, pointer.as_bytes()), Some(Skip::LfsPointer), "{path}");
+            let read = crate::read_document(path, pointer.as_bytes(), &crate::Options::default());
+            assert_eq!(read.err(), Some(Skip::LfsPointer), "{path}");
+        }
+        let quoted = format!("A pointer is a text:\n\n{pointer}");
+        assert_eq!(skip_by_content("notes.md", quoted.as_bytes()), None);
     }
 
     #[test]

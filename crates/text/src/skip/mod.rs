@@ -38,6 +38,8 @@ named! {
         Damaged = "damaged",
         /// A document whose text took too long to find.
         TooMuchWork = "too_much_work",
+        /// What Git keeps in place of a large file that has not been fetched; `git lfs pull` fetches it.
+        LfsPointer = "lfs_pointer",
     }
 }
 

@@ -129,6 +129,190 @@ fn sheets_are_read_by_their_rows() {
 }
 
 #[test]
+fn a_deck_of_titles_has_text() {
+    let own = relations(&[("s", "slide", "slides/slide1.xml")]);
+    let title = "<s><sp><ph type='title'/><p><r><t>Winter</t></r><br/><r><t>plan</t></r></p></sp></s>";
+    let deck = |slide: &str| {
+        archive(&[
+            ("ppt/presentation.xml", b"<p xmlns:r='r'><sldIdLst><sldId r:id='s'/></sldIdLst></p>"),
+            ("ppt/_rels/presentation.xml.rels", own.as_bytes()),
+            ("ppt/slides/slide1.xml", slide.as_bytes()),
+        ])
+    };
+    assert_eq!(text("a.pptx", &deck(title)).as_deref(), Ok("[slide 1]\n## Winter plan"));
+    assert_eq!(text("a.pptx", &deck("<s/>")), Err(Skip::NoText));
+    let heading = "<w:p><w:pPr><w:pStyle w:val='Heading1'/></w:pPr><w:r><w:t>Winter plan</w:t></w:r></w:p>";
+    assert_eq!(text("a.docx", &word(heading, "<s/>")).as_deref(), Ok("# Winter plan"));
+}
+
+#[test]
+fn charts_and_diagrams_have_text() {
+    let chart = "<c:chartSpace xmlns:c='c' xmlns:a='a'><c:title><a:p><a:r><a:t>Levels</a:t></a:r></a:p></c:title><c:ser><c:tx><c:strRef>\
+        <c:strCache><c:pt><c:v>Upper gate</c:v></c:pt></c:strCache></c:strRef></c:tx><c:val><c:numRef><c:numCache><c:pt><c:v>7</c:v></c:pt>\
+        </c:numCache></c:numRef></c:val></c:ser></c:chartSpace>";
+    let diagram =
+        "<m><ptLst><pt><t><p><r><t>Inspect</t></r></p></t></pt><pt><t><p><r><t>Repair</t></r></p></t></pt></ptLst></m>";
+    let slide = relations(&[("c", "chart", "../charts/c.xml"), ("d", "diagramData", "../diagrams/d.xml")]);
+    let deck = archive(&[
+        ("ppt/presentation.xml", b"<p xmlns:r='r'><sldIdLst><sldId r:id='s'/></sldIdLst></p>"),
+        ("ppt/_rels/presentation.xml.rels", relations(&[("s", "slide", "slides/slide1.xml")]).as_bytes()),
+        ("ppt/slides/slide1.xml", b"<s/>"),
+        ("ppt/slides/_rels/slide1.xml.rels", slide.as_bytes()),
+        ("ppt/charts/c.xml", chart.as_bytes()),
+        ("ppt/diagrams/d.xml", diagram.as_bytes()),
+    ]);
+    assert_eq!(text("a.pptx", &deck).as_deref(), Ok("[slide 1]\nInspect\nRepair\nLevels\nUpper gate"));
+    let document = archive(&[
+        ("word/document.xml", b"<d><p><r><t>Words</t></r></p></d>"),
+        ("word/_rels/document.xml.rels", relations(&[("c", "chart", "charts/c.xml")]).as_bytes()),
+        ("word/charts/c.xml", chart.as_bytes()),
+    ]);
+    assert_eq!(text("a.docx", &document).as_deref(), Ok("Words\nLevels\nUpper gate"));
+}
+
+#[test]
+fn cells_show_what_people_see() {
+    let own = relations(&[
+        ("s", "worksheet", "worksheets/sheet1.xml"),
+        ("t", "sharedStrings", "sharedStrings.xml"),
+        ("y", "styles", "styles.xml"),
+    ]);
+    let styles = "<y><numFmts><numFmt numFmtId='164' formatCode='yyyy\\-mm\\-dd'/></numFmts><cellStyleXfs><xf numFmtId='9'/></cellStyleXfs>\
+        <cellXfs><xf numFmtId='0'/><xf numFmtId='164'/><xf numFmtId='18'/><xf numFmtId='10'/><xf numFmtId='4'/></cellXfs></y>";
+    let cell = |style: u32, value: &str| format!("<c s='{style}'><v>{value}</v></c>");
+    let numbers: String = [
+        (0, "3.3000000000000003"),
+        (1, "45365"),
+        (2, "0.5"),
+        (3, "0.5"),
+        (4, "1234567.891"),
+        (9, "1.23456789012345E+15"),
+    ]
+    .iter()
+    .map(|(style, value)| cell(*style, value))
+    .collect();
+    let sheet = format!(
+        "<w><row>{numbers}<c t='b'><v>1</v></c><c t='e'><v>#DIV/0!</v></c><c t='str' s='1'><v>45365</v></c><c t='s'><v>0</v></c></row></w>"
+    );
+    let book = archive(&[
+        ("xl/workbook.xml", b"<w xmlns:r='r'><sheets><sheet name='Plan' r:id='s'/></sheets></w>"),
+        ("xl/_rels/workbook.xml.rels", own.as_bytes()),
+        ("xl/sharedStrings.xml", b"<sst><si><t>one_x000D_\ntwo _x005F_x0041_ a_xb</t></si></sst>"),
+        ("xl/styles.xml", styles.as_bytes()),
+        ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+    ]);
+    let expected = "[sheet Plan]\n3.3 | 2024-03-14 | 12:00 | 50% | 1,234,567.89 | 1234567890123450 | TRUE | #DIV/0! | 45365 | one two _x0041_ a_xb";
+    assert_eq!(text("a.xlsx", &book).as_deref(), Ok(expected));
+}
+
+#[test]
+fn parts_are_found_in_any_case_and_with_any_slash() {
+    let body = b"<d><p><r><t>Words</t></r></p></d>";
+    for name in ["word\\document.xml", "Word/Document.XML", "/word/document.xml"] {
+        assert_eq!(text("a.docx", &archive(&[(name, body)])).as_deref(), Ok("Words"), "{name}");
+    }
+    let chapter = "<html><body><p>About adderstongue.</p></body></html>";
+    let package = "<package><manifest><item id='a' href='Text\\One.xhtml'/></manifest><spine><itemref idref='a'/></spine></package>";
+    let book = archive(&[
+        ("meta-inf/Container.xml", b"<c><rootfile full-path='OPS/Book.opf'/></c>"),
+        ("ops/book.OPF", package.as_bytes()),
+        ("OPS/text/one.xhtml", chapter.as_bytes()),
+    ]);
+    assert_eq!(text("a.epub", &book).as_deref(), Ok("[part 1]\nAbout adderstongue."));
+}
+
+#[test]
+fn symbols_pictures_and_formulas_divide_words() {
+    let run = |inside: &str| format!("<w:r>{inside}</w:r>");
+    let words = |text: &str| run(&format!("<w:t xml:space='preserve'>{text}</w:t>"));
+    let body = format!(
+        "<w:p>{}{}{}{}{}{}<m:oMath xmlns:m='m'><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath>{}</w:p>",
+        words("Check list"),
+        run("<w:sym w:char='F0FC'/>"),
+        words("appr"),
+        words("oved"),
+        run("<w:drawing/>"),
+        words("by"),
+        words("two")
+    );
+    assert_eq!(text("a.docx", &word(&body, "<s/>")).as_deref(), Ok("Check list approved by a b two"));
+    let content = "<d><p>Weir<frame><image/></frame>gate <span>keep</span>er</p></d>";
+    assert_eq!(text("a.odt", &archive(&[("content.xml", content.as_bytes())])).as_deref(), Ok("Weir gate keeper"));
+}
+
+#[test]
+fn the_first_bytes_of_a_file_say_what_it_is() {
+    let page = b"<html><body><table><tr><td>Gate</td><td>open</td></tr></table></body></html>";
+    assert_eq!(text("a.xls", page).as_deref(), Ok("Gate | open"));
+    assert_eq!(text("a.doc", b"{\\rtf1\\ansi Sluice plan\\par}").as_deref(), Ok("Sluice plan"));
+    let mail = b"MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<p>Sluice plan</p>";
+    assert!(text("a.doc", mail).is_ok_and(|text| text.ends_with("Sluice plan")));
+    let body = word("<w:p><w:r><w:t>Words</w:t></w:r></w:p>", "<s/>");
+    for name in ["a.doc", "a.xlsx", "a.ppt"] {
+        assert_eq!(text(name, &body).as_deref(), Ok("Words"), "{name}");
+    }
+    let old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more";
+    assert_eq!(text("a.xls", old), Err(Skip::Binary));
+    assert_eq!(text("a.xlsx", old), Err(Skip::Encrypted));
+    let table = read_document("a.xls", b"gate\topen\nupper\tyes\n", &Options::default());
+    assert!(table.is_ok_and(|read| read.is_none()), "a plain text");
+}
+
+#[test]
+fn mail_is_read_as_it_is_meant() {
+    let mail = "From: =?utf-8?Q?J=C3=B6rg?= <joerg@weir.example>\r\nTo: ben@weir.example\r\nSubject: =?utf-8?B?QW5mcmFnZSB6dW0gU2Now7ZwZndlcms=?=\r\n\
+        Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"b\"\r\n\r\n\
+        --b\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nDie Pum=\r\npe l=E4uft.\r\n\
+        --b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nVGhlIGltcGVsbGVyIGlzIGNyYWNrZWQu\r\n\
+        --b\r\nContent-Type: image/png; name=\"gate.png\"\r\nContent-Disposition: attachment; filename=\"gate.png\"\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n--b--\r\n";
+    let expected = "# Anfrage zum Schöpfwerk\nFrom: Jörg <joerg@weir.example>\nTo: ben@weir.example\nDate: 2026-11-02T09:00:00Z\n\
+        Attachments: gate.png\nDie Pumpe läuft.\nThe impeller is cracked.";
+    assert_eq!(text("a.eml", mail.as_bytes()).as_deref(), Ok(expected));
+    let document = read_document("a.eml", mail.as_bytes(), &Options::default()).expect("text").expect("a document");
+    assert_eq!(document.title.as_deref(), Some("Anfrage zum Schöpfwerk"));
+    assert_eq!(document.dated_ns, Some(1_793_610_000_000_000_000));
+    let page = "Subject: Weir\nContent-Type: text/html\n\n<p>Open the <b>gate</b>.</p><p>Now.</p>";
+    assert_eq!(text("a.eml", page.as_bytes()).as_deref(), Ok("# Weir\nOpen the gate.\nNow."));
+    let mailbox = "From a@weir.example Mon Nov  2 09:00:00 2026\nSubject: One\n\nFirst.\n\nFrom b@weir.example Mon Nov  2 10:00:00 2026\nSubject: Two\n\nSecond.\n";
+    assert_eq!(text("a.mbox", mailbox.as_bytes()).as_deref(), Ok("# One\nFirst.\n# Two\nSecond."));
+    let none = read_document("a.eml", b"Just some words\nwithout a head.\n", &Options::default());
+    assert!(none.is_ok_and(|read| read.is_none()));
+}
+
+#[test]
+fn cells_of_a_notebook_keep_their_symbols_and_languages() {
+    let cell = |source: &str| format!(r#"{{"cell_type": "code", "source": {source:?}}}"#);
+    let cells = [
+        cell("%matplotlib inline\ndef load():\n    return 1\n"),
+        cell("df = %sql select 1\nfoo?\ndef after(x):\n    return x\n"),
+        cell("%%sql\nCREATE TABLE levels (id int);\n"),
+        cell("%%bash\nopen_gate() { echo 1; }\n"),
+        cell("%%writefile weir.py\ndef written():\n    pass\n"),
+        cell("%%time\ndef timed():\n    pass\n"),
+    ];
+    let notebook = format!(r#"{{"cells": [{}]}}"#, cells.join(","));
+    let document =
+        read_document("a.ipynb", notebook.as_bytes(), &Options::default()).expect("text").expect("a notebook");
+    let symbols = document
+        .passages
+        .iter()
+        .flat_map(|passage| passage.symbols().map(|symbol| (symbol, passage.language.as_deref().unwrap_or_default())));
+    let expected = [
+        ("load", "python"),
+        ("df", "python"),
+        ("after", "python"),
+        ("levels", "sql"),
+        ("open_gate", "shell"),
+        ("written", "python"),
+        ("timed", "python"),
+    ];
+    assert_eq!(symbols.collect::<Vec<_>>(), expected);
+    let sql = document.passages.iter().find(|passage| passage.text.contains("levels")).expect("a passage");
+    assert_eq!(sql.text, "[cell 3]\n%%sql\nCREATE TABLE levels (id int);");
+    assert_eq!(sql.end_line - sql.start_line, 2);
+}
+
+#[test]
 fn a_book_without_an_order_is_read_as_it_is_listed() {
     let chapter = |text: &str| format!("<html><body><p>{text}</p></body></html>");
     let package = "<package><metadata><title>Book</title></metadata><manifest><item id='b' href='b.xhtml'/>

@@ -47,6 +47,29 @@ fn map(lines: &[String]) -> String {
 }
 
 #[test]
+fn actual_text_stands_for_the_glyphs_that_it_covers() {
+    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
+    let show = |content: &str| text(&shown(&format!("BT /F 12 Tf 72 700 Td {content} ET"), font, &[]));
+    let covered = "(A ) Tj /Span << /ActualText (fishladder) >> BDC (f1sh) Tj /P BMC (l@dder) Tj EMC EMC ( opens) Tj";
+    assert_eq!(show(covered).as_deref(), Ok("A fishladder opens"));
+    let wide = "/Span << /Lang (en) /ActualText <feff00fc> >> BDC (u) Tj EMC (ber) Tj";
+    assert_eq!(show(wide).as_deref(), Ok("über"));
+    assert_eq!(show("(soft) Tj /Span << /ActualText () >> BDC (-) Tj EMC (ware) Tj").as_deref(), Ok("software"));
+    let mut objects = pages(stream("", b"BT /F 12 Tf 72 700 Td /Span /M BDC (x) Tj EMC ET"));
+    objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F 5 0 R >> /Properties << /M << /ActualText (gate) >> >> >> >>".to_vec();
+    assert_eq!(text(&pdf(&objects)).as_deref(), Ok("gate"));
+}
+
+#[test]
+fn a_set_of_parameters_gives_the_font() {
+    let mut objects = pages(stream("", format!("/G gs BT 72 700 Td ({SENTENCE}) Tj ET").as_bytes()));
+    objects[2] =
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /ExtGState << /G << /Font [5 0 R 12] >> >> >> >>"
+            .to_vec();
+    assert_eq!(text(&pdf(&objects)).as_deref(), Ok(SENTENCE));
+}
+
+#[test]
 fn fonts_filters_and_resources_stand_anywhere() {
     let content = format!("BT /F 12 Tf 72 700 Td ({SENTENCE}) Tj ET");
     let plain = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";

@@ -1,4 +1,5 @@
-//! Reads another engine's answer and keeps its lines byte for byte: JSON Lines, CSV or TSV with a header, or bare scores.
+//! Reads another engine's answer and keeps its lines byte for byte: JSON Lines, a JSON array, CSV or TSV with a header, or bare
+//! scores.
 
 use super::row::{Cell, KNOWN, Row, SCORE, read_entry};
 use anyhow::{Result, bail};
@@ -38,6 +39,7 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
         None => Input::default(),
         Some(Format::Table(delimiter)) => table(&bytes, delimiter, field, &mut malformed),
         Some(Format::Numbers) => lines(&bytes, number, &mut malformed),
+        Some(Format::Array) => array(&bytes, field, &mut malformed),
         Some(Format::Json) => lines(&bytes, |line| object(line, field), &mut malformed),
     };
     let more = malformed.len().saturating_sub(LISTED);
@@ -55,6 +57,8 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
 enum Format {
     /// One object a line.
     Json,
+    /// All objects in one list.
+    Array,
     /// Fields between delimiters, their names in the first line.
     Table(u8),
     /// One score a line.
@@ -66,8 +70,11 @@ impl Format {
     fn of(first: &[u8], field: Option<&str>) -> Self {
         let first = String::from_utf8_lossy(first);
         let first = first.trim();
-        if first.parse().is_ok_and(f64::is_finite) {
+        if first.trim_matches('"').parse().is_ok_and(f64::is_finite) {
             return Format::Numbers;
+        }
+        if first.starts_with('[') {
+            return Format::Array;
         }
         let delimiter = if first.contains('\t') { '\t' } else { ',' };
         let mut names = first.split(delimiter).map(|name| name.trim().trim_matches('"'));
@@ -93,9 +100,57 @@ fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<ListEntry, String>, malfor
     Input { header: None, rows }
 }
 
+/// Reads one row from each element of a list, which becomes a line of its own.
+fn array(bytes: &[u8], field: Option<&str>, malformed: &mut Vec<String>) -> Input {
+    let mut rows = Vec::new();
+    let space = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let mut at = space(0) + 1;
+    loop {
+        at = space(at);
+        if rows.is_empty() && bytes.get(at) == Some(&b']') {
+            break;
+        }
+        let number = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count();
+        let mut values = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<Value>();
+        let value = match values.next() {
+            Some(Ok(value)) => value,
+            Some(Err(error)) => {
+                malformed.push(format!("line {number}: not JSON: {error}"));
+                break;
+            }
+            None => {
+                malformed.push(format!("line {number}: the list breaks off"));
+                break;
+            }
+        };
+        let end = at + values.byte_offset();
+        // Only the space between two values can hold a line end.
+        let spaced = |byte: &u8| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte };
+        let line: Vec<u8> = bytes[at..end].iter().map(spaced).chain([b'\n']).collect();
+        let read = if value.is_object() { object(&line, field) } else { self::number(&line) };
+        match read {
+            Ok(values) => rows.push(Row { bytes: line, number, values }),
+            Err(reason) => malformed.push(format!("line {number}: {reason}")),
+        }
+        at = space(end);
+        match bytes.get(at) {
+            Some(b',') => at += 1,
+            Some(b']') => break,
+            _ => {
+                malformed.push(format!("line {number}: the list breaks off after this element"));
+                break;
+            }
+        }
+    }
+    if bytes.get(at) == Some(&b']') && space(at + 1) < bytes.len() {
+        malformed.push("something follows the end of the list".to_owned());
+    }
+    Input { header: None, rows }
+}
+
 fn number(line: &[u8]) -> Result<ListEntry, String> {
     let text = String::from_utf8_lossy(line);
-    let text = text.trim();
+    let text = text.trim().trim_matches('"');
     let score = text.parse().ok().filter(|score: &f64| score.is_finite());
     match score {
         Some(_) => Ok(ListEntry { score, ..ListEntry::default() }),
@@ -230,9 +285,33 @@ mod tests {
     }
 
     #[test]
+    fn a_list_is_read_element_by_element_and_scores_can_be_in_quotes() {
+        let list = b"\n[ {\"score\": \"0.9\",\r\n  \"b\": 1}, {\"score\": 0.5} ]\n";
+        let rows = read(&list[..], None).expect("well formed").rows;
+        assert_eq!(rows[0].bytes, b"{\"score\": \"0.9\",    \"b\": 1}\n");
+        assert_eq!(rows[1].bytes, b"{\"score\": 0.5}\n");
+        assert_eq!((rows[0].values.score, rows[1].values.score, rows[1].number), (Some(0.9), Some(0.5), 3));
+        let quoted = b"{\"_additional\":{\"score\":\"0.97\"}}\n{\"_additional\":{\"score\":\"0.2\"}}\n";
+        assert_eq!(scores(&quoted[..], Some("_additional.score")), [Some(0.97), Some(0.2)]);
+        assert_eq!(scores(b"\"0.9\"\n\"0.5\"\n", None), [Some(0.9), Some(0.5)]);
+        assert_eq!(scores(b"[0.9, 0.5]", None), [Some(0.9), Some(0.5)]);
+        assert_eq!(scores(b"[]", None), []);
+        for (broken, part) in [
+            (&b"[{\"score\": 1}, {\"score\""[..], "line 1: not JSON"),
+            (b"[{\"score\": 1}\n{\"score\": 2}]", "line 1: the list breaks off after this element"),
+            (b"[", "line 1: the list breaks off"),
+            (b"[{\"score\": 1},]", "line 1: not JSON"),
+            (b"[1] 2", "something follows the end of the list"),
+        ] {
+            let error = read(broken, None).expect_err("malformed").to_string();
+            assert!(error.contains(part), "{part} is not in:\n{error}");
+        }
+    }
+
+    #[test]
     fn every_malformed_line_is_named_by_its_number() {
         let input =
-            b"{\"score\":1}\nnope\n[1]\n{\"score\":null}\n{\"score\":\"1\"}\n{\"rank\":1}\n{\"score\":1e999}\n\xff\n";
+            b"{\"score\":1}\nnope\n[1]\n{\"score\":null}\n{\"score\":\"high\"}\n{\"rank\":1}\n{\"score\":1e999}\n\xff\n";
         let error = read(&input[..], Some("score")).expect_err("malformed").to_string();
         for part in [
             "line 2: not JSON",

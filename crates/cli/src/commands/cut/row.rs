@@ -42,7 +42,7 @@ pub enum Cell {
     Empty,
     /// A finite number.
     Number(f64),
-    /// A text other than a number.
+    /// A text, which can spell a number.
     Text(String),
     /// Something else, described.
     Other(String),
@@ -54,7 +54,11 @@ impl Cell {
         match self {
             Cell::Empty => Ok(None),
             Cell::Number(number) => Ok(Some(*number)),
-            Cell::Text(_) => Err(format!("{name} must be a number and is a text")),
+            // Some engines write their scores in quotes.
+            Cell::Text(text) => match text.trim().parse() {
+                Ok(number) if f64::is_finite(number) => Ok(Some(number)),
+                _ => Err(format!("{name} must be a number and is a text")),
+            },
             Cell::Other(what) => Err(format!("{name} must be a number and is {what}")),
         }
     }

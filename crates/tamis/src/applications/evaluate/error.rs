@@ -53,9 +53,12 @@ impl EvaluationError {
     }
 }
 
-/// Reads a file's text.
+/// Reads a file's text, without the mark that some programs begin a file with.
 pub(super) fn text(path: &Path) -> Result<String, EvaluationError> {
-    let bytes = std::fs::read(path).map_err(|error| EvaluationError::path(path, error))?;
+    let mut bytes = std::fs::read(path).map_err(|error| EvaluationError::path(path, error))?;
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.drain(..3);
+    }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();

@@ -11,7 +11,9 @@ pub(super) enum Operand {
     Name(Vec<u8>),
     Text(Vec<u8>),
     Array(Vec<Operand>),
-    /// Dictionaries and words.
+    /// A dictionary with text that stands for what is shown.
+    ActualText(Vec<u8>),
+    /// Other dictionaries and words.
     Other,
 }
 
@@ -235,11 +237,22 @@ impl<'a> Operators<'a> {
         Operand::Array(parts)
     }
 
-    /// Passes over a dictionary, whose strings can have brackets in them.
+    /// Passes over a dictionary, whose strings can have brackets in them, up to the text that it may have.
     fn dictionary(&mut self) -> Operand {
         let mut depth = 0_usize;
+        let mut actual = None;
         while let Some(byte) = self.peek(0) {
             match byte {
+                b'/' => {
+                    let is_actual = self.name() == Operand::Name(b"ActualText".to_vec()) && depth == 1;
+                    self.skip_space();
+                    match self.peek(0).filter(|_| is_actual) {
+                        Some(b'(') => actual = Some(self.literal()),
+                        Some(b'<') if self.peek(1) != Some(b'<') => actual = Some(self.hexadecimal()),
+                        _ => {}
+                    }
+                    continue;
+                }
                 b'(' => {
                     self.literal();
                     continue;
@@ -260,7 +273,10 @@ impl<'a> Operators<'a> {
             }
             self.at += 1;
         }
-        Operand::Other
+        match actual {
+            Some(Operand::Text(text)) => Operand::ActualText(text),
+            _ => Operand::Other,
+        }
     }
 
     /// Passes over the data of an image: up to `EI` between white space.
@@ -301,14 +317,15 @@ mod tests {
 
     #[test]
     fn reads_operators_with_their_operands() {
-        use Operand::{Array, Name, Number, Other, Text};
+        use Operand::{ActualText, Array, Name, Number, Other, Text};
         let text = |text: &[u8]| Text(text.to_vec());
         assert_eq!(
-            all(b"/F#31 12 Tf % x\n[(a\\)\\101(b)) -250.5 <4a4>] TJ /P <</M (>>)>> BDC q"),
+            all(b"/F#31 12 Tf % x\n[(a\\)\\101(b)) -250.5 <4a4>] TJ /P <</M (>>)>> BDC /S<</A<</ActualText(no)>>/ActualText<41>>>BDC q"),
             [
                 ("Tf".to_owned(), vec![Name(b"F1".to_vec()), Number(12.0)]),
                 ("TJ".to_owned(), vec![Array(vec![text(b"a)A(b)"), Number(-250.5), text(b"J@")])]),
                 ("BDC".to_owned(), vec![Name(b"P".to_vec()), Other]),
+                ("BDC".to_owned(), vec![Name(b"S".to_vec()), ActualText(b"A".to_vec())]),
                 ("q".to_owned(), vec![]),
             ]
         );

@@ -42,6 +42,13 @@ impl Matrix {
         }
     }
 
+    /// Returns `true` if text at both places stands on one line.
+    pub(super) fn is_level_with(self, other: Self) -> bool {
+        let (x, y) = self.direction();
+        let height = |at: Self| at.f * x - at.e * y;
+        self.direction() == other.direction() && (height(self) - height(other)).abs() < 1e-3
+    }
+
     /// The length of a unit upwards.
     fn height(self) -> f64 {
         self.c.hypot(self.d)
@@ -142,6 +149,15 @@ impl Layout {
         }
         self.line.push(Piece { start: place.start, end: place.end, size, text: text.to_owned() });
         self.last = Some(place);
+    }
+
+    /// Counts the place up to `end` as taken by the piece before, such as that of a sign that stands for nothing.
+    pub(super) fn reach(&mut self, end: Matrix) {
+        if let (Some(last), Some(piece)) = (&mut self.last, self.line.last_mut()) {
+            let (x, y) = last.direction;
+            last.end = end.e * x + end.f * y;
+            piece.end = last.end;
+        }
     }
 
     fn push(&mut self, character: char) {

@@ -61,6 +61,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
             layout: Layout::default(),
             left: &mut left,
             forms: MAX_FORMS,
+            covered: None,
         };
         shown.page(page.dictionary);
         let text = shown.layout.finish();
@@ -148,6 +149,24 @@ struct Shown<'a, 'b> {
     /// Bytes of operators that may still be read, and forms that may still be shown.
     left: &'b mut usize,
     forms: usize,
+    covered: Option<Covered>,
+}
+
+/// Glyphs that another text stands for, such as an ornate letter or a divided word.
+struct Covered {
+    text: String,
+    /// Where the glyphs begin and end, and their size.
+    place: Option<(Matrix, Matrix, f64)>,
+}
+
+impl Covered {
+    fn reach(&mut self, start: Matrix, end: Matrix, size: f64) {
+        match &mut self.place {
+            None => self.place = Some((start, end, size)),
+            Some((first, last, _)) if first.is_level_with(start) => *last = end,
+            Some(_) => {}
+        }
+    }
 }
 
 /// The part of the graphics state that text depends on.
@@ -222,6 +241,8 @@ impl<'a> Shown<'a, '_> {
     fn show(&mut self, content: &[u8], resources: Option<&'a Dictionary>, first: State, depth: usize) {
         let mut state = first;
         let mut saved: Vec<State> = Vec::new();
+        // Marked parts that are open: whether a text began with each that stands for what it shows.
+        let mut marked: Vec<bool> = Vec::new();
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
         let mut operators = Operators::new(content);
         while let Some((operator, operands)) = operators.next() {
@@ -235,6 +256,21 @@ impl<'a> Shown<'a, '_> {
                     state.font = operands.first().and_then(Operand::name).and_then(|name| self.font(resources, name));
                     state.size = number(1);
                 }
+                b"gs" => {
+                    if let Some((font, size)) =
+                        operands.first().and_then(Operand::name).and_then(|name| self.set_font(resources, name))
+                    {
+                        state.font = Some(font);
+                        state.size = size;
+                    }
+                }
+                b"BMC" => marked.push(false),
+                b"BDC" => {
+                    let actual = operands.get(1).and_then(|operand| self.actual_text(resources, operand));
+                    marked.push(actual.is_some() && self.covered.is_none());
+                    self.covered = self.covered.take().or(actual.map(|text| Covered { text, place: None }));
+                }
+                b"EMC" if marked.pop() == Some(true) => self.uncover(text.times(state.matrix)),
                 b"Tc" => state.character_space = number(0),
                 b"Tw" => state.word_space = number(0),
                 b"Tz" => state.scale = number(0) / 100.0,
@@ -295,13 +331,17 @@ impl<'a> Shown<'a, '_> {
         let at = |text: Matrix| Matrix::translation(0.0, state.rise).times(text).times(state.matrix);
         let (mut start, mut end) = (*text, *text);
         let mut shown = String::new();
-        let layout = &mut self.layout;
+        let (layout, covered) = (&mut self.layout, &mut self.covered);
         let size = state.size * font.em;
+        let mut add = |shown: &str, start: Matrix, end: Matrix| match covered {
+            Some(covered) => covered.reach(start, end, size),
+            None => layout.add(shown, start, end, size),
+        };
         let spaced = state.character_space.abs() > SPACED * size.abs();
         font.each(bytes, |characters, width, is_space| {
             // A glyph that shows nothing is a distance between two pieces, as is the space between letters set wide.
             if (characters.is_empty() || spaced) && !shown.is_empty() {
-                layout.add(&shown, at(start), at(end), size);
+                add(&shown, at(start), at(end));
                 shown.clear();
             }
             if shown.is_empty() {
@@ -313,7 +353,40 @@ impl<'a> Shown<'a, '_> {
             let space = state.character_space + if is_space { state.word_space } else { 0.0 };
             *text = Matrix::translation(space * state.scale, 0.0).times(end);
         });
-        self.layout.add(&shown, at(start), at(end), size);
+        add(&shown, at(start), at(end));
+    }
+
+    /// Shows the text that stood for glyphs, in their place, or `here` if there were none.
+    fn uncover(&mut self, here: Matrix) {
+        if let Some(Covered { text, place }) = self.covered.take() {
+            let (start, end, size) = place.unwrap_or((here, here, 1.0));
+            self.layout.add(&text, start, end, size);
+            if text.is_empty() {
+                self.layout.reach(end);
+            }
+        }
+    }
+
+    /// The text that stands for what is shown, by the properties of a marked part.
+    fn actual_text(&self, resources: Option<&'a Dictionary>, properties: &Operand) -> Option<String> {
+        let text = match properties {
+            Operand::ActualText(text) => return decoded(text),
+            Operand::Name(name) => {
+                let properties = self.resource(resources, b"Properties", name)?.as_dict().ok()?;
+                load::get(self.document, properties, b"ActualText")?
+            }
+            _ => return None,
+        };
+        lopdf::decode_text_string(text).ok()
+    }
+
+    /// The font and its size that a set of parameters gives.
+    fn set_font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<(Rc<Font>, f64)> {
+        let parameters = self.resource(resources, b"ExtGState", name)?.as_dict().ok()?;
+        let Some(Object::Array(parts)) = load::get(self.document, parameters, b"Font") else { return None };
+        let [font, size] = parts.as_slice() else { return None };
+        let size = load::resolved(self.document, size)?.as_float().ok()?;
+        Some((self.fonts.get(font)?, f64::from(size)))
     }
 
     fn font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<Rc<Font>> {
@@ -412,6 +485,11 @@ impl<'a> Shown<'a, '_> {
         let parts = parts.iter().filter_map(|part| load::resolved(self.document, part)?.as_float().ok());
         parts.map(f64::from).collect()
     }
+}
+
+/// A string of the file as text.
+fn decoded(text: &[u8]) -> Option<String> {
+    lopdf::decode_text_string(&Object::String(text.to_vec(), lopdf::StringFormat::Literal)).ok()
 }
 
 fn matrix(operands: &[Operand]) -> Matrix {

@@ -21,6 +21,7 @@ use serde_json::{Deserializer, Value};
 
 use super::{Issue, IssueComment};
 use crate::decode::decode;
+use crate::mended_json::mended;
 use crate::names::named;
 use gather::Gathering;
 use table::Table;
@@ -161,7 +162,9 @@ fn lines(text: &str, all: &mut Gathering) {
             continue;
         }
         let place = format!("line {}", at + 1);
-        match serde_json::from_str::<Value>(line) {
+        match serde_json::from_str::<Value>(line)
+            .or_else(|error| serde_json::from_str(&mended(line)).map_err(|_| error))
+        {
             Ok(value) => all.value(&value, &place),
             Err(error) => all.note(&place, format!("column {}: {}", error.column(), what_is_wrong(&error))),
         }
@@ -169,8 +172,9 @@ fn lines(text: &str, all: &mut Gathering) {
 }
 
 fn values(text: &str, all: &mut Gathering) -> Result<(), IssueFormatError> {
-    let read: Result<Vec<Value>, _> = Deserializer::from_str(text).into_iter().collect();
-    let values = read.map_err(|error| IssueFormatError::Broken {
+    let read = |text: &str| Deserializer::from_str(text).into_iter().collect::<Result<Vec<Value>, _>>();
+    let values = read(text).or_else(|error| read(&mended(text)).map_err(|_| error));
+    let values = values.map_err(|error| IssueFormatError::Broken {
         line: error.line(),
         column: error.column(),
         reason: what_is_wrong(&error),

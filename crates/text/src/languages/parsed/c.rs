@@ -1,6 +1,6 @@
 //! C.
 
-use super::class_macros;
+use super::function_macros;
 use super::grammar;
 use crate::languages::grammar::{Grammar, Naming};
 use crate::languages::language::{Language, Parsing};
@@ -16,7 +16,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[REFERENCES],
         depth: 12,
         naming: Naming { nested: "::", member: "::", ..Naming::DOTS },
-        rewrite: Some(class_macros::blanked),
+        rewrite: Some(function_macros::blanked_c),
         title: None,
     }
 );

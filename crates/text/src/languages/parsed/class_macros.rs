@@ -166,7 +166,7 @@ fn is_macro(word: &[u8]) -> bool {
 }
 
 /// The place after the bracket that closes the one at `at`.
-fn closed(bytes: &[u8], at: usize, open: u8, close: u8) -> Option<usize> {
+pub(super) fn closed(bytes: &[u8], at: usize, open: u8, close: u8) -> Option<usize> {
     let mut depth = 0_usize;
     for (offset, byte) in bytes.get(at..)?.iter().enumerate() {
         match *byte {

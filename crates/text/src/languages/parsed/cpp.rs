@@ -1,7 +1,7 @@
 //! C++.
 
 use super::c;
-use super::class_macros;
+use super::function_macros;
 use super::grammar;
 use crate::languages::grammar::{Grammar, Naming};
 use crate::languages::language::{Language, Parsing};
@@ -26,7 +26,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[c::REFERENCES, REFERENCES],
         depth: 16,
         naming: Naming { nested: "::", member: "::", ..Naming::DOTS },
-        rewrite: Some(class_macros::blanked),
+        rewrite: Some(function_macros::blanked_cpp),
         title: None,
     }
 );

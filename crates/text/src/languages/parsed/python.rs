@@ -1,6 +1,7 @@
 //! Python.
 
 use super::grammar;
+use super::magics;
 use crate::languages::grammar::{Ends, Grammar, Naming};
 use crate::languages::language::{Language, Parsing};
 
@@ -19,7 +20,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[tree_sitter_python::TAGS_QUERY, REFERENCES],
         depth: 10,
         naming: Naming { ends: Ends::Colon, ..Naming::DOTS },
-        rewrite: None,
+        rewrite: Some(magics::blanked),
         title: Some(title),
     }
 );

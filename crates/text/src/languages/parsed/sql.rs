@@ -1,6 +1,7 @@
 //! SQL. The grammar knows PostgreSQL best; what it does not know of other dialects is divided by lines.
 
 use super::grammar;
+use super::sql_procedures;
 use crate::languages::grammar::{Grammar, Naming};
 use crate::languages::language::{Language, Parsing};
 
@@ -17,7 +18,7 @@ const GRAMMAR: Parsing = grammar!(
         references: &[REFERENCES],
         depth: 6,
         naming: Naming::DOTS,
-        rewrite: None,
+        rewrite: Some(sql_procedures::blanked),
         title: None,
     }
 );

@@ -1,0 +1,267 @@
+//! Titles and dates in the syntax of each format: `#+TITLE:` of Org, `\title{}` of TeX, `title::` of Logseq, `:date:` of AsciiDoc
+//! and reStructuredText, `#set document(title: "…")` of Typst, and front matter in JSON.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::front_matter::FrontMatter;
+use super::sections::{Heading, Outline};
+use crate::dates;
+use crate::lines::Lines;
+
+/// Lines in which a document gives its title and date.
+const HEAD: usize = 200;
+
+/// Longest title, in characters.
+const TITLE: usize = 200;
+
+/// The outline with the title and the date that a document of this format gives.
+pub(super) fn given(name: &str, lines: &Lines<'_>, outline: Outline) -> Outline {
+    let keys = match name {
+        // A title on its own stands before what it heads.
+        "org" => keys(lines, outline.headings.first(), org),
+        "asciidoc" | "restructuredtext" => keys(lines, outline.headings.get(1), field),
+        "latex" => tex(&head(lines)),
+        "typst" => typst(&head(lines)),
+        _ => Vec::new(),
+    };
+    titled(outline, keys.into_iter().collect())
+}
+
+/// The outline of a Markdown document with Logseq's properties or JSON in front, if it has no other front matter.
+pub(super) fn of_markdown(lines: &Lines<'_>, mut outline: Outline) -> Outline {
+    if outline.front_matter.is_some() {
+        return outline;
+    }
+    if let Some((last, keys)) = json(lines) {
+        outline.headings.retain(|heading| heading.first > last);
+        outline.front_matter = Some(last);
+        return titled(outline, keys);
+    }
+    let rows = (0..lines.count().min(HEAD)).map_while(|row| property(lines.line(row)));
+    let keys = rows.collect();
+    titled(outline, keys)
+}
+
+fn titled(mut outline: Outline, keys: FrontMatter) -> Outline {
+    if !keys.is_empty() {
+        outline.title = keys.value("title").map(|title| title.chars().take(TITLE).collect());
+        outline.metadata = keys;
+    }
+    outline
+}
+
+fn head(lines: &Lines<'_>) -> String {
+    lines.text.lines().take(HEAD).collect::<Vec<_>>().join("\n")
+}
+
+/// A key with its value.
+type Pair = (String, Vec<String>);
+
+/// The title and the date on the lines before a heading.
+fn keys(lines: &Lines<'_>, before: Option<&Heading>, read: fn(&str) -> Option<(&str, &str)>) -> Vec<Pair> {
+    let end = before.map_or(HEAD, |heading| heading.first.min(HEAD)).min(lines.count());
+    let rows = (0..end).filter_map(|row| read(lines.line(row)));
+    let pairs = rows.filter_map(|(key, value)| match key.to_ascii_lowercase().as_str() {
+        "title" => Some(("title".to_owned(), vec![value.to_owned()])),
+        "date" | "revdate" | "docdate" => Some(("date".to_owned(), vec![day(value)?])),
+        _ => None,
+    });
+    pairs.filter(|(_, values)| values.iter().any(|value| !value.is_empty())).collect()
+}
+
+/// `#+TITLE: Text`.
+fn org(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.trim_start().strip_prefix("#+")?.split_once(':')?;
+    Some((key, value.trim()))
+}
+
+/// `:date: 2026-11-22`.
+fn field(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.strip_prefix(':')?.split_once(':')?;
+    Some((key, value.trim()))
+}
+
+/// `title:: Text`.
+fn property(line: &str) -> Option<Pair> {
+    let (key, value) = line.split_once("::")?;
+    let is_key = !key.is_empty() && key.chars().all(|one| one.is_alphanumeric() || "-_".contains(one));
+    let value = value.strip_prefix(' ').or(Some(value).filter(|value| value.is_empty()))?.trim();
+    let value = value.trim_start_matches("[[").trim_end_matches("]]");
+    is_key.then(|| (key.to_ascii_lowercase(), vec![value.to_owned()]))
+}
+
+/// `\title[short]{Text}` and `\date{}`.
+fn tex(head: &str) -> Vec<Pair> {
+    let title = argument(head, "\\title").map(|title| plain(&title)).filter(|title| !title.is_empty());
+    let date = argument(head, "\\date").and_then(|date| day(&plain(&date)));
+    let pair = |key: &str, value: String| (key.to_owned(), vec![value]);
+    title.map(|title| pair("title", title)).into_iter().chain(date.map(|date| pair("date", date))).collect()
+}
+
+/// The argument in braces of a command.
+fn argument(text: &str, command: &str) -> Option<String> {
+    let uncommented = |line: &str| match line.find('%').filter(|at| !line[..*at].ends_with('\\')) {
+        Some(at) => line[..at].to_owned(),
+        None => line.to_owned(),
+    };
+    let text = text.lines().map(uncommented).collect::<Vec<_>>().join("\n");
+    let rest = text.split(command).skip(1).map(str::trim_start).find(|rest| rest.starts_with(['{', '[']))?;
+    let rest = match rest.strip_prefix('[') {
+        Some(short) => short.split_once(']')?.1.trim_start(),
+        None => rest,
+    };
+    let mut depth = 0_usize;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return rest.get(1..at).map(str::to_owned);
+        }
+    }
+    None
+}
+
+/// The words of an argument: without commands, and without what `\thanks` and the like add.
+fn plain(argument: &str) -> String {
+    let mut words = String::new();
+    let mut rest = argument;
+    while let Some(first) = rest.chars().next() {
+        rest = &rest[first.len_utf8()..];
+        match first {
+            '\\' => {
+                let end = rest.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(rest.len());
+                let (command, after) = rest.split_at(end);
+                rest = after;
+                if matches!(command, "thanks" | "footnote" | "vspace" | "today" | "label") {
+                    rest = rest.strip_prefix('{').and_then(|inside| Some(inside.split_once('}')?.1)).unwrap_or(rest);
+                } else if command.is_empty() {
+                    // `\\`, or a sign such as `\&`.
+                    let sign = rest.chars().next();
+                    rest = &rest[sign.map_or(0, char::len_utf8)..];
+                    words.push(sign.filter(|sign| "&%#_$".contains(*sign)).unwrap_or(' '));
+                }
+            }
+            '{' | '}' => {}
+            '~' => words.push(' '),
+            other => words.push(other),
+        }
+    }
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `#set document(title: "Text", date: datetime(year: 2026, month: 3, day: 4))`.
+fn typst(head: &str) -> Vec<Pair> {
+    let Some((_, rest)) = head.split_once("#set document(") else { return Vec::new() };
+    let after = |key: &str| rest.split_once(key).map(|(_, value)| value.trim_start());
+    let quoted = |value: &str| Some(value.strip_prefix(['"', '['])?.split(['"', ']']).next()?.trim().to_owned());
+    let number = |key: &str| {
+        let digits = after("datetime(")?.split_once(key)?.1.trim_start();
+        digits[..digits.find(|one: char| !one.is_ascii_digit()).unwrap_or(digits.len())].parse::<i16>().ok()
+    };
+    let title = after("title:").and_then(quoted).map(|title| ("title".to_owned(), vec![title]));
+    let date = number("year:").zip(number("month:")).zip(number("day:"));
+    let date = date.map(|((year, month), day)| format!("{year:04}-{month:02}-{day:02}"));
+    let date = date.and_then(|date| Some(("date".to_owned(), vec![day(&date)?])));
+    title.into_iter().chain(date).collect()
+}
+
+/// A date as people write it, as the rest of the program reads it; `None` for another text, such as a season.
+fn day(text: &str) -> Option<String> {
+    let text = text.trim().trim_matches(['<', '>', '[', ']']);
+    if dates::parse(text, &TimeZone::UTC).is_some() {
+        return Some(text.to_owned());
+    }
+    // `2026-03-04 Wed 10:00`
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if let Some(day) = words.first().filter(|word| dates::day(word).is_some()) {
+        let time = words.iter().skip(1).find(|word| word.contains(':'));
+        let dated =
+            time.map(|time| format!("{day} {time}")).filter(|text| dates::parse(text, &TimeZone::UTC).is_some());
+        return Some(dated.unwrap_or_else(|| (*day).to_owned()));
+    }
+    let text = text.replace(',', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let written =
+        ["%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y"].iter().find_map(|form| Date::strptime(form, &text).ok());
+    written.map(|day| day.to_string())
+}
+
+/// An object of JSON before the text: its last row and its keys.
+fn json(lines: &Lines<'_>) -> Option<(usize, FrontMatter)> {
+    let text = lines.text.trim_start_matches('\u{feff}');
+    if !text.starts_with('{') {
+        return None;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Map<String, Value>>();
+    let object = values.next()?.ok()?;
+    let end = lines.text.len() - text.len() + values.byte_offset();
+    let last = lines.row_at(end - 1);
+    // More on the line of the last brace is a template or a text.
+    if !lines.text[end..lines.start(last + 1)].trim().is_empty() {
+        return None;
+    }
+    let value = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let pairs = object.iter().map(|(key, given)| {
+        let values: Vec<String> = given
+            .as_array()
+            .map_or_else(|| value(given).into_iter().collect(), |all| all.iter().filter_map(value).collect());
+        (key.clone(), values)
+    });
+    Some((last, pairs.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, read};
+
+    fn told(path: &str, text: &str) -> (Option<String>, Option<String>) {
+        let document = read(path, text.as_bytes(), &Options::default());
+        assert!(document.notes.is_empty(), "{path}: {:?}", document.notes);
+        let day = document.dated_ns.and_then(|ns| jiff::Timestamp::from_nanosecond(ns.into()).ok());
+        (document.title, day.map(|day| day.strftime("%Y-%m-%d").to_string()))
+    }
+
+    #[test]
+    fn each_format_gives_its_title_and_date_in_its_own_syntax() {
+        for (path, text) in [
+            ("a.org", "#+TITLE: Book of the Tug\n#+DATE: <2026-03-04 Wed>\n\n* Ropes\nUse two.\n* Lamps\nOne.\n"),
+            ("a.org", "# -*- mode: org -*-\n#+title: Book of the Tug\n#+date: 2026-03-04\n"),
+            (
+                "a.tex",
+                "\\documentclass{book}\n\\title[Tug]{Book of \\emph{the}\\\\ Tug\\thanks{Ann}}\n\\date{March 4, 2026}\n\\section{Ropes}\nTwo.\n",
+            ),
+            ("a.md", "title:: Book of the Tug\ndate:: [[2026-03-04]]\n\n- # Ropes\n- Two\n"),
+            (
+                "a.md",
+                "{\n  \"title\": \"Book of the Tug\",\n  \"date\": \"2026-03-04T10:00:00Z\",\n  \"tags\": [\"a\"]\n}\n\n## Ropes\nTwo.\n",
+            ),
+            (
+                "a.typ",
+                "#set document(title: \"Book of the Tug\", date: datetime(year: 2026, month: 3, day: 4))\n= Ropes\n",
+            ),
+            ("a.adoc", "= Book of the Tug\nAnn\n:revdate: 4 March 2026\n\n== Ropes\nTwo.\n"),
+            ("a.rst", "Book of the Tug\n===============\n\n:Date: 2026-03-04\n\nRopes\n-----\nTwo.\n"),
+        ] {
+            let expected = (Some("Book of the Tug".to_owned()), Some("2026-03-04".to_owned()));
+            assert_eq!(told(path, text), expected, "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_title_or_date_is_left() {
+        assert_eq!(told("a.tex", "\\title{}\n\\date{\\today}\n% \\title{No}\n\\titlepage{x}\nText\n"), (None, None));
+        assert_eq!(told("a.org", "* Ropes\nText\n#+TITLE: Late\n#+DATE: spring\n"), (Some("Ropes".to_owned()), None));
+        assert_eq!(told("a.md", "{ \"title\": \"x\" } and more\n\n# Ropes\n"), (Some("Ropes".to_owned()), None));
+        assert_eq!(told("a.md", "std::string a\n\n# Ropes\n"), (Some("Ropes".to_owned()), None));
+        let front = read("a.md", b"{\n\"title\": \"x\"\n}\n# Ropes\nTwo.\n", &Options::default());
+        assert_eq!(front.passages[0].kind, crate::Kind::FrontMatter);
+    }
+}
