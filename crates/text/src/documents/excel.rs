@@ -1,5 +1,6 @@
 //! Excel files (`.xlsx`): the rows of each sheet as lines with bars.
 
+use super::MAX_TEXT;
 use super::body::Body;
 use super::extracted::Extracted;
 use super::package::Package;
@@ -28,27 +29,31 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
         let mut body = Body::new(&mut extracted);
         body.part(&format!("sheet {name}"));
         rows(&content, &shared, &mut body)?;
-        if extracted.text().len() > MAX_TABLE {
+        if extracted.text().len() > MAX_TABLE || !extracted.has_room(0) {
             return Err(Skip::Data);
         }
     }
     extracted.complete()
 }
 
-/// The texts that cells share.
+/// The texts that cells share. People read no file with more of them than text is taken from a document.
 fn strings(xml: &[u8]) -> Result<Vec<String>, Skip> {
-    let mut strings = Vec::new();
+    let (mut strings, mut length) = (Vec::new(), 0);
     let (mut current, mut text, mut reading) = (String::new(), false, false);
     xml::walk(xml, |node| match node {
+        _ if length > MAX_TEXT || strings.len() > MAX_ALL_CELLS => {}
         Node::Start("rPh", _) => reading = true,
         Node::End("rPh") => reading = false,
         Node::Start("t", _) => text = !reading,
         Node::End("t") => text = false,
-        Node::Text(part) if text => current.push_str(part),
+        Node::Text(part) if text => {
+            length += part.len();
+            current.push_str(part);
+        }
         Node::End("si") => strings.push(std::mem::take(&mut current)),
         _ => {}
     })?;
-    Ok(strings)
+    if length > MAX_TEXT || strings.len() > MAX_ALL_CELLS { Err(Skip::Data) } else { Ok(strings) }
 }
 
 fn rows(xml: &[u8], shared: &[String], body: &mut Body<'_>) -> Result<(), Skip> {

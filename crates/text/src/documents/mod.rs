@@ -86,7 +86,7 @@ pub fn is_document(path: &str) -> bool {
 /// Reads the text of a document: a PDF, Word, PowerPoint, Excel, OpenDocument or EPUB file, a notebook or a web page. Returns `None` for another
 /// file, and for a template or fragment of HTML, which [`crate::read`] reads as code.
 ///
-/// Memory is bounded by the limits above, time by the size of the file. The libraries below are tested with damaged files, but
+/// Memory is bounded, time by the size of the file. The libraries below are tested with damaged files, but
 /// a caller that reads files of strangers runs this on a thread of its own with a time limit.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ pub fn is_document(path: &str) -> bool {
 pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
     match Format::of(path) {
         #[cfg(feature = "documents")]
-        Some(format) => reading::read(format, path, bytes, options),
+        Some(format) => crate::bound::bounded(|| reading::read(format, path, bytes, options)),
         _ => {
             let _ = (bytes, options);
             Ok(None)
