@@ -14,12 +14,13 @@ use std::sync::Once;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// The time that the work on a file may take. What remains of two seconds is for dropping its trees, and for dividing its text
-/// by lines.
-const TIME: Duration = Duration::from_millis(1_500);
+/// The time that the work on a file may take. What remains of two seconds is for the last step of a parser, for dropping its trees,
+/// and for dividing its text by lines.
+const TIME: Duration = Duration::from_millis(1_200);
 
-/// The memory of the syntax trees of a file, in bytes. Its parser has a stack of its own besides, and all fits into 256 MiB.
-const MEMORY: isize = 160 << 20;
+/// The memory of the syntax trees of a file, in bytes. Dense code takes a hundred times its length. The last step of a parser can
+/// take as much again, and its stack some more; all fits into 256 MiB.
+const MEMORY: isize = 112 << 20;
 
 /// The stack of a parser by the length of the text, and at most. It frees what it keeps for each token by a recursion of some
 /// hundred bytes, and has no room for more of it than fits into the memory.
