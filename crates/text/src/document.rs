@@ -260,7 +260,7 @@ pub enum Note {
 pub enum ParseFailure {
     /// Too large a part of it is not valid in the language.
     TooManyErrors,
-    /// The parser used up its budget of steps, which grows with the size of the file.
+    /// It took more steps than its length is worth, or more time or memory than any file may.
     TooMuchWork,
     /// This build leaves out the grammar of the language.
     NotBuilt,
@@ -280,7 +280,7 @@ impl fmt::Display for Note {
                 write!(formatter, "most of it does not parse as {language}, divided by lines")
             }
             Self::NotParsed { language, reason: ParseFailure::TooMuchWork } => {
-                write!(formatter, "takes the {language} parser too long, divided by lines")
+                write!(formatter, "takes the {language} parser too much time or memory, divided by lines")
             }
             Self::NotParsed { language, reason: ParseFailure::NotBuilt } => {
                 write!(formatter, "this build leaves out the grammar of {language}, divided by lines")

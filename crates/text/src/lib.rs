@@ -33,6 +33,7 @@
 
 #![cfg_attr(not(feature = "grammars"), allow(dead_code, unused_imports))]
 
+mod bound;
 mod by_lines;
 mod code;
 mod conversation;

@@ -148,10 +148,11 @@ pub(crate) fn passages_of(
     lines: &Lines<'_>,
     max_tokens: usize,
     role: Role,
+    notes: &mut Vec<Note>,
 ) -> Vec<Passage> {
     match language.parsing {
         Parsing::Lines => line_passages(lines, max_tokens, role),
-        _ => read_code(language, lines, max_tokens, role, &mut Vec::new()).1,
+        _ => read_code(language, lines, max_tokens, role, notes).1,
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
+use crate::bound;
 use crate::lines::Lines;
 
 /// The badness of each line as the beginning of a piece: the depth of the statement that begins there.
@@ -29,6 +30,9 @@ impl Boundaries {
         let mut depth = 0_u8;
         'walk: loop {
             let node = cursor.node();
+            if bound::is_exceeded() {
+                break;
+            }
             if node.is_named() {
                 note(&mut depths, lines, node, depth);
             }

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, QueryCursor, Tree};
+use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryCursorState, Tree};
 
 use super::fingerprint::{self, fingerprint};
 use super::item::{Item, ItemKind};
 use super::queries::{Capture, Definitions};
+use crate::bound;
 use crate::lines::Lines;
 
 /// The definitions of a file in the order of their beginnings, and a mark for each line of only comments and attributes.
@@ -64,6 +65,7 @@ const NAME_LENGTH: usize = 256;
 /// Bytes of a line searched for an attribute.
 const ATTRIBUTE_LENGTH: usize = 256;
 
+/// Ends early, and misses definitions, where the bound of a file is exceeded.
 pub(super) fn collect(
     cursor: &mut QueryCursor,
     query: &Definitions,
@@ -82,6 +84,9 @@ pub(super) fn collect(
     let (items, open) = (Vec::new(), Vec::new());
     let mut nest = Nest { lines, query, namespaces: &namespaces, leads: &leads, max_tokens, items, open };
     for found in found {
+        if bound::is_exceeded() {
+            break;
+        }
         nest.add(found);
     }
     Collected { items: nest.items, leads }
@@ -94,8 +99,13 @@ fn search<'tree>(cursor: &mut QueryCursor, query: &Definitions, tree: &'tree Tre
     let mut found: Vec<Found<'tree>> = Vec::new();
     let mut namespaces = Vec::new();
     let mut by_name: HashMap<usize, usize> = HashMap::new();
-    let mut matches = cursor.matches(&query.query, tree.root_node(), lines.text.as_bytes());
+    let mut progress = |_: &QueryCursorState| bound::progress();
+    let options = QueryCursorOptions::new().progress_callback(&mut progress);
+    let mut matches = cursor.matches_with_options(&query.query, tree.root_node(), lines.text.as_bytes(), options);
     while let Some(matched) = matches.next() {
+        if bound::is_exceeded() {
+            break;
+        }
         let (mut name, mut scope, mut definition): (Option<Range<usize>>, _, _) = (None, None, None);
         for capture in matched.captures() {
             match query.captures[capture.index as usize] {

@@ -2,6 +2,7 @@
 
 use tree_sitter::Tree;
 
+use crate::bound;
 use crate::lines::Lines;
 
 /// Share of lines with errors above which a file is not in the language of its name.
@@ -13,7 +14,7 @@ const NOTED_SHARE: f64 = 0.05;
 /// sibling after each of them.
 const PARTS: u32 = 2_000;
 
-/// The number of lines with errors; `None` if a query of the tree would take too long.
+/// The number of lines with errors; `None` if a query of the tree, or counting them, would take too long.
 pub(super) fn lines(tree: &Tree) -> Option<usize> {
     let root = tree.root_node();
     if !root.has_error() {
@@ -25,7 +26,7 @@ pub(super) fn lines(tree: &Tree) -> Option<usize> {
     let mut counted = 0;
     loop {
         let node = cursor.node();
-        if node.is_error() && node.child_count() > PARTS {
+        if (node.is_error() && node.child_count() > PARTS) || bound::is_exceeded() {
             return None;
         }
         if (node.is_error() && node.id() != root.id()) || node.is_missing() {

@@ -2,6 +2,8 @@
 
 use tree_sitter::Node;
 
+use crate::bound;
+
 /// The identity of a definition among those of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
@@ -30,6 +32,9 @@ pub(super) fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
         if !left_out && cursor.goto_first_child() {
             around.push(here);
             continue;
+        }
+        if left_out && bound::is_exceeded() {
+            break;
         }
         if !left_out {
             let token = text[here.byte_range()].trim();
@@ -148,7 +153,7 @@ fn is_value(node: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
 
 fn follows_equals(node: Node<'_>) -> bool {
     let mut before = node.prev_sibling();
-    while let Some(sibling) = before {
+    while let Some(sibling) = before.filter(|_| !bound::is_exceeded()) {
         if matches!(sibling.kind(), "=" | "property_delegate") {
             return true;
         }

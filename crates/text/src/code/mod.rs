@@ -25,6 +25,7 @@ pub use references::{definitions, references};
 pub use symbols::{Definition, Reference, ReferenceKind};
 
 use crate::Role;
+use crate::bound;
 use crate::document::{ParseFailure, Passage};
 use crate::languages::Grammar;
 use crate::lines::Lines;
@@ -49,9 +50,10 @@ pub(crate) fn read(
     let query = Definitions::get(grammar);
     Parsers::with(|parsers| {
         let tree = parsers.parse(grammar, lines.text).ok_or(ParseFailure::TooMuchWork)?;
-        let error_lines = errors::lines(&tree)
-            .filter(|errors| !errors::are_too_many(*errors, lines))
-            .ok_or(ParseFailure::TooManyErrors)?;
+        let error_lines =
+            errors::lines(&tree).filter(|errors| !errors::are_too_many(*errors, lines)).ok_or_else(|| {
+                if bound::is_exceeded() { ParseFailure::TooMuchWork } else { ParseFailure::TooManyErrors }
+            })?;
         let collected = collect::collect(&mut parsers.cursor, query, &tree, lines, max_tokens);
         let segments = segments::segments(lines, &collected.items);
         let emission = emit::Emission {
@@ -64,6 +66,7 @@ pub(crate) fn read(
             naming: &grammar.naming,
         };
         let error_lines = if errors::are_notable(error_lines, lines) { error_lines } else { 0 };
-        Ok(Code { title: title::title(grammar, lines), passages: emission.passages(&segments), error_lines })
+        let code = Code { title: title::title(grammar, lines), passages: emission.passages(&segments), error_lines };
+        if bound::is_exceeded() { Err(ParseFailure::TooMuchWork) } else { Ok(code) }
     })
 }

@@ -8,6 +8,7 @@ use super::queries::Definitions;
 use super::references::{grammar, number};
 use super::signature::signature;
 use crate::Kind;
+use crate::bound;
 use crate::lines::Lines;
 
 /// A symbol of an outline.
@@ -54,6 +55,9 @@ pub fn outline(path_or_language: &str, text: &str) -> Vec<OutlineSymbol> {
             return Vec::new();
         };
         let items = collect(&mut parsers.cursor, query, &tree, &lines, usize::MAX).items;
+        if bound::is_exceeded() {
+            return Vec::new();
+        }
         // Outer items come before inner ones.
         let mut around: Vec<(usize, bool)> = Vec::with_capacity(items.len());
         let mut symbols: Vec<OutlineSymbol> = Vec::with_capacity(items.len());

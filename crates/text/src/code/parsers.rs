@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, Parser, QueryCursor, Tree};
 
+use crate::bound;
 use crate::languages::Grammar;
 
 /// The parsers and the query cursor that a thread keeps between files.
@@ -14,21 +15,31 @@ pub(super) struct Parsers {
 }
 
 thread_local! {
-    static PARSERS: RefCell<Parsers> = RefCell::new(Parsers { parsers: Vec::new(), cursor: QueryCursor::new() });
+    static PARSERS: RefCell<Parsers> = RefCell::new(Parsers::new());
 }
 
 impl Parsers {
+    fn new() -> Self {
+        bound::count_memory();
+        Self { parsers: Vec::new(), cursor: QueryCursor::new() }
+    }
+
+    /// Works on a file with the parsers of this thread, within the bound of a file.
     pub(super) fn with<Result>(work: impl FnOnce(&mut Parsers) -> Result) -> Result {
-        PARSERS.with_borrow_mut(work)
+        PARSERS.with_borrow_mut(|parsers| {
+            let result = bound::bounded(|| work(parsers));
+            if bound::keeps_much() {
+                *parsers = Self::new();
+            }
+            result
+        })
     }
 
     /// The tree of `text`, or `None` if the budget runs out.
     ///
-    /// The budget counts the parser's steps instead of time, so that the same file always gives the same tree.
+    /// The budget counts the parser's steps, so that the same file always gives the same tree. Where few steps take long or much
+    /// memory, the bound of a file stops it.
     pub(super) fn parse(&mut self, grammar: &'static Grammar, text: &str) -> Option<Tree> {
-        if has_many_open_angles(text) {
-            return None;
-        }
         self.parse_within(grammar, text, Budget::of(text))
     }
 
@@ -44,43 +55,35 @@ impl Parsers {
             }
         };
         let parser = &mut self.parsers[index].1;
-        let mut reports = 0;
-        let reads = Cell::new(0);
-        let mut progress = |_: &tree_sitter::ParseState| {
-            reports += 1;
-            let exhausted = reports > budget.reports || reads.get() > budget.reads;
-            if exhausted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let options = ParseOptions::new().progress_callback(&mut progress);
         let parsed = grammar.parsed_text(text);
-        let bytes = parsed.as_bytes();
-        let mut read = |offset: usize, _| {
-            reads.set(reads.get() + 1);
-            // An early end makes the lexer return, so that the next report can stop the parser.
-            let end = if reads.get() > budget.reads { offset } else { (offset + CHUNK).min(bytes.len()) };
-            bytes.get(offset..end).unwrap_or_default()
-        };
-        let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| reads.get() <= budget.reads);
-        // A stopped parser would otherwise resume.
-        parser.reset();
+        let tree = bound::on_large_stack(text.len(), || parse(parser, parsed.as_bytes(), &budget)).flatten();
+        if tree.is_none() {
+            // It keeps much memory.
+            self.parsers.swap_remove(index);
+        }
         tree
     }
 }
 
-/// Returns `true` if a statement opens so many angle brackets that a parser which takes each for a comparison or for arguments of a type
-/// needs gigabytes: its steps stay few, but each follows all of them.
-fn has_many_open_angles(text: &str) -> bool {
-    const MOST: usize = 2_000;
-    let mut open = 0_usize;
-    text.bytes().any(|byte| {
-        match byte {
-            b'<' => open += 1,
-            b'>' => open = open.saturating_sub(1),
-            b';' | b'{' | b'}' => open = 0,
-            _ => {}
-        }
-        open > MOST
-    })
+fn parse(parser: &mut Parser, bytes: &[u8], budget: &Budget) -> Option<Tree> {
+    let mut reports = 0;
+    let reads = Cell::new(0);
+    let mut progress = |_: &tree_sitter::ParseState| {
+        reports += 1;
+        let exhausted = reports > budget.reports || reads.get() > budget.reads;
+        if exhausted { ControlFlow::Break(()) } else { bound::progress() }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut read = |offset: usize, _| {
+        reads.set(reads.get() + 1);
+        // An early end makes the lexer return, so that the next report can stop the parser.
+        let end = if reads.get() > budget.reads { offset } else { (offset + CHUNK).min(bytes.len()) };
+        bytes.get(offset..end).unwrap_or_default()
+    };
+    let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| reads.get() <= budget.reads);
+    // A stopped parser would resume. What it kept needs the large stack.
+    parser.reset();
+    tree
 }
 
 /// The work that a parser may do: progress reports, one every 100 steps, and chunks of text read. The second limit
@@ -134,16 +137,6 @@ mod tests {
                     tree.starts_with("(source_file (line_comment) (function_item") && !tree.contains("ERROR"),
                     "{tree}"
                 );
-            }
-        });
-    }
-
-    #[test]
-    fn angle_brackets_without_an_end_take_no_quadratic_memory() {
-        Parsers::with(|parsers| {
-            for language in ["cpp", "java", "csharp"] {
-                assert!(parsers.parse(grammar(language), &"a<\n".repeat(20_000)).is_none());
-                assert!(parsers.parse(grammar(language), &"a < b;\n".repeat(20_000)).is_some());
             }
         });
     }

@@ -6,6 +6,7 @@ use tree_sitter::{CaptureQuantifier, Query};
 
 use super::item::ItemKind;
 use super::symbols::ReferenceKind;
+use crate::bound;
 use crate::languages::{Grammar, LANGUAGES};
 
 /// The meaning of a capture in a query for definitions.
@@ -36,6 +37,7 @@ struct Compiled {
 
 /// Every grammar. A query takes long to compile, so each is compiled on first use.
 static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+    bound::count_memory();
     let mut compiled: Vec<Compiled> = Vec::new();
     for grammar in LANGUAGES.iter().filter_map(|language| language.grammar()) {
         if !compiled.iter().any(|known| known.grammar == grammar) {

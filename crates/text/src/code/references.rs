@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use streaming_iterator::StreamingIterator;
-use tree_sitter::Node;
+use tree_sitter::{Node, QueryCursorOptions, QueryCursorState};
 
 use super::collect::{bare_name, collect};
 use super::errors;
@@ -11,6 +11,7 @@ use super::item::ItemKind;
 use super::parsers::Parsers;
 use super::queries::{Definitions, ReferenceCapture, References};
 use super::symbols::{Definition, Reference, ReferenceKind};
+use crate::bound;
 use crate::languages::{Grammar, Language};
 use crate::lines::Lines;
 
@@ -46,8 +47,13 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
         let mut found: HashMap<usize, (Node<'_>, ReferenceKind)> = HashMap::new();
         parsers.cursor.set_match_limit(MATCH_LIMIT);
         parsers.cursor.set_max_start_depth(None);
-        let mut matches = parsers.cursor.matches(query, tree.root_node(), text.as_bytes());
+        let mut progress = |_: &QueryCursorState| bound::progress();
+        let options = QueryCursorOptions::new().progress_callback(&mut progress);
+        let mut matches = parsers.cursor.matches_with_options(query, tree.root_node(), text.as_bytes(), options);
         while let Some(matched) = matches.next() {
+            if bound::is_exceeded() {
+                break;
+            }
             let (mut name, mut kind) = (None, None);
             for capture in matched.captures() {
                 match captures[capture.index as usize] {
@@ -63,7 +69,7 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
                 known.1 = known.1.max(kind);
             }
         }
-        ordered(&found, text)
+        if bound::is_exceeded() { Vec::new() } else { ordered(&found, text) }
     })
 }
 
@@ -201,6 +207,9 @@ pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
             return Vec::new();
         };
         let items = collect(&mut parsers.cursor, query, &tree, &lines, usize::MAX).items;
+        if bound::is_exceeded() {
+            return Vec::new();
+        }
         // An implementation defines its functions, not the type.
         let defining = items.iter().filter(|item| item.kind != ItemKind::Implementation);
         let each = defining.flat_map(|item| {

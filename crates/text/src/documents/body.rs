@@ -38,11 +38,21 @@ pub(super) struct Body<'a> {
     deeper_rows: usize,
     /// True while a table has no row yet.
     table_begins: bool,
+    /// Bytes of text in open paragraphs and rows. A small file can name a long text many times.
+    waiting: usize,
 }
 
 impl<'a> Body<'a> {
     pub(super) fn new(extracted: &'a mut Extracted) -> Self {
-        Self { extracted, open: Vec::new(), rows: Vec::new(), deeper: 0, deeper_rows: 0, table_begins: true }
+        Self {
+            extracted,
+            open: Vec::new(),
+            rows: Vec::new(),
+            deeper: 0,
+            deeper_rows: 0,
+            table_begins: true,
+            waiting: 0,
+        }
     }
 
     pub(super) fn begin(&mut self, level: Option<usize>, listed: bool) {
@@ -50,6 +60,7 @@ impl<'a> Body<'a> {
             self.deeper += 1;
             return;
         }
+        self.settle();
         if let Some(around) = self.open.last_mut() {
             around.divided = true;
         }
@@ -59,6 +70,10 @@ impl<'a> Body<'a> {
     /// Adds text to the innermost paragraph; text outside of one is none of the document's.
     pub(super) fn text(&mut self, text: &str) {
         if let Some(paragraph) = self.open.last_mut() {
+            if !self.extracted.has_room(self.waiting.saturating_add(text.len())) {
+                return;
+            }
+            self.waiting += text.len();
             let (before, after) =
                 (paragraph.text.ends_with(char::is_alphanumeric), text.starts_with(char::is_alphanumeric));
             if std::mem::take(&mut paragraph.divided) && before && after {
@@ -115,7 +130,15 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Nothing waits where nothing is open.
+    fn settle(&mut self) {
+        if self.open.is_empty() && self.rows.is_empty() {
+            self.waiting = 0;
+        }
+    }
+
     pub(super) fn begin_row(&mut self) {
+        self.settle();
         if self.rows.len() >= MAX_DEPTH {
             self.deeper_rows += 1;
         } else {

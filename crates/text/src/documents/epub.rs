@@ -9,8 +9,10 @@ use super::xml::{self, Node};
 use crate::Skip;
 use crate::decode::decode;
 
-/// Most chapters of a book.
+/// Most chapters of a book, most files that it lists as such, and the longest name of one, in bytes.
 const MAX_CHAPTERS: usize = 5_000;
+const MAX_FILES: usize = 20_000;
+const MAX_NAME: usize = 1_000;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let mut archive = Archive::open(bytes)?;
@@ -72,8 +74,9 @@ fn add(book: &mut Extracted, chapter: &Extracted, number: usize) {
         book.part(1, &name);
     }
     let first = book.rows();
+    let mut headings = chapter.headings.iter().peekable();
     for (row, line) in chapter.text().lines().enumerate() {
-        match chapter.headings.iter().find(|heading| heading.first == row) {
+        match headings.next_if(|heading| heading.first == row) {
             Some(heading) => book.heading(heading.level, &heading.text),
             None if line.is_empty() => {
                 if book.rows() > first {
@@ -95,12 +98,13 @@ fn spine(opf: &[u8]) -> Result<(String, Vec<String>), Skip> {
             let media = attributes.get("media-type").unwrap_or_default();
             // The list of chapters is not one.
             let navigation = attributes.get("properties").is_some_and(|all| all.split(' ').any(|one| one == "nav"));
-            if let Some(file) = attributes.get("href").filter(|file| is_chapter(file, &media) && !navigation) {
+            let file = attributes.get("href").filter(|file| file.len() <= MAX_NAME && listed.len() < MAX_FILES);
+            if let Some(file) = file.filter(|file| is_chapter(file, &media) && !navigation) {
                 listed.push(file.clone());
                 files.extend(attributes.get("id").map(|id| (id, file)));
             }
         }
-        Node::Start("itemref", attributes) => order.extend(attributes.get("idref")),
+        Node::Start("itemref", attributes) if order.len() < MAX_CHAPTERS => order.extend(attributes.get("idref")),
         Node::Start("title", _) => in_title = title.is_empty(),
         Node::End("title") => in_title = false,
         Node::Text(text) if in_title => title.push_str(text),

@@ -1,7 +1,9 @@
 //! Excel files (`.xlsx`): the rows of each sheet as lines with bars.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::MAX_TEXT;
 use super::body::Body;
 use super::drawing;
 use super::extracted::Extracted;
@@ -43,27 +45,31 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
                 drawing::add(&mut package, &part, &mut extracted);
             }
         }
-        if extracted.text().len() > MAX_TABLE {
+        if extracted.text().len() > MAX_TABLE || !extracted.has_room(0) {
             return Err(Skip::Data);
         }
     }
     extracted.complete()
 }
 
-/// The texts that cells share.
+/// The texts that cells share. People read no file with more of them than text is taken from a document.
 fn strings(xml: &[u8]) -> Result<Vec<String>, Skip> {
-    let mut strings = Vec::new();
+    let (mut strings, mut length) = (Vec::new(), 0);
     let (mut current, mut text, mut reading) = (String::new(), false, false);
     xml::walk(xml, |node| match node {
+        _ if length > MAX_TEXT || strings.len() > MAX_ALL_CELLS => {}
         Node::Start("rPh", _) => reading = true,
         Node::End("rPh") => reading = false,
         Node::Start("t", _) => text = !reading,
         Node::End("t") => text = false,
-        Node::Text(part) if text => current.push_str(part),
+        Node::Text(part) if text => {
+            length += part.len();
+            current.push_str(part);
+        }
         Node::End("si") => strings.push(unescaped(&std::mem::take(&mut current))),
         _ => {}
     })?;
-    Ok(strings)
+    if length > MAX_TEXT || strings.len() > MAX_ALL_CELLS { Err(Skip::Data) } else { Ok(strings) }
 }
 
 /// Control characters in a text, such as `_x000D_`, in their own form.
@@ -129,14 +135,18 @@ struct Values<'a> {
 
 impl Values<'_> {
     /// What a cell of this type and style shows.
-    fn shown(&self, stored: &str, kind: &str, style: usize) -> String {
+    fn shown(&self, stored: &str, kind: &str, style: usize) -> Cow<'_, str> {
         match kind {
-            "s" => stored.trim().parse().ok().and_then(|at: usize| self.shared.get(at)).cloned().unwrap_or_default(),
-            "b" => (if stored.trim() == "0" { "FALSE" } else { "TRUE" }).to_owned(),
-            "" | "n" if !stored.is_empty() => {
-                self.formats.get(style).unwrap_or(&NumberFormat::General).shown(stored, self.since_1904)
+            "s" => {
+                let shared = stored.trim().parse().ok().and_then(|at: usize| self.shared.get(at));
+                Cow::Borrowed(shared.map_or("", String::as_str))
             }
-            _ => unescaped(stored),
+            "b" => Cow::Borrowed(if stored.trim() == "0" { "FALSE" } else { "TRUE" }),
+            "" | "n" if !stored.is_empty() => {
+                let format = self.formats.get(style).unwrap_or(&NumberFormat::General);
+                Cow::Owned(format.shown(stored, self.since_1904))
+            }
+            _ => Cow::Owned(unescaped(stored)),
         }
     }
 }

@@ -45,11 +45,16 @@ impl Extracted {
         self.rows
     }
 
+    /// Returns `true` if so many bytes of text still fit; otherwise the text is not complete.
+    pub(super) fn has_room(&mut self, bytes: usize) -> bool {
+        self.full |= self.text.len().saturating_add(bytes) >= MAX_TEXT;
+        !self.full
+    }
+
     /// Adds a line; one with line ends in it counts as several.
     pub(super) fn line(&mut self, line: &str) {
         for line in line.split('\n') {
-            if self.text.len() + line.len() >= MAX_TEXT {
-                self.full = true;
+            if !self.has_room(line.len()) {
                 return;
             }
             self.text.push_str(line.trim_end());

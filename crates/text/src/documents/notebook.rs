@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::MAX_TEXT;
 use super::extracted::Extracted;
 use crate::decode::decode;
-use crate::document::{Document, HEADING_SEPARATOR, Options, Passage};
+use crate::document::{Document, HEADING_SEPARATOR, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language};
 use crate::lines::Lines;
 use crate::mended_json::mended;
@@ -24,124 +24,229 @@ const CELL_LEVEL: usize = 7;
 const MAX_CELLS: usize = 50_000;
 const TOO_MANY: &str = "too many cells";
 
+/// What is kept of a value. The rest of it, and values of another form, are passed over as they are read: a list takes ten times
+/// its text in memory.
+trait Kept: Default {
+    fn string(&mut self, _text: &str) {}
+
+    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn field<'de, A: MapAccess<'de>>(&mut self, _name: &str, fields: &mut A) -> Result<(), A::Error> {
+        fields.next_value::<IgnoredAny>().map(drop)
+    }
+}
+
+#[derive(Default)]
+struct Value<T>(T);
+
+impl<'de, T: Kept> Deserialize<'de> for Value<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reading(T::default())).map(Value)
+    }
+}
+
+struct Reading<T>(T);
+
+impl<'de, T: Kept> Visitor<'de> for Reading<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
+        Ok(self.0)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<T, E> {
+        Ok(self.0)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<T, E> {
+        Ok(self.0)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
+        Ok(self.0)
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(self.0)
+    }
+
+    fn visit_str<E>(mut self, text: &str) -> Result<T, E> {
+        self.0.string(text);
+        Ok(self.0)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, list: A) -> Result<T, A::Error> {
+        self.0.list(list)?;
+        Ok(self.0)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<T, A::Error> {
+        while let Some(name) = fields.next_key::<String>()? {
+            self.0.field(&name, &mut fields)?;
+        }
+        Ok(self.0)
+    }
+}
+
+fn value<'de, T: Kept, A: MapAccess<'de>>(fields: &mut A) -> Result<T, A::Error> {
+    fields.next_value::<Value<T>>().map(|value| value.0)
+}
+
+/// A string, or the strings of a list.
+#[derive(Default)]
+struct Text(String);
+
+impl Kept for Text {
+    fn string(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(Value(line)) = list.next_element::<Value<Line>>()? {
+            self.0.push_str(&line.0);
+        }
+        Ok(())
+    }
+}
+
+/// A string.
+#[derive(Default)]
+struct Line(String);
+
+impl Kept for Line {
+    fn string(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+}
+
+#[derive(Default)]
+struct Cell {
+    kind: Line,
+    source: Text,
+}
+
+impl Kept for Cell {
+    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
+        match name {
+            "cell_type" => self.kind = value(fields)?,
+            "source" | "input" => self.source = value(fields)?,
+            _ => drop(fields.next_value::<IgnoredAny>()?),
+        }
+        Ok(())
+    }
+}
+
 /// The cells of a notebook, as many as it may have.
 #[derive(Default)]
-struct Cells(Vec<Lenient<Cell>>);
+struct Cells(Vec<Cell>);
 
-impl<'de> Deserialize<'de> for Cells {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Within;
-        impl<'de> Visitor<'de> for Within {
-            type Value = Cells;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of cells")
+impl Kept for Cells {
+    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(Value(cell)) = list.next_element()? {
+            if self.0.len() == MAX_CELLS {
+                return Err(Error::custom(TOO_MANY));
             }
+            self.0.push(cell);
+        }
+        Ok(())
+    }
+}
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Cells, A::Error> {
-                let mut cells = Vec::new();
-                while let Some(cell) = sequence.next_element()? {
-                    if cells.len() == MAX_CELLS {
-                        return Err(Error::custom(TOO_MANY));
-                    }
-                    cells.push(cell);
-                }
-                Ok(Cells(cells))
+/// Where version 3 has its cells.
+#[derive(Default)]
+struct Worksheets(Cells);
+
+impl Kept for Worksheets {
+    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(Value(Worksheet(cells))) = list.next_element()? {
+            if self.0.0.len() + cells.0.len() > MAX_CELLS {
+                return Err(Error::custom(TOO_MANY));
             }
+            self.0.0.extend(cells.0);
         }
-        deserializer.deserialize_seq(Within)
+        Ok(())
     }
 }
 
-/// What is read of a value; one of another form is passed over.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Lenient<T> {
-    Read(T),
-    Other(IgnoredAny),
-}
+#[derive(Default)]
+struct Worksheet(Cells);
 
-impl<T> Default for Lenient<T> {
-    fn default() -> Self {
-        Self::Other(IgnoredAny)
-    }
-}
-
-impl<T> Lenient<T> {
-    fn read(&self) -> Option<&T> {
-        match self {
-            Self::Read(value) => Some(value),
-            Self::Other(_) => None,
+impl Kept for Worksheet {
+    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
+        match name {
+            "cells" => self.0 = value(fields)?,
+            _ => drop(fields.next_value::<IgnoredAny>()?),
         }
+        Ok(())
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Notebook {
-    #[serde(default)]
     cells: Cells,
-    /// Where version 3 has its cells.
-    #[serde(default)]
-    worksheets: Vec<Lenient<Worksheet>>,
-    #[serde(default)]
-    metadata: Lenient<Metadata>,
+    worksheets: Worksheets,
+    metadata: Metadata,
 }
 
-#[derive(Deserialize)]
-struct Worksheet {
-    #[serde(default)]
-    cells: Cells,
-}
-
-#[derive(Deserialize)]
-struct Cell {
-    #[serde(default)]
-    cell_type: Lenient<String>,
-    #[serde(default, alias = "input")]
-    source: Lenient<Source>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Source {
-    Whole(String),
-    Lines(Vec<Lenient<String>>),
-}
-
-impl Cell {
-    fn source(&self) -> String {
-        match self.source.read() {
-            Some(Source::Whole(source)) => source.clone(),
-            Some(Source::Lines(lines)) => lines.iter().filter_map(Lenient::read).map(String::as_str).collect(),
-            None => String::new(),
+impl Kept for Notebook {
+    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
+        match name {
+            "cells" => self.cells = value(fields)?,
+            "worksheets" => self.worksheets = value(fields)?,
+            "metadata" => self.metadata = value(fields)?,
+            _ => drop(fields.next_value::<IgnoredAny>()?),
         }
+        Ok(())
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Default)]
 struct Metadata {
-    kernelspec: Option<Kernel>,
-    language_info: Option<Kernel>,
+    kernel: Kernel,
+    language: Kernel,
 }
 
-#[derive(Deserialize, Default)]
+impl Kept for Metadata {
+    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
+        match name {
+            "kernelspec" => self.kernel = value(fields)?,
+            "language_info" => self.language = value(fields)?,
+            _ => drop(fields.next_value::<IgnoredAny>()?),
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
 struct Kernel {
     /// Of the language information, the name of the language; of the kernel, its own.
-    name: Option<String>,
-    language: Option<String>,
+    name: Line,
+    language: Line,
+}
+
+impl Kept for Kernel {
+    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
+        match name {
+            "name" => self.name = value(fields)?,
+            "language" => self.language = value(fields)?,
+            _ => drop(fields.next_value::<IgnoredAny>()?),
+        }
+        Ok(())
+    }
 }
 
 impl Metadata {
     /// The language of the cells with code.
     fn language(&self) -> &'static Language {
-        let (kernel, language) = (self.kernelspec.as_ref(), self.language_info.as_ref());
-        let names = [
-            language.and_then(|language| language.name.as_ref()),
-            kernel.and_then(|kernel| kernel.language.as_ref()),
-            kernel.and_then(|kernel| kernel.name.as_ref()),
-        ];
-        let known =
-            names.into_iter().flatten().filter(|name| !name.is_empty()).find_map(|name| Language::resolve(name));
+        let names = [&self.language.name, &self.kernel.language, &self.kernel.name];
+        let known = names.into_iter().filter(|name| !name.0.is_empty()).find_map(|name| Language::resolve(&name.0));
         known.or_else(|| Language::named("python")).expect("Python is in the table")
     }
 }
@@ -155,15 +260,16 @@ struct Place {
 }
 
 pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Skip> {
-    let (json, notes) = decode(bytes);
+    let (json, mut notes) = decode(bytes);
     let refused = |error: serde_json::Error| {
         if error.to_string().contains(TOO_MANY) { Skip::TooLarge } else { Skip::Damaged }
     };
-    let notebook: Notebook = match serde_json::from_str(&json).map_err(refused) {
+    let notebook: Value<Notebook> = match serde_json::from_str(&json).map_err(refused) {
         Err(Skip::Damaged) => serde_json::from_str(&mended(&json)).map_err(refused)?,
         read => read?,
     };
-    let language = notebook.metadata.read().unwrap_or(&Metadata::default()).language();
+    let notebook = notebook.0;
+    let language = notebook.metadata.language();
     let (text, places) = written(&notebook)?;
     if places.is_empty() {
         return Err(Skip::NoText);
@@ -178,16 +284,22 @@ pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Docume
     };
     // Code is divided by its symbols, cell by cell, under the headings that it stands below.
     let mut divided: Vec<Passage> = Vec::with_capacity(passages.len());
-    let mut last = None;
+    let (mut last, mut of_code) = (None, Vec::new());
     for mut passage in passages.drain(..) {
         let place = cell_of(passage.start_line);
         passage.heading = Some(located(passage.heading.as_deref(), place.number));
         if !place.code {
             divided.push(passage);
         } else if last.replace(place.number) != Some(place.number) {
-            divided.extend(code(&lines, &places, place, language, options, role, passage.heading));
+            let (passages, remarks) = code(&lines, &places, place, language, options, role, passage.heading);
+            divided.extend(passages);
+            of_code.extend(remarks);
         }
     }
+    // Cells are often not whole programs; only what no parser could read within its bound is worth a note.
+    notes.extend(
+        of_code.into_iter().find(|note| matches!(note, Note::NotParsed { reason: ParseFailure::TooMuchWork, .. })),
+    );
     let top = outline.headings.iter().find(|heading| heading.level <= 2);
     let title = top.map(|heading| heading.text.clone());
     Ok(Document {
@@ -205,12 +317,10 @@ pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Docume
 
 /// The text of the cells, each below a line with its number.
 fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
-    let sheets = notebook.worksheets.iter().filter_map(Lenient::read);
-    let cells = notebook.cells.0.iter().chain(sheets.flat_map(|sheet| &sheet.cells.0));
+    let cells = notebook.cells.0.iter().chain(&notebook.worksheets.0.0);
     let (mut text, mut places) = (Extracted::default(), Vec::new());
     for (index, cell) in cells.enumerate() {
-        let Some(cell) = cell.read() else { continue };
-        let source = without_data(cell.source().replace("\r\n", "\n").into());
+        let source = without_data(cell.source.0.replace("\r\n", "\n").into());
         let source = source.trim_matches('\n');
         if source.trim().is_empty() {
             continue;
@@ -224,7 +334,7 @@ fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
         text.part(CELL_LEVEL, &format!("cell {number}"));
         let content = text.rows();
         text.line(source);
-        places.push(Place { number, first, content, code: cell.cell_type.read().is_some_and(|kind| kind == "code") });
+        places.push(Place { number, first, content, code: cell.kind.0 == "code" });
     }
     Ok((text.complete()?, places))
 }
@@ -290,13 +400,14 @@ fn code(
     options: &Options,
     role: Role,
     heading: Option<String>,
-) -> Vec<Passage> {
+) -> (Vec<Passage>, Vec<Note>) {
+    let mut notes = Vec::new();
     let index = places.partition_point(|other| other.first < place.first);
     let last = end(lines, places, index);
     // A magic on the first line gives the rest another language.
     let magic = of_magic(lines.line(place.content)).filter(|_| place.content < last && language.name == "python");
     let (language, content) = magic.map_or((language, place.content), |language| (language, place.content + 1));
-    let mut passages = passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role);
+    let mut passages = passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role, &mut notes);
     let shift = u32::try_from(content).unwrap_or(u32::MAX);
     for (index, passage) in passages.iter_mut().enumerate() {
         passage.start_line = passage.start_line.saturating_add(shift);
@@ -309,5 +420,5 @@ fn code(
             passage.start_line = u32::try_from(place.first + 1).unwrap_or(u32::MAX);
         }
     }
-    passages
+    (passages, notes)
 }

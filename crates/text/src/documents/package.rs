@@ -1,11 +1,17 @@
 //! The parts of an office file in Microsoft's formats, which name each other in lists of relations.
 
+use std::collections::HashMap;
+
 use super::archive::Archive;
 use super::xml::{self, Node};
 use crate::Skip;
 
 /// The first bytes of the format of old office files and of encrypted new ones.
 pub(super) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Most parts that a part is related to or lists, and the longest name of one, in bytes.
+const MAX_PARTS: usize = 5_000;
+const MAX_NAME: usize = 1_000;
 
 pub(super) struct Package<'bytes> {
     pub(super) archive: Archive<'bytes>,
@@ -35,15 +41,18 @@ impl<'bytes> Package<'bytes> {
 
     /// The names and parts that the main part lists in elements of this kind, in its order.
     pub(super) fn listed(&mut self, main: &str, content: &[u8], element: &str) -> Result<Vec<(String, String)>, Skip> {
-        let relations = self.relations(main);
+        let mut targets: HashMap<String, String> = HashMap::new();
+        for relation in self.relations(main) {
+            targets.entry(relation.id).or_insert(relation.target);
+        }
         let mut listed = Vec::new();
         xml::walk(content, |node| {
             if let Node::Start(name, attributes) = node
                 && name == element
+                && listed.len() < MAX_PARTS
             {
-                let ids = attributes.all("id");
-                let part = relations.iter().find(|relation| ids.contains(&relation.id));
-                listed.extend(part.map(|part| (attributes.get("name").unwrap_or_default(), part.target.clone())));
+                let target = attributes.all("id").iter().find_map(|id| targets.get(id));
+                listed.extend(target.map(|part| (attributes.get("name").unwrap_or_default(), part.clone())));
             }
         })?;
         Ok(listed)
@@ -59,6 +68,7 @@ impl<'bytes> Package<'bytes> {
         // A list that breaks off still has its first relations.
         let _ = xml::walk(&list, |node| {
             if let Node::Start("Relationship", attributes) = node
+                && relations.len() < MAX_PARTS
                 && let (Some(kind), Some(target)) = (attributes.get("Type"), attributes.get("Target"))
                 && attributes.get("TargetMode").is_none_or(|mode| mode != "External")
             {
@@ -66,7 +76,9 @@ impl<'bytes> Package<'bytes> {
                     Some(whole) => xml::resolved("", whole),
                     None => xml::resolved(directory, &target),
                 };
-                relations.push(Relation { id: attributes.get("Id").unwrap_or_default(), kind, target });
+                if target.len() <= MAX_NAME {
+                    relations.push(Relation { id: attributes.get("Id").unwrap_or_default(), kind, target });
+                }
             }
         });
         relations

@@ -1,16 +1,138 @@
 //! Files made to take much memory or time.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use tamis_text::{Options, Skip, read_document};
 
 use super::files::{archive, pages, pdf, stream};
 
+/// Counts the memory that a thread holds, and the most that it held.
+struct Counting;
+
+thread_local! {
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(change: isize) {
+    let held = HELD.get() + change;
+    HELD.set(held);
+    MOST.set(MOST.get().max(held));
+}
+
+// SAFETY: The system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size.cast_signed() - layout.size().cast_signed());
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Reads a document within the memory that any file may take.
 fn outcome(path: &str, bytes: &[u8]) -> Option<Skip> {
-    let started = Instant::now();
+    const MEMORY: isize = 256 << 20;
+    let (started, before) = (Instant::now(), HELD.get());
+    MOST.set(before);
     let read = read_document(path, bytes, &Options::default());
+    let took = MOST.get() - before;
     assert!(started.elapsed() < Duration::from_secs(60), "{path} took {:?}", started.elapsed());
+    assert!(took < MEMORY, "{path} of {} bytes took {} MiB", bytes.len(), took >> 20);
     read.err()
+}
+
+/// A workbook of one sheet.
+fn workbook(sheet: &str, shared: &str) -> Vec<u8> {
+    archive(&[
+        ("xl/workbook.xml", &b"<w xmlns:r='r'><sheet name='a' r:id='s'/></w>"[..]),
+        ("xl/_rels/workbook.xml.rels", b"<r><Relationship Id='s' Type='t/worksheet' Target='s.xml'/></r>"),
+        ("xl/sharedStrings.xml", shared.as_bytes()),
+        ("xl/s.xml", sheet.as_bytes()),
+    ])
+}
+
+#[test]
+fn a_long_text_that_is_named_often_is_not_copied_as_often() {
+    for (cells, length) in [(20_000, 240_000), (2_000, 2_400_000), (300, 20_000_000)] {
+        let cells = "<c t='s'><v>0</v></c>".repeat(cells);
+        let shared = format!("<sst><si><t>{}</t></si></sst>", "boiler ".repeat(length / 7));
+        for sheet in [
+            format!("<s><row>{cells}</row></s>"),
+            format!("<s><row>{}</row></s>", cells.replace("<c", "</row><row><c")),
+        ] {
+            assert_eq!(outcome("a.xlsx", &workbook(&sheet, &shared)), Some(Skip::Data));
+        }
+    }
+    assert_eq!(outcome("a.xlsx", &workbook("<s/>", &format!("<s>{}</s>", "<si/>".repeat(5 << 20)))), Some(Skip::Data));
+    // Spaces by their number.
+    let spaces = format!("<d><p>{}a</p></d>", "<s c='100'/>".repeat(3 << 20));
+    assert_eq!(outcome("a.odt", &archive(&[("content.xml", spaces.as_bytes())])), Some(Skip::TooLarge));
+    // Parts of a long name.
+    let relation = format!("<r><Relationship Id='s' Type='t/slide' Target='{}'/></r>", "s".repeat(1 << 20));
+    let slides = format!("<p xmlns:r='r'>{}</p>", "<sldId r:id='s'/>".repeat(100_000));
+    let files = [("ppt/presentation.xml", slides.as_bytes()), ("ppt/_rels/presentation.xml.rels", relation.as_bytes())];
+    assert_eq!(outcome("a.pptx", &archive(&files)), Some(Skip::NoText));
+    let package = format!(
+        "<package><manifest><item id='a' href='{}.xhtml'/></manifest><spine>{}</spine></package>",
+        "a".repeat(1 << 20),
+        "<itemref idref='a'/>".repeat(100_000)
+    );
+    let container = b"<container><rootfile full-path='c.opf'/></container>";
+    let files = [("META-INF/container.xml", &container[..]), ("c.opf", package.as_bytes())];
+    assert!(outcome("a.epub", &archive(&files)).is_some());
+    // A code that stands for a long text, and a value of many fields.
+    let map = format!("1 beginbfchar <61> <{}> endbfchar", "0041".repeat(100_000));
+    let mut objects = pages(stream("", &[&b"BT /F 12 Tf "[..], &b"(aaaaaaaaaaaaaaaaaaaa) Tj ".repeat(2_000)].concat()));
+    objects[4] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 7 0 R >>".to_vec();
+    objects.truncate(5);
+    objects.push(stream("/Type /XObject /Subtype /Form", b""));
+    objects.push(stream("", map.as_bytes()));
+    outcome("a.pdf", &pdf(&objects));
+    let mut objects = pages(stream("", b""));
+    let fields = "<< /Subtype /Widget /Rect [0 0 9 9] /V 7 0 R >> ".repeat(2_000);
+    objects[2] = format!("<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [{fields}] >>").into_bytes();
+    objects.truncate(5);
+    objects.push(stream("/Type /XObject /Subtype /Form", b""));
+    objects.push(format!("({})", "boiler ".repeat(30_000)).into_bytes());
+    outcome("a.pdf", &pdf(&objects));
+}
+
+#[test]
+fn small_values_of_a_notebook_are_not_kept() {
+    for (before, part, after) in [
+        (r#"{"cells": [{"source": ["#, r#""","#, r#"""]}]}"#),
+        (r#"{"cells": [{"outputs": ["#, "[],", "[]]}]}"),
+        (r#"{"worksheets": ["#, "{},", "{}]}"),
+        (r#"{"metadata": ["#, "0,", "0]}"),
+        ("[", "0,", "0]"),
+    ] {
+        let notebook = format!("{before}{}{after}", part.repeat((8 << 20) / part.len()));
+        let before = HELD.get();
+        MOST.set(before);
+        assert!(outcome("a.ipynb", notebook.as_bytes()).is_some());
+        assert!(MOST.get() - before < 16 << 20, "{part} took {} MiB", (MOST.get() - before) >> 20);
+    }
+}
+
+#[test]
+fn an_archive_of_very_many_files_is_too_large() {
+    let entry = [&b"PK\x01\x02"[..], &[0; 42]].concat();
+    let many = [entry.repeat(100_000), b"PK\x05\x06".to_vec(), vec![0xff; 8], vec![0; 10]].concat();
+    assert_eq!(outcome("a.docx", &many), Some(Skip::TooLarge));
 }
 
 #[test]
@@ -43,7 +165,7 @@ fn deep_nesting_takes_no_stack() {
     let page = format!("<!DOCTYPE html>{}{}", "<div>".repeat(500_000), "<p>Words in a page. ".repeat(100));
     assert_eq!(outcome("a.html", page.as_bytes()), None);
     let json = format!("{{\"cells\": {}{}}}", "[".repeat(500_000), "]".repeat(500_000));
-    assert_eq!(outcome("a.ipynb", json.as_bytes()), Some(Skip::Damaged));
+    assert_eq!(outcome("a.ipynb", json.as_bytes()), Some(Skip::NoText));
 }
 
 #[test]

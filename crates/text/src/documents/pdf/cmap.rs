@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 /// Most entries of a map.
 const MAX_ENTRIES: usize = 70_000;
 
+/// Most units of UTF-16 that a code stands for. A page can show it a million times.
+const MAX_UNITS: usize = 256;
+
 /// A map of codes.
 #[derive(Debug, Default)]
 pub(super) struct Map {
@@ -117,7 +120,7 @@ impl Map {
             }
             (Within::Characters, [Token::Hex(code, ..), target]) => self.character(*code, target, glyph),
             (Within::Ranges, [Token::Hex(first, ..), Token::Hex(last, ..), Token::Hex(_, _, units)])
-                if first <= last =>
+                if first <= last && units.len() <= MAX_UNITS =>
             {
                 self.ranges.insert(*first, (*last, units.clone()));
             }
@@ -137,8 +140,8 @@ impl Map {
     fn character(&mut self, code: u32, target: &Token, glyph: &impl Fn(&[u8]) -> Option<String>) {
         self.entries += 1;
         let characters = match target {
-            Token::Hex(_, _, units) => Some(String::from_utf16_lossy(units)),
-            Token::Name(name) => glyph(name),
+            Token::Hex(_, _, units) if units.len() <= MAX_UNITS => Some(String::from_utf16_lossy(units)),
+            Token::Name(name) if name.len() <= 4 * MAX_UNITS => glyph(name),
             _ => None,
         };
         self.characters.extend(characters.map(|characters| (code, characters)));

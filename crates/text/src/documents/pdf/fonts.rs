@@ -22,6 +22,9 @@ const MAX_MAPS: usize = 32 << 20;
 /// Most differences of a font from its encoding.
 const MAX_DIFFERENCES: usize = 2_000;
 
+/// Most bytes of the name of a glyph.
+const MAX_GLYPH_NAME: usize = 1_000;
+
 /// Most widths of all fonts that are kept.
 const MAX_WIDTHS: usize = 1 << 20;
 
@@ -313,6 +316,8 @@ impl<'a> Fonts<'a> {
 
 /// The characters of a glyph by its name, or else by its code, where a program named it `a65` or `g65`.
 fn glyph_at(name: &[u8], code: usize) -> Option<String> {
+    // A page can show it a million times.
+    let name = &name[..name.len().min(MAX_GLYPH_NAME)];
     encodings::glyph(name).or_else(|| {
         let is_hidden = name.first().is_none_or(|first| *first == b'.');
         (is_hidden || code < 32).then(String::new)

@@ -67,8 +67,9 @@ const DENSE: f64 = 0.5;
 const LINE: f64 = 0.45;
 const PARAGRAPH: f64 = 1.75;
 
-/// Most bytes of text of a page.
-const MAX_TEXT: usize = 4 << 20;
+/// Most bytes of text of a page, and as how many each piece counts at least.
+pub(super) const MAX_TEXT: usize = 4 << 20;
+const LEAST_PIECE: usize = 4;
 
 /// A step back that begins another word. Accents and kerning step back less.
 const BACK: f64 = 1.0;
@@ -85,7 +86,7 @@ pub(super) struct Layout {
     text: String,
     /// The pieces of the line at hand.
     line: Vec<Piece>,
-    /// Bytes of text that were added.
+    /// Bytes of text that were added, as far as they count.
     pub(super) length: usize,
     last: Option<Last>,
 }
@@ -113,7 +114,8 @@ impl Layout {
     /// Adds a piece of text that reaches from one place to another.
     pub(super) fn add(&mut self, text: &str, start: Matrix, end: Matrix, size: f64) {
         let size = (size * start.height()).abs();
-        self.length += text.len();
+        // A piece of one letter takes as much memory as one of several words.
+        self.length += if text.is_empty() { 0 } else { text.len().max(LEAST_PIECE) };
         if text.is_empty() || self.length > MAX_TEXT {
             return;
         }

@@ -347,7 +347,10 @@ impl<'a> Shown<'a, '_> {
             if shown.is_empty() {
                 start = *text;
             }
-            shown.push_str(characters);
+            // A long text for each of many codes.
+            if shown.len() <= layout::MAX_TEXT {
+                shown.push_str(characters);
+            }
             let advance = width * state.size * state.scale;
             end = Matrix::translation(advance, 0.0).times(*text);
             let space = state.character_space + if is_space { state.word_space } else { 0.0 };
@@ -461,6 +464,11 @@ impl<'a> Shown<'a, '_> {
     /// Shows the value of a field whose look does not.
     fn field(&mut self, annotation: &'a Dictionary, place: &[f64]) {
         if let ([x, y, ..], Some(value)) = (place, self.value(annotation)) {
+            // Many fields can have one value.
+            *self.left = self.left.saturating_sub(value.len());
+            if *self.left == 0 {
+                return;
+            }
             let at = Matrix::translation(*x, *y);
             self.layout.add(&value, at, at, 1.0);
             self.layout.end_line();
