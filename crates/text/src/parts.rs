@@ -54,7 +54,8 @@ pub(crate) fn parts(language: Option<&Language>, text: &str) -> Option<Vec<Range
     let language = language?;
     let rows: Vec<&str> = text.split_inclusive('\n').collect();
     let beginning = if language.category == Category::Prose { WHOLE_PROSE } else { BEGINNING };
-    let mut ranges = vec![0..fill(rows.iter(), beginning).max(1)];
+    let mut ranges = Vec::new();
+    ranges.push(0..fill(rows.iter(), beginning).max(1));
     let mut left = TELLING;
     let mut add = |range: Range<usize>| {
         let bytes: usize = rows[range.clone()].iter().map(|row| row.len()).sum();

@@ -160,12 +160,7 @@ fn unavailable(caller: &Caller, reason: String) -> Problem {
 }
 
 /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
-async fn session(
-    gate: &Gate,
-    headers: &HeaderMap,
-    owner: &str,
-    caller: &Caller,
-) -> Result<Option<String>, Problem> {
+async fn session(gate: &Gate, headers: &HeaderMap, owner: &str, caller: &Caller) -> Result<Option<String>, Problem> {
     let named = single(headers, &SESSION)
         .map_err(|()| Problem::new(Kind::Request, "the request has more than one Mcp-Session-Id header"))?;
     let Some(named) = named else { return Ok(None) };

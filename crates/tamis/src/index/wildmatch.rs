@@ -52,10 +52,11 @@ impl Matcher {
             match wanted {
                 b'?' if self.in_path && found == b'/' => return Outcome::NoMatch,
                 b'?' => {}
-                b'*' => match self.star(pattern, text, &mut p, &mut t) {
-                    Some(outcome) => return outcome,
-                    None => {}
-                },
+                b'*' => {
+                    if let Some(outcome) = self.star(pattern, text, &mut p, &mut t) {
+                        return outcome;
+                    }
+                }
                 b'[' => match class(pattern, &mut p, found) {
                     None => return Outcome::AbortAll,
                     Some(matched) if !matched || self.in_path && found == b'/' => return Outcome::NoMatch,
@@ -86,10 +87,7 @@ impl Matcher {
                 *p += 1;
             }
             let begins = first == 0 || at(pattern, first - 1) == b'/';
-            let ends = match (at(pattern, *p), at(pattern, *p + 1)) {
-                (0 | b'/', _) | (b'\\', b'/') => true,
-                _ => false,
-            };
+            let ends = matches!((at(pattern, *p), at(pattern, *p + 1)), (0 | b'/', _) | (b'\\', b'/'));
             if self.in_path && begins && ends {
                 // The stars and the slash can stand for nothing.
                 if at(pattern, *p) == b'/' && self.run(&pattern[*p + 1..], &text[*t..]) == Outcome::Match {

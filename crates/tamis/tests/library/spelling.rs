@@ -25,7 +25,8 @@ fn procedures() -> Vec<(String, String)> {
 fn a_file_that_lacks_a_name_stands_below_all_that_hold_it() {
     let files = procedures();
     let tree = Tree::new(&files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
-    let rows: String = (0..60).map(|at| format!("  UPDATE dbo.Levels SET Mm = Mm + {at} WHERE Station = {at};\n")).collect();
+    let rows: String =
+        (0..60).map(|at| format!("  UPDATE dbo.Levels SET Mm = Mm + {at} WHERE Station = {at};\n")).collect();
     let procedure = format!("CREATE OR ALTER PROCEDURE dbo.usp_OpenWeir @mm INT AS\nBEGIN\n{rows}END\n");
     tree.write("proc.sql", procedure.as_bytes());
     tree.write("weir.rb", b"class Weir\n  def open!(mm)\n    @mm = mm\n  end\nend\n");
@@ -54,7 +55,11 @@ fn what_nobody_sees_is_no_part_of_a_word() {
         let request = SearchRequest::new(query).mode(Mode::Lexical);
         let answer = search(&index, request.cut(tamis_cut::parse("fixed:k=100").expect("a rule")));
         assert_eq!(paths(&answer), [file], "{query:?}");
-        assert!(!answer.results[0].snippet.contains(['\u{ad}', '\u{200b}', '\u{2060}']), "{:?}", answer.results[0].snippet);
+        assert!(
+            !answer.results[0].snippet.contains(['\u{ad}', '\u{200b}', '\u{2060}']),
+            "{:?}",
+            answer.results[0].snippet
+        );
     }
 }
 

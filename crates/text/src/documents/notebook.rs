@@ -407,7 +407,8 @@ fn code(
     // A magic on the first line gives the rest another language.
     let magic = of_magic(lines.line(place.content)).filter(|_| place.content < last && language.name == "python");
     let (language, content) = magic.map_or((language, place.content), |language| (language, place.content + 1));
-    let mut passages = passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role, &mut notes);
+    let mut passages =
+        passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role, &mut notes);
     let shift = u32::try_from(content).unwrap_or(u32::MAX);
     for (index, passage) in passages.iter_mut().enumerate() {
         passage.start_line = passage.start_line.saturating_add(shift);

@@ -11,13 +11,13 @@ const DIRECTORIES: &[&str] = &[
     ".bitcoin", ".ethereum", ".cloudflared", ".snowsql", ".snowflake", ".databricks", ".kaggle", ".terraform.d",
     ".pki", ".putty", ".davfs2", ".fly", ".ngrok2", ".cassandra", ".vault", ".talos", ".wireguard",
     "private-keys-v1.d", // each inside the directory for settings
-    ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/tea", ".config/doctl", ".config/hcloud",
-    ".config/scw", ".config/rclone", ".config/stripe", ".config/openstack", ".config/sops", ".config/op",
-    ".config/argocd", ".config/helm/registry", ".config/netlify", ".config/git/credentials", ".config/age",
-    ".config/keybase", ".config/linode-cli", ".config/containers", ".config/filezilla", ".config/bitwarden cli",
-    ".config/google-chrome", ".config/chromium", ".config/wireguard", ".local/share/keyrings", ".local/share/kwalletd",
-    ".local/share/python_keyring", "library/keychains", "etc/wireguard", "etc/letsencrypt", "etc/openvpn",
-    "etc/ssl/private", ".subversion/auth", ".cache/huggingface",
+    ".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/tea", ".config/doctl",
+    ".config/hcloud", ".config/scw", ".config/rclone", ".config/stripe", ".config/openstack", ".config/sops",
+    ".config/op", ".config/argocd", ".config/helm/registry", ".config/netlify", ".config/git/credentials",
+    ".config/age", ".config/keybase", ".config/linode-cli", ".config/containers", ".config/filezilla",
+    ".config/bitwarden cli", ".config/google-chrome", ".config/chromium", ".config/wireguard", ".local/share/keyrings",
+    ".local/share/kwalletd", ".local/share/python_keyring", "library/keychains", "etc/wireguard", "etc/letsencrypt",
+    "etc/openvpn", "etc/ssl/private", ".subversion/auth", ".cache/huggingface",
 ];
 
 /// Files that have these names only in their directory.
@@ -51,13 +51,13 @@ const NAMES: &[&str] = &[
     "openrc.sh", "application_default_credentials.json", "access_tokens.json", "kaggle.json", "rootkey.csv",
     "accesskeys.csv", "ngrok.yml", ".ngrok.yml", ".vultr-cli.yaml", ".linode-cli", "terraform.tfstate",
     "terraform.tfstate.backup", // keys, tokens and what opens others
-    ".vault-token", ".vault_pass", ".vault_pass.txt", ".vault-pass", ".vault_password", ".vault-password", "vault_pass",
-    "vault_pass.txt", "vault-password-file", ".vault_password_file", ".vault-keys", "master.key", "id_rsa", "id_dsa",
-    "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "insecure_private_key", "otr.private_key",
-    "secret_token.rb", "secring.gpg", "credentials", ".credentials", ".credentials.json", "credentials.json",
-    "credentials.toml", "credentials.yml", "credentials.yaml", "credentials.yml.enc", "credentials.ini",
-    "credentials.xml", "credentials.csv", "credentials.txt", "credentials.properties", "credentials.db",
-    "client_secret.json", "client_secrets.json", "service-account.json", "service_account.json",
+    ".vault-token", ".vault_pass", ".vault_pass.txt", ".vault-pass", ".vault_password", ".vault-password",
+    "vault_pass", "vault_pass.txt", "vault-password-file", ".vault_password_file", ".vault-keys", "master.key",
+    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "insecure_private_key",
+    "otr.private_key", "secret_token.rb", "secring.gpg", "credentials", ".credentials", ".credentials.json",
+    "credentials.json", "credentials.toml", "credentials.yml", "credentials.yaml", "credentials.yml.enc",
+    "credentials.ini", "credentials.xml", "credentials.csv", "credentials.txt", "credentials.properties",
+    "credentials.db", "client_secret.json", "client_secrets.json", "service-account.json", "service_account.json",
     "serviceaccountkey.json", "gcp-key.json", "gitlab-secrets.json", "initial_root_password", "token.json", ".token",
     "token.txt", "api_key.txt", "apikey.txt", "api_keys.json", "jenkins_jobs.ini", "wallet.dat", "shadow", "gshadow",
     "shadow-", "gshadow-", "krb5.keytab", "ipsec.secrets", "chap-secrets", "pap-secrets", "wpa_supplicant.conf",
@@ -93,9 +93,7 @@ pub(super) fn is_secret(path: &str) -> bool {
     let at_place = |place: &&str| path.ends_with(*place) && is_whole(path.len() - place.len(), place, true);
     // Some programs keep a file where others keep a directory.
     let files = DIRECTORIES.iter().filter(|directory| directory.contains('/'));
-    if DIRECTORIES.iter().any(|directory| within(directory))
-        || PLACES.iter().chain(files).any(|place| at_place(place))
-    {
+    if DIRECTORIES.iter().any(within) || PLACES.iter().chain(files).any(at_place) {
         return true;
     }
     let name = path.rsplit('/').next().unwrap_or(&path);
