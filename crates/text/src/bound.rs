@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// and for dividing its text by lines.
 const TIME: Duration = Duration::from_millis(1_200);
 
+/// The further time of a document for each MiB, since most of one is packed, and people have books of many.
+const TIME_A_MIB: Duration = Duration::from_secs(1);
+
 /// The memory of the syntax trees of a file, in bytes. Dense code takes a hundred times its length. The last step of a parser can
 /// take as much again, and its stack some more; all fits into 256 MiB.
 const MEMORY: isize = 112 << 20;
@@ -67,6 +70,12 @@ impl Start {
 /// Does the work on one file; inside of other such work, as a part of it.
 pub(crate) fn bounded<Result>(work: impl FnOnce() -> Result) -> Result {
     within(TIME, MEMORY, work)
+}
+
+/// [`bounded`] for a document of this length in bytes.
+#[cfg(feature = "documents")]
+pub(crate) fn bounded_document<Result>(length: usize, work: impl FnOnce() -> Result) -> Result {
+    within(TIME + TIME_A_MIB * u32::try_from(length >> 20).unwrap_or(u32::MAX), MEMORY, work)
 }
 
 fn within<Result>(time: Duration, memory: isize, work: impl FnOnce() -> Result) -> Result {

@@ -15,7 +15,7 @@ use std::io::Write;
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use tamis::config::Config;
-use tamis::index::{Preview, watch};
+use tamis::index::{Preview, try_file, watch};
 use tamis::{Index, RunOptions, RunReport, SourceSettings};
 
 /// Brings the index up to date with the first model, or with every model if the user waits for that.
@@ -23,6 +23,10 @@ use tamis::{Index, RunOptions, RunReport, SourceSettings};
 /// # Errors
 /// The index cannot be written, another process is writing it, or a model fails.
 pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Result<Exit> {
+    if let Some(file) = &arguments.try_file {
+        try_file(file)?;
+        return Ok(Exit::Found);
+    }
     if arguments.background {
         tamis_server::detach_process();
     }

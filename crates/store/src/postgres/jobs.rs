@@ -19,8 +19,8 @@ use crate::error::{Result, StoreError};
 /// Number of failures after which a job is given up.
 pub const MOST_JOB_FAILURES: u32 = 3;
 
-/// Number of workers that may end in the middle of a job before it counts as failed: it might be what ends them.
-const MOST_LOST: i32 = 10;
+/// Number of workers that end in the middle of a job until it is given up: it might be what ends them.
+const MOST_LOST: i32 = 3;
 
 /// Pause after a failure, in milliseconds, times the number of failures.
 const PAUSE_MS: i64 = 10_000;

@@ -151,7 +151,7 @@ fn a_broken_connection_is_no_failure_of_the_job() {
 fn a_job_that_ends_its_workers_is_given_up() {
     let Some(store) = testing::store() else { return };
     add(&store, "one", "/trees/one", false).unwrap();
-    store.execute("UPDATE tamis.jobs SET state = 'running', lost = 9, worker = 'mill:7'");
+    store.execute("UPDATE tamis.jobs SET state = 'running', lost = 2, worker = 'mill:7'");
     assert!(matches!(store.take_job("worker").unwrap(), NextJob::Empty));
     let listed = store.jobs().unwrap().remove(0);
     assert_eq!(listed.state, JobState::Failed);

@@ -15,6 +15,9 @@ use std::sync::LazyLock;
 use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
 use tamis_text::{Category, Document, Language, NoteOptions, Options, Role, Skip};
 
+/// The reason to leave out a file that ends the process which reads it.
+pub(crate) const DEADLY: &str = "deadly";
+
 /// Returns `true` if a document is a file of its namespace's tree.
 pub(crate) fn is_file(document: &DocumentState) -> bool {
     document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str())
@@ -120,6 +123,11 @@ impl<'a> Reader<'a> {
         // Another large file must not look like this one, moved.
         let hash = content_hash(file, format!("{}\n{}", file.path, file.size).as_bytes());
         Some(self.without_text(file, skip.as_str(), hash))
+    }
+
+    /// The document of a file that is left out, since processes ended while they read it.
+    pub fn deadly(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
+        self.without_text(file, DEADLY, content_hash(file, bytes))
     }
 
     /// The document of a text. `language` is the one that it is said to have.

@@ -7,6 +7,7 @@ use super::plan::{Plan, is_left_out, movable, plan, remaining};
 use super::preview::{MOST_BYTES, MOST_FILES};
 use super::publish::publish;
 use super::read::{Reader, bytes, content_hash, is_file};
+use super::reading_record::ReadingRecord;
 use super::report::{RunReport, SourceReport, UnreadDocument};
 use super::run_options::RunOptions;
 use super::walk::{Found, FoundFile, is_by_size, skip_by_path, walk, walk_file};
@@ -85,7 +86,9 @@ pub(super) fn run_file(
     let work = Work { source, plan, reader, limits, resplit: false, settings, remark: None };
     if work.plan.stale() > 0 {
         let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
-        commit(index, &work, &mut published, observer, &mut report)?;
+        let record = ReadingRecord::open(&index.location.directory);
+        commit(index, &work, record.as_ref(), &mut published, observer, &mut report)?;
+        end(record, &report);
     }
     publish(index, observer, &mut report)?;
     embed(index, options, observer, &mut report)?;
@@ -131,15 +134,17 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     }
 
     let files: usize = works.iter().map(|work| work.plan.read.len()).sum();
-    if works.iter().any(|work| work.plan.stale() > 0) {
+    let is_stale = works.iter().any(|work| work.plan.stale() > 0);
+    if is_stale {
         observer.stage(Stage::Read, files as u64);
     }
+    let record = if is_stale { ReadingRecord::open(&index.location.directory) } else { None };
     let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
     for work in works {
         let before = report.numbers();
         report.unchanged += work.plan.unchanged;
         if work.plan.stale() > 0 && !report.interrupted {
-            commit(index, &work, &mut published, observer, &mut report)?;
+            commit(index, &work, record.as_ref(), &mut published, observer, &mut report)?;
         }
         let mut done = report.since(&before, work.source);
         done.remark = work.remark.clone();
@@ -154,9 +159,17 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
             report.sources.push(done);
         }
     }
+    end(record, &report);
     publish(index, observer, &mut report)?;
     embed(index, options, observer, &mut report)?;
     Ok(report)
+}
+
+/// Ends the record of the files that are being read, unless some were not reached.
+fn end(record: Option<ReadingRecord>, report: &RunReport) {
+    if let Some(record) = record.filter(|_| !report.interrupted) {
+        record.end();
+    }
 }
 
 /// Refuses the first run of a tree that is larger than anybody means.
@@ -366,6 +379,7 @@ enum Outcome {
 fn commit(
     index: &Index,
     work: &Work<'_>,
+    record: Option<&ReadingRecord>,
     published: &mut Published,
     observer: &dyn Observer,
     report: &mut RunReport,
@@ -383,7 +397,7 @@ fn commit(
             let sender = sender;
             for files in plan.read.chunks(FILES_A_BATCH) {
                 let read = |(file, known): &(FoundFile, Option<DocumentState>)| {
-                    (!observer.cancelled()).then(|| outcome(work, file, known.as_ref(), &by_hash))
+                    (!observer.cancelled()).then(|| outcome(work, record, file, known.as_ref(), &by_hash))
                 };
                 let outcomes: Vec<Option<Outcome>> =
                     if alone { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() };
@@ -448,6 +462,7 @@ fn commit(
 
 fn outcome(
     work: &Work<'_>,
+    record: Option<&ReadingRecord>,
     file: &FoundFile,
     known: Option<&DocumentState>,
     by_hash: &HashMap<[u8; 32], Vec<&DocumentState>>,
@@ -471,7 +486,16 @@ fn outcome(
             stamp: file.stamp,
         }));
     }
-    let document = work.reader.read(file, &bytes);
+    let document = match record {
+        None => work.reader.read(file, &bytes),
+        Some(record) => {
+            let place = format!("{}\0{}", source.namespace, file.path);
+            match record.is_deadly(&place, &source.root.join(&file.path)) {
+                true => work.reader.deadly(file, &bytes),
+                false => record.reading(&place, || work.reader.read(file, &bytes)),
+            }
+        }
+    };
     let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
         known.is_none()
             && !resplit

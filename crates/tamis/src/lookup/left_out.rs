@@ -4,6 +4,7 @@ use crate::Error;
 use crate::access::readable;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, Source};
+use crate::index::DEADLY;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use tamis_store::DocumentState;
@@ -77,6 +78,9 @@ pub(crate) fn reason(path: &str, skip: &str) -> String {
         }
         "damaged" => return "it is damaged, or not what its name says".to_owned(),
         "too_much_work" => return "finding its text took too long".to_owned(),
+        DEADLY => {
+            return "a run ended while it read it; the next one reads it when it has changed, or `tamis index --full` now".to_owned();
+        }
         "too_large" if tamis_text::is_document(path) => {
             return "it is larger than index.max_document_bytes, or would unpack to too much".to_owned();
         }

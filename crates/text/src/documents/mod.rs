@@ -107,8 +107,8 @@ pub fn is_document(path: &str) -> bool {
 /// Where the first bytes of a file show another of these formats than its name, they count. Returns `None` for another file, and
 /// for a template or fragment of HTML, which [`crate::read`] reads as code.
 ///
-/// Memory is bounded, time by the size of the file. The libraries below are tested with damaged files, but
-/// a caller that reads files of strangers runs this on a thread of its own with a time limit.
+/// Memory is bounded, and so is time, by the size of the file. Within a library nothing looks at the clock, so a caller that reads
+/// files of strangers runs this on a thread of its own with a time limit.
 ///
 /// # Errors
 /// The reason why the file has no text to read: [`Skip::Damaged`], [`Skip::Encrypted`], [`Skip::NoText`],
@@ -129,7 +129,7 @@ pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Opti
     match is_lfs_pointer(bytes) {
         true => Err(Skip::LfsPointer),
         #[cfg(feature = "documents")]
-        false => crate::bound::bounded(|| reading::read(path, bytes, options)),
+        false => crate::bound::bounded_document(bytes.len(), || reading::read(path, bytes, options)),
         #[cfg(not(feature = "documents"))]
         false => {
             let _ = (path, options);

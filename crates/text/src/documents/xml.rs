@@ -5,6 +5,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use crate::Skip;
+use crate::bound;
 use crate::decode::decode;
 
 /// The text of a format, as its reader sees it.
@@ -45,6 +46,9 @@ pub(super) fn walk(bytes: &[u8], mut each: impl FnMut(Node<'_>)) -> Result<(), S
     let mut reader = Reader::from_str(&text);
     let mut depth = 0_usize;
     loop {
+        if bound::is_exceeded() {
+            return Err(Skip::TooMuchWork);
+        }
         match reader.read_event().map_err(|_| Skip::Damaged)? {
             Event::Start(element) => {
                 depth += 1;

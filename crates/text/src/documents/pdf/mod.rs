@@ -20,6 +20,7 @@ use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::extracted::Extracted;
 use crate::Skip;
+use crate::bound;
 use content::{Operand, Operators};
 use fonts::{Font, Fonts};
 use layout::{Layout, Matrix};
@@ -246,6 +247,10 @@ impl<'a> Shown<'a, '_> {
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
         let mut operators = Operators::new(content);
         while let Some((operator, operands)) = operators.next() {
+            if bound::is_exceeded() {
+                *self.left = 0;
+                return;
+            }
             let number = |index: usize| operands.get(index).and_then(Operand::number).unwrap_or(0.0);
             match operator {
                 b"q" if saved.len() < SAVED => saved.push(state.clone()),
