@@ -18,6 +18,7 @@ use tamis_cut::Gate;
 use tamis_embed::Provider;
 use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, WeighedEvidence, relevance};
 use tamis_store::PassageId;
+use tamis_text::Role;
 
 /// The diagnostic with the evidence on the whole list, which only an explanation has.
 pub(super) const ANSWER_EVIDENCE: &str = "answer_evidence";
@@ -181,7 +182,9 @@ impl Features {
         let title = |ranked: &Ranked| {
             let heading = || ranked.passage.heading.as_deref()?.rsplit(" > ").next();
             let symbol = || ranked.passage.symbol.as_deref()?.rsplit([':', '.', '#', '/']).next();
-            symbol().or_else(heading).map_or(0.0, |title| question.paths.share_in(title))
+            // Generated code has the names of what people wrote elsewhere.
+            let written = ranked.passage.role != Role::Generated.as_str();
+            symbol().or_else(heading).filter(|_| written).map_or(0.0, |title| question.paths.share_in(title))
         };
         let all = |rank: usize| passages_of(listed, rank);
         let held: Vec<Vec<bool>> = (0..counted.len().min(NAMED_ENTRIES))

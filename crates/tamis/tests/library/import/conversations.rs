@@ -74,7 +74,8 @@ fn another_log_and_a_bad_turn_are_refused() {
 
     let (_tree, index) = opened_notes(&[]);
     let mut broken = log("team.jsonl", 2);
-    broken.bytes.extend(b"\n{\"time\": \"2026-11-2");
+    // A last line without an end would be one that is still being written.
+    broken.bytes.extend(b"\n{\"time\": \"2026-11-2\n");
     let import = read(&[broken]);
     let before = listing(&index);
     assert_says(
