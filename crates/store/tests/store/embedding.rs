@@ -54,7 +54,9 @@ fn the_most_telling_texts_come_first() {
 fn an_order_that_was_found_is_followed_to_its_end_and_then_found_anew() {
     let directory = temporary();
     let store = open(directory.path());
-    put(&store, vec![dated("a.rs", "main", 1, &["a 1", "a 2", "a 3"])]);
+    put(&store, vec![dated("a.rs", "main", 1, &["a 0", "a 1", "a 2", "a 3"])]);
+    // An order belongs to a model, which the store knows from its first vector on.
+    embed(&store, 1);
     assert_eq!(most_telling(&store, 2), ["a 1", "a 2"]);
     // Newer, but the order is known already.
     put(&store, vec![dated("b.rs", "main", 5, &["b 1"])]);
@@ -63,7 +65,7 @@ fn an_order_that_was_found_is_followed_to_its_end_and_then_found_anew() {
     assert_eq!(most_telling(&store, 3), ["b 1", "a 2", "a 3"], "three are more than it has");
     embed(&store, 2);
     // A text that is gone is not embedded.
-    put(&store, vec![prose("a.rs", &["a 1", "a 2"])]);
+    put(&store, vec![prose("a.rs", &["a 0", "a 1", "a 2"])]);
     assert_eq!(most_telling(&store, 1), Vec::<String>::new());
 }
 
