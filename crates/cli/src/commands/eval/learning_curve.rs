@@ -1,7 +1,6 @@
 //! `tamis eval --judged`: measures how much the cut `auto` learns from judged queries.
 
-use super::table;
-use crate::args::EvalArguments;
+use super::{EvalArguments, write_table};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -57,7 +56,7 @@ pub fn run(arguments: &EvalArguments, config: &Config, cache: &Path, output: &Ou
         return Ok(Exit::Found);
     }
     let mut out = output.paged();
-    table::write(&mut out, &table)?;
+    write_table(&mut out, &table)?;
     out.flush()?;
     Ok(Exit::Found)
 }

@@ -1,29 +1,162 @@
 //! `tamis eval`: measures ranking and cuts on collections with judged answers.
 
-mod compare;
 mod judge_effect;
 mod learning_curve;
 mod pools;
-mod table;
 
-use crate::args::{EvalArguments, Global};
+use crate::command_line::{Global, at_least_one};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
-use crate::print::text::counted;
+use crate::page::Page;
+use crate::print::table::Columns;
+use crate::print::text::{counted, label, visible};
 use crate::progress::Progress;
 use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use judge_effect::{JudgeEffect, QueryTime, Side};
+use owo_colors::OwoColorize;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tamis::Mode;
 use tamis::config::{Config, UserDirectories};
 use tamis::evaluate::{
-    EvaluationError, Measurement, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
+    EvaluationError, Measurement, OwnId, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
 };
-use tamis_eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
+use tamis::flags::finite;
+use tamis_eval::{Collection, Metric, Options, QueryKind, Report, Table, compare, evaluate};
+
+const EXAMPLES: &str = "\
+Examples:
+  tamis eval scifact nq --model static
+  tamis eval scifact --cut auto --cut background --foreign nq --html report.html
+  tamis eval scifact --json > before.json    then, with another version:  tamis eval --compare before.json after.json
+  tamis eval --run bm25.run --qrels qrels.txt
+
+A DIR has BEIR's layout: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), qrels/SPLIT.tsv. The settings are \
+those of a search; `tamis config` shows them.
+Exit status: 0 done, 2 an error, 130 stopped by Ctrl-C; the next run continues the index of a stopped one.";
+
+/// Flags of `tamis eval`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct EvalArguments {
+    /// Test collections to index and search, in BEIR's layout
+    #[arg(value_name = "DIR", required_unless_present_any = ["run", "compare"], conflicts_with_all = ["run", "compare"])]
+    pub directories: Vec<PathBuf>,
+    /// Measure the ranked results of any engine, in TREC's format, in place of a search
+    #[arg(long, value_name = "FILE", requires = "qrels", conflicts_with = "compare")]
+    pub run: Option<PathBuf>,
+    /// Judge --run by these judgements, in the format of TREC or BEIR
+    #[arg(long, value_name = "FILE", requires = "run")]
+    pub qrels: Option<PathBuf>,
+    /// Compare two reports written with --json, query by query
+    #[arg(long, value_names = ["BEFORE", "AFTER"], num_args = 2)]
+    pub compare: Option<Vec<PathBuf>>,
+
+    /// Measure this cut (`tamis search --help` lists the methods); repeatable [default: every method]
+    #[arg(long = "cut", conflicts_with = "compare", value_name = "METHOD[:PARAM=VALUE,…]")]
+    pub cuts: Vec<String>,
+    /// Compare meaning with this model: static, minilm, or one that a configuration file defines [default: the best of search]
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "NAME")]
+    pub model: Option<String>,
+    /// Gather candidates by words, by meaning, or by both
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::NAMES))]
+    pub mode: Option<String>,
+    /// Pass every query on to the cut, even where nothing stands out
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
+    pub no_gate: bool,
+    /// Compare with the reranker of rerank.model, which reads the best entries of each query, up to a minute
+    #[arg(long, conflicts_with_all = ["run", "compare", "simulated_judge"])]
+    pub judge: bool,
+    /// Every query is decided alone, so this changes nothing
+    #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
+    pub cold: bool,
+
+    /// Use the judgements in qrels/NAME.tsv
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "NAME", default_value = "test", help_heading = "Queries")]
+    pub split: String,
+    /// Ask the first queries of this collection too, which no other collection answers; repeatable
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR", help_heading = "Queries")]
+    pub foreign: Vec<PathBuf>,
+    /// Ask this many queries of each --foreign collection
+    #[arg(long, requires = "foreign", value_name = "N", value_parser = at_least_one, default_value = "60", allow_negative_numbers = true, help_heading = "Queries")]
+    pub foreign_queries: usize,
+    /// Leave each query's own document out, for collections whose queries are documents: the document with the query's
+    /// identifier, or one that matches PATTERN, in which {} is the identifier (such as {}_*)
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "PATTERN", num_args = 0..=1, require_equals = true,
+        default_missing_value = "{}", help_heading = "Queries")]
+    pub own_id: Option<OwnId>,
+    /// Ask only the first N queries of each collection
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Queries")]
+    pub limit_queries: Option<usize>,
+
+    /// Compare this figure over all collections
+    #[arg(long, value_name = "NAME", default_value = Metric::RelativeF1.name(), hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(Metric::ALL.iter().map(|metric| metric.name())), help_heading = "Figures")]
+    pub metric: String,
+    /// Compare the other methods with this one [default: fixed-fitted]
+    #[arg(long, value_name = "METHOD", help_heading = "Figures")]
+    pub baseline: Option<String>,
+    /// Count recall this many times as much as precision in F_beta [default: 1]
+    #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true, help_heading = "Figures")]
+    pub beta: Option<f64>,
+    /// Draw folds, bootstrap samples and queries with this seed [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Figures")]
+    pub seed: Option<u64>,
+    /// Resample this often for intervals; 0 means no intervals [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Figures")]
+    pub resamples: Option<usize>,
+    /// Decide with this many candidates a leg too, to see how stable each cut is
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Figures")]
+    pub depths: Vec<usize>,
+    /// Let a simulated judge read the first 30 entries of each query: it knows the answers, and turns this share of them (0.1)
+    #[arg(long, conflicts_with_all = ["run", "compare", "judged", "pools"], value_name = "SHARE", value_parser = judge_error, help_heading = "Figures")]
+    pub simulated_judge: Option<f64>,
+    /// Time the decisions too; the report then differs from run to run
+    #[arg(long, help_heading = "Figures")]
+    pub timings: bool,
+
+    /// Measure how much auto learns from this many judged queries, in place of comparing cuts
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "cuts", "no_gate", "cold", "foreign", "foreign_queries", "metric",
+        "baseline", "beta", "resamples", "depths", "timings"], value_name = "N,…", value_delimiter = ',', help_heading = "Figures")]
+    pub judged: Vec<usize>,
+    /// Draw the judged queries this often
+    #[arg(long, requires = "judged", value_name = "N", value_parser = at_least_one, default_value = "5", allow_negative_numbers = true, help_heading = "Figures")]
+    pub draws: usize,
+
+    /// Write every query's candidates with all their scores and judgements to FILE, one JSON object a line, in place of comparing cuts
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign", "judged"],
+        value_name = "FILE", help_heading = "Output")]
+    pub pools: Option<PathBuf>,
+
+    /// Print the whole report as JSON, query by query
+    #[arg(long, group = "report_form", help_heading = "Output")]
+    pub json: bool,
+    /// Print every figure as one line of CSV
+    #[arg(long, group = "report_form", conflicts_with = "compare", help_heading = "Output")]
+    pub csv: bool,
+    /// Print the report as Markdown
+    #[arg(long, group = "report_form", help_heading = "Output")]
+    pub markdown: bool,
+    /// Write the report with plots to FILE too, as one self-contained page
+    #[arg(long, value_name = "FILE", conflicts_with = "compare", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Keep the indexes in DIR [default: tamis/eval in the user's cache; environment: TAMIS_CACHE]
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+/// The share of pairs that a simulated judge is wrong about.
+pub fn judge_error(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 0.5);
+    share.ok_or_else(|| "must be a number above 0 and below 0.5".into())
+}
 
 /// Measures, and prints the report.
 ///
@@ -31,7 +164,7 @@ use tamis_eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
 /// An unreadable file, a malformed line, an unknown cut, model or option, or an index that fails.
 pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Result<Exit> {
     if let Some(files) = &arguments.compare {
-        return compare::run(files, arguments, output);
+        return compare_reports(files, arguments, output);
     }
     let options = options(arguments);
     options.check()?;
@@ -270,7 +403,7 @@ fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Res
     } else {
         let mut out = output.paged();
         let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
-        table::tables(&mut out, report, metric, effect, output.verbose())?;
+        tables(&mut out, report, metric, effect, output.verbose())?;
         out.flush()?;
         return Ok(());
     };
@@ -278,4 +411,91 @@ fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Res
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Compares two reports.
+///
+/// # Errors
+/// An unreadable file, or one that does not have this version's report format.
+pub fn compare_reports(files: &[PathBuf], arguments: &EvalArguments, output: &Output) -> Result<Exit> {
+    let [before, after] = files else {
+        bail!("--compare takes two files, the report before and the one after");
+    };
+    let comparison = compare(&read_report(before)?, &read_report(after)?);
+    if arguments.json {
+        output.json(&comparison)?;
+    } else {
+        let mut out = output.exact();
+        out.write_all(comparison.markdown().as_bytes())?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
+
+fn read_report(path: &Path) -> Result<Report> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    Ok(Report::from_json(&path.to_string_lossy(), &text)?)
+}
+
+/// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
+/// `last` comes at the end. `verbose` writes all tables, each with a note on reading it.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn tables(
+    out: &mut dyn Page,
+    report: &Report,
+    metric: Metric,
+    last: Option<Table>,
+    verbose: bool,
+) -> io::Result<()> {
+    for (at, table) in chosen(report, metric, verbose).into_iter().chain(last).enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", label(&table.title).bold())?;
+        if verbose && !table.note.is_empty() {
+            writeln!(out, "{}", visible(&table.note).dimmed())?;
+        }
+        write_table(out, &table)?;
+    }
+    Ok(())
+}
+
+fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
+    use Metric::*;
+    if verbose {
+        let mut tables = report.tables();
+        if !matches!(metric, RelativeF1 | ShareOfBestF1) {
+            tables.insert(1.min(tables.len()), report.comparison_table(metric));
+        }
+        return tables;
+    }
+    let mut kept = vec![RelativeF1, ShareOfBestF1, F1, Precision, Recall, Kept, CharactersKept];
+    if report.options.beta != 1.0 {
+        kept.insert(2, FBeta);
+    }
+    let means: [(&str, &[Metric]); 4] = [
+        ("What is kept", &kept),
+        ("Shares that came back empty", &[AnswerableEmpty, UnanswerableEmpty, ForeignEmpty, F1EveryQuery]),
+        ("Probabilities", &[CalibrationError, Brier, LogLoss]),
+        ("Stability and time", &[DepthChange, DepthUnchanged, Microseconds]),
+    ];
+    let means = means.map(|(title, metrics)| report.mean_table(title, "", metrics));
+    let tables = [report.collection_table(), report.comparison_table(metric)].into_iter().chain(means);
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// Writes a table with names on the left and figures on the right, and a gap before the methods for reference.
+pub(super) fn write_table(out: &mut dyn Page, table: &Table) -> io::Result<()> {
+    let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
+    let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
+    let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for (at, row) in table.rows.iter().enumerate() {
+        if at > 0 && at == table.given {
+            columns.row(row.iter().map(|_| String::new()));
+        }
+        columns.row(row.iter().map(|cell| visible(cell).into_owned()));
+    }
+    columns.write(out)
 }
