@@ -1,7 +1,7 @@
 //! Results go to standard output, everything else to standard error, in colour if wanted.
 //!
 //! Nothing that a printer quotes can control the terminal or hide on it. Only [`Output::exact`] gives programs the
-//! exact bytes, and never to a terminal.
+//! exact bytes, and never to a terminal. Long text for people goes through the user's pager, as git's does.
 
 use crate::command_line::{ColorWhen, Global};
 use crate::interrupt;

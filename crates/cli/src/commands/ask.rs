@@ -93,7 +93,7 @@ pub fn asked(parameters: &QueryParameters, arguments: &QueryArguments) -> QueryP
 }
 
 /// The words of the query, if none of its arguments is a path.
-pub fn words(arguments: &QueryArguments) -> String {
+fn words(arguments: &QueryArguments) -> String {
     let words = arguments.given.iter().chain(&arguments.words).chain(&arguments.after_dashes);
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
@@ -259,7 +259,7 @@ fn has_slash(text: &str) -> bool {
 ///
 /// # Errors
 /// A path names nothing, or something outside the index.
-pub fn globs(paths: &[String], directory: &WorkingDirectory, root: &Path) -> Result<Vec<String>> {
+fn globs(paths: &[String], directory: &WorkingDirectory, root: &Path) -> Result<Vec<String>> {
     let mut globs = Vec::with_capacity(paths.len());
     for path in paths {
         if !Path::new(path).exists() {

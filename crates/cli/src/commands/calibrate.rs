@@ -150,10 +150,7 @@ fn agrees() -> Result<bool> {
 }
 
 /// Writes the thresholds as a table, and the files that now hold them.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn calibrated(out: &mut dyn Page, report: &CalibrateReport) -> io::Result<()> {
+fn calibrated(out: &mut dyn Page, report: &CalibrateReport) -> io::Result<()> {
     let mut table = Columns::new(&["language", ">threshold", ">symbols", ">pairs", ">separation", "before", ""]);
     for language in &report.languages {
         let measured = |show: fn(&Measurement) -> String| language.measured.as_ref().map_or_else(|| "–".into(), show);

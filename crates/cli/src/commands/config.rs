@@ -165,10 +165,7 @@ fn print_json(config: &Config, entries: &[(Key, Setting)], wanted: &str, output:
 }
 
 /// Writes the settings of these keys by table, each with its origin. `verbose` adds the meaning of a key and what it allows.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn settings(out: &mut dyn Page, entries: &[(Key, Setting)], verbose: bool) -> io::Result<()> {
+fn settings(out: &mut dyn Page, entries: &[(Key, Setting)], verbose: bool) -> io::Result<()> {
     let width = entries.iter().map(|(key, setting)| assignment(key, setting).chars().count()).max().unwrap_or(0);
     let width = width.min(40);
     let mut table = None;

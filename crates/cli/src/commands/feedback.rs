@@ -136,10 +136,7 @@ fn import(index: &Index, directory: &Path, arguments: &FeedbackArguments, output
 }
 
 /// Writes a line for each passage: its judgement, its place, and whether it was a candidate.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
+fn print_judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
     for Judged { passage, place, relevance, rank } in judged {
         let place = place.as_ref().map_or_else(|| passage.clone(), |(path, line)| format!("{}:{line}", label(path)));
         let judgement = match relevance {
@@ -156,10 +153,7 @@ pub fn print_judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
 }
 
 /// Writes the recorded searches as a table, the latest first.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTime) -> io::Result<()> {
+fn print_searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTime) -> io::Result<()> {
     let mut table = Columns::new(&["query", "when", "from", ">kept", ">of", ">relevant", ">not", "cut", "text"]);
     for search in searches {
         let at = Duration::from_millis(u64::try_from(search.at_ms).unwrap_or_default());
@@ -179,10 +173,7 @@ pub fn print_searches(out: &mut dyn Page, searches: &[SearchSummary], now: Syste
 }
 
 /// Writes the result of an import.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_imported(out: &mut dyn Page, report: &ImportReport) -> io::Result<()> {
+fn print_imported(out: &mut dyn Page, report: &ImportReport) -> io::Result<()> {
     write!(
         out,
         "{} with {} relevant and {} that {} not",

@@ -184,7 +184,7 @@ fn chosen(entries: &[NoteEntry], said: &str, numbered: bool) -> Option<Vec<NoteE
 }
 
 /// Writes each entry with its place, and with `numbered` a number to choose it by.
-pub fn print_entries(
+fn print_entries(
     out: &mut dyn Page,
     entries: &[NoteEntry],
     path: impl Fn(&NoteEntry) -> String,
@@ -203,7 +203,7 @@ pub fn print_entries(
 }
 
 /// Writes the change to each entry.
-pub fn print_done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
+fn print_done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
     let what = match done.action {
         ForgetAction::Mark => "hidden",
         ForgetAction::Delete => "deleted",

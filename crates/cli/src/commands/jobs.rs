@@ -224,7 +224,7 @@ const END_PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// No database is named, it cannot be reached at the start, or a root is missing.
-pub fn run_worker(arguments: &JobsRunArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn run_worker(arguments: &JobsRunArguments, global: &Global, output: &Output) -> Result<Exit> {
     let roots = Roots::new(&arguments.roots)?;
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;

@@ -367,10 +367,7 @@ fn flat<S: serde::Serializer>(model: &InstalledModel, serializer: S) -> Result<S
 }
 
 /// Writes the list of models.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_list(out: &mut dyn Page, models: &[Shown]) -> io::Result<()> {
+fn print_list(out: &mut dyn Page, models: &[Shown]) -> io::Result<()> {
     if models.is_empty() {
         return Ok(());
     }
@@ -391,10 +388,7 @@ pub fn print_list(out: &mut dyn Page, models: &[Shown]) -> io::Result<()> {
 }
 
 /// Writes what is known of a model.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_model(out: &mut dyn Page, shown: &Shown) -> io::Result<()> {
+fn print_model(out: &mut dyn Page, shown: &Shown) -> io::Result<()> {
     let record = &shown.model.record;
     writeln!(out, "{} {}", label(&record.model).bold(), short(&record.revision))?;
     about(out, record)?;
@@ -412,10 +406,7 @@ pub fn print_model(out: &mut dyn Page, shown: &Shown) -> io::Result<()> {
 }
 
 /// Writes what was added.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_added(out: &mut dyn Page, shown: &Shown, was_there: bool) -> io::Result<()> {
+fn print_added(out: &mut dyn Page, shown: &Shown, was_there: bool) -> io::Result<()> {
     let record = &shown.model.record;
     let done = if was_there { "was there already:" } else { "added" };
     writeln!(out, "{done} {} {}", label(&record.model).bold(), short(&record.revision))?;
@@ -461,10 +452,7 @@ fn about(out: &mut dyn Page, record: &ModelRecord) -> io::Result<()> {
 }
 
 /// Writes the lines of the configuration that name a model, and those that would use it.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_configuration(
+fn print_configuration(
     out: &mut dyn Page,
     entry: &ModelEntry,
     file: &Path,
@@ -501,10 +489,7 @@ pub fn print_configuration(
 }
 
 /// Writes what was removed.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_removed(out: &mut dyn Page, gone: &[Removed]) -> io::Result<()> {
+fn print_removed(out: &mut dyn Page, gone: &[Removed]) -> io::Result<()> {
     for Removed { names, model } in gone {
         let record = &model.record;
         write!(out, "removed {} {}, {}", label(&record.model), short(&record.revision), bytes(record.bytes()))?;

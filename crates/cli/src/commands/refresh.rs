@@ -130,7 +130,7 @@ fn confirm(error: tamis::Error) -> Result<()> {
 }
 
 /// Warns of files and models that the index could not use.
-pub fn warn(freshness: &Freshness, output: &Output) {
+fn warn(freshness: &Freshness, output: &Output) {
     warn_of_use(freshness, output);
     outdated(freshness).iter().for_each(|warning| output.warn(warning));
 }

@@ -72,10 +72,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
 }
 
 /// Writes the passage, then each list that has entries under its heading.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
+fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     place(out, &found.passage)?;
     writeln!(out)?;
     if found.is_empty() {

@@ -45,10 +45,7 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
 }
 
 /// Writes the whole status. `verbose` adds the kinds of files left out and the remarks on how files were read.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
+fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
     let summary = &status.summary;
     writeln!(out, "{}", label(&status.root.to_string_lossy()).bold())?;
     let fresh = match status.stale {

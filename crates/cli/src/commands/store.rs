@@ -279,7 +279,7 @@ fn report(out: &mut impl Write, findings: &Findings) -> std::io::Result<()> {
 ///
 /// # Errors
 /// A place holds no index, or cannot be read or written.
-pub fn copy(arguments: &StoreCopyArguments, config: &Config, output: &Output) -> Result<Exit> {
+fn copy(arguments: &StoreCopyArguments, config: &Config, output: &Output) -> Result<Exit> {
     let options = CopyOptions {
         namespaces: arguments.namespaces.clone(),
         delete: arguments.delete,

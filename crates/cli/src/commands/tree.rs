@@ -142,7 +142,7 @@ pub fn grep(arguments: &GrepArguments, global: &Global, output: &Output) -> Resu
 }
 
 /// The paths and globs of a scope. A path counts from the working directory and means itself.
-pub(super) fn scope(directory: &WorkingDirectory, paths: &[String], globs: &[String]) -> Vec<String> {
+fn scope(directory: &WorkingDirectory, paths: &[String], globs: &[String]) -> Vec<String> {
     paths.iter().map(|path| tied(directory, path)).chain(globs.iter().cloned()).collect()
 }
 
@@ -219,10 +219,7 @@ pub fn outline(arguments: &OutlineArguments, global: &Global, output: &Output) -
 }
 
 /// Writes the matching lines, under the path of each file or after it.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_matches(out: &mut dyn Write, found: &GrepAnswer, headings: bool) -> io::Result<()> {
+fn print_matches(out: &mut dyn Write, found: &GrepAnswer, headings: bool) -> io::Result<()> {
     let has_context = found.results.iter().any(|file| file.hits.iter().any(|hit| hit.column.is_none()));
     for (at, file) in found.results.iter().filter(|file| !file.hits.is_empty()).enumerate() {
         let path = label(&file.path);
@@ -253,10 +250,7 @@ fn text(hit: &GrepLine) -> String {
 }
 
 /// Writes `PATH:LINE:COLUMN:TEXT` for each matching line.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_vimgrep(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
+fn print_vimgrep(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
     for file in &found.results {
         for hit in &file.hits {
             let Some(column) = hit.column else { continue };
@@ -267,23 +261,17 @@ pub fn print_vimgrep(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> 
 }
 
 /// Writes the path of each file with a match.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_paths(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
+fn print_paths(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
     found.results.iter().try_for_each(|file| writeln!(out, "{}", label(&file.path).purple()))
 }
 
 /// Writes the number of matching lines of each file.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_counts(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
+fn print_counts(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
     found.results.iter().try_for_each(|file| writeln!(out, "{}:{}", label(&file.path).purple(), file.lines))
 }
 
 /// The totals in one line.
-pub fn total_matches(found: &GrepAnswer) -> String {
+fn total_matches(found: &GrepAnswer) -> String {
     let searched = format!("{} searched", counted(found.searched, "file"));
     if found.files == 0 {
         return format!("no match; {searched}");
@@ -303,10 +291,7 @@ fn counted_matches(number: u64) -> String {
 }
 
 /// Writes the path of each file, with its size, language and last change if asked.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_files(out: &mut dyn Write, found: &FilesAnswer, long: bool) -> io::Result<()> {
+fn print_files(out: &mut dyn Write, found: &FilesAnswer, long: bool) -> io::Result<()> {
     for file in &found.results {
         let path = label(&file.path);
         if long {
@@ -321,7 +306,7 @@ pub fn print_files(out: &mut dyn Write, found: &FilesAnswer, long: bool) -> io::
 }
 
 /// The totals of the files in one line.
-pub fn total_files(found: &FilesAnswer) -> String {
+fn total_files(found: &FilesAnswer) -> String {
     let shown = found.results.len() as u64;
     let first = if shown < found.total { format!("; the first {} are listed", count(shown)) } else { String::new() };
     let how = if found.matched == "fuzzy" && found.total > 0 {
@@ -333,10 +318,7 @@ pub fn total_files(found: &FilesAnswer) -> String {
 }
 
 /// Writes the symbols under the path of each file.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_outline(out: &mut dyn Page, found: &OutlineAnswer) -> io::Result<()> {
+fn print_outline(out: &mut dyn Page, found: &OutlineAnswer) -> io::Result<()> {
     for (at, file) in found.files.iter().enumerate() {
         let language = file.language.as_deref().unwrap_or("text");
         let about =

@@ -130,7 +130,7 @@ pub fn duplicates(arguments: &DuplicatesArguments, global: &Global, output: &Out
 }
 
 /// Reads the body; `None` where none is given. Bytes that are not UTF-8 become U+FFFD.
-pub fn read_body(text: Option<&str>, file: Option<&Path>) -> Result<Option<String>> {
+fn read_body(text: Option<&str>, file: Option<&Path>) -> Result<Option<String>> {
     let bytes = match (text, file) {
         (Some(text), _) => return Ok(Some(text.to_owned())),
         (None, None) => return Ok(None),
@@ -151,10 +151,7 @@ const LINES: usize = 12;
 const LONGEST_LINE: usize = 160;
 
 /// Writes every match with its similarity and the beginning of its thread, then the reason for the selection.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_troubleshooting(out: &mut dyn Page, found: &Troubleshooting) -> io::Result<()> {
+fn print_troubleshooting(out: &mut dyn Page, found: &Troubleshooting) -> io::Result<()> {
     for issue in &found.matches {
         solved(out, issue)?;
     }
@@ -231,10 +228,7 @@ fn capital(sentence: &str) -> String {
 }
 
 /// Writes each with its likeness, and the reason the list ends there.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_duplicates(out: &mut dyn Page, found: &Duplicates) -> io::Result<()> {
+fn print_duplicates(out: &mut dyn Page, found: &Duplicates) -> io::Result<()> {
     let width = found.duplicates.iter().map(|one| one.number.to_string().len()).max().unwrap_or_default();
     for one in &found.duplicates {
         let number = format!("#{:<width$}", one.number);

@@ -69,10 +69,7 @@ impl Version {
 }
 
 /// Writes the facts of a build.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print(out: &mut dyn Page, version: &Version) -> io::Result<()> {
+fn print(out: &mut dyn Page, version: &Version) -> io::Result<()> {
     writeln!(out, "{}", format_args!("tamis {}", version.version).bold())?;
     writeln!(out, "  commit    {}", version.commit.unwrap_or("not recorded in this build"))?;
     writeln!(out, "  target    {}", version.target)?;

@@ -79,7 +79,7 @@ pub struct CutArguments {
 }
 
 /// A cut method with its parameters.
-pub fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
+fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
     parse(text).map_err(|error| error.to_string())
 }
 
@@ -215,7 +215,7 @@ pub fn method_names() -> String {
 }
 
 /// Every method with its parameters, their ranges and their defaults.
-pub fn method_help() -> String {
+fn method_help() -> String {
     let mut text = String::from("Cut methods, with their parameters:\n");
     for method in METHODS {
         // Writing to a string cannot fail.

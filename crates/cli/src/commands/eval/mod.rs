@@ -153,7 +153,7 @@ pub struct EvalArguments {
 }
 
 /// The share of pairs that a simulated judge is wrong about.
-pub fn judge_error(text: &str) -> Result<f64, String> {
+fn judge_error(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 0.5);
     share.ok_or_else(|| "must be a number above 0 and below 0.5".into())
 }
@@ -417,7 +417,7 @@ fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Res
 ///
 /// # Errors
 /// An unreadable file, or one that does not have this version's report format.
-pub fn compare_reports(files: &[PathBuf], arguments: &EvalArguments, output: &Output) -> Result<Exit> {
+fn compare_reports(files: &[PathBuf], arguments: &EvalArguments, output: &Output) -> Result<Exit> {
     let [before, after] = files else {
         bail!("--compare takes two files, the report before and the one after");
     };
@@ -439,16 +439,7 @@ fn read_report(path: &Path) -> Result<Report> {
 
 /// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
 /// `last` comes at the end. `verbose` writes all tables, each with a note on reading it.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn tables(
-    out: &mut dyn Page,
-    report: &Report,
-    metric: Metric,
-    last: Option<Table>,
-    verbose: bool,
-) -> io::Result<()> {
+fn tables(out: &mut dyn Page, report: &Report, metric: Metric, last: Option<Table>, verbose: bool) -> io::Result<()> {
     for (at, table) in chosen(report, metric, verbose).into_iter().chain(last).enumerate() {
         if at > 0 {
             writeln!(out)?;

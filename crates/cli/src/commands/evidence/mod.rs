@@ -152,7 +152,7 @@ pub fn run(arguments: &EvidenceArguments, global: &Global, output: &Output) -> R
 ///
 /// # Errors
 /// A value that is not allowed, a reference to a missing record, an index that cannot be written, or a model that fails.
-pub fn add(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn add(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -> Result<Exit> {
     let import = EvidenceImport {
         namespace: arguments.namespace.clone(),
         ..EvidenceImport::new(arguments.origin.as_str(), [arguments.record.clone()])
@@ -170,7 +170,7 @@ pub fn add(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -
 ///
 /// # Errors
 /// An unknown cut, no index, no claim of that name in it, no vectors, or edges that cannot be stored.
-pub fn rank(arguments: &EvidenceRankArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn rank(arguments: &EvidenceRankArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
@@ -189,7 +189,7 @@ pub fn rank(arguments: &EvidenceRankArguments, global: &Global, output: &Output)
 ///
 /// # Errors
 /// A value out of range, an unknown cut, no index, or no vectors.
-pub fn search(arguments: &EvidenceSearchArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn search(arguments: &EvidenceSearchArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
@@ -209,7 +209,7 @@ pub fn search(arguments: &EvidenceSearchArguments, global: &Global, output: &Out
 ///
 /// # Errors
 /// There is no index or no such namespace, or the file cannot be written.
-pub fn export(arguments: &EvidenceExportArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn export(arguments: &EvidenceExportArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
@@ -230,10 +230,7 @@ pub fn export(arguments: &EvidenceExportArguments, global: &Global, output: &Out
 const SHOWN: usize = 160;
 
 /// Writes the claim, its fragments, and the reason the list ends there.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn ranked(out: &mut dyn Page, found: &RankedEvidence) -> io::Result<()> {
+fn ranked(out: &mut dyn Page, found: &RankedEvidence) -> io::Result<()> {
     writeln!(out, "{}  {}\n", label(&found.claim.id).bold(), visible(&one_line(&found.claim.text)))?;
     found.fragments.iter().try_for_each(|one| fragment(out, one))?;
     if !found.fragments.is_empty() {
@@ -268,10 +265,7 @@ fn fragment(out: &mut dyn Page, fragment: &RankedFragment) -> io::Result<()> {
 }
 
 /// Writes the matches, and the reason the list ends there.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn matches(out: &mut dyn Page, found: &VectorMatches) -> io::Result<()> {
+fn matches(out: &mut dyn Page, found: &VectorMatches) -> io::Result<()> {
     for one in &found.matches {
         writeln!(out, "{:.2}  {}", one.similarity.green(), label(&one.id).purple())?;
         writeln!(out, "      {}", visible(&one_line(&one.text_preview)))?;

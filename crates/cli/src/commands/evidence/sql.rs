@@ -155,7 +155,7 @@ const WIDEST: usize = 60;
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn print(answer: &SqlAnswer, form: &RowArguments, output: &Output) -> anyhow::Result<()> {
+fn print(answer: &SqlAnswer, form: &RowArguments, output: &Output) -> anyhow::Result<()> {
     if form.json {
         output.json(answer)?;
     } else if form.jsonl {
@@ -271,10 +271,7 @@ fn csv_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
 }
 
 /// Writes the tables with their columns.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_tables(out: &mut dyn Page, tables: &[SqlTable]) -> io::Result<()> {
+fn print_tables(out: &mut dyn Page, tables: &[SqlTable]) -> io::Result<()> {
     for (number, table) in tables.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
@@ -288,10 +285,7 @@ pub fn print_tables(out: &mut dyn Page, tables: &[SqlTable]) -> io::Result<()> {
 }
 
 /// Writes each view with its question and its parameters.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_views(out: &mut dyn Page, views: &[ViewDescription]) -> io::Result<()> {
+fn print_views(out: &mut dyn Page, views: &[ViewDescription]) -> io::Result<()> {
     for (number, view) in views.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;

@@ -72,7 +72,7 @@ pub struct ImportGithubArguments {
 }
 
 /// A wait in minutes, up to a day.
-pub fn minutes(text: &str) -> Result<f64, String> {
+fn minutes(text: &str) -> Result<f64, String> {
     let minutes = text.parse().ok().filter(|minutes| (0.0..=1440.0).contains(minutes));
     minutes.ok_or_else(|| "must be a number of minutes from 0 to 1440".into())
 }
@@ -126,10 +126,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
 const NAMED: usize = 20;
 
 /// Writes the result of an import from GitHub. `own` is the namespace that searches read by default.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_report(out: &mut dyn Page, report: &GithubReport, own: Option<&str>, verbose: bool) -> io::Result<()> {
+fn print_report(out: &mut dyn Page, report: &GithubReport, own: Option<&str>, verbose: bool) -> io::Result<()> {
     writeln!(out, "{} in {}", changes(report).bold(), milliseconds(report.elapsed_ms))?;
     embedded(out, &report.run)?;
     let GithubReport { origin, namespace, repository, .. } = report;
@@ -199,7 +196,7 @@ fn changes(report: &GithubReport) -> String {
 }
 
 /// The reason an import stopped at the request limit, and the time to continue.
-pub fn limited(until: Timestamp, now: &Zoned, has_token: bool) -> String {
+fn limited(until: Timestamp, now: &Zoned, has_token: bool) -> String {
     let until = until.to_zoned(now.time_zone().clone());
     let form = if until.date() == now.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
     let token = match has_token {

@@ -250,7 +250,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
 ///
 /// # Errors
 /// A file is unreadable or in an unknown format, the index cannot be written, or a model fails.
-pub fn issues(arguments: &ImportIssuesArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn issues(arguments: &ImportIssuesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
         let import = IssueImport::read(&inputs(&arguments.files)?, flags.origin.as_deref())?;
@@ -266,7 +266,7 @@ pub fn issues(arguments: &ImportIssuesArguments, global: &Global, output: &Outpu
 ///
 /// # Errors
 /// A file is unreadable or not a dump, the index cannot be written, or a model fails.
-pub fn wiki(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn wiki(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let options = WikiDumpOptions { namespaces: arguments.pages_of.clone() };
     let read = |_: &Config| {
@@ -295,7 +295,7 @@ pub fn wiki(arguments: &ImportWikiArguments, global: &Global, output: &Output) -
 ///
 /// # Errors
 /// A log is unreadable or in an unknown format, the index cannot be written, or a model fails.
-pub fn conversations(arguments: &ImportConversationsArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn conversations(arguments: &ImportConversationsArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
         let inputs = inputs(&arguments.files)?;
@@ -314,7 +314,7 @@ pub fn conversations(arguments: &ImportConversationsArguments, global: &Global, 
 /// # Errors
 /// An unreadable file, a malformed line or one that refers to a missing record, an index that cannot be written, or a model
 /// that fails.
-pub fn evidence(arguments: &ImportEvidenceArguments, global: &Global, output: &Output) -> Result<Exit> {
+fn evidence(arguments: &ImportEvidenceArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
         let import = EvidenceImport::read(&inputs(&arguments.files)?, flags.origin.as_deref());

@@ -128,10 +128,7 @@ const NAMED: usize = 20;
 
 /// Writes the result of an import, with the run that published and embedded it. `own` is the namespace that searches
 /// read by default.
-///
-/// # Errors
-/// `out` cannot be written.
-pub fn print_summary(
+fn print_summary(
     out: &mut dyn Page,
     summary: &ImportSummary,
     run: Option<&RunReport>,

@@ -86,7 +86,7 @@ impl Line {
 }
 
 /// One sign for each value: the lowest for zero, higher ones by the share of the largest, a blank for none.
-pub(super) fn sparkline(values: &[Option<f64>]) -> String {
+fn sparkline(values: &[Option<f64>]) -> String {
     let largest = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let steps = (HEIGHTS.len() - 1) as f64;
     let sign = |value: &Option<f64>| match value {

@@ -143,13 +143,13 @@ const REASON: usize = 64;
 const ROWS: usize = 8;
 
 /// Writes which method decided.
-pub(super) fn methods(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
+fn methods(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     heading(out, "Decided by", "")?;
     shares(out, &[" method", ">queries", ">share", ">found nothing", ">kept on average"], &stats.methods, stats.queries)
 }
 
 /// Writes the entry points of the queries and what they searched, each if it has several values.
-pub(super) fn sources(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
+fn sources(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     let groups = [("Asked from", &stats.entry_points), ("Legs", &stats.modes), ("Searched", &stats.corpora)];
     for (title, shares) in groups {
         if shares.len() > 1 {
@@ -176,7 +176,7 @@ fn shares(out: &mut dyn Page, headings: &[&str], shares: &[Share], of: u64) -> i
 }
 
 /// Writes the time that each stage took.
-pub(super) fn latency(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
+fn latency(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     heading(out, "Time", "")?;
     let mut table = Columns::new(&[" stage", ">half within", ">95% within", ">99% within", ">longest"]);
     for latency in &stats.latency {
@@ -187,7 +187,7 @@ pub(super) fn latency(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
 }
 
 /// Writes the queries that took longest.
-pub(super) fn slowest(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
+fn slowest(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
     heading(out, "Slowest", "")?;
     let mut table = Columns::new(&[" when", ">took", "mostly", "query", "text"]);
     for slow in &stats.slowest {
@@ -204,7 +204,7 @@ pub(super) fn slowest(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io:
 }
 
 /// Writes the reasons for using another model or mode than the user chose.
-pub(super) fn fallbacks(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
+fn fallbacks(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     if stats.fallbacks.is_empty() {
         return Ok(());
     }
@@ -221,7 +221,7 @@ pub(super) fn fallbacks(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
 }
 
 /// Writes the similarities before and after the calibration of each model.
-pub(super) fn drift(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
+fn drift(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
     if stats.drift.is_empty() {
         return Ok(());
     }
