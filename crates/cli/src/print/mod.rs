@@ -1,4 +1,5 @@
-//! Printers for people: each writes styled text to a page, which fits it to the terminal and drops unwanted styles.
+//! What several commands print for people: each printer writes styled text to a page, which fits it to the terminal and drops
+//! unwanted styles.
 
 pub mod answer;
 pub mod explain;
