@@ -74,7 +74,7 @@ impl Index {
                 answer.warnings.push(format!("searched the index as it is: {reason}"));
             }
             let scores = answer.pool.iter().flatten().map(|entry| entry.score).collect();
-            answer.pool = answer.pool.filter(|_| explain);
+            let answer = if explain { answer } else { answer.without_explanation() };
             Ok((json(&answer), scores))
         })
     }

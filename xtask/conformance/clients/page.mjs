@@ -20,7 +20,8 @@ try {
   await page.keyboard.press("Enter");
   await results(page).first().waitFor();
   check("the address carries the query", page.url().includes("query=when+is"), page.url());
-  check("the answer says how much is relevant", /^\d+ of \d+ looks? relevant$/.test(await page.locator(".reason").textContent()));
+  const reason = await page.locator(".reason").textContent();
+  check("the answer says how much is relevant", /^\d+ of \d+ (?:looks? relevant|may be relevant)$/.test(reason), reason);
   check("and why the list ends", /^The next .*: <?\d+% after >?\d+%\.$/.test(await page.locator(".why").textContent()), await page.locator(".why").textContent());
   check("the line stands behind what is relevant", await page.locator(".cut + .row").count() === 1);
   const kept = await results(page).count();
@@ -88,7 +89,8 @@ try {
   check("and names what came nearest", await page.locator(".cut + .row").count() > 0);
   await browser.accessible(page, "an empty answer");
   await search(page, openUrl, "hostile kettle");
-  check("hostile text is shown", (await page.locator(".results").textContent()).includes("<img src=x onerror=alert(1)>"));
+  const shown = await page.locator(".results").textContent();
+  check("hostile text is shown", shown.includes("<img src=x onerror=alert(1)>"), shown.slice(0, 300));
   check("and is no markup", await page.locator(".results img, .results script, .results a[href^='javascript:']").count() === 0);
 
   // A document of many thousand lines shows those around the hit.

@@ -21,8 +21,6 @@ fn tables_of_the_version_before_are_migrated_with_their_content() {
     assert_eq!(status["row_security"], true, "{status}");
     let mill = &status["namespaces"][0];
     assert_eq!((&mill["documents"], &mill["passages"]), (&json!(14), &json!(20)), "{status}");
-    let checked = done(&mut tamis(&["store", "check", "--check-only"]));
-    assert!(checked.contains("20 passages checked: nothing wrong"), "{checked}");
     // Before a search records anything.
     let judged = json_of(&mut tamis(&["tune", "stats", "--json"]))["judgements"].clone();
     assert_eq!((&judged["relevant"], &judged["not_relevant"]), (&json!(1), &json!(1)), "{judged}");

@@ -20,6 +20,7 @@ __all__ = [
     "Coverage",
     "CutReport",
     "EmbeddingCacheStatus",
+    "EmbeddingProgress",
     "EvidenceSummary",
     "Excerpt",
     "EvidencePart",
@@ -605,6 +606,20 @@ class Count(Convertible):
 
 
 @dataclass(frozen=True)
+class EmbeddingProgress(Convertible):
+    """The state of embedding in the background."""
+
+    model: str
+    """The model."""
+    embedded: int
+    """The number of passages that it has embedded."""
+    passages: int
+    """The number of all passages."""
+    seconds_left: int | None = None
+    """About how many seconds the rest takes, once that can be told."""
+
+
+@dataclass(frozen=True)
 class EmbeddingCacheStatus(Convertible):
     """The state of the user's cache of vectors."""
 
@@ -800,6 +815,8 @@ class Status(Convertible):
     """The evidence of each namespace that has any."""
     unread: list[UnreadDocument] = field(default_factory=list)
     """Documents without readable text, such as an encrypted PDF, with the reason."""
+    embedding: EmbeddingProgress | None = None
+    """The state of embedding in the background, while a process does."""
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,10 @@ const LONG_WORDS: f64 = 60.0;
 const SMALL_CORPUS: u64 = 300;
 const LARGE_CORPUS: u64 = 5_000;
 
+/// The most deviations from unrelated text that count, those of the best percent of the lists that the models were fitted to. Texts
+/// that say nearly the same, such as the lines of a log, have a background of hardly any spread.
+const MOST_DEVIATIONS: f64 = 8.0;
+
 /// How far below the least of its list a similarity counts where there is none.
 const STEP: f64 = 0.04;
 
@@ -185,6 +189,7 @@ pub(super) fn list_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> [
     let better = tops(known.clone());
     let lead = better[0] - known.iter().sum::<f64>() / known.len().max(1) as f64;
     let deviations = query.background.map_or(0.0, |(mean, deviation)| (similarities[0] - mean) / (deviation + 1e-3));
+    let deviations = deviations.min(MOST_DEVIATIONS);
     let values = [
         words,
         (query.passages.clamp(SMALL_CORPUS, LARGE_CORPUS) as f64).ln_1p(),

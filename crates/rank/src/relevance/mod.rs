@@ -281,6 +281,17 @@ mod tests {
     }
 
     #[test]
+    fn a_background_without_spread_does_not_hide_an_answer() {
+        let entries = [vec![entry(1.0, 1.0, 0)], noise()].concat();
+        let in_corpus = |deviation| {
+            let query = QueryFeatures { words: 1, background: Some((0.0, deviation)), ..query() };
+            relevance(&query, &entries, Basis::Scores).answer.probability()
+        };
+        assert_eq!(in_corpus(1.0 / 20.0), in_corpus(1.0 / 9.0));
+        assert!(in_corpus(1.0 / 20.0) > 0.1, "{}", in_corpus(1.0 / 20.0));
+    }
+
+    #[test]
     fn the_better_model_moves_the_entry_that_is_near_in_meaning_up() {
         let mut entries: Vec<EntryFeatures> = (0..12).map(|rank| entry(0.7, 0.3, rank)).collect();
         for (at, entry) in entries.iter_mut().enumerate() {

@@ -1,5 +1,6 @@
 //! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
+use super::relevance::ANSWER_EVIDENCE;
 use super::syntax::WordFilter;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,6 +63,14 @@ impl Answer {
             true => entries().len(),
             false => self.results.len(),
         }
+    }
+
+    /// Returns the answer as a search gives it that explains nothing.
+    #[must_use]
+    pub fn without_explanation(mut self) -> Self {
+        self.cut.diagnostics.remove(ANSWER_EVIDENCE);
+        self.pool = None;
+        self
     }
 }
 

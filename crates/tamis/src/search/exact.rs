@@ -6,6 +6,7 @@ use super::question::Question;
 use super::searcher::Searcher;
 use crate::collections::CODE;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit};
 use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
@@ -31,6 +32,9 @@ const PART_OF_MENTION: f64 = 0.25;
 
 /// The most texts of one kind that hold a line. One that more hold belongs to a form, and says too little.
 const MOST_HOLDING: usize = MOST_EXACT;
+
+/// The least number of words of a query that is a heading. Many documents have a section of the name `Getting started`.
+const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 
 impl Searcher<'_> {
     /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
@@ -167,6 +171,26 @@ impl Compared {
 /// Notes the exact find that each candidate is.
 pub(super) fn note(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
     candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.passage).copied());
+}
+
+/// Notes the candidates below a heading that is the whole query, unless they are a better find. The model of a list sees only the words
+/// of such a query, which are often plain.
+pub(super) fn note_headings(query: &str, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
+    let asked: Vec<String> = words(query).collect();
+    if asked.len() < FEWEST_WORDS_OF_A_HEADING {
+        return;
+    }
+    for (candidate, passage) in candidates.iter_mut().zip(passages) {
+        let own = passage.heading.as_deref().and_then(|heading| heading.rsplit(" > ").next());
+        if own.is_some_and(|own| words(own).eq(asked.iter().cloned())) {
+            candidate.exact = candidate.exact.max(Some(ExactFind::Mention));
+        }
+    }
+}
+
+/// The words of a text, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Code, and data that programs read, such as the messages of a language. A file of an unknown format makes nothing.

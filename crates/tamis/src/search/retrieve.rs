@@ -105,6 +105,9 @@ impl Searcher<'_> {
         }
         exact::note(&finds, &mut gathered.candidates);
         let gone = fetch(store, &mut gathered, &all.namespaces, &question.scope.own)?;
+        if depth.finds {
+            exact::note_headings(&question.text, &mut gathered.candidates, &gathered.passages);
+        }
         question.words.retain(&mut gathered.candidates, &mut gathered.passages);
         look_for(&question.required, &mut gathered.candidates, &gathered.passages);
         clock.lap("gather");
