@@ -22,12 +22,10 @@ pub struct StoreArguments {
 /// Actions of `tamis store`.
 #[derive(Debug, Subcommand)]
 pub enum StoreAction {
-    /// Create the tables, or add what a newer version needs
+    /// Create the tables
     Init,
     /// Show what the database holds and can do
     Status(StoreStatusArguments),
-    /// Add what a newer version of the program needs to tables that are there
-    Migrate(StoreMigrateArguments),
     /// Copy an index from one place to another, and compare both
     Copy(StoreCopyArguments),
     /// Look for damage and contradictions, and rebuild what can be rebuilt
@@ -57,14 +55,6 @@ pub struct StoreCheckArguments {
     /// Only look
     #[arg(long)]
     pub check_only: bool,
-}
-
-/// Flags of `tamis store migrate`.
-#[derive(Debug, Args)]
-pub struct StoreMigrateArguments {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Flags of `tamis store copy`.

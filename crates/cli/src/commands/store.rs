@@ -10,7 +10,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::Write;
 use tamis_store::prelude::*;
-use tamis_store::{Findings, Migrated, PostgresStatus, PostgresStore, Sharding, StoreError};
+use tamis_store::{Findings, PostgresStatus, PostgresStore, Sharding};
 
 /// Creates the tables, shows what they hold, checks or distributes them.
 ///
@@ -28,13 +28,10 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
     let Some(url) = &config.store.url else {
         bail!("no database is named; give --store postgres://USER@HOST/DATABASE, or set store.url");
     };
-    if let StoreAction::Migrate(arguments) = &arguments.action {
-        return migrate(url, arguments.json, output);
-    }
     let namespace = config.store.namespace.as_deref().unwrap_or(&session.location.namespace);
     let store = PostgresStore::open(url, namespace)?;
     match &arguments.action {
-        StoreAction::Copy(_) | StoreAction::Jobs(_) | StoreAction::Migrate(_) => unreachable!("handled above"),
+        StoreAction::Copy(_) | StoreAction::Jobs(_) => unreachable!("handled above"),
         StoreAction::Init => {
             output.note(&format!("{}: ready", store.address()));
             Ok(Exit::Found)
@@ -78,32 +75,6 @@ fn distributed(output: &Output, sharding: &Sharding, json: bool, dry_run: bool, 
     } else {
         output.note(&format!("{}: the tables are {place}", sharding.address));
     }
-    Ok(Exit::Found)
-}
-
-/// Migrates the tables and says what changed.
-fn migrate(url: &str, json: bool, output: &Output) -> Result<Exit> {
-    let migrated = match PostgresStore::migrate(url) {
-        Err(StoreError::Missing { path }) => {
-            bail!("{}: no tables of an index here; make them with `tamis store init`", path.display())
-        }
-        migrated => migrated?,
-    };
-    if json {
-        output.json(&migrated)?;
-        return Ok(Exit::Found);
-    }
-    let Migrated { address, from, to, newest } = &migrated;
-    let mut out = output.plain();
-    match from {
-        from if from < to => writeln!(out, "{address}: migrated from version {from} to {to}")?,
-        from if from > newest => writeln!(
-            out,
-            "{address}: nothing to migrate; the tables have version {from}, which this program can use and does not know"
-        )?,
-        _ => writeln!(out, "{address}: nothing to migrate; the tables have version {to}, the newest")?,
-    }
-    out.flush()?;
     Ok(Exit::Found)
 }
 
