@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use tamis::config::Config;
 use tamis::copy::{Compared, CopyOptions, CopyReport, NamespaceComparison, Place, Written, copy_between};
 use tamis_store::prelude::*;
-use tamis_store::{Findings, Migrated, PostgresStatus, PostgresStore, Sharding, StoreError};
+use tamis_store::{Findings, PostgresStatus, PostgresStore, Sharding};
 
 /// Flags of `tamis store`.
 #[derive(Debug, Args)]
@@ -35,12 +35,10 @@ pub struct StoreArguments {
 /// Actions of `tamis store`.
 #[derive(Debug, Subcommand)]
 pub enum StoreAction {
-    /// Create the tables, or add what a newer version needs
+    /// Create the tables
     Init,
     /// Show what the database holds and can do
     Status(StoreStatusArguments),
-    /// Add what a newer version of the program needs to tables that are there
-    Migrate(StoreMigrateArguments),
     /// Copy an index from one place to another, and compare both
     Copy(StoreCopyArguments),
     /// Look for damage and contradictions, and rebuild what can be rebuilt
@@ -70,14 +68,6 @@ pub struct StoreCheckArguments {
     /// Only look
     #[arg(long)]
     pub check_only: bool,
-}
-
-/// Flags of `tamis store migrate`.
-#[derive(Debug, Args)]
-pub struct StoreMigrateArguments {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Flags of `tamis store copy`.
@@ -148,13 +138,10 @@ pub fn run(arguments: &StoreArguments, global: &Global, output: &Output) -> Resu
     let Some(url) = &config.store.url else {
         bail!("no database is named; give --store postgres://USER@HOST/DATABASE, or set store.url");
     };
-    if let StoreAction::Migrate(arguments) = &arguments.action {
-        return migrate(url, arguments.json, output);
-    }
     let namespace = config.store.namespace.as_deref().unwrap_or(&session.location.namespace);
     let store = PostgresStore::open(url, namespace)?;
     match &arguments.action {
-        StoreAction::Copy(_) | StoreAction::Jobs(_) | StoreAction::Migrate(_) => unreachable!("handled above"),
+        StoreAction::Copy(_) | StoreAction::Jobs(_) => unreachable!("handled above"),
         StoreAction::Init => {
             output.note(&format!("{}: ready", store.address()));
             Ok(Exit::Found)
@@ -198,32 +185,6 @@ fn distributed(output: &Output, sharding: &Sharding, json: bool, dry_run: bool, 
     } else {
         output.note(&format!("{}: the tables are {place}", sharding.address));
     }
-    Ok(Exit::Found)
-}
-
-/// Migrates the tables and says what changed.
-fn migrate(url: &str, json: bool, output: &Output) -> Result<Exit> {
-    let migrated = match PostgresStore::migrate(url) {
-        Err(StoreError::Missing { path }) => {
-            bail!("{}: no tables of an index here; make them with `tamis store init`", path.display())
-        }
-        migrated => migrated?,
-    };
-    if json {
-        output.json(&migrated)?;
-        return Ok(Exit::Found);
-    }
-    let Migrated { address, from, to, newest } = &migrated;
-    let mut out = output.plain();
-    match from {
-        from if from < to => writeln!(out, "{address}: migrated from version {from} to {to}")?,
-        from if from > newest => writeln!(
-            out,
-            "{address}: nothing to migrate; the tables have version {from}, which this program can use and does not know"
-        )?,
-        _ => writeln!(out, "{address}: nothing to migrate; the tables have version {to}, the newest")?,
-    }
-    out.flush()?;
     Ok(Exit::Found)
 }
 

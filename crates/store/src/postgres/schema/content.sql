@@ -54,11 +54,13 @@ CREATE TABLE namespaces(
   namespace text COLLATE "C" PRIMARY KEY,
   number integer NOT NULL UNIQUE DEFAULT nextval('namespace_numbers'),   -- part of the numbers of its terms
   root text,
+  machine text,                     -- the one that has the directory `root`; null: every machine has it
   owner text,
   shared boolean NOT NULL DEFAULT false,
   change_number bigint NOT NULL DEFAULT 0,
   changed_ms bigint,                -- time of the last change, in milliseconds since 1970
   published_ms bigint,
+  evidence_number bigint NOT NULL DEFAULT 0,     -- counts changes of its evidence, so that copies of it are known to be current
   analysis integer NOT NULL,        -- the version of the analysis that gave its words
   documents bigint NOT NULL DEFAULT 0,
   passages bigint NOT NULL DEFAULT 0,
@@ -77,6 +79,7 @@ CREATE TABLE documents(
   title text,
   size bigint NOT NULL,
   modified_ns bigint NOT NULL,
+  stamp bigint NOT NULL DEFAULT 0,  -- changes with a file besides its size and time of modification; 0: unknown
   dated_ns bigint,
   severity text COLLATE "C",
   content_hash bytea NOT NULL CHECK (length(content_hash) = 32),
