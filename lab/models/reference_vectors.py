@@ -1,7 +1,7 @@
 """Vectors of all-MiniLM-L6-v2 computed in plain NumPy from the published checkpoint, as an independent reference.
 
-    python -m venv venv && venv/bin/pip install -r tools/models/requirements.txt
-    venv/bin/python tools/models/reference_vectors.py DIRECTORY
+    python -m venv venv && venv/bin/pip install -r lab/models/requirements.txt
+    venv/bin/python lab/models/reference_vectors.py DIRECTORY
 
 DIRECTORY holds the model's `model.safetensors` and `tokenizer.json`. The texts are the lines of
 crates/embed/tests/fixtures/multilingual.txt and, as one more, the whole file. The vectors are written as little endian

@@ -1,6 +1,6 @@
 """Thresholds that control recall and precision on made-up judged queries, as the Python package MAPIE finds them.
 
-Usage: python3 tools/references/conformal.py OUT
+Usage: python3 lab/references/conformal.py OUT
 
 Recall: MultiLabelClassificationController with the method crc (conformal risk control). A query is an observation, a
 candidate a label. MAPIE looks for the highest threshold on a grid of hundredths and keeps what lies above it.

@@ -1,6 +1,6 @@
 """Knees of a few hundred curves as the Python package kneed finds them.
 
-Usage: python3 tools/references/kneedle.py OUT
+Usage: python3 lab/references/kneedle.py OUT
 
 Writes JSON: the versions used, and for each curve its name, values (best first), sensitivity, the knee of the offline
 mode (null when there is none), all knees of the online mode, and the difference curve at each of those. Values are

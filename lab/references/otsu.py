@@ -1,6 +1,6 @@
 """The best partition into two of a few hundred lists, as the Python package jenkspy finds it.
 
-Usage: python3 tools/references/otsu.py OUT
+Usage: python3 lab/references/otsu.py OUT
 
 Otsu's threshold and Jenks' natural breaks with two classes have the same answer: most variance between the classes is
 least within them. jenkspy finds it by dynamic programming. Writes JSON: the version used, and for each list its values

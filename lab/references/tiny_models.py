@@ -3,7 +3,7 @@
 The transformer is a BERT of one layer with random weights, as safetensors, as ONNX, and as ONNX with the word embeddings in 8 bits. The
 tables are those of Model2Vec, plain and with a mapping and weights.
 
-Usage: python3 tools/references/tiny_models.py OUT
+Usage: python3 lab/references/tiny_models.py OUT
 
 Writes JSON: the transformer's config.json, the expected unit vectors by model, text and pooling, and the files in hexadecimal.
 """

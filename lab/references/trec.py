@@ -1,6 +1,6 @@
 """Ranking metrics of random runs, as the Python package pytrec_eval (trec_eval itself) computes them.
 
-Usage: python3 tools/references/trec.py OUT
+Usage: python3 lab/references/trec.py OUT
 
 Runs hold what goes wrong in practice: equal scores, scores that differ by less than a 32-bit float can say, unjudged
 documents, grades from -2 to 3, queries without a relevant document, queries that are only judged or only answered. Writes

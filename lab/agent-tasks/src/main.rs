@@ -5,7 +5,6 @@
 //! `rg -n` prints into a pipe, and of a file only the lines that are read, without numbers. A model reads and writes the name and
 //! arguments of a call and the text of its answer, or a command line and its output; these characters are counted.
 
-use crate::run::{Owned, cargo, root};
 use anyhow::{Context, Result, bail, ensure};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -15,6 +14,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use xtask::run::{Owned, root};
 
 /// A command of the comparison.
 enum Step {
@@ -248,13 +248,13 @@ fn tasks() -> Vec<Task> {
 }
 
 /// Runs the tasks. `--write` puts the table into `docs/agents.md`.
-pub fn run(rest: &[String]) -> Result<()> {
-    let writes = match rest {
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let writes = match arguments.as_slice() {
         [] => false,
         [flag] if flag == "--write" => true,
         _ => bail!("usage: cargo xtask agent-tasks [--write]"),
     };
-    cargo(&["build", "--workspace"])?;
     let directory = tempfile::tempdir()?;
     let mut table = String::from(
         "| task | on | calls | characters | with ripgrep and reading | times |\n| --- | --- | ---: | ---: | ---: | ---: |\n",
@@ -407,7 +407,8 @@ struct Session {
 impl Session {
     /// Indexes a tree and starts a session there.
     fn start(tree: &Path) -> Result<Session> {
-        let binary = root().join(format!("target/debug/tamis{}", std::env::consts::EXE_SUFFIX));
+        let here = std::env::current_exe()?;
+        let binary = here.with_file_name(format!("tamis{}", std::env::consts::EXE_SUFFIX));
         let command = |arguments: &[&str]| {
             let mut command = Command::new(&binary);
             command

@@ -3,9 +3,9 @@
 use super::cluster::Cluster;
 use super::ledger::Entries;
 use super::load::{FILES, TREE, Tamis, text_of};
-use crate::torture::sandbox::Sandbox;
 use anyhow::{Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use xtask::torture::sandbox::Sandbox;
 
 /// The number of notes that are also searched for.
 const SEARCHED: usize = 5;

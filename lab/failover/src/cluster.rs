@@ -2,9 +2,6 @@
 
 use super::http::{Answer, ask};
 use super::packages::Programs;
-use crate::postgres::account::Account;
-use crate::postgres::interrupt::Survival;
-use crate::postgres::server::{finish, first_process, private};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -14,6 +11,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use xtask::postgres::account::Account;
+use xtask::postgres::interrupt::Survival;
+use xtask::postgres::server::{finish, first_process, private};
 
 /// The number of servers.
 const NODES: usize = 3;

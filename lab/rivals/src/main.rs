@@ -1,6 +1,6 @@
 //! `cargo xtask bench rivals`: other search tools on the same trees and questions.
 //!
-//! The trees are sources of crates that the build has, the questions those of `benches/questions/lists`. Every tool gets the same
+//! The trees are sources of crates that the build has, the questions those of `lab/questions/lists`. Every tool gets the same
 //! queries and its own defaults, offline and within a time limit. One that fails is a row with its reason.
 
 mod measure;

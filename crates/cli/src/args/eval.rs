@@ -1,6 +1,6 @@
 //! Flags of `tamis eval`.
 
-use super::values::{at_least_one, judge_error};
+use super::values::at_least_one;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -49,8 +49,8 @@ pub struct EvalArguments {
     /// Pass every query on to the cut, even where nothing stands out
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
-    /// Compare with the reranker of rerank.model, which reads the best entries of each query, up to a minute
-    #[arg(long, conflicts_with_all = ["run", "compare", "simulated_judge"])]
+    /// Let the reranker of rerank.model read the best entries of each query, up to a minute
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub judge: bool,
     /// Every query is decided alone, so this changes nothing
     #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
@@ -93,23 +93,12 @@ pub struct EvalArguments {
     /// Decide with this many candidates a leg too, to see how stable each cut is
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Figures")]
     pub depths: Vec<usize>,
-    /// Let a simulated judge read the first 30 entries of each query: it knows the answers, and turns this share of them (0.1)
-    #[arg(long, conflicts_with_all = ["run", "compare", "judged", "pools"], value_name = "SHARE", value_parser = judge_error, help_heading = "Figures")]
-    pub simulated_judge: Option<f64>,
     /// Time the decisions too; the report then differs from run to run
     #[arg(long, help_heading = "Figures")]
     pub timings: bool,
 
-    /// Measure how much auto learns from this many judged queries, in place of comparing cuts
-    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "cuts", "no_gate", "cold", "foreign", "foreign_queries", "metric",
-        "baseline", "beta", "resamples", "depths", "timings"], value_name = "N,…", value_delimiter = ',', help_heading = "Figures")]
-    pub judged: Vec<usize>,
-    /// Draw the judged queries this often
-    #[arg(long, requires = "judged", value_name = "N", value_parser = at_least_one, default_value = "5", allow_negative_numbers = true, help_heading = "Figures")]
-    pub draws: usize,
-
     /// Write every query's candidates with all their scores and judgements to FILE, one JSON object a line, in place of comparing cuts
-    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign", "judged"],
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign"],
         value_name = "FILE", help_heading = "Output")]
     pub pools: Option<PathBuf>,
 

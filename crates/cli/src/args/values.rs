@@ -14,12 +14,6 @@ pub fn at_least_one(text: &str) -> Result<usize, String> {
     whole::<1, { usize::MAX }>(text)
 }
 
-/// The share of pairs that a simulated judge is wrong about.
-pub fn judge_error(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 0.5);
-    share.ok_or_else(|| "must be a number above 0 and below 0.5".into())
-}
-
 /// A cut method with its parameters.
 pub fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
     parse(text).map_err(|error| error.to_string())

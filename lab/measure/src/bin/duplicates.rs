@@ -1,7 +1,7 @@
 //! Measures the detection of duplicates on reports with known duplicates.
 //!
 //! ```text
-//! cargo run --release -p tamis --example duplicates -- DIRECTORY INDEX [without=N] [KEY=VALUE…]
+//! cargo xtask lab duplicates DIRECTORY INDEX [without=N] [KEY=VALUE…]
 //! ```
 //!
 //! `DIRECTORY` is a test collection in BEIR's layout whose queries are documents of its corpus; `INDEX` keeps the

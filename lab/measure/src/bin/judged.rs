@@ -1,7 +1,7 @@
 //! Measures the ranking of the lexical leg: nDCG@10 and recall@100 on judged collections in the layout of BEIR.
 //!
 //! ```text
-//! cargo run --release -p tamis-store --example judged -- $TAMIS_TEST_DATA/data/scifact
+//! cargo xtask lab judged $TAMIS_TEST_DATA/data/scifact
 //! ```
 //!
 //! Each document is one passage with the title as its heading, or with `--title-in-text` as the start of its text, which

@@ -1,7 +1,7 @@
 //! Measures how well a model alone ranks, on collections in the BEIR layout.
 //!
 //! ```text
-//! cargo run --release -p tamis-embed --example ndcg -- MODEL DIRECTORY...
+//! cargo xtask lab ndcg MODEL DIRECTORY...
 //! ```
 //!
 //! MODEL is `static`, `static:TABLE.bin`, `minilm`, or the path of a model's directory; each DIRECTORY holds

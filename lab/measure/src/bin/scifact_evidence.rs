@@ -1,7 +1,7 @@
 //! SciFact's claims as an evidence graph.
 //!
 //! ```text
-//! cargo run -p tamis --example scifact_evidence -- DIRECTORY > scifact.jsonl
+//! cargo xtask lab scifact_evidence DIRECTORY > scifact.jsonl
 //! tamis import evidence scifact.jsonl
 //! ```
 //!
@@ -9,6 +9,7 @@
 //! in BEIR's layout, with their sentences as `metadata.sentences`). The module `convert` documents the conversion to
 //! records.
 
+#[path = "../../../../crates/tamis/tests/library/evidence/scifact/convert.rs"]
 mod convert;
 
 use convert::{Abstract, ScifactClaim, convert, lines};

@@ -1,16 +1,13 @@
 //! Measures how fast the built-in models embed, and how much each way of batching gains.
 //!
 //! ```text
-//! cargo run --release -p tamis-embed --example throughput [-- DIRECTORY [PASSAGES]]
+//! cargo xtask lab throughput [DIRECTORY [PASSAGES]]
 //! ```
 //!
 //! Passages are the paragraphs of the Rust and Markdown files under DIRECTORY (the project itself by default), taken at
 //! even distances. Each way takes turns with the reference, a plain loop over batches of 8 in the order of arrival. The
 //! comparison counts passages a CPU second, so that other work on the machine disturbs both alike.
 
-mod cpu;
-
-use cpu::cpu_seconds;
 use std::error::Error;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -140,6 +137,15 @@ fn timed(model: &MiniLm, texts: &[&str]) -> Result<(f64, f64), Box<dyn Error>> {
     let start = Instant::now();
     model.embed_passages(texts)?;
     Ok((cpu_seconds()? - before, start.elapsed().as_secs_f64()))
+}
+
+/// Returns the CPU time of all threads of this process, as the kernel counts it, in steps of 10 ms.
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks =
+        |at: usize| -> Result<f64, Box<dyn Error>> { Ok(fields.get(at).ok_or("the field is missing")?.parse()?) };
+    Ok((ticks(11)? + ticks(12)?) / 100.0)
 }
 
 fn add(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {

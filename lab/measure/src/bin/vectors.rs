@@ -1,8 +1,8 @@
 //! Measures vector search on vectors of real text: recall by depth, the error of the background, and time.
 //!
 //! ```text
-//! cargo run --release -p tamis-store --example vectors -- recall DIMENSION ROWS.f32 QUERIES.f32
-//! cargo run --release -p tamis-store --example vectors -- time DIMENSION ROWS.f32 QUERIES.f32 [COUNT]
+//! cargo xtask lab vectors recall DIMENSION ROWS.f32 QUERIES.f32
+//! cargo xtask lab vectors time DIMENSION ROWS.f32 QUERIES.f32 [COUNT]
 //! ```
 //!
 //! The files hold vectors of that many f32 each, little-endian, one after the other. `time` repeats the rows until there

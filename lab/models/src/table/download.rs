@@ -1,19 +1,15 @@
-//! `cargo xtask distill static`: gets the packages that the token table learns from, and makes the table.
+//! The packages that the token table learns from.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use xtask::run::{cargo, program};
 
-use crate::run::{cargo, cargo_itself, program, root};
+/// Use, manager, name and version of each package, a line each.
+const SOURCES: &str = include_str!("../../static/sources.txt");
 
-const USAGE: &str = "\
-cargo xtask distill static WORK [FLAG...]
-WORK takes the packages of tools/static/sources.txt, the transformer's vectors and the pairs; a second run goes on with what is there.
-Flags go to the program: --output TABLE (default: models/static/static-256.bin). Needs python3 with pip, npm, and apt-get and dpkg of Debian 12.
-";
-
-/// A line of `tools/static/sources.txt`.
+/// A line of [`SOURCES`].
 struct Source<'a> {
     usage: &'a str,
     manager: &'a str,
@@ -21,31 +17,18 @@ struct Source<'a> {
     version: &'a str,
 }
 
-/// Gets what is missing, then mines, trains and writes.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let Some((work, flags)) = arguments.split_first() else { bail!("{USAGE}") };
-    fs::create_dir_all(work).with_context(|| format!("cannot create {work}"))?;
-    let work = Path::new(work).canonicalize()?;
-    let list = fs::read_to_string(root().join("tools/static/sources.txt"))?;
-    for line in list.lines() {
+/// Gets the packages that are missing in WORK.
+pub fn packages(work: &Path) -> Result<()> {
+    for line in SOURCES.lines() {
         let mut fields = line.split_whitespace();
         let (Some(usage), Some(manager), Some(name), Some(version)) =
             (fields.next(), fields.next(), fields.next(), fields.next())
         else {
             bail!("sources.txt: {line:?} has fewer than four fields: use, manager, name, version");
         };
-        get(&work, &Source { usage, manager, name, version }).with_context(|| format!("cannot get {name}"))?;
+        get(work, &Source { usage, manager, name, version }).with_context(|| format!("cannot get {name}"))?;
     }
-    // The crates of the build, as cargo unpacked them.
-    program(&cargo_itself(), &["fetch", "--locked"])?;
-    let work = work.to_string_lossy();
-    let excluded = "tools/static/excluded-crates.txt";
-    let example = ["run", "--release", "--package", "tamis-embed", "--example", "distill", "--"];
-    let crates = crates()?;
-    let output = "models/static/static-256.bin";
-    let rest = ["--work", &work, "--crates", &crates, "--excluded", excluded, "--output", output];
-    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    cargo(&[&example[..], &rest[..], &flags[..]].concat())
+    Ok(())
 }
 
 /// Downloads and unpacks a package into WORK/USE/NAME.
@@ -82,10 +65,11 @@ fn get(work: &Path, source: &Source<'_>) -> Result<()> {
     fs::rename(&unpacked, &directory).with_context(|| format!("cannot create {}", directory.display()))
 }
 
-/// The sources of the crates that this workspace depends on.
-fn crates() -> Result<String> {
+/// The sources of the crates that the project depends on, as cargo unpacked them.
+pub fn crates() -> Result<PathBuf> {
+    cargo(&["fetch", "--locked"])?;
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))?;
     let sources = Path::new(&home).join("registry/src");
     let first = fs::read_dir(&sources).with_context(|| format!("cannot read {}", sources.display()))?.next();
-    Ok(first.context("no crate was ever built here")??.path().to_string_lossy().into_owned())
+    Ok(first.context("no crate was ever built here")??.path())
 }

@@ -17,6 +17,7 @@
 
 mod corpus;
 mod documentation;
+mod download;
 mod fit;
 mod joint;
 mod packages;
@@ -29,19 +30,22 @@ mod training;
 mod translations;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use tamis_embed::{TokenTable, normalise};
+use xtask::run::root;
 
 use corpus::Kind;
 use random::Random;
 use training::Trainer;
 
-const USAGE: &str = "usage: distill --work DIRECTORY --crates DIRECTORY --excluded FILE --output TABLE.bin\n\
-    \t[--first TABLE.bin]\n\
-    DIRECTORY has the packages of tools/static/sources.txt; --first takes the result of the first part from a table.\n\
-    `cargo xtask distill static` gets the packages and runs this.";
+const USAGE: &str = "\
+cargo xtask distill static WORK [--output TABLE.bin] [--first TABLE.bin]
+WORK takes the packages of lab/models/static/sources.txt, the transformer's vectors and the pairs; a second run goes on with what is there.
+--output: where the table goes (default: models/static/static-256.bin); --first takes the result of the first part from a table.
+Needs python3 with pip, npm, and apt-get and dpkg of Debian 12.
+";
 
 /// Length of a row.
 const DIMENSION: usize = 256;
@@ -58,40 +62,23 @@ const KEPT: [(Kind, usize); 2] = [(Kind::Gloss, 120_000), (Kind::Prose, 120_000)
 /// Length at the start of a row that stands for characters the vocabulary lacks.
 const UNUSED_LENGTH: f32 = 0.5;
 
-#[derive(Default)]
-struct Arguments {
-    work: Option<PathBuf>,
-    crates: Option<PathBuf>,
-    excluded: Option<PathBuf>,
-    output: Option<PathBuf>,
-    first: Option<PathBuf>,
-}
-
-impl Arguments {
-    fn read() -> Result<Self> {
-        let mut read = Self::default();
-        let mut arguments = std::env::args().skip(1);
-        while let Some(flag) = arguments.next() {
-            let value = arguments.next().context(USAGE)?;
-            match flag.as_str() {
-                "--work" => read.work = Some(value.into()),
-                "--crates" => read.crates = Some(value.into()),
-                "--excluded" => read.excluded = Some(value.into()),
-                "--output" => read.output = Some(value.into()),
-                "--first" => read.first = Some(value.into()),
-                _ => bail!(USAGE),
-            }
+/// Gets the packages that are missing, then mines, trains and writes.
+pub fn make(arguments: &[String]) -> Result<()> {
+    let Some((work, mut flags)) = arguments.split_first() else { bail!(USAGE) };
+    let (mut output, mut first) = (root().join("models/static/static-256.bin"), None);
+    while let [flag, value, rest @ ..] = flags {
+        match flag.as_str() {
+            "--output" => output = value.into(),
+            "--first" => first = Some(PathBuf::from(value)),
+            _ => bail!(USAGE),
         }
-        Ok(read)
+        flags = rest;
     }
-}
-
-fn main() -> Result<()> {
-    let Arguments { work, crates, excluded, output, first } = Arguments::read()?;
-    let (Some(work), Some(crates), Some(excluded), Some(output)) = (work, crates, excluded, output) else {
-        bail!(USAGE)
-    };
-    let packages = packages::list(&work, &crates, &excluded)?;
+    ensure!(flags.is_empty(), USAGE);
+    fs::create_dir_all(work).with_context(|| format!("cannot create {work}"))?;
+    let work = Path::new(work).canonicalize()?;
+    download::packages(&work)?;
+    let packages = packages::list(&work, &download::crates()?)?;
     let pairs = pairs::mine(&packages, &work)?;
     println!("{} pairs of {} packages: {}", pairs.len(), packages.len(), languages(&pairs));
     let (held_out, pairs) =
@@ -119,7 +106,7 @@ fn main() -> Result<()> {
 }
 
 /// Returns rows whose sums point where the transformer's vectors do.
-fn first_part(work: &std::path::Path, packages: &[PathBuf]) -> Result<Vec<f32>> {
+fn first_part(work: &Path, packages: &[PathBuf]) -> Result<Vec<f32>> {
     let mut directories = vec![work.join("prose")];
     directories.extend(packages.iter().filter(|package| !package.starts_with(work)).cloned());
     let mut passages = corpus::collect(&directories, &SHARES)?;

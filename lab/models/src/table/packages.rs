@@ -5,15 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use xtask::run::root;
 
 /// One package in this many is held out, by the hash of its name.
 const HELD_OUT: u8 = 12;
 
-/// Returns the packages below WORK/code, and the crates of the lock file except the excluded ones, sorted.
-pub fn list(work: &Path, crates: &Path, excluded: &Path) -> Result<Vec<PathBuf>> {
-    let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-    let (lock, excluded) = (read(Path::new("Cargo.lock"))?, read(excluded)?);
-    let excluded: HashSet<&str> = excluded.lines().collect();
+/// The crates that nothing is learned from, because the project measures itself on them.
+const EXCLUDED: &str = include_str!("../../static/excluded-crates.txt");
+
+/// Returns the packages below WORK/code, and the crates of the project's lock file except the excluded ones, sorted.
+pub fn list(work: &Path, crates: &Path) -> Result<Vec<PathBuf>> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    let excluded: HashSet<&str> = EXCLUDED.lines().collect();
     let mut packages: Vec<PathBuf> = locked(&lock)
         .into_iter()
         // The excluded and what belongs to them; parsers of languages are generated tables.

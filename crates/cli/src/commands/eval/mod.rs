@@ -1,8 +1,6 @@
 //! `tamis eval`: measures ranking and cuts on collections with judged answers.
 
 mod compare;
-mod judge_effect;
-mod learning_curve;
 mod pools;
 mod table;
 
@@ -14,8 +12,6 @@ use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
-use judge_effect::{JudgeEffect, QueryTime, Side};
-use serde::Serialize;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,12 +31,9 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     }
     let options = options(arguments);
     options.check()?;
-    let config = config(arguments, arguments.judge, global)?;
+    let config = config(arguments, global)?;
     if arguments.judge && config.rerank.model.is_none() {
         bail!("--judge: there is no reranker; name one in rerank.model, defined as [models.NAME]");
-    }
-    if !arguments.judged.is_empty() {
-        return learning_curve::run(arguments, &config, &cache(arguments)?, output);
     }
     if let Some(file) = &arguments.pools {
         return pools::run(file, arguments, &config, &cache(arguments)?, output);
@@ -51,35 +44,25 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
-        simulated_judge: arguments.simulated_judge,
     };
     interrupt::install()?;
-    let measured = match (&arguments.run, &arguments.qrels) {
+    let report = match (&arguments.run, &arguments.qrels) {
         (Some(run), Some(qrels)) => of_run(run, qrels, &measurement, &options, output),
-        _ => of_directories(arguments, &config, global, &measurement, &options, output),
+        _ => of_directories(arguments, &config, &measurement, &options, output),
     };
-    let measured = match measured {
+    let report = match report {
         Err(error) if matches!(error.downcast_ref(), Some(EvaluationError::Interrupted)) => {
             output.note(&error.to_string());
             return Ok(Exit::Interrupted);
         }
-        measured => measured?,
+        report => report?,
     };
     if let Some(path) = &arguments.html {
-        tamis::file::write_bytes(path, measured.report.html().as_bytes())?;
+        tamis::file::write_bytes(path, report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
-    print(&measured, arguments, output)?;
+    print(&report, arguments, output)?;
     Ok(Exit::Found)
-}
-
-/// The report of an evaluation, and what the judge changed. Read as a report, its JSON form is one.
-#[derive(Serialize)]
-struct Measured {
-    #[serde(flatten)]
-    report: Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judge: Option<JudgeEffect>,
 }
 
 fn options(arguments: &EvalArguments) -> Options {
@@ -94,7 +77,7 @@ fn options(arguments: &EvalArguments) -> Options {
 }
 
 /// The configuration of searches with a single model: the named one, else the best that searches use.
-fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Config> {
+fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     let named = |model: Option<&str>, flag: &str| {
         let list = setting("index.models", flag, model);
         let gate = arguments.no_gate.then_some("false");
@@ -102,8 +85,8 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
             setting("search.model", flag, model),
             setting("search.mode", "--mode", arguments.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("rerank.model", "--judge", (!judge).then_some("off")),
-            setting("rerank.timeout_ms", "--judge", judge.then_some("60000")),
+            setting("rerank.model", "--judge", (!arguments.judge).then_some("off")),
+            setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
     };
@@ -121,40 +104,27 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
     load(best.map(String::as_str), "search.model")
 }
 
-fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Measured> {
+fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Report> {
     let measured = from_run(run, qrels, measurement, &Progress::when_slow(output))?;
     for note in &measured.notes {
         output.note(&format!("{}: {note}", measured.collection.name));
     }
     describe(&measured.collection, None, output);
-    Ok(Measured { report: evaluate(&[measured.collection], options)?, judge: None })
+    Ok(evaluate(&[measured.collection], options)?)
 }
 
 fn of_directories(
     arguments: &EvalArguments,
     config: &Config,
-    global: &Global,
     measurement: &Measurement,
     options: &Options,
     output: &Output,
-) -> Result<Measured> {
+) -> Result<Report> {
     let asked = asked(arguments, output)?;
-    if !arguments.judge {
-        let (collections, _) = measured(&asked, config, arguments, measurement, output)?;
-        return Ok(Measured { report: evaluate(&collections, options)?, judge: None });
-    }
-    let Some(cut) = measurement.cuts.iter().find(|cut| cut.rule.reads_relevance()) else {
+    if arguments.judge && !measurement.cuts.iter().any(|cut| cut.rule.reads_relevance()) {
         bail!("--judge: only the cut auto asks the reranker; add --cut auto");
-    };
-    let alone = self::config(arguments, false, global)?;
-    let (collections, without_cpu) = measured(&asked, &alone, arguments, measurement, output)?;
-    let without = evaluate(&collections, options)?;
-    let (collections, with_cpu) = measured(&asked, config, arguments, measurement, output)?;
-    let report = evaluate(&collections, options)?;
-    let sides = [(&without, &without_cpu), (&report, &with_cpu)];
-    let [without, with] = sides.map(|(report, cpu_seconds)| Side { report, cpu_seconds });
-    let judge = Some(JudgeEffect::of(&without, &with, &cut.name));
-    Ok(Measured { report, judge })
+    }
+    Ok(evaluate(&measured(&asked, config, arguments, measurement, output)?, options)?)
 }
 
 /// The collections, each with the queries of others that are asked too.
@@ -195,27 +165,24 @@ fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollecti
     Ok(tests.into_iter().zip(asked).collect())
 }
 
-/// Measures every collection. The second value is the processor time of each for its queries, in seconds.
+/// Measures every collection.
 fn measured(
     asked: &[(TestCollection, Vec<TestQuery>)],
     config: &Config,
     arguments: &EvalArguments,
     measurement: &Measurement,
     output: &Output,
-) -> Result<(Vec<Collection>, Vec<Option<f64>>)> {
+) -> Result<Vec<Collection>> {
     let cache = cache(arguments)?;
     let mut collections = Vec::with_capacity(asked.len());
-    let mut cpu_seconds = Vec::with_capacity(asked.len());
     for (test, others) in asked {
         let progress = Progress::at_once(output);
-        let time = QueryTime::new(&progress);
-        let collection = measure(test, others, config, &cache, measurement, &time)?;
-        cpu_seconds.push(time.seconds());
+        let collection = measure(test, others, config, &cache, measurement, &progress)?;
         drop(progress);
         describe(&collection, Some(test.documents.len()), output);
         collections.push(collection);
     }
-    Ok((collections, cpu_seconds))
+    Ok(collections)
 }
 
 /// Notes the number of queries that have a document of their own, if `--own-id` leaves those out.
@@ -256,21 +223,18 @@ fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
     std::path::absolute(&cache).with_context(|| format!("{}: cannot hold indexes", cache.display()))
 }
 
-fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Result<()> {
-    let report = &measured.report;
-    let effect = measured.judge.as_ref().map(JudgeEffect::table);
+fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
     if arguments.json {
-        return output.json(measured);
+        return output.json(report);
     }
     let text = if arguments.csv {
         report.csv()
     } else if arguments.markdown {
-        let judged = effect.map(|table| format!("\n## {}\n\n{}", table.title, table.markdown()));
-        report.markdown() + &judged.unwrap_or_default()
+        report.markdown()
     } else {
         let mut out = output.paged();
         let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
-        table::tables(&mut out, report, metric, effect, output.verbose())?;
+        table::tables(&mut out, report, metric, output.verbose())?;
         out.flush()?;
         return Ok(());
     };

@@ -8,18 +8,12 @@ use std::io;
 use tamis_eval::{Metric, Report, Table};
 
 /// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
-/// `last` comes at the end. `verbose` writes all tables, each with a note on reading it.
+/// `verbose` writes all tables, each with a note on reading it.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn tables(
-    out: &mut dyn Page,
-    report: &Report,
-    metric: Metric,
-    last: Option<Table>,
-    verbose: bool,
-) -> io::Result<()> {
-    for (at, table) in chosen(report, metric, verbose).into_iter().chain(last).enumerate() {
+pub fn tables(out: &mut dyn Page, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
+    for (at, table) in chosen(report, metric, verbose).into_iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
         }
@@ -57,7 +51,7 @@ fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
 }
 
 /// Writes a table with names on the left and figures on the right, and a gap before the methods for reference.
-pub(super) fn write(out: &mut dyn Page, table: &Table) -> io::Result<()> {
+fn write(out: &mut dyn Page, table: &Table) -> io::Result<()> {
     let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
     let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
     let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());

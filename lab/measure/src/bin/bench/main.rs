@@ -5,7 +5,7 @@
 //! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
 //! many passages as asked for (50,000); where they do not suffice, they come again with other words. Each figure is printed with a ratio to a reference measured in the same run,
 //! since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all vectors for
-//! searching, the runtime's own way to use the transformer for embedding (`examples/throughput.rs` of `tamis-embed`).
+//! searching, the runtime's own way to use the transformer for embedding (`throughput.rs`).
 
 mod api;
 mod clients;

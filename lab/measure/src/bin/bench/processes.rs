@@ -10,9 +10,9 @@ use std::time::Duration;
 /// Runs of a command. The kernel counts processor time in steps of 10 ms, so only the mean of many says more.
 const RUNS: u32 = 40;
 
-/// The `tamis` that was built with this benchmark.
+/// The `tamis` beside this benchmark.
 pub fn program() -> Result<PathBuf, Box<dyn Error>> {
-    Ok(std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis"))
+    Ok(std::env::current_exe()?.with_file_name("tamis"))
 }
 
 /// A first index by the program: seconds, peak of memory in MB, and bytes on disk.
