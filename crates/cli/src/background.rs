@@ -1,7 +1,7 @@
 //! The process of its own that embeds what a command left without a vector, as `git gc --auto` tidies up.
 
+use crate::command_line;
 use crate::output::Output;
-use crate::typed;
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use tamis::{Index, RunReport};
@@ -34,7 +34,7 @@ fn is_set(value: Option<&OsStr>) -> bool {
 /// The command line of the process, which nobody sees and which has no terminal.
 fn command(index: &Index) -> anyhow::Result<Command> {
     let location = index.location();
-    let mut command = Command::new(typed::program()?);
+    let mut command = Command::new(command_line::program()?);
     command.arg("--directory").arg(&location.start).arg("--index").arg(&location.directory);
     command.args(["--quiet", "index", "--background"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

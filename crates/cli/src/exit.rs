@@ -1,11 +1,9 @@
 //! The end of a command: its exit status, and the message for an error.
 
-use crate::args::{description, suggestion};
 use crate::interrupt::EXIT_STATUS;
-use crate::output::{Output, show_help};
-use crate::typed;
-use std::io::{self, Write};
-use tamis_text::safe::{for_terminal, is_hidden};
+use crate::output::Output;
+use std::io;
+use tamis::Error;
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +40,7 @@ pub fn failed(error: &anyhow::Error, output: &Output) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Found;
     }
-    let remedy = crate::remedy::of(error).map(|remedy| format!(" ({remedy})")).unwrap_or_default();
+    let remedy = remedy(error).map(|remedy| format!(" ({remedy})")).unwrap_or_default();
     output.error(&format!("{}{remedy}", described(error)));
     Exit::Error
 }
@@ -61,34 +59,27 @@ pub fn described(error: &anyhow::Error) -> String {
     parts.join(": ")
 }
 
-/// Prints the help that was asked for, or the error in the command line.
-pub fn usage(error: &clap::Error) -> u8 {
-    let typed: Vec<String> = typed::words().iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    if !error.use_stderr() {
-        let pages = !typed.iter().any(|argument| argument == "--no-pager");
-        // A closed standard output leaves nowhere to say so.
-        let _ = show_help(&error.render().ansi().to_string(), pages);
-        return Exit::Found.code();
-    }
-    if let Some(message) = suggestion(error, &description(), &typed) {
-        Output::plain_error(&message);
-        return Exit::Error.code();
-    }
-    let quotes_hidden = typed::words().iter().any(|argument| argument.to_string_lossy().chars().any(is_hidden));
-    if quotes_hidden {
-        // The styles of the message cannot be separated from those that an argument brings along.
-        let _ = write!(io::stderr(), "{}", for_terminal(&error.render().to_string()));
-    } else {
-        // A closed standard error leaves nowhere to say so.
-        let _ = error.print();
-    }
-    u8::try_from(error.exit_code()).unwrap_or(Exit::Error.code())
-}
-
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     let of_json = |error: &serde_json::Error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe);
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
         || error.downcast_ref().is_some_and(of_json)
+}
+
+/// Returns the flag or command to type, for an error with such a remedy.
+pub fn remedy(error: &anyhow::Error) -> Option<&'static str> {
+    Some(match error.chain().find_map(|cause| cause.downcast_ref::<Error>())? {
+        Error::IndexDirectory { .. } => "--index DIR or TAMIS_INDEX",
+        Error::Unreadable { .. } => "--skip-bad",
+        Error::Argument { name: "namespace", .. } => "--namespace NAME",
+        Error::Argument { name: "origin", .. } => "--origin NAME or --namespace NAME",
+        Error::Argument { name: "query id", .. } => "`tamis feedback --list` shows them",
+        Error::Guarantee { .. } => "`tamis feedback`, or `tamis feedback --import` for judged queries",
+        Error::LargeTree { .. } => {
+            "`tamis index --dry-run` says what would be read, and `tamis index --any-size` reads it"
+        }
+        Error::NotEmbedded { .. } => "`tamis index --wait` waits for it",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -112,5 +103,12 @@ mod tests {
         assert!(anyhow::Error::from(pipe()).context("printing").chain().any(is_broken_pipe));
         assert!(anyhow::Error::from(serde_json::Error::io(pipe())).chain().any(is_broken_pipe));
         assert!(!anyhow::anyhow!("other").chain().any(is_broken_pipe));
+    }
+
+    #[test]
+    fn an_error_of_the_library_is_found_under_what_the_command_says() {
+        let error = Error::IndexDirectory { path: "a".into(), reason: "not writable".into() };
+        assert_eq!(remedy(&anyhow::Error::from(error).context("indexing")), Some("--index DIR or TAMIS_INDEX"));
+        assert_eq!(remedy(&anyhow::anyhow!("other")), None);
     }
 }

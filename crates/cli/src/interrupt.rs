@@ -3,7 +3,8 @@
 //! Stopping at once is safe as well: the index is committed in whole documents and survives a kill. One document can take a minute.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 /// The exit status of a program that Ctrl-C stopped, as shells have it.

@@ -1,23 +1,22 @@
 //! The program `tamis`: flags, printers and progress around the library of the same name.
 //!
-//! `args` describes the command line, `session` turns it into a configuration and an index, one file of `commands` runs
-//! each command, and `print` writes for people. Results go to standard output, everything else to standard error.
+//! `args` reads the command line and helps with one that it cannot read. Each command has a file of `commands`, with its flags, what
+//! it does and how it prints that; `session` turns flags into a configuration and an index, and `print` has what several commands
+//! print. Results go to standard output, everything else to standard error.
 //!
 //! [`run`] is the whole program. The command calls it, and so does the Python package, which brings the command along.
 
 mod args;
 mod background;
+mod command_line;
 mod commands;
 mod exit;
 mod interrupt;
 mod output;
 mod page;
-mod pager;
 mod print;
 mod progress;
-mod remedy;
 mod session;
-mod typed;
 mod working_directory;
 
 use output::Output;
@@ -29,7 +28,7 @@ use std::ffi::OsString;
 ///
 /// Windows gives the first thread 1 MiB of stack, an eighth of other systems' default, so a thread with 8 MiB does the work there.
 pub fn run(command_line: Vec<OsString>) -> u8 {
-    typed::set(command_line);
+    command_line::set(command_line);
     on_a_large_stack(answer)
 }
 
@@ -59,11 +58,11 @@ fn warn_of_variables(output: &Output) {
 fn answer() -> u8 {
     let arguments = match args::parse() {
         Ok(arguments) => arguments,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return args::usage(&error),
     };
     let output = Output::new(&arguments.global);
     warn_of_variables(&output);
-    match commands::run(&arguments, &output) {
+    match commands::run(&arguments.command, &arguments.global, &output, args::description) {
         Ok(exit) => exit.code(),
         Err(error) => exit::failed(&error, &output).code(),
     }

@@ -1,11 +1,11 @@
 //! A run's progress on a terminal's standard error: stage, rate and time left.
 
-use crate::args::local_zone;
 use crate::interrupt::{self, Polled};
 use crate::output::Output;
 use console::Term;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -172,7 +172,7 @@ fn style(stage: &Stage, total: u64) -> ProgressStyle {
 
 /// A time of this day as the user's clock shows it.
 fn clock_time(moment: Timestamp) -> String {
-    moment.to_zoned(local_zone()).strftime("%H:%M:%S").to_string()
+    moment.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string()
 }
 
 /// Steps a second, with a decimal where there are few; empty before the first step.

@@ -1,6 +1,6 @@
 //! Turns flags into a location, a configuration and an open index.
 
-use crate::args::Global;
+use crate::command_line::Global;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};

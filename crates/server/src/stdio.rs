@@ -1,16 +1,15 @@
-//! One client on standard input and output, with one message or batch on each line.
+//! One client on standard input and output, with one message on each line.
 
 use crate::error::ServeError;
-use crate::messages::{Batch, Incoming, batches_unsupported, cancelled, error_response, read, supports_batches};
+use crate::messages::{Incoming, error_response, read};
 use crate::server::Server;
 use rmcp::ServiceExt;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, ServerInitializeError};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, stdin, stdout};
 use tokio::sync::mpsc;
@@ -54,46 +53,10 @@ struct LineTransport<R> {
     line: Vec<u8>,
     /// Set while the rest of an overlong line is skipped.
     discarding: bool,
-    /// Messages that have not been handed on yet.
-    ready: VecDeque<ClientJsonRpcMessage>,
     /// Answers to lines that are not messages.
     answers: VecDeque<Value>,
     output: Option<mpsc::Sender<Value>>,
     writer: Option<JoinHandle<()>>,
-    batches: Arc<Mutex<Batches>>,
-}
-
-/// The batches in progress, and whether the session supports any.
-#[derive(Debug, Default)]
-struct Batches {
-    allowed: bool,
-    open: Vec<Batch>,
-}
-
-impl Batches {
-    /// Takes the answer to a request. Returns what to write: the answer, its completed batch, or nothing yet.
-    fn answered(&mut self, id: &RequestId, answer: Value) -> Option<Value> {
-        let Some(at) = self.open.iter().position(|batch| batch.waits_for(id)) else { return Some(answer) };
-        self.open[at].answer(id, answer);
-        self.finished(at)
-    }
-
-    /// Takes the cancellation of a request. Returns its batch if that completes it.
-    fn cancelled(&mut self, id: &RequestId) -> Option<Value> {
-        let at = self.open.iter().position(|batch| batch.waits_for(id))?;
-        self.open[at].cancel(id);
-        self.finished(at)
-    }
-
-    fn finished(&mut self, at: usize) -> Option<Value> {
-        let done = self.open[at].done()?;
-        self.open.swap_remove(at);
-        done
-    }
-}
-
-fn locked(batches: &Mutex<Batches>) -> MutexGuard<'_, Batches> {
-    batches.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
@@ -117,11 +80,9 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             input: BufReader::new(input),
             line: Vec::new(),
             discarding: false,
-            ready: VecDeque::new(),
             answers: VecDeque::new(),
             output: Some(sender),
             writer: Some(writer),
-            batches: Arc::default(),
         }
     }
 
@@ -152,33 +113,19 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         }
     }
 
-    /// Handles the line that was read.
-    fn handle_line(&mut self) {
+    /// Handles the line that was read. Returns its message, if it is one.
+    fn handle_line(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = std::mem::take(&mut self.line);
         let text = line.trim_ascii();
         if text.is_empty() {
-            return;
+            return None;
         }
         match read(text) {
-            Incoming::One(message) => self.ready.push_back(*message),
+            Incoming::One(message) => return Some(*message),
             Incoming::Ignored => {}
             Incoming::Bad(answer) => self.answers.push_back(answer),
-            Incoming::Batch(messages) => {
-                let mut batches = locked(&self.batches);
-                let taken = |id: &RequestId| batches.open.iter().any(|batch| batch.waits_for(id));
-                let batch = if batches.allowed { Batch::of(messages, taken) } else { Err(batches_unsupported()) };
-                match batch {
-                    Err(answer) => self.answers.push_back(answer),
-                    Ok((mut batch, work)) => {
-                        match batch.done() {
-                            Some(answers) => self.answers.extend(answers),
-                            None => batches.open.push(batch),
-                        }
-                        self.ready.extend(work);
-                    }
-                }
-            }
         }
+        None
     }
 }
 
@@ -186,28 +133,11 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (output, batches) = (self.output.clone(), self.batches.clone());
+        let output = self.output.clone();
         async move {
             let closed = || io::Error::new(io::ErrorKind::NotConnected, "the client is gone");
-            let value = serde_json::to_value(&message)?;
-            let id = match &message {
-                JsonRpcMessage::Response(response) => {
-                    if let ServerResult::InitializeResult(opened) = &response.result {
-                        locked(&batches).allowed = supports_batches(opened.protocol_version.as_str());
-                    }
-                    Some(&response.id)
-                }
-                JsonRpcMessage::Error(error) => error.id.as_ref(),
-                _ => None,
-            };
-            let line = match id {
-                Some(id) => locked(&batches).answered(id, value),
-                None => Some(value),
-            };
-            match line {
-                Some(line) => output.ok_or_else(closed)?.send(line).await.map_err(|_| closed()),
-                None => Ok(()),
-            }
+            let line = serde_json::to_value(&message)?;
+            output.ok_or_else(closed)?.send(line).await.map_err(|_| closed())
         }
     }
 
@@ -220,13 +150,12 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
                     slot.send(answer);
                 }
             }
-            if let Some(message) = self.ready.pop_front() {
-                let ended = cancelled(&message).and_then(|id| locked(&self.batches).cancelled(id));
-                self.answers.extend(ended);
-                return Some(message);
-            }
             match self.read_line().await {
-                true => self.handle_line(),
+                true => {
+                    if let Some(message) = self.handle_line() {
+                        return Some(message);
+                    }
+                }
                 // Pending answers are written before the end.
                 false if self.answers.is_empty() => return None,
                 false => {}
@@ -247,7 +176,6 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
     use tokio::io::{AsyncReadExt, duplex};
 
     /// Sends bytes through a transport. Returns the number of messages that it hands on, and its own answers.
@@ -282,18 +210,5 @@ mod tests {
         let (messages, answers) = through(&sent).await;
         assert_eq!((messages, answers.len()), (1, 1), "{answers:?}");
         assert_eq!(answers[0]["error"]["code"], -32600);
-    }
-
-    #[test]
-    fn the_answers_of_a_batch_are_written_together() {
-        let ping = |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
-        let mut batches = Batches { allowed: true, open: Vec::new() };
-        let (batch, _) = Batch::of(vec![ping(1), ping(2)], |_| false).expect("short enough");
-        batches.open.push(batch);
-        let id = RequestId::Number;
-        assert_eq!(batches.answered(&id(2), json!({ "id": 2 })), None);
-        assert_eq!(batches.answered(&id(5), json!({ "id": 5 })), Some(json!({ "id": 5 })), "outside a batch");
-        assert_eq!(batches.answered(&id(1), json!({ "id": 1 })), Some(json!([{ "id": 2 }, { "id": 1 }])));
-        assert!(batches.open.is_empty() && batches.cancelled(&id(1)).is_none());
     }
 }

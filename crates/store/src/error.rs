@@ -82,37 +82,19 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
-    /// The database was written by a newer version of the program.
+    /// The database was written by another version of the program.
     #[error(
-        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or {}",
+        "{path}: written with schema version {found}, this program needs {needed}; {}{}",
+        if found > needed { "upgrade the program, or " } else { "" },
         aside(path)
     )]
-    Newer {
-        /// The database.
-        path: PathBuf,
-        /// Its schema version.
-        found: u32,
-        /// The newest that this program reads.
-        supported: u32,
-    },
-    /// The database was written by an older version: a reader does not upgrade it, or nobody does.
-    #[error(
-        "{path}: written with schema version {found}, this program needs {supported} and {}",
-        if *is_upgraded {
-            "does not upgrade a read-only index; open it once for writing".to_owned()
-        } else {
-            format!("does not upgrade it; {}", aside(path))
-        }
-    )]
-    Older {
+    OtherVersion {
         /// The database.
         path: PathBuf,
         /// Its schema version.
         found: u32,
         /// The version that this program needs.
-        supported: u32,
-        /// True if opening it for writing upgrades it.
-        is_upgraded: bool,
+        needed: u32,
     },
     /// The file is not a database, or its content contradicts itself.
     #[error("{path}: damaged: {reason}; restore that file from a copy, or {}", aside(path))]
@@ -243,7 +225,7 @@ pub enum StoreError {
 /// Advice on going on without a file. The file is kept, because none of the advice may cost data that cannot be restored.
 fn aside(path: &Path) -> String {
     if path.to_string_lossy().starts_with("postgres://") {
-        return "name another database".to_owned();
+        return "name another database, and index again or fill it with `tamis store copy`".to_owned();
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let then = match name.as_str() {
@@ -357,8 +339,8 @@ mod tests {
             let path = Path::new("here").join(name);
             let reason = "page 7".to_owned();
             let advice = StoreError::Corrupt { path: path.clone(), reason }.to_string();
-            let newer = StoreError::Newer { path: path.clone(), found: 9, supported: 6 }.to_string();
-            let older = StoreError::Older { path, found: 1, supported: 6, is_upgraded: false }.to_string();
+            let newer = StoreError::OtherVersion { path: path.clone(), found: 9, needed: 6 }.to_string();
+            let older = StoreError::OtherVersion { path, found: 1, needed: 6 }.to_string();
             for message in [advice, newer, older] {
                 assert!(message.contains(&format!("mv {name} {name}.aside")), "{message}");
                 assert!(!message.contains("delete"), "{message}");

@@ -112,8 +112,8 @@ pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
 pub use postgres::{
-    Job, JobEnd, JobState, MOST_JOB_FAILURES, Migrated, NamespaceStatus, NextJob, PostgresStatus, PostgresStore,
-    Sharding, TakenJob,
+    Job, JobEnd, JobState, MOST_JOB_FAILURES, NamespaceStatus, NextJob, PostgresStatus, PostgresStore, Sharding,
+    TakenJob,
 };
 pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageKey,

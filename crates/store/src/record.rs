@@ -331,10 +331,8 @@ pub struct StoredPassage {
     /// The severity of the document's subject, in lower case, if stated.
     pub severity: Option<String>,
     /// Its author, if it has a single one.
-    #[serde(default)]
     pub author: Option<String>,
     /// The part of the document it belongs to, for documents with parts.
-    #[serde(default)]
     pub part: Option<u32>,
     /// Its position among the document's passages, from 0.
     pub ordinal: u32,

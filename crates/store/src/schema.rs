@@ -1,7 +1,7 @@
-//! Versions of a database's schema: one mechanism for the three databases of the crate.
+//! The version of a database's schema: one mechanism for the three databases of the crate.
 //!
-//! `application_id` distinguishes our databases from those of other programs, and `user_version` counts the migrations
-//! that a database has had.
+//! `application_id` distinguishes our databases from those of other programs, and `user_version` is the version. A database of another
+//! version is refused and left alone.
 
 use std::path::Path;
 
@@ -14,23 +14,18 @@ use crate::error::{Result, StoreError};
 pub(crate) struct Schema {
     /// Four letters that identify the kind.
     pub(crate) application_id: i64,
-    /// The version that the first migration makes. Databases of an earlier one are not upgraded.
-    pub(crate) first: u32,
-    /// Each makes the version after the one before it. A released one never changes.
-    pub(crate) migrations: &'static [&'static str],
+    /// The version that this program reads and writes.
+    pub(crate) version: u32,
+    /// Creates the tables.
+    pub(crate) tables: &'static str,
 }
 
 impl Schema {
-    /// The version that this program writes.
-    pub(crate) const fn version(&self) -> u32 {
-        self.first - 1 + self.migrations.len() as u32
-    }
-
-    /// Returns the version of a database, 0 for an empty one.
+    /// Checks an existing database. Returns `true` if it has the tables, `false` if it is empty.
     ///
     /// # Errors
-    /// The database belongs to another program, was written by a newer version, or by one that is too old to be upgraded.
-    pub(crate) fn version_of(&self, connection: &Connection, path: &Path) -> Result<u32> {
+    /// The database belongs to another program, or has another version.
+    pub(crate) fn is_in(&self, connection: &Connection, path: &Path) -> Result<bool> {
         let failed = |error| StoreError::sqlite(path, error);
         let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
         let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
@@ -40,39 +35,38 @@ impl Schema {
             let reason = "the database of another program".to_owned();
             return Err(StoreError::Corrupt { path: path.to_owned(), reason });
         }
-        if found > self.version() {
-            return Err(StoreError::Newer { path: path.to_owned(), found, supported: self.version() });
+        if found != 0 && found != self.version {
+            return Err(StoreError::OtherVersion { path: path.to_owned(), found, needed: self.version });
         }
-        if (1..self.first).contains(&found) {
-            return Err(self.older(path, found));
-        }
-        Ok(found)
+        Ok(found == self.version)
     }
 
-    /// Creates the tables, or upgrades them, in one transaction.
-    pub(crate) fn migrate(&self, connection: &mut Connection, path: &Path) -> Result<()> {
-        if self.version_of(connection, path)? == self.version() {
+    /// Fails if a database does not have the tables.
+    pub(crate) fn expect(&self, connection: &Connection, path: &Path) -> Result<()> {
+        match self.is_in(connection, path)? {
+            true => Ok(()),
+            false => Err(StoreError::OtherVersion { path: path.to_owned(), found: 0, needed: self.version }),
+        }
+    }
+
+    /// Creates the tables in an empty database, in one transaction.
+    pub(crate) fn create(&self, connection: &mut Connection, path: &Path) -> Result<()> {
+        if self.is_in(connection, path)? {
             return Ok(());
         }
         let failed = |error| StoreError::sqlite(path, error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        // Another process may have migrated before the lock was ours.
-        let from = self.version_of(&transaction, path)?;
+        // Another process may have created them before the lock was ours.
+        if self.is_in(&transaction, path)? {
+            return Ok(());
+        }
         let run = || {
-            for (migration, to) in self.migrations.iter().zip(self.first..).filter(|(_, to)| *to > from) {
-                transaction.execute_batch(migration)?;
-                transaction.pragma_update(None, "user_version", to)?;
-            }
+            transaction.execute_batch(self.tables)?;
+            transaction.pragma_update(None, "user_version", self.version)?;
             transaction.pragma_update(None, "application_id", self.application_id)
         };
         run().map_err(failed)?;
         transaction.commit().map_err(failed)
-    }
-
-    /// The error for a database of an earlier version that may not be upgraded.
-    pub(crate) fn older(&self, path: &Path, found: u32) -> StoreError {
-        let is_upgraded = !(1..self.first).contains(&found);
-        StoreError::Older { path: path.to_owned(), found, supported: self.version(), is_upgraded }
     }
 }
 
@@ -80,60 +74,52 @@ impl Schema {
 mod tests {
     use super::*;
 
-    const FIRST: &str = "CREATE TABLE notes(text TEXT NOT NULL)";
-    const SECOND: &str = "ALTER TABLE notes ADD COLUMN stars INTEGER NOT NULL DEFAULT 3";
-    const OLD: Schema = Schema { application_id: 1, first: 4, migrations: &[FIRST] };
-    const NEW: Schema = Schema { application_id: 1, first: 4, migrations: &[FIRST, SECOND] };
+    const SCHEMA: Schema = Schema { application_id: 1, version: 4, tables: "CREATE TABLE notes(text TEXT NOT NULL)" };
 
-    fn migrate(connection: &mut Connection, schema: &Schema) -> Result<()> {
-        schema.migrate(connection, Path::new("notes.db"))
-    }
-
-    fn stars(connection: &Connection) -> Vec<(String, i64)> {
-        crate::query::all(connection, "SELECT text, stars FROM notes", [], |row| Ok((row.get(0)?, row.get(1)?)))
-            .unwrap()
+    fn create(connection: &mut Connection, schema: &Schema) -> Result<()> {
+        schema.create(connection, Path::new("notes.db"))
     }
 
     #[test]
-    fn an_older_database_is_upgraded_and_keeps_its_rows() {
+    fn an_empty_database_gets_the_tables_once() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &OLD).unwrap();
+        assert!(!SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
+        create(&mut connection, &SCHEMA).unwrap();
         connection.execute_batch("INSERT INTO notes VALUES ('kept')").unwrap();
-        migrate(&mut connection, &NEW).unwrap();
-        migrate(&mut connection, &NEW).unwrap();
-        assert_eq!(stars(&connection), [("kept".to_owned(), 3)]);
-        assert_eq!(NEW.version_of(&connection, Path::new("notes.db")).unwrap(), 5);
-        let newer = migrate(&mut connection, &OLD).unwrap_err();
-        assert!(matches!(newer, StoreError::Newer { found: 5, supported: 4, .. }), "{newer}");
+        create(&mut connection, &SCHEMA).unwrap();
+        assert!(SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
+        assert_eq!(crate::query::count(&connection, "SELECT count(*) FROM notes", []).unwrap(), 1);
     }
 
     #[test]
-    fn a_failed_migration_changes_nothing() {
-        const BROKEN: Schema = Schema { migrations: &[FIRST, SECOND, "SELECT nonsense"], ..NEW };
+    fn a_failed_creation_changes_nothing() {
+        let broken = Schema { tables: "CREATE TABLE notes(text TEXT NOT NULL); SELECT nonsense", ..SCHEMA };
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &OLD).unwrap();
-        migrate(&mut connection, &BROKEN).unwrap_err();
-        assert_eq!(BROKEN.version_of(&connection, Path::new("notes.db")).unwrap(), 4);
-        migrate(&mut connection, &NEW).unwrap();
-        assert_eq!(stars(&connection), []);
+        create(&mut connection, &broken).unwrap_err();
+        assert!(!SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
+        create(&mut connection, &SCHEMA).unwrap();
     }
 
     #[test]
-    fn a_database_from_before_the_first_version_is_refused_and_left_alone() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &OLD).unwrap();
-        connection.pragma_update(None, "user_version", 3).unwrap();
-        let older = migrate(&mut connection, &NEW).unwrap_err();
-        assert!(matches!(older, StoreError::Older { found: 3, supported: 5, .. }), "{older}");
-        assert!(older.to_string().starts_with("notes.db: written with schema version 3"), "{older}");
-        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(version, 3);
+    fn a_database_of_another_version_is_refused_and_left_alone() {
+        for found in [3, 5] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            create(&mut connection, &Schema { version: found, ..SCHEMA }).unwrap();
+            let refused = create(&mut connection, &SCHEMA).unwrap_err();
+            assert!(
+                matches!(refused, StoreError::OtherVersion { found: said, needed: 4, .. } if said == found),
+                "{refused}"
+            );
+            assert!(refused.to_string().contains("mv notes.db notes.db.aside"), "{refused}");
+            let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            assert_eq!(version, found);
+        }
     }
 
     #[test]
     fn the_database_of_another_program_is_refused() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &Schema { application_id: 2, ..OLD }).unwrap();
-        assert!(matches!(migrate(&mut connection, &OLD), Err(StoreError::Corrupt { .. })));
+        create(&mut connection, &Schema { application_id: 2, ..SCHEMA }).unwrap();
+        assert!(matches!(create(&mut connection, &SCHEMA), Err(StoreError::Corrupt { .. })));
     }
 }

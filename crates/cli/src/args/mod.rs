@@ -1,85 +1,18 @@
 //! The command line as types: every flag is parsed and its range checked here; nothing is decided.
 
-mod aims;
-mod calibrate;
-mod cut;
 mod dashes;
-mod duplicates;
-mod eval;
-mod evidence;
-mod evidence_find;
-mod feedback;
-mod forget;
-mod global;
-mod hook;
-mod import;
-mod import_github;
-mod index;
-mod inspect;
-mod install;
-mod jobs;
-mod mcp;
-mod methods;
-mod model;
-mod output;
 mod overview;
-mod pack;
-mod query;
 #[cfg(test)]
 mod reference;
-mod related;
-mod remember;
-mod search;
-mod setup;
-mod sql;
-mod stats;
-mod store;
 mod suggest;
-mod tree;
-mod troubleshoot;
-mod tune;
-mod values;
-mod views;
 
-pub use aims::refused;
-pub use calibrate::CalibrateArguments;
-pub use cut::CutArguments;
-pub use duplicates::DuplicatesArguments;
-pub use eval::EvalArguments;
-pub use evidence::{EvidenceAction, EvidenceAddArguments, EvidenceArguments, EvidenceExportArguments};
-pub use evidence_find::{EvidenceRankArguments, EvidenceSearchArguments};
-pub use feedback::FeedbackArguments;
-pub use forget::ForgetArguments;
-pub use global::{ColorWhen, Global};
-pub use hook::{HookAction, HookArguments};
-pub use import::{
-    ImportArguments, ImportConversationsArguments, ImportEvidenceArguments, ImportFlags, ImportIssuesArguments,
-    ImportSource, ImportWikiArguments,
-};
-pub use import_github::ImportGithubArguments;
-pub use index::IndexArguments;
-pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments, VersionArguments};
-pub use install::InstallArguments;
-pub use jobs::{JobsAction, JobsAddArguments, JobsArguments, JobsListArguments, JobsRunArguments};
-pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments, ServeArguments, ServerArguments};
-pub use model::{ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
-pub use output::OutputArguments;
-pub use pack::PackArguments;
-pub use query::QueryArguments;
-pub use related::RelatedArguments;
-pub use remember::RememberArguments;
-pub use search::{RecallArguments, SearchArguments};
-pub use setup::{SetupAction, SetupArguments};
-pub use sql::{RowArguments, SqlArguments};
-pub use stats::{StatsArguments, local_zone};
-pub use store::{StoreAction, StoreArguments, StoreCopyArguments};
-pub use suggest::message as suggestion;
-pub use tree::{FilesArguments, GrepArguments, OutlineArguments};
-pub use troubleshoot::TroubleshootArguments;
-pub use tune::{TuneAction, TuneArguments};
-pub use views::{ViewArguments, ViewsArguments};
-
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use crate::command_line::{self, Global};
+use crate::commands::Command;
+use crate::exit::Exit;
+use crate::output::{Output, show_help};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use std::io::{self, Write};
+use tamis_text::safe::{for_terminal, is_hidden};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -111,100 +44,6 @@ Examples:
   tamis get src/session.rs:40-80
 
 Exit status: 0 found something, 1 found nothing, 2 an error, 130 stopped by Ctrl-C.";
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Answer a question with the passages that are relevant
-    Search(Box<SearchArguments>),
-    /// Bring the index up to date, once or after every change
-    Index(IndexArguments),
-    /// Import content that isn't a file: issues, wikis, conversations, evidence
-    Import(ImportArguments),
-    /// Show what the index holds and how fresh it is
-    Status(StatusArguments),
-    /// Print the full text of a result
-    Get(GetArguments),
-    /// Find exact text in the files of the index
-    Grep(Box<GrepArguments>),
-    /// Find files of the index by name
-    Files(FilesArguments),
-    /// List the symbols of a file or directory
-    Outline(OutlineArguments),
-    /// Pack the relevant results into one text for a prompt
-    Pack(PackArguments),
-    /// Show passages like a result, what it uses, and what uses it
-    Related(RelatedArguments),
-    /// Find similar problems that were already solved: closed issues, then wiki pages
-    Troubleshoot(TroubleshootArguments),
-    /// List the issues that are likely duplicates of one
-    Duplicates(DuplicatesArguments),
-    /// Add, search and rank claims and the evidence for and against them
-    Evidence(Box<EvidenceArguments>),
-    /// Add a note, which searches find at once
-    Remember(RememberArguments),
-    /// Answer a question from notes and conversations
-    Recall(Box<RecallArguments>),
-    /// Hide a note from search (asks first)
-    Forget(ForgetArguments),
-    /// Show the settings in effect and where each comes from
-    Config(ConfigArguments),
-    /// Look after the PostgreSQL database that holds the index
-    Store(StoreArguments),
-    /// Share the indexing of many trees among workers, in the PostgreSQL database
-    #[command(hide = true)]
-    Jobs(JobsArguments),
-    /// Check everything, and repair what can be rebuilt
-    Doctor(DoctorArguments),
-    /// Cut another search engine's results: its lines in, the relevant ones out
-    Cut(CutArguments),
-    /// Judge results, calibrate thresholds, and measure answers and cuts
-    Tune(TuneArguments),
-    /// The commands of `tune` by their own names
-    #[command(flatten)]
-    InTune(TuneAction),
-    /// Query the evidence graph in SQL
-    #[command(hide = true)]
-    Sql(SqlArguments),
-    /// List the named queries to the evidence graph
-    #[command(hide = true)]
-    Views(ViewsArguments),
-    /// Run a named query on the evidence graph
-    #[command(hide = true)]
-    View(ViewArguments),
-    /// Serve the index to agents by the Model Context Protocol
-    Mcp(McpArguments),
-    /// Serve a page, a JSON API and the Model Context Protocol over HTTP
-    Serve(ServeArguments),
-    /// Add the server for agents to a client's configuration
-    Install(InstallArguments),
-    /// Fetch models from a hub by name, list and remove them
-    Model(ModelArguments),
-    /// Set up git hooks, trust in a project, completions and manual pages
-    Setup(SetupArguments),
-    /// The commands of `setup` by their own names
-    #[command(flatten)]
-    InSetup(SetupAction),
-    /// Print the version, the commit, the target, the features and the built-in models
-    #[command(hide = true)]
-    Version(VersionArguments),
-    /// Print the JSON Schema of `tamis search --json`, or the OpenAPI document
-    #[command(hide = true)]
-    Schema {
-        /// The schema
-        #[arg(default_value = "answer")]
-        schema: SchemaName,
-    },
-}
-
-/// A schema that the program prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaName {
-    /// The answer of `tamis search --json`.
-    Answer,
-    /// The API of `tamis serve`.
-    Openapi,
-}
 
 /// The command line's description, for parsing, completions and manual pages.
 pub fn description() -> clap::Command {
@@ -247,7 +86,7 @@ fn noted(help: &str) -> String {
 /// A command line that is not allowed; or help was asked for, which is an error to the parser.
 pub fn parse() -> Result<Arguments, clap::Error> {
     let mut description = description();
-    let typed = crate::typed::words();
+    let typed = command_line::words();
     let matches = description.try_get_matches_from_mut(typed).or_else(|error| match dashes::words_behind(typed) {
         Some(words_behind) => description.try_get_matches_from_mut(words_behind).map_err(|_| error),
         None => Err(error),
@@ -268,6 +107,31 @@ fn with_context(mut arguments: Arguments) -> Arguments {
         arguments.global.directory = None;
     }
     arguments
+}
+
+/// Prints the help that was asked for, or the error in the command line.
+pub fn usage(error: &clap::Error) -> u8 {
+    let typed: Vec<String> =
+        command_line::words().iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if !error.use_stderr() {
+        let pages = !typed.iter().any(|argument| argument == "--no-pager");
+        // A closed standard output leaves nowhere to say so.
+        let _ = show_help(&error.render().ansi().to_string(), pages);
+        return Exit::Found.code();
+    }
+    if let Some(message) = suggest::message(error, &description(), &typed) {
+        Output::plain_error(&message);
+        return Exit::Error.code();
+    }
+    let quotes_hidden = command_line::words().iter().any(|argument| argument.to_string_lossy().chars().any(is_hidden));
+    if quotes_hidden {
+        // The styles of the message cannot be separated from those that an argument brings along.
+        let _ = write!(io::stderr(), "{}", for_terminal(&error.render().to_string()));
+    } else {
+        // A closed standard error leaves nowhere to say so.
+        let _ = error.print();
+    }
+    u8::try_from(error.exit_code()).unwrap_or(Exit::Error.code())
 }
 
 #[cfg(test)]

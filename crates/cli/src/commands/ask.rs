@@ -1,19 +1,73 @@
-//! One question to the index, for `tamis search` and `tamis recall`: the request from the shared flags, the search itself,
-//! and the answer in the form that the user chose.
+//! One question to the index, for `tamis search` and `tamis recall`: the flags that both take, the words and the paths of the
+//! question, the search itself, and the answer in the form that the user chose.
 
-use super::{query_paths, refresh};
-use crate::args::{Global, OutputArguments, QueryArguments, refused};
+use super::cut::refused;
+use super::refresh;
 use crate::background;
+use crate::command_line::Global;
 use crate::output::{Output, json_lines};
 use crate::print::{answer, explain};
 use crate::session::{FlagSetting, Session, setting};
 use crate::working_directory::WorkingDirectory;
-use anyhow::Result;
+use anyhow::{Result, bail};
+use clap::Args;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 use tamis::config::Config;
 use tamis::search::{QueryParameters, SearchCaller};
 use tamis::{Answer, Error, Freshness, Index, SearchRequest};
+
+/// The words of a question, how it is searched, and the form of its answer.
+#[derive(Debug, Args)]
+pub struct QueryArguments {
+    /// A question, or some words
+    #[arg(required_unless_present_any = ["given", "after_dashes"], value_name = "QUERY", hide_short_help = true)]
+    pub words: Vec<String>,
+    /// Words that are never options or paths
+    #[arg(last = true, value_name = "WORDS", hide_short_help = true)]
+    pub after_dashes: Vec<String>,
+    /// Ask this; all other arguments are paths
+    #[arg(
+        short = 'e',
+        long = "query",
+        value_name = "QUERY",
+        id = "given",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub given: Option<String>,
+
+    /// Compare meaning with this model: auto, static, minilm, or one that a configuration file defines
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub model: Option<String>,
+    /// Search the index as it is, without looking for changed files
+    #[arg(long, hide_short_help = true)]
+    pub no_refresh: bool,
+
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// The form of an answer.
+#[derive(Debug, Args)]
+pub struct OutputArguments {
+    /// Explain the cut: candidates, curve, figures and timings
+    #[arg(long, conflicts_with = "files", help_heading = "Output")]
+    pub explain: bool,
+    /// Print the answer as one JSON object
+    #[arg(long, group = "form", help_heading = "Output")]
+    pub json: bool,
+    /// Print each result as one line of JSON
+    #[arg(long, group = "form", help_heading = "Output", hide_short_help = true)]
+    pub jsonl: bool,
+    /// Print each result as PATH:LINE:COLUMN:TEXT, for editors
+    #[arg(long, group = "form", conflicts_with = "explain", help_heading = "Output", hide_short_help = true)]
+    pub vimgrep: bool,
+    /// Print only the paths, best first
+    #[arg(long, group = "form", help_heading = "Output")]
+    pub files: bool,
+}
 
 /// An index, with a request to it and the answer.
 pub struct Answered {
@@ -39,7 +93,7 @@ pub fn asked(parameters: &QueryParameters, arguments: &QueryArguments) -> QueryP
 }
 
 /// The words of the query, if none of its arguments is a path.
-pub fn words(arguments: &QueryArguments) -> String {
+fn words(arguments: &QueryArguments) -> String {
     let words = arguments.given.iter().chain(&arguments.words).chain(&arguments.after_dashes);
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
@@ -82,7 +136,7 @@ pub fn ask(
     for path in &mut request.paths {
         *path = directory.index_glob(path);
     }
-    request.paths.extend(query_paths::globs(paths, &directory, index.root())?);
+    request.paths.extend(globs(paths, &directory, index.root())?);
     if form.files {
         // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);
@@ -161,4 +215,117 @@ fn print_lines(answer: &Answer, output: &Output) -> Result<()> {
     out.flush()?;
     output.note(&answer::summary(answer));
     Ok(())
+}
+
+/// The words of a query, and the paths to search.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct WordsAndPaths {
+    /// The query.
+    pub query: String,
+    /// Files and directories as typed.
+    pub paths: Vec<String>,
+    /// Words at the end that name a file or directory here too.
+    pub either: Vec<String>,
+}
+
+/// Divides arguments. Everything is a path where `--query` gives the query. Otherwise the last arguments that name something here
+/// are paths: all of them after a query in quotes, and those with a slash after a query without. What follows `--` are words.
+pub fn divided(arguments: &[String], after_dashes: &[String], given: Option<&str>) -> WordsAndPaths {
+    if let Some(query) = given {
+        let query = std::iter::once(query).chain(after_dashes.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        return WordsAndPaths { query, paths: arguments.to_vec(), ..WordsAndPaths::default() };
+    }
+    let quoted = arguments.first().is_some_and(|first| first.trim().contains(char::is_whitespace));
+    let exists = |text: &&String| !text.is_empty() && Path::new(text.as_str()).exists();
+    let is_path = |text: &&String| exists(text) && (quoted || has_slash(text));
+    // The first argument is a word, unless words follow the dashes.
+    let first = usize::from(after_dashes.is_empty());
+    let later = arguments.get(first..).unwrap_or_default();
+    let paths = later.iter().rev().take_while(is_path).count();
+    let (words, paths) = arguments.split_at(arguments.len() - paths);
+    let either = match paths.is_empty() && after_dashes.is_empty() {
+        true => words.iter().skip(1).rev().take_while(exists).cloned().collect(),
+        false => Vec::new(),
+    };
+    let query = words.iter().chain(after_dashes).map(String::as_str).collect::<Vec<_>>().join(" ");
+    WordsAndPaths { query, paths: paths.to_vec(), either }
+}
+
+fn has_slash(text: &str) -> bool {
+    text.contains('/') || [".", ".."].contains(&text) || cfg!(windows) && text.contains('\\')
+}
+
+/// The globs of an index for paths from the working directory. A directory stands for everything in it; the root for everything.
+///
+/// # Errors
+/// A path names nothing, or something outside the index.
+fn globs(paths: &[String], directory: &WorkingDirectory, root: &Path) -> Result<Vec<String>> {
+    let mut globs = Vec::with_capacity(paths.len());
+    for path in paths {
+        if !Path::new(path).exists() {
+            bail!("{path}: no such file or directory; after --query, only paths follow");
+        }
+        match directory.inside(Path::new(path)) {
+            Some(inside) if inside.is_empty() => globs.push("/**".to_owned()),
+            Some(inside) => globs.push(format!("/{}", escaped(&inside))),
+            None => {
+                bail!("{path}: outside the index of {}; words that name a path by chance go after --", root.display())
+            }
+        }
+    }
+    Ok(globs)
+}
+
+/// A path as a glob that matches it alone, behind a slash: there, a `!` excludes nothing.
+fn escaped(path: &str) -> String {
+    let escape = |c: char| if "*?[]{}\\".contains(c) { format!("[{c}]") } else { c.to_string() };
+    path.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    fn of(words: &[&str]) -> (String, Vec<String>) {
+        let WordsAndPaths { query, paths, .. } = divided(&owned(words), &[], None);
+        (query, paths)
+    }
+
+    // The tests run in the directory of this crate.
+    #[test]
+    fn paths_follow_a_query_in_quotes() {
+        assert_eq!(of(&["retry limit", "src", "Cargo.toml"]), ("retry limit".into(), owned(&["src", "Cargo.toml"])));
+        assert_eq!(of(&["retry limit", "nowhere"]), ("retry limit nowhere".into(), Vec::new()));
+        assert_eq!(of(&["retry limit", "src", "nowhere"]), ("retry limit src nowhere".into(), Vec::new()));
+        assert_eq!(of(&["retry limit"]), ("retry limit".into(), Vec::new()));
+    }
+
+    #[test]
+    fn words_without_quotes_are_words_unless_they_have_a_slash() {
+        assert_eq!(of(&["where", "is", "src"]), ("where is src".into(), Vec::new()));
+        assert_eq!(of(&["retry", "src/"]), ("retry".into(), owned(&["src/"])));
+        assert_eq!(of(&["retry", "limit", "src/main.rs"]), ("retry limit".into(), owned(&["src/main.rs"])));
+        assert_eq!(of(&["src/main.rs"]), ("src/main.rs".into(), Vec::new()), "a query is never empty");
+        assert_eq!(divided(&owned(&["retry", "src"]), &[], None).either, ["src"]);
+        assert!(divided(&owned(&["retry", "policy"]), &[], None).either.is_empty());
+    }
+
+    #[test]
+    fn dashes_and_the_flag_decide() {
+        let words = divided(&owned(&["retry"]), &owned(&["src/main.rs"]), None);
+        assert_eq!((words.query.as_str(), words.paths.len()), ("retry src/main.rs", 0));
+        let flag = divided(&owned(&["src", "nowhere"]), &[], Some("retry"));
+        assert_eq!((flag.query.as_str(), flag.paths), ("retry", owned(&["src", "nowhere"])));
+        let dashes = divided(&[], &owned(&["-x"]), None);
+        assert_eq!(dashes.query, "-x");
+    }
+
+    #[test]
+    fn a_path_matches_itself() {
+        assert_eq!(escaped("app/[id]/{a}.tsx"), "app/[[]id[]]/[{]a[}].tsx");
+    }
 }

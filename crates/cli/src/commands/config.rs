@@ -1,16 +1,41 @@
 //! `tamis config`: the settings in effect and their origins.
 
-use crate::args::{ConfigArguments, Global};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::page::Page;
-use crate::print::settings::settings;
 use crate::print::text::{label, visible};
 use crate::session::Session;
 use anyhow::{Result, bail};
+use clap::Args;
+use owo_colors::OwoColorize;
 use serde::Serialize;
-use std::io::Write;
-use tamis::config::{Config, Key, Setting, Value};
+use std::io::{self, Write};
+use tamis::config::{Allowed, Config, Key, Setting, Value};
+
+/// Flags of `tamis config`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis config                        every setting, as TOML, with its origin
+  tamis config search                 one table
+  tamis config search.cut --origin    one value with its origin
+  tamis config --verbose              every setting, with its meaning and what it allows
+
+The files are .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or in your configuration \
+directory (Linux: ~/.config/tamis, macOS: ~/Library/Application Support/tamis, Windows: %APPDATA%\\tamis). \
+An environment variable sets a key too: TAMIS_SEARCH_TOP_K sets search.top_k.")]
+pub struct ConfigArguments {
+    /// Key, or table of keys
+    #[arg(value_name = "KEY")]
+    pub key: Option<String>,
+    /// With a KEY, print where its value comes from too
+    #[arg(long)]
+    pub origin: bool,
+    /// Print values, origins, meanings and allowed values as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Prints settings; needs no index.
 ///
@@ -137,4 +162,44 @@ fn print_json(config: &Config, entries: &[(Key, Setting)], wanted: &str, output:
         }
     }
     output.json(&object)
+}
+
+/// Writes the settings of these keys by table, each with its origin. `verbose` adds the meaning of a key and what it allows.
+fn settings(out: &mut dyn Page, entries: &[(Key, Setting)], verbose: bool) -> io::Result<()> {
+    let width = entries.iter().map(|(key, setting)| assignment(key, setting).chars().count()).max().unwrap_or(0);
+    let width = width.min(40);
+    let mut table = None;
+    for (key, setting) in entries {
+        let (heading, _) = split(&key.name);
+        if table != Some(heading) {
+            if table.is_some() {
+                writeln!(out)?;
+            }
+            if !heading.is_empty() {
+                writeln!(out, "{}", format_args!("[{heading}]").bold())?;
+            }
+            table = Some(heading);
+        }
+        if verbose {
+            let doc = format!("# {}; {}; {}", key.doc.trim_end_matches('.'), allowed(&key.allowed), key.variable());
+            writeln!(out, "{}", doc.dimmed())?;
+        }
+        let assignment = assignment(key, setting);
+        let source = setting.source.to_string();
+        writeln!(out, "{assignment:<width$}  {}", format_args!("# {}", label(&source)).dimmed())?;
+    }
+    Ok(())
+}
+
+fn allowed(allowed: &Allowed) -> String {
+    allowed.to_string()
+}
+
+fn assignment(key: &Key, setting: &Setting) -> String {
+    visible(&format!("{} = {}", split(&key.name).1, setting.value)).into_owned()
+}
+
+/// The table and the key in it.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once('.').unwrap_or(("", name))
 }

@@ -1,12 +1,13 @@
 //! `tamis doctor`: checks everything, and repairs what can be rebuilt.
 
-use crate::args::{DoctorArguments, Global};
+use crate::command_line::Global;
 use crate::exit::{Exit, described};
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::text::{count, counted, label, visible};
 use crate::session::Session;
 use anyhow::Result;
+use clap::Args;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use std::io::Write;
@@ -16,6 +17,23 @@ use tamis::index::{EmbeddingCacheCheck, check_embedding_cache};
 use tamis::search::RerankedPassage;
 use tamis::{Error, Index};
 use tamis_store::{EmbeddedUsageLog, Findings, StoreError, UsageCheck};
+
+/// Flags of `tamis doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis doctor                 check, and repair what can be rebuilt
+  tamis doctor --check-only    check, and change nothing
+
+Exit status: 0 all is well or was repaired, 1 a problem is left, 2 the check itself failed.")]
+pub struct DoctorArguments {
+    /// Check only, and repair nothing
+    #[arg(long)]
+    pub check_only: bool,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// All checks and their outcome.
 #[derive(Debug, Serialize)]

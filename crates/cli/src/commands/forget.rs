@@ -1,17 +1,65 @@
 //! `tamis forget`: finds the notes that the user names, asks, and hides them from search.
 
 use super::refresh;
-use crate::args::{ForgetArguments, Global};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::notes;
-use crate::print::text::counted;
+use crate::page::Page;
+use crate::print::text::{counted, label, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::{Result, bail};
+use clap::Args;
+use owo_colors::OwoColorize;
 use std::io::{self, BufRead, IsTerminal, Write};
-use tamis::memory::{ForgetAction, Meant, NoteEntry};
+use tamis::memory::{ForgetAction, Forgotten, Meant, NoteEntry};
+
+/// Flags of `tamis forget`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis forget memory/2026-11-22.md:7        hide the entry on that line
+  tamis forget \"the old staging password\"    hide what these words find, after asking
+  tamis forget --list                        list the hidden entries
+  tamis forget --undo memory/2026-11-22.md:7 show it again
+
+Nothing is deleted: a comment at the end of the entry hides it from every search. --delete removes its lines.
+Exit status: 0 done, 1 no such entry or not confirmed, 2 an error, or no terminal to ask on without --yes.")]
+pub struct ForgetArguments {
+    /// Id of a result, PATH:LINE or PATH:FIRST-LAST, or words that find the entry
+    #[arg(required_unless_present = "list", value_name = "WHAT")]
+    pub what: Vec<String>,
+    /// Do not ask; words must then match a single entry
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Remove the lines from the file
+    #[arg(long)]
+    pub delete: bool,
+    /// Remove the mark, so that searches find the entry again
+    #[arg(long, conflicts_with = "delete")]
+    pub undo: bool,
+    /// List the hidden entries
+    #[arg(long, conflicts_with_all = ["what", "yes", "delete", "undo"])]
+    pub list: bool,
+    /// Hide notes of this namespace, in an index of several
+    #[arg(long = "namespace", value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Print what was done, or the list, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ForgetArguments {
+    /// The action that the flags name.
+    pub fn action(&self) -> ForgetAction {
+        match (self.delete, self.undo) {
+            (true, _) => ForgetAction::Delete,
+            (_, true) => ForgetAction::Undo,
+            _ => ForgetAction::Mark,
+        }
+    }
+}
 
 /// Shows the entries, asks, and marks them; or lists the marked ones.
 ///
@@ -46,7 +94,7 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
         output.warn(&format!("written, but it takes effect only with the next search that can index it: {reason}"));
     }
     output.answer(arguments.json, &done, output.styled(), |out| {
-        notes::done(out, &done, |entry| directory.display_path(&entry.namespace, &entry.path))
+        print_done(out, &done, |entry| directory.display_path(&entry.namespace, &entry.path))
     })?;
     Ok(Exit::Found)
 }
@@ -63,7 +111,7 @@ fn list(
         output.note("no entry is hidden");
     } else {
         let mut out = output.paged();
-        notes::entries(&mut out, entries, |entry| directory.display_path(&entry.namespace, &entry.path), false)?;
+        print_entries(&mut out, entries, |entry| directory.display_path(&entry.namespace, &entry.path), false)?;
         out.flush()?;
     }
     Ok(Exit::found(!entries.is_empty()))
@@ -86,7 +134,7 @@ fn choose(
     let numbered = several && *guessed;
     let written = |entry: &NoteEntry| directory.display_path(&entry.namespace, &entry.path);
     let mut shown = Vec::new();
-    notes::entries(&mut shown, entries, written, numbered)?;
+    print_entries(&mut shown, entries, written, numbered)?;
     output.show(&String::from_utf8_lossy(&shown));
     if arguments.yes {
         let found = counted(entries.len() as u64, "entry");
@@ -135,9 +183,50 @@ fn chosen(entries: &[NoteEntry], said: &str, numbered: bool) -> Option<Vec<NoteE
     numbers.into_iter().map(|number| entries.get(number.checked_sub(1)?).cloned()).collect()
 }
 
+/// Writes each entry with its place, and with `numbered` a number to choose it by.
+fn print_entries(
+    out: &mut dyn Page,
+    entries: &[NoteEntry],
+    path: impl Fn(&NoteEntry) -> String,
+    numbered: bool,
+) -> io::Result<()> {
+    for (number, entry) in (1..).zip(entries) {
+        if numbered {
+            write!(out, "{} ", format_args!("{number}.").bold())?;
+        }
+        writeln!(out, "{}", place(entry, &path(entry)))?;
+        for line in entry.text.lines() {
+            writeln!(out, "   {}", visible(line))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the change to each entry.
+fn print_done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
+    let what = match done.action {
+        ForgetAction::Mark => "hidden",
+        ForgetAction::Delete => "deleted",
+        ForgetAction::Undo => "shown again",
+    };
+    for entry in &done.entries {
+        writeln!(out, "{}  {what}", place(entry, &path(entry)))?;
+    }
+    Ok(())
+}
+
+fn place(entry: &NoteEntry, path: &str) -> String {
+    let lines = match entry.end_line == entry.start_line {
+        true => entry.start_line.to_string(),
+        false => format!("{}-{}", entry.start_line, entry.end_line),
+    };
+    format!("{}:{}", label(path).purple(), lines.green())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::print::plain;
 
     #[test]
     fn only_a_clear_answer_changes_anything() {
@@ -164,5 +253,39 @@ mod tests {
         for said in ["", "n", "1", "all", "yeah"] {
             assert_eq!(lines(said, false), None, "{said:?}");
         }
+    }
+
+    fn sample() -> Vec<NoteEntry> {
+        let entry = |start_line, end_line, text: &str| NoteEntry {
+            namespace: "project".into(),
+            path: "memory/2026-11-22.md".into(),
+            start_line,
+            end_line,
+            text: text.into(),
+            forgotten: false,
+        };
+        vec![entry(3, 3, "- 14:05 lunch"), entry(7, 8, "- 15:10 backups\u{1b}[31m\n  at night")]
+    }
+
+    #[test]
+    fn entries_are_shown_with_their_places() {
+        let shown = |numbered| plain(|out| print_entries(out, &sample(), |entry| entry.path.clone(), numbered));
+        insta::assert_snapshot!(shown(true), @r"
+        1. memory/2026-11-22.md:3
+           - 14:05 lunch
+        2. memory/2026-11-22.md:7-8
+           - 15:10 backups␛[31m
+             at night
+        ");
+        assert!(shown(false).starts_with("memory/2026-11-22.md:3\n"));
+    }
+
+    #[test]
+    fn each_entry_has_its_outcome() {
+        let forgotten = Forgotten { action: ForgetAction::Mark, entries: sample(), not_indexed: None };
+        insta::assert_snapshot!(plain(|out| print_done(out, &forgotten, |entry| entry.path.clone())), @r"
+        memory/2026-11-22.md:3  hidden
+        memory/2026-11-22.md:7-8  hidden
+        ");
     }
 }

@@ -1,12 +1,14 @@
 //! `tamis install`: adds the server for agents to a client's configuration.
 
-use crate::args::{Global, InstallArguments};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::table::Columns;
 use crate::print::text::{label, visible};
 use crate::session::Session;
 use anyhow::{Result, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -14,6 +16,50 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tamis::Location;
 use tamis::clients::{Client, Entry, EntryOptions, Plan, Scope, Standing, Surroundings, standing};
+
+/// Flags of `tamis install`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis install                                   # list clients and entries
+  tamis install --client claude-code              # add one to .mcp.json here
+  tamis install --client cursor,vscode --dry-run  # show what would change
+  tamis install --client codex --user             # add one for all projects
+  tamis install --client cursor --remove          # remove the entry again
+
+Everything else in the file stays as it is, byte for byte.")]
+pub struct InstallArguments {
+    /// Add an entry to these clients; without this flag, list them
+    #[arg(long = "client", value_name = "CLIENT", value_delimiter = ',', value_parser = PossibleValuesParser::new(Client::ALL.map(Client::name)))]
+    pub clients: Vec<String>,
+    /// Write the project's file [default where the client has one]
+    #[arg(long, requires = "clients", conflicts_with = "user")]
+    pub project: bool,
+    /// Write your own file: the server then starts in every project (in this one if the client names no directory)
+    #[arg(long, requires = "clients")]
+    pub user: bool,
+    /// Remove the entry again
+    #[arg(long, requires = "clients", conflicts_with_all = ["allow_remember", "allow_feedback"])]
+    pub remove: bool,
+    /// Show what would change, and change nothing
+    #[arg(long, requires = "clients")]
+    pub dry_run: bool,
+    /// Name the entry
+    #[arg(long, value_name = "NAME", default_value = "tamis")]
+    pub name: String,
+    /// Replace or remove an entry of this name that starts something else
+    #[arg(long, requires = "clients")]
+    pub force: bool,
+    /// Allow the client to add notes with `remember`
+    #[arg(long, requires = "clients")]
+    pub allow_remember: bool,
+    /// Allow the client to judge answers with `feedback`
+    #[arg(long, requires = "clients")]
+    pub allow_feedback: bool,
+    /// Print the list of clients as JSON
+    #[arg(long, conflicts_with = "clients")]
+    pub json: bool,
+}
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
@@ -83,7 +129,7 @@ fn plan(
     let options = EntryOptions {
         project: root.clone(),
         index: is_elsewhere.then(|| location.directory.clone()),
-        program: crate::typed::program()?,
+        program: crate::command_line::program()?,
         flags: flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()).collect(),
     };
     let entry = Entry::new(client, scope, &options, around);

@@ -1,18 +1,117 @@
 //! `tamis model`: fetches models from a hub, and lists and removes them.
 
-use crate::args::{Global, ModelAction, ModelAddArguments, ModelArguments, ModelNamed};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
-use crate::print::model as print;
-use crate::print::model::{Named, Shown};
+use crate::page::Page;
+use crate::print::table::Columns;
+use crate::print::text::{bytes, count, label, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
-use std::io::Write;
+use clap::{Args, Subcommand};
+use owo_colors::OwoColorize;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use tamis::Error;
 use tamis::config::{Config, ModelEntry, ModelFile, Origins, Provider};
-use tamis::hub::{AddRequest, HubAccess, InstalledModel, ModelKind, ModelName, ModelsDirectory, add};
+use tamis::hub::{AddRequest, HubAccess, InstalledModel, ModelKind, ModelName, ModelRecord, ModelsDirectory, add};
+
+/// Flags of `tamis model`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis model add sentence-transformers/all-MiniLM-L12-v2
+  tamis model add minishlab/potion-base-8M --use      fetch it, and embed every index with it
+  tamis model add intfloat/e5-small-v2@main --as e5
+  tamis model add Xenova/bge-small-en-v1.5 --quantized
+  tamis model add cross-encoder/ms-marco-MiniLM-L6-v2 --use
+  tamis model list
+  tamis model remove e5
+
+HF_ENDPOINT names another hub than https://huggingface.co, HF_TOKEN holds a token for models that are not public. \
+Nothing else than `tamis model add` fetches a model.")]
+pub struct ModelArguments {
+    /// The action.
+    #[command(subcommand)]
+    pub action: ModelAction,
+}
+
+/// An action on the models of this machine.
+#[derive(Debug, Subcommand)]
+pub enum ModelAction {
+    /// Fetch a model from a hub, check and try it, and give it a name
+    Add(Box<ModelAddArguments>),
+    /// List the models that were added
+    List(ModelListArguments),
+    /// Show where a model comes from and what was decided about it
+    Show(ModelNamed),
+    /// Remove a model's files and its name
+    Remove(ModelNamed),
+}
+
+/// Flags of `tamis model add`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis model add sentence-transformers/all-MiniLM-L12-v2
+  tamis model add minishlab/potion-base-8M --use
+  tamis model add intfloat/e5-small-v2@main --as e5
+
+Exit status: 0 added or there already, 2 an error, 130 stopped by Ctrl-C; the same command then goes on.")]
+pub struct ModelAddArguments {
+    /// The model at the hub, with a branch, tag or commit if you want another than `main`
+    #[arg(value_name = "OWNER/NAME[@REVISION]")]
+    pub model: ModelName,
+    /// Call it NAME in the configuration [default: its name without the owner]
+    #[arg(long = "as", value_name = "NAME", value_parser = tamis::flags::named)]
+    pub alias: Option<String>,
+    /// Use it: add it to index.models, or make it rerank.model
+    #[arg(long = "use")]
+    pub used: bool,
+    /// Write its name into this project's configuration
+    #[arg(long, conflicts_with = "user")]
+    pub project: bool,
+    /// Write its name into your own configuration [default]
+    #[arg(long)]
+    pub user: bool,
+    /// Fetch it as a reranker, even if its configuration does not say that it is one
+    #[arg(long)]
+    pub reranker: bool,
+    /// Take the weights in 8 bits: smaller and quicker, a little worse
+    #[arg(long, conflicts_with = "file")]
+    pub quantized: bool,
+    /// Take these weights of the repository, .onnx or .safetensors
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<String>,
+    /// Fetch at most N megabytes, 1 to 1000000
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub max_megabytes: u64,
+    /// Print what was added as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `tamis model list`.
+#[derive(Debug, Args)]
+pub struct ModelListArguments {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A model that was added.
+#[derive(Debug, Args)]
+pub struct ModelNamed {
+    /// Its name in the configuration, or at the hub
+    #[arg(value_name = "NAME|OWNER/NAME[@REVISION]")]
+    pub name: String,
+    /// Print it as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Runs one of the actions.
 ///
@@ -30,7 +129,7 @@ pub fn run(arguments: &ModelArguments, global: &Global, output: &Output) -> Resu
                 output.json(&listed)?;
             } else {
                 let mut out = output.paged();
-                print::list(&mut out, &listed)?;
+                print_list(&mut out, &listed)?;
                 out.flush()?;
                 if listed.is_empty() {
                     output.note("no model was added yet; `tamis model add OWNER/NAME` does");
@@ -42,7 +141,7 @@ pub fn run(arguments: &ModelArguments, global: &Global, output: &Output) -> Resu
             let found = meant(named, &session, &models);
             let Some(model) = found.into_iter().next() else { return Ok(unknown(named, output)) };
             let shown = shown(model, &session);
-            output.answer(named.json, &shown, output.paged(), |out| print::model(out, &shown))?;
+            output.answer(named.json, &shown, output.paged(), |out| print_model(out, &shown))?;
             Ok(Exit::Found)
         }
         ModelAction::Remove(named) => removed(named, &session, &models, output),
@@ -83,16 +182,11 @@ fn added(arguments: &ModelAddArguments, session: &Session, models: &ModelsDirect
         .with_context(|| format!("{} is there, but has no name yet; --as NAME gives it another", record.model))?;
     let shown = shown(added.model, session);
     if arguments.json {
-        output.json(&print::AddedJson {
-            was_there: added.was_there,
-            name: &entry.name,
-            file: file.path(),
-            model: &shown,
-        })?;
+        output.json(&AddedJson { was_there: added.was_there, name: &entry.name, file: file.path(), model: &shown })?;
     } else {
         let mut out = output.styled();
-        print::added(&mut out, &shown, added.was_there)?;
-        print::configuration(&mut out, &entry, file.path(), written, arguments.used)?;
+        print_added(&mut out, &shown, added.was_there)?;
+        print_configuration(&mut out, &entry, file.path(), written, arguments.used)?;
         out.flush()?;
     }
     if arguments.used && !entry.reranker {
@@ -142,13 +236,13 @@ fn removed(named: &ModelNamed, session: &Session, models: &ModelsDirectory, outp
             None => Vec::new(),
         };
         models.remove(&model)?;
-        gone.push(print::Removed { names, model });
+        gone.push(Removed { names, model });
     }
     if named.json {
-        output.json(&gone.iter().map(print::Removed::json).collect::<Vec<_>>())?;
+        output.json(&gone.iter().map(Removed::json).collect::<Vec<_>>())?;
     } else {
         let mut out = output.styled();
-        print::removed(&mut out, &gone)?;
+        print_removed(&mut out, &gone)?;
         out.flush()?;
     }
     for model in gone.iter().map(|gone| &gone.model) {
@@ -198,4 +292,223 @@ fn config(session: &Session) -> Config {
         Config::load(&origins, session.user_directory.clone()).unwrap_or_else(|_| Config::built_in())
     };
     session.config().unwrap_or_else(|_| of_user())
+}
+
+/// The characters of a commit that are shown.
+const SHORT: usize = 10;
+
+/// A model with its names.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// Its names in the configuration.
+    pub names: Vec<Named>,
+    /// The model.
+    #[serde(flatten, serialize_with = "flat")]
+    pub model: InstalledModel,
+}
+
+/// A name of a model, and the file that gives it.
+#[derive(Debug, Serialize)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The configuration file.
+    pub file: PathBuf,
+}
+
+/// The form of `tamis model add --json`.
+#[derive(Serialize)]
+pub struct AddedJson<'a> {
+    /// True if the same files were there already.
+    pub was_there: bool,
+    /// The name in the configuration.
+    pub name: &'a str,
+    /// The configuration file.
+    pub file: &'a Path,
+    /// The model.
+    #[serde(flatten)]
+    pub model: &'a Shown,
+}
+
+/// A model that was removed, with the names it had.
+pub struct Removed {
+    /// Its names in the user's configuration.
+    pub names: Vec<String>,
+    /// The model.
+    pub model: InstalledModel,
+}
+
+/// The form of `tamis model remove --json`.
+#[derive(Serialize)]
+pub struct RemovedJson<'a> {
+    model: &'a str,
+    revision: &'a str,
+    names: &'a [String],
+    bytes: u64,
+}
+
+impl Removed {
+    /// Returns the form for programs.
+    pub fn json(&self) -> RemovedJson<'_> {
+        let record = &self.model.record;
+        RemovedJson { model: &record.model, revision: &record.revision, names: &self.names, bytes: record.bytes() }
+    }
+}
+
+fn flat<S: serde::Serializer>(model: &InstalledModel, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Flat<'a> {
+        directory: &'a Path,
+        bytes: u64,
+        #[serde(flatten)]
+        record: &'a ModelRecord,
+    }
+    Flat { directory: &model.directory, bytes: model.record.bytes(), record: &model.record }.serialize(serializer)
+}
+
+/// Writes the list of models.
+fn print_list(out: &mut dyn Page, models: &[Shown]) -> io::Result<()> {
+    if models.is_empty() {
+        return Ok(());
+    }
+    let mut table = Columns::new(&["NAME", "MODEL", "REVISION", "USE", ">SIZE", "LICENCE"]);
+    for Shown { names, model } in models {
+        let record = &model.record;
+        let names: Vec<&str> = names.iter().map(|named| named.name.as_str()).collect();
+        table.row([
+            if names.is_empty() { "-".to_owned() } else { names.join(", ") },
+            record.model.clone(),
+            short(&record.revision).to_owned(),
+            kind(record),
+            bytes(record.bytes()),
+            record.license.clone().unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    table.write(out)
+}
+
+/// Writes what is known of a model.
+fn print_model(out: &mut dyn Page, shown: &Shown) -> io::Result<()> {
+    let record = &shown.model.record;
+    writeln!(out, "{} {}", label(&record.model).bold(), short(&record.revision))?;
+    about(out, record)?;
+    writeln!(out, "  added     {} from {}", record.added.strftime("%Y-%m-%d"), label(&record.hub))?;
+    writeln!(out, "  directory {}", label(&shown.model.directory.to_string_lossy()))?;
+    for named in &shown.names {
+        writeln!(out, "  name      {} in {}", label(&named.name), label(&named.file.to_string_lossy()))?;
+    }
+    writeln!(out, "  files")?;
+    for file in &record.files {
+        let sum = file.sha256.get(..SHORT).unwrap_or(&file.sha256);
+        writeln!(out, "    {} from {}, {}, SHA-256 {sum}…", label(&file.path), label(&file.source), bytes(file.bytes))?;
+    }
+    Ok(())
+}
+
+/// Writes what was added.
+fn print_added(out: &mut dyn Page, shown: &Shown, was_there: bool) -> io::Result<()> {
+    let record = &shown.model.record;
+    let done = if was_there { "was there already:" } else { "added" };
+    writeln!(out, "{done} {} {}", label(&record.model).bold(), short(&record.revision))?;
+    about(out, record)
+}
+
+fn about(out: &mut dyn Page, record: &ModelRecord) -> io::Result<()> {
+    match &record.license {
+        Some(license) => writeln!(out, "  licence   {}", visible(license))?,
+        None => writeln!(out, "  licence   not given; look at the model's page before you use it")?,
+    }
+    writeln!(out, "  size      {}, every file checked against its sum", bytes(record.bytes()))?;
+    if record.kind == ModelKind::Reranker {
+        return writeln!(out, "  use       reranker");
+    }
+    let dimension =
+        record.dimension.map_or_else(String::new, |dimension| format!("{} dimensions", count(dimension as u64)));
+    let tokens = match record.max_tokens {
+        Some(tokens) => format!("reads {} tokens of a text", count(tokens as u64)),
+        None => "reads whole texts".to_owned(),
+    };
+    writeln!(out, "  vectors   {dimension}; {tokens}")?;
+    let from =
+        |origin: &Option<String>| origin.as_ref().map(|origin| format!(" ({})", visible(origin))).unwrap_or_default();
+    if let Some(pooling) = &record.settings.pooling {
+        writeln!(out, "  pooling   {}{}", visible(pooling), from(&record.pooling_from))?;
+    }
+    let [query, passage] = [&record.settings.query_prefix, &record.settings.passage_prefix]
+        .map(|prefix| prefix.as_deref().unwrap_or_default());
+    match (query, passage) {
+        ("", "") => writeln!(out, "  prefixes  none{}", from(&record.prefixes_from)),
+        _ => {
+            let quoted = |prefix: &str| visible(&format!("{prefix:?}")).into_owned();
+            writeln!(
+                out,
+                "  prefixes  query {}, passage {}{}",
+                quoted(query),
+                quoted(passage),
+                from(&record.prefixes_from)
+            )
+        }
+    }
+}
+
+/// Writes the lines of the configuration that name a model, and those that would use it.
+fn print_configuration(
+    out: &mut dyn Page,
+    entry: &ModelEntry,
+    file: &Path,
+    written: bool,
+    used: bool,
+) -> io::Result<()> {
+    let file = file.to_string_lossy();
+    let file = label(&file);
+    let has = if written { "now has" } else { "already has" };
+    let key = |name: &str| match name
+        .chars()
+        .all(|character| character.is_ascii_alphanumeric() || "_-".contains(character))
+    {
+        true => name.to_owned(),
+        false => format!("{name:?}"),
+    };
+    writeln!(out, "{file} {has}")?;
+    writeln!(out, "  [models.{}]", visible(&key(&entry.name)))?;
+    let (table, line) = match entry.reranker {
+        true => ("rerank", format!("model = {:?}", entry.name)),
+        false => ("index", format!("models = [\"static\", {:?}]", entry.name)),
+    };
+    match (used, entry.reranker) {
+        (true, true) => writeln!(out, "  and uses it as rerank.model"),
+        (true, false) => writeln!(out, "  and uses it in index.models"),
+        (false, _) => {
+            writeln!(
+                out,
+                "To use it, run this again with --use, or write into that file or a project's .tamis/config.toml"
+            )?;
+            writeln!(out, "  [{table}]\n  {}", visible(&line))
+        }
+    }
+}
+
+/// Writes what was removed.
+fn print_removed(out: &mut dyn Page, gone: &[Removed]) -> io::Result<()> {
+    for Removed { names, model } in gone {
+        let record = &model.record;
+        write!(out, "removed {} {}, {}", label(&record.model), short(&record.revision), bytes(record.bytes()))?;
+        match names.is_empty() {
+            true => writeln!(out)?,
+            false => writeln!(out, ", and its name {}", visible(&names.join(", ")))?,
+        }
+    }
+    Ok(())
+}
+
+fn kind(record: &ModelRecord) -> String {
+    match (record.kind, record.dimension) {
+        (ModelKind::Reranker, _) => "reranker".to_owned(),
+        (ModelKind::Embedder, Some(dimension)) => format!("{} dimensions", count(dimension as u64)),
+        (ModelKind::Embedder, None) => "vectors".to_owned(),
+    }
+}
+
+fn short(revision: &str) -> &str {
+    revision.get(..SHORT).unwrap_or(revision)
 }

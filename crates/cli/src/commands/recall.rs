@@ -1,12 +1,48 @@
 //! `tamis recall`: asks the notes and conversations in the index.
 
-use super::ask::{self, ask};
-use crate::args::{Global, RecallArguments};
+use super::ask::{self, QueryArguments, ask};
+use super::cut::method_names;
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
+use clap::Args;
 use std::io::Write;
 use tamis::Index;
+use tamis::search::QueryParameters;
+
+const RECALL_EXAMPLES: &str = "\
+Examples:
+  tamis recall \"what did we decide about backups\"
+  tamis recall \"who called about the invoice\" --since monday";
+
+const MORE_RECALL_EXAMPLES: &str = "  tamis recall deploy window --topic releases --explain
+  tamis recall \"why did we move the job\" --collection sessions --context 3
+
+The settings of [memory] apply. Of memories that say the same, the newest comes first and repetitions last; with
+memory.decay_half_life_days, older ones count less. `tamis remember` adds a note.";
+
+/// Flags of `tamis recall`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = RECALL_EXAMPLES,
+    after_long_help = format!("{RECALL_EXAMPLES}\n{MORE_RECALL_EXAMPLES}\n\n{}", method_names()),
+    mut_arg("collections", |flag| {
+        flag.help("Search only these collections; repeat or separate with commas [default: memory.collections, notes and sessions]")
+    }),
+    mut_arg("context", |flag| {
+        flag.help("Show N lines around the best line of each note, and N turns around that of each conversation, 0 to 500")
+    }),
+    mut_arg("cut", |flag| {
+        flag.help("Choose where relevance ends (the methods are named below); off keeps everything [default: memory.cut, auto]")
+    })
+)]
+pub struct RecallArguments {
+    #[command(flatten)]
+    pub query: QueryArguments,
+    #[command(flatten)]
+    pub parameters: QueryParameters,
+}
 
 /// The remedy for an index without notes.
 const HOW_TO_ADD: &str = "`tamis remember \"…\"` adds one, Markdown files such as MEMORY.md and memory/*.md are notes, and \

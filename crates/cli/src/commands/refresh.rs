@@ -1,12 +1,11 @@
 //! Brings an index up to date before a query, and reports what it could not use.
 
-use crate::background;
-use crate::interrupt;
 use crate::output::Output;
 use crate::print::report;
 use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::{background, interrupt};
 use anyhow::Result;
 use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::config::Config;
@@ -133,7 +132,7 @@ fn confirm(error: tamis::Error) -> Result<()> {
 }
 
 /// Warns of files and models that the index could not use.
-pub fn warn(freshness: &Freshness, output: &Output) {
+fn warn(freshness: &Freshness, output: &Output) {
     warn_of_use(freshness, output);
     outdated(freshness).iter().for_each(|warning| output.warn(warning));
 }

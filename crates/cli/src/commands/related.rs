@@ -1,16 +1,41 @@
 //! `tamis related`: shows passages like a result, what it uses, and what uses it.
 
 use super::refresh;
-use crate::args::{Global, RelatedArguments};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::related::related;
+use crate::page::Page;
+use crate::print::text::{counted, label};
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
-use std::io::Write;
-use tamis::related::RelatedRequest;
+use clap::Args;
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use tamis::kind_in_words;
+use tamis::related::{NameReference, Occurrences, Referrer, Related, RelatedPassage, RelatedRequest};
 use tamis::search::SearchCaller;
+
+/// Flags of `tamis related`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis related 3f9a1c                       related to a passage, by its id or the beginning of it
+  tamis related src/lock.rs:40               related to the passage of that line
+  tamis related src/lock.rs:40 --by reference -n 50
+  tamis related issue:12:1 --state resolved  solved issues like an issue
+
+Exit status: 0 found something, 1 found nothing, 2 an error.")]
+pub struct RelatedArguments {
+    #[command(flatten)]
+    pub request: RelatedRequest,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Search the index as it is, without looking for changed files
+    #[arg(long)]
+    pub no_refresh: bool,
+}
 
 /// Prints everything related to one passage.
 ///
@@ -38,10 +63,200 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
         place.path = directory.display_path(&place.namespace, &place.path);
     }
     let mut out = output.paged();
-    related(&mut out, &found)?;
+    print(&mut out, &found)?;
     out.flush()?;
     for note in &found.notes {
         output.note(note);
     }
     Ok(exit)
+}
+
+/// Writes the passage, then each list that has entries under its heading.
+fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
+    place(out, &found.passage)?;
+    writeln!(out)?;
+    if found.is_empty() {
+        return writeln!(out, "\nNothing is related to it.");
+    }
+    if !found.similar.is_empty() {
+        writeln!(out, "\n{}", "Similar".bold())?;
+        for one in &found.similar {
+            write!(out, "  {}  ", format_args!("{:.2}", one.similarity).dimmed())?;
+            place(out, &one.passage)?;
+            writeln!(out)?;
+        }
+    }
+    if !found.references.is_empty() {
+        writeln!(out, "\n{}", "Uses".bold())?;
+        found.uses_by_definition().iter().try_for_each(|references| uses(out, references))?;
+    }
+    if !found.referenced_by.is_empty() {
+        writeln!(out, "\n{}", "Used by".bold())?;
+        found.referenced_by.iter().try_for_each(|referrer| used_by(out, referrer))?;
+    }
+    if let Some(counts) = &found.occurrences {
+        let names = counts.names.iter().map(|name| label(name)).collect::<Vec<_>>().join(", ");
+        let (lines, files) = (counted(counts.lines, "line"), counted(counts.files, "file"));
+        let Occurrences { own_lines, resolved_lines, unresolved_lines, .. } = counts;
+        writeln!(
+            out,
+            "\n{names} stands on {lines} of {files}: {own_lines} in the passage itself, {resolved_lines} resolved, {unresolved_lines} not resolved"
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes names of which one definition or several are meant. Those of one and the same passage stand together.
+fn uses(out: &mut dyn Page, references: &[&NameReference]) -> io::Result<()> {
+    let [first, ..] = references else { return Ok(()) };
+    let mut all: Vec<u32> = references.iter().flat_map(|one| &one.lines).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let place_of = lines(&all);
+    match first.definitions.as_slice() {
+        [only] => {
+            write!(out, "  ")?;
+            place(out, only)?;
+            write!(out, "  {}", place_of.dimmed())?;
+            writeln!(out, "{}", if first.is_guess { GUESS.yellow().to_string() } else { String::new() })
+        }
+        several => {
+            writeln!(out, "  {}: one of {}  {}", label(&first.name), several.len(), place_of.dimmed())?;
+            for one in several {
+                write!(out, "    ")?;
+                place(out, one)?;
+                writeln!(out)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// What stands after a use that only its name speaks for.
+const GUESS: &str = "  (perhaps: only the name says so)";
+
+fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
+    write!(out, "  ")?;
+    place(out, &referrer.passage)?;
+    write!(out, "  {}", lines(&referrer.lines).dimmed())?;
+    match referrer.definitions {
+        _ if !referrer.resolved => writeln!(out, "  {}", "(not resolved)".yellow()),
+        0 | 1 if referrer.is_guess => writeln!(out, "{}", GUESS.yellow()),
+        0 | 1 => writeln!(out),
+        several => {
+            let name = label(&referrer.name);
+            writeln!(
+                out,
+                "  {}",
+                format_args!("(perhaps: {} called {name})", counted(several as u64, "definition")).yellow()
+            )
+        }
+    }
+}
+
+fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
+    let RelatedPassage { path, start_line, end_line, symbol, title, kind, language, .. } = passage;
+    write!(out, "{}:{}-{}", label(path).purple(), start_line.green(), end_line.green())?;
+    if let Some(name) = symbol.as_ref().or(title.as_ref()) {
+        write!(out, "  {}", label(name).bold())?;
+    }
+    write!(out, "  {}", format_args!("({})", kind_in_words(kind, language.as_deref())).dimmed())
+}
+
+/// `line 3` or `lines 3, 8, 11, …`.
+fn lines(lines: &[u32]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = lines.iter().take(SHOWN).map(u32::to_string).collect();
+    let more = if lines.len() > SHOWN { ", …" } else { "" };
+    let noun = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{noun} {}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::plain;
+    use tamis::related::SimilarPassage;
+
+    fn passage(path: &str, symbol: &str) -> RelatedPassage {
+        RelatedPassage {
+            id: "3f9a1c2b4d5e".into(),
+            namespace: "n".into(),
+            path: path.into(),
+            start_line: 3,
+            end_line: 9,
+            symbol: Some(symbol.into()),
+            title: None,
+            kind: "function".into(),
+            language: Some("rust".into()),
+        }
+    }
+
+    fn nothing() -> Related {
+        Related {
+            passage: passage("src/door.rs", "open"),
+            model: None,
+            similar: Vec::new(),
+            cut: None,
+            references: Vec::new(),
+            referenced_by: Vec::new(),
+            occurrences: None,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_list_has_its_heading_and_doubt_shows() {
+        let reference = |name: &str, definitions| NameReference {
+            name: name.into(),
+            kind: "call".into(),
+            lines: vec![4, 6],
+            definitions,
+            is_guess: false,
+        };
+        let referrer = |definitions| Referrer {
+            passage: passage("src/house.rs", "enter"),
+            name: "open".into(),
+            lines: vec![5],
+            definitions,
+            is_guess: false,
+            resolved: true,
+        };
+        let found = Related {
+            similar: vec![SimilarPassage { passage: passage("src/gate.rs", "swing"), similarity: 0.734 }],
+            references: vec![
+                reference("key", vec![passage("src/key.rs", "key")]),
+                reference("turn", vec![passage("src/key.rs", "Key::turn"), passage("src/lock.rs", "Lock::turn")]),
+            ],
+            referenced_by: vec![referrer(1), referrer(2)],
+            ..nothing()
+        };
+        insta::assert_snapshot!(plain(|out| print(out, &found)), @r"
+        src/door.rs:3-9  open  (function)
+
+        Similar
+          0.73  src/gate.rs:3-9  swing  (function)
+
+        Uses
+          src/key.rs:3-9  key  (function)  lines 4, 6
+          turn: one of 2  lines 4, 6
+            src/key.rs:3-9  Key::turn  (function)
+            src/lock.rs:3-9  Lock::turn  (function)
+
+        Used by
+          src/house.rs:3-9  enter  (function)  line 5
+          src/house.rs:3-9  enter  (function)  line 5  (perhaps: 2 definitions called open)
+        ");
+    }
+
+    #[test]
+    fn nothing_is_said_in_words() {
+        assert!(plain(|out| print(out, &nothing())).ends_with("\nNothing is related to it.\n"));
+    }
+
+    #[test]
+    fn many_lines_are_shortened() {
+        assert_eq!(lines(&[7]), "line 7");
+        assert_eq!(lines(&[1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5, …");
+    }
 }

@@ -1,6 +1,6 @@
 //! `tamis remember`: adds a note, which searches find at once.
 
-use crate::args::{Global, RememberArguments};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::text::label;
@@ -8,8 +8,30 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::{Context, Result};
+use clap::Args;
 use std::io::{self, Read, Write};
 use tamis::memory::RememberRequest;
+
+/// Flags of `tamis remember`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis remember \"backups go to the second site at night\"
+  tamis remember --topic backups \"they are kept for a year\"
+  tamis remember --file MEMORY.md \"the staging database is called heron\"
+  git log -1 --format=%B | tamis remember -
+
+The note and its time go to memory/YYYY-MM-DD.md in the root, and searches find it at once. The files are yours to edit.")]
+pub struct RememberArguments {
+    /// Text of the note; - reads it from standard input
+    #[arg(required = true, value_name = "TEXT")]
+    pub words: Vec<String>,
+    #[command(flatten)]
+    pub request: RememberRequest,
+    /// Print its place as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The most that is read from standard input, whatever the setting allows.
 const MOST_BYTES: u64 = 8 << 20;

@@ -1,15 +1,56 @@
 //! `tamis search`: asks the index, and explains filters that leave nothing.
 
-use super::ask::{self, Answered, ask};
-use super::query_paths;
-use crate::args::{Global, SearchArguments};
+use super::ask::{self, Answered, QueryArguments, ask};
+use super::cut::method_names;
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::session::{FlagSetting, setting};
 use anyhow::{Result, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use tamis::config::Config;
 use tamis::search::{MetadataFilter, QueryParameters, SearchParameters};
 use tamis::{Index, SearchRequest};
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  tamis search \"where are retries handled\"";
+
+const MORE_SEARCH_EXAMPLES: &str = "  tamis search parse config --lang rust,python --path '!*_test*' --explain
+  tamis search '\"connection reset\" path:src/** -test'
+  tamis search timeout --cut kneedle:sensitivity=2 --explain
+  tamis search \"which model is the default\" --want one
+  tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
+  tamis search retry policy lang:rust --kind function --variant 'code:fn retry('
+  tamis search crash on startup --state resolved --label bug --since 'last year'
+  tamis search timeout --json | jq '.results[].path'
+  tamis search retry --passages --limit 3
+
+In a query, path:GLOB, symbol:NAME and kind:KIND are filters and lang:NAME is a preference; -word and \
+-\"some phrase\" leave out passages that hold it, and of a \"phrase\" in quotes only passages that hold it \
+remain, if any do. Anything else is a word to search for, and so is an option that the index has, as in \
+java -jar.
+
+A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's \
+.tamis/config.toml, your own config.toml, the default. `tamis config` shows them all.";
+
+/// Flags of `tamis search`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = SEARCH_EXAMPLES,
+    after_long_help = format!("{SEARCH_EXAMPLES}\n{MORE_SEARCH_EXAMPLES}\n\n{}", method_names())
+)]
+pub struct SearchArguments {
+    #[command(flatten)]
+    pub query: QueryArguments,
+    #[command(flatten)]
+    pub parameters: SearchParameters,
+
+    /// Rank older passages lower: auto, on or off [default: rank.recency, auto: with the cut max_gap]
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking", hide_short_help = true)]
+    pub recency: Option<String>,
+}
 
 /// Answers a question.
 ///
@@ -17,7 +58,7 @@ use tamis::{Index, SearchRequest};
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
     let SearchArguments { query, parameters, .. } = arguments;
-    let divided = query_paths::divided(&query.words, &query.after_dashes, query.given.as_deref());
+    let divided = ask::divided(&query.words, &query.after_dashes, query.given.as_deref());
     let common = QueryParameters { query: divided.query, ..ask::asked(&parameters.common, query) };
     let asked = SearchParameters { common, guarantee: None, ..parameters.clone() };
     let request = |config: &Config| asked.request(config);

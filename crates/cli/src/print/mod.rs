@@ -1,32 +1,14 @@
-//! Printers for people: each writes styled text to a page, which fits it to the terminal and drops unwanted styles.
+//! What several commands print for people: each printer writes styled text to a page, which fits it to the terminal and drops
+//! unwanted styles.
 
 pub mod answer;
-pub mod calibrate;
-pub mod duplicates;
-pub mod evidence;
 pub mod explain;
-pub mod feedback;
-mod further;
-pub mod import;
-pub mod import_github;
-pub mod model;
-pub mod notes;
-mod passage_text;
 pub mod plot;
-pub mod related;
 pub mod report;
 #[cfg(test)]
 pub mod samples;
-pub mod settings;
-pub mod sql;
-pub mod stats;
-pub mod status;
 pub mod table;
 pub mod text;
-pub mod tree;
-pub mod troubleshoot;
-pub mod version;
-pub mod views;
 
 /// The output of a printer without styles, and without a terminal to fit.
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Counts, sizes and times in words, and other people's text made safe for a terminal.
 
 use indicatif::{DecimalBytes, HumanCount};
+use owo_colors::OwoColorize;
 use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
 use std::time::Duration;
 use tamis_text::safe::for_terminal;
 
@@ -74,6 +77,36 @@ pub fn label(text: &str) -> Cow<'_, str> {
         shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace('\n', "␊").replace('\t', "␉")),
         shown => shown,
     }
+}
+
+/// A kind in words, followed by an author and a day.
+pub fn origin_of(kind: String, author: Option<&str>, dated_at: Option<&str>) -> String {
+    let mut words = kind;
+    if let Some(author) = author {
+        let _ = write!(words, " by {}", label(author));
+    }
+    if let Some(day) = dated_at.and_then(|date| date.get(..10)) {
+        let _ = write!(words, ", {day}");
+    }
+    words
+}
+
+/// One line of a snippet with the query's terms highlighted.
+pub fn highlighted(snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> String {
+    let mut text = String::new();
+    let mut at = line.start;
+    for highlight in highlights {
+        let (from, to) = (highlight.start.max(at), highlight.end.min(line.end));
+        // A range that does not lie between characters is left plain.
+        let (Some(before), Some(term)) = (snippet.get(at..from), snippet.get(from..to)) else { continue };
+        if term.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "{}{}", visible(before), visible(term).red().bold());
+        at = to;
+    }
+    text.push_str(&visible(&snippet[at..line.end]));
+    text
 }
 
 #[cfg(test)]

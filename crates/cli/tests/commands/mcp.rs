@@ -20,11 +20,6 @@ pub struct Client {
 impl Client {
     /// Starts a session with a server in a tree.
     pub fn of(tree: &Tree, flags: &[&str]) -> Self {
-        Client::speaking(tree, flags, "2025-11-25")
-    }
-
-    /// Starts a session in a version of the protocol.
-    pub fn speaking(tree: &Tree, flags: &[&str], version: &str) -> Self {
         let mut command = tree.process(&[&["mcp", "--output-schemas"], flags].concat());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
@@ -33,7 +28,7 @@ impl Client {
         let mut client = Client { child, input, output, next: 0, notified: Vec::new(), validators: HashMap::new() };
         let hello = client.request(
             "initialize",
-            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
         );
         assert_eq!(hello["result"]["serverInfo"]["name"], "tamis", "{hello}");
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));

@@ -495,29 +495,3 @@ fn names_by_others_are_no_part_of_a_refusal_or_of_a_completion() {
     let values = completed["result"]["completion"]["values"].to_string();
     assert!(values.contains("docs/bread.md") && !values.contains("two"), "{completed}");
 }
-
-#[test]
-fn batches_are_answered_together_where_the_protocol_has_them() {
-    let tree = Tree::indexed();
-    let mut client = Client::speaking(&tree, &["--no-refresh"], "2025-03-26");
-    let call = |id: u64, query: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search", "arguments": { "query": query } } });
-    let batch = json!([
-        call(101, "oven"),
-        { "jsonrpc": "2.0", "method": "notifications/none" },
-        { "jsonrpc": "2.0", "id": 102, "method": "ping" },
-        { "jsonrpc": "2.0", "id": 103, "method": "nonesuch" },
-        7,
-        call(104, "tides"),
-    ]);
-    client.send_line(&batch.to_string());
-    let answers = client.line();
-    let answers = answers.as_array().expect("one list");
-    let mut ids: Vec<Option<u64>> = answers.iter().map(|answer| answer["id"].as_u64()).collect();
-    ids.sort_unstable();
-    assert_eq!(ids, [None, Some(101), Some(102), Some(103), Some(104)]);
-    let of = |id: u64| answers.iter().find(|answer| answer["id"] == id).expect("an answer");
-    assert!(of(101)["result"]["structuredContent"]["results"].is_array());
-    assert_eq!(of(103)["error"]["code"], -32601);
-    client.send_line("[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/none\"}]");
-    assert!(client.request("ping", json!({}))["result"].is_object(), "nothing was answered to what asks nothing");
-}

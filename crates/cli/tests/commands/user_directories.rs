@@ -13,9 +13,6 @@ const NATIVE: &str = if cfg!(windows) {
     ".config/tamis"
 };
 
-/// The location in earlier versions on every system.
-const EARLIER: &str = ".config/tamis";
-
 /// The output of `tamis config KEY` for a user with this home directory and no variable that names the directory
 /// itself.
 fn top_k(tree: &Tree, home: &Path, moved: Option<&Path>) -> String {
@@ -37,8 +34,6 @@ fn sets(directory: &Path, top_k: u32) {
 fn the_users_configuration_is_where_the_system_keeps_such_files() {
     let tree = Tree::new();
     let home = tempfile::tempdir().expect("a temporary directory");
-    sets(&home.path().join(EARLIER), 21);
-    assert_eq!(top_k(&tree, home.path(), None), "21", "the place of earlier versions is still read");
     sets(&home.path().join(NATIVE), 22);
     assert_eq!(top_k(&tree, home.path(), None), "22");
     if cfg!(target_os = "linux") {

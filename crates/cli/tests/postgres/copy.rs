@@ -1,4 +1,4 @@
-//! `tamis store copy` and `migrate` through the program: a directory to a database and back.
+//! `tamis store copy` through the program: a directory to a database and back.
 
 use crate::database::TestDatabase;
 use crate::{decided, done, json_of, tamis, tree};
@@ -149,19 +149,4 @@ fn a_copy_that_is_killed_goes_on_where_it_was() {
     assert_eq!(last["written"]["documents"], json!(984 - there), "what was there is not written again");
     assert_eq!(last["namespaces"][0]["documents"], json!({ "from": 984, "to": 984, "different": 0 }));
     done(tamis(root, Some(&url)).args(["store", "check"]));
-}
-
-#[test]
-fn migrating_says_what_it_did() {
-    let Some(database) = TestDatabase::create() else { return };
-    let (directory, url) = (tree(), database.url());
-    let root = directory.path();
-    let none = tamis(root, Some(&url)).args(["store", "migrate"]).output().expect("it runs");
-    let message = String::from_utf8_lossy(&none.stderr);
-    assert!(none.status.code() == Some(2) && message.contains("tamis store init"), "{message}");
-    done(tamis(root, Some(&url)).args(["store", "init"]));
-    let said = done(tamis(root, Some(&url)).args(["store", "migrate"]));
-    assert!(said.contains("nothing to migrate; the tables have version"), "{said}");
-    let migrated = json_of(tamis(root, Some(&url)).args(["store", "migrate", "--json"]));
-    assert_eq!(migrated["from"], migrated["to"]);
 }

@@ -22,7 +22,6 @@ mod tables;
 mod team;
 #[cfg(target_os = "linux")]
 mod tls;
-mod upgrade;
 
 use database::TestDatabase;
 #[cfg(target_os = "linux")]

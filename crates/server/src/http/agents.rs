@@ -1,6 +1,5 @@
 //! `/mcp`: hands messages of agents to the protocol's library, each with its session and its sender.
 
-use super::batch;
 use super::gate::{Gate, Identity, is_json};
 use super::origin::single;
 use super::rate_limit::ClientKey;
@@ -8,7 +7,7 @@ use super::request_log::LoggedCall;
 use crate::api::problem::{Kind, Problem};
 use crate::caller::Caller;
 use crate::lanes::Share;
-use crate::messages::{self, Batch, batches_unsupported, supports_batches};
+use crate::messages;
 use crate::private;
 use axum::Extension;
 use axum::body::{Body, Bytes};
@@ -24,7 +23,6 @@ use std::sync::Arc;
 use tamis::search::SearchCaller;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// Answers a request of any method; the protocol's library knows which there are.
 pub(super) async fn answer(
@@ -83,7 +81,6 @@ pub(super) async fn answer(
             messages::Incoming::Bad(answer) => return Ok(json(StatusCode::BAD_REQUEST, &answer)),
             messages::Incoming::Ignored => return Ok(StatusCode::ACCEPTED.into_response()),
             messages::Incoming::One(message) => opens = opened_with(*message),
-            messages::Incoming::Batch(list) => return answer_batch(&gate, &parts, list, session.as_deref()).await,
         }
     }
     let response = forward(&gate, parts, body).await?;
@@ -128,25 +125,6 @@ fn name_accepted(headers: &mut HeaderMap) {
 async fn forward(gate: &Gate, parts: Parts, body: Bytes) -> Result<Response, Problem> {
     let request = Request::from_parts(parts, Body::from(body));
     Ok(gate.in_time(gate.protocol.handle(request)).await?.map(Body::new))
-}
-
-async fn answer_batch(
-    gate: &Gate,
-    parts: &Parts,
-    list: Vec<Value>,
-    session: Option<&str>,
-) -> Result<Response, Problem> {
-    let version = parts.headers.get(&VERSION);
-    let allowed = version.is_none_or(|version| version.to_str().is_ok_and(supports_batches))
-        && session.is_some_and(|session| gate.sessions.supports_batches(session));
-    let batch = if allowed { Batch::of(list, |_| false) } else { Err(batches_unsupported()) };
-    Ok(match batch {
-        Ok((batch, messages)) => match gate.in_time(batch::answered(&gate.protocol, parts, batch, messages)).await? {
-            Some(answers) => json(StatusCode::OK, &answers),
-            None => StatusCode::ACCEPTED.into_response(),
-        },
-        Err(answer) => json(StatusCode::BAD_REQUEST, &answer),
-    })
 }
 
 fn json(status: StatusCode, message: &Value) -> Response {

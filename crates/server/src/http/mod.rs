@@ -6,7 +6,6 @@
 mod accept;
 mod agents;
 mod api;
-mod batch;
 mod body;
 mod connections;
 mod cookie;

@@ -3,7 +3,6 @@
 //! Where an index has several servers, the index keeps the sessions: it decides which exist, and a server that meets one for the first
 //! time repeats its opening message to itself.
 
-use crate::messages::supports_batches;
 use crate::server::Server;
 use rmcp::model::InitializeRequestParams;
 use rmcp::transport::streamable_http_server::session::SessionId;
@@ -26,8 +25,6 @@ struct OwnedSession {
     id: SessionId,
     /// The name of its client, the same at every server.
     owner: String,
-    /// True if its version of the protocol supports batches.
-    supports_batches: bool,
 }
 
 /// Open sessions and their owners.
@@ -68,8 +65,7 @@ impl Sessions {
             return Ok(false);
         }
         if !self.is_ours(session, owner) {
-            let opened = serde_json::from_str(&found.opened).map_err(|error| error.to_string())?;
-            self.keep(session.into(), owner, Some(&opened)).await;
+            self.keep(session.into(), owner).await;
         }
         Ok(true)
     }
@@ -77,11 +73,6 @@ impl Sessions {
     /// True if this server knows that a session belongs to the client.
     fn is_ours(&self, session: &str, owner: &str) -> bool {
         self.owned().iter().any(|owned| *owned.id == *session && owned.owner == owner)
-    }
-
-    /// True if a session may send batches.
-    pub fn supports_batches(&self, session: &str) -> bool {
-        self.owned().iter().any(|owned| *owned.id == *session && owned.supports_batches)
     }
 
     /// Forgets a session that has ended.
@@ -108,16 +99,15 @@ impl Sessions {
             let opened = SharedSession { id: session.to_string(), owner: owner.to_owned(), opened };
             shared.ask(move |sessions| sessions.open_session(&opened, MAX_PER_CLIENT)).await?;
         }
-        self.keep(session, owner, opened.as_deref()).await;
+        self.keep(session, owner).await;
         Ok(())
     }
 
     /// Keeps a session, and ends the oldest ones when there are too many. Where the index keeps them too, they go on when they are used
     /// again.
-    async fn keep(&self, session: SessionId, owner: &str, opened: Option<&InitializeRequestParams>) {
-        let supports_batches = opened.is_some_and(|opened| supports_batches(opened.protocol_version.as_str()));
+    async fn keep(&self, session: SessionId, owner: &str) {
         let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
-        for id in self.insert(OwnedSession { id: session, owner: owner.to_owned(), supports_batches }, &open) {
+        for id in self.insert(OwnedSession { id: session, owner: owner.to_owned() }, &open) {
             // The session may have ended by itself.
             let _ = self.manager.close_session(&id).await;
         }
@@ -204,8 +194,7 @@ mod tests {
     fn a_session_belongs_to_one_client_and_the_oldest_of_too_many_ends() {
         let sessions = Sessions::default();
         let all: Vec<SessionId> = (0..=MAX_PER_CLIENT).map(|number| number.to_string().into()).collect();
-        let of =
-            |id: SessionId, owner: &str| OwnedSession { id, owner: owner.to_owned(), supports_batches: owner == "b" };
+        let of = |id: SessionId, owner: &str| OwnedSession { id, owner: owner.to_owned() };
         assert!(sessions.insert(of("other".into(), "b"), &[]).is_empty());
         for id in &all[..MAX_PER_CLIENT] {
             let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
@@ -216,7 +205,6 @@ mod tests {
         let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
         assert_eq!(sessions.insert(of(all[MAX_PER_CLIENT].clone(), "a"), &open), ["0".into()]);
         assert!(sessions.is_ours("other", "b") && !sessions.is_ours("0", "a"));
-        assert!(sessions.supports_batches("other") && !sessions.supports_batches("1"));
         sessions.remove("other");
         assert!(!sessions.is_ours("other", "b"));
     }

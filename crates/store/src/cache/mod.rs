@@ -73,8 +73,8 @@ impl EmbeddingCache {
     ///
     /// # Errors
     /// [`ReadOnly`](StoreError::ReadOnly) when it cannot be written, [`Busy`](StoreError::Busy) when another process keeps it
-    /// for half a second, [`Full`](StoreError::Full), [`Newer`](StoreError::Newer) when a newer version of the program
-    /// made it.
+    /// for half a second, [`Full`](StoreError::Full), [`OtherVersion`](StoreError::OtherVersion) when another version
+    /// of the program made it.
     pub fn open(directory: impl AsRef<Path>, most_bytes: u64) -> Result<EmbeddingCache> {
         let directory = directory.as_ref();
         make_directory(directory).map_err(|error| StoreError::io(directory, "making the cache", error))?;

@@ -12,8 +12,8 @@ use crate::error::{Result, StoreError};
 use crate::files::beside;
 use crate::schema::Schema;
 
-/// Identified by "TAMC". A new version needs no migration: it may start empty, because nothing here is worth keeping.
-const SCHEMA: Schema = Schema { application_id: 0x5441_4d43, first: 1, migrations: &[include_str!("schema.sql")] };
+/// Identified by "TAMC".
+const SCHEMA: Schema = Schema { application_id: 0x5441_4d43, version: 1, tables: include_str!("schema.sql") };
 
 /// Page size at which vectors of the usual dimensions waste little: five of 384 entries, one of 1536.
 const PAGE_BYTES: u32 = 8192;
@@ -77,7 +77,7 @@ fn open_as_it_is(path: &Path) -> Result<Connection> {
         Ok(connection)
     };
     let mut connection = open().map_err(|error| StoreError::sqlite(path, error))?;
-    SCHEMA.migrate(&mut connection, path)?;
+    SCHEMA.create(&mut connection, path)?;
     Ok(connection)
 }
 

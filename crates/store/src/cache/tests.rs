@@ -179,7 +179,7 @@ fn damage_within_is_found_and_a_sound_cache_is_left_alone() {
 }
 
 #[test]
-fn a_cache_that_another_process_keeps_is_busy_and_a_newer_one_is_left_alone() {
+fn a_cache_that_another_process_keeps_is_busy_and_one_of_another_version_is_left_alone() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let cache = EmbeddingCache::open(directory.path(), 1 << 20).expect("open");
     cache.put(&model(2), &rows(0..3, 2), 1).expect("kept");
@@ -189,7 +189,7 @@ fn a_cache_that_another_process_keeps_is_busy_and_a_newer_one_is_left_alone() {
     assert_eq!(hits(&cache, 0..3, 2, 2), 3, "reading waits for nobody, and what cannot be noted is not");
     other.execute_batch("ROLLBACK; PRAGMA user_version = 99").expect("written");
     drop((cache, other));
-    assert!(matches!(EmbeddingCache::open(directory.path(), 1 << 20), Err(StoreError::Newer { found: 99, .. })));
+    assert!(matches!(EmbeddingCache::open(directory.path(), 1 << 20), Err(StoreError::OtherVersion { found: 99, .. })));
 }
 
 #[cfg(unix)]

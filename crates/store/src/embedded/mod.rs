@@ -68,8 +68,8 @@ impl EmbeddedStore {
     ///
     /// [`Missing`](StoreError::Missing) when it is opened for reading and does not exist,
     /// [`ReadOnly`](StoreError::ReadOnly) when it is opened for writing and cannot be written,
-    /// [`Newer`](StoreError::Newer) when a newer version of the program wrote it, [`Corrupt`](StoreError::Corrupt) when the
-    /// file is not a database, or is empty where an index was.
+    /// [`OtherVersion`](StoreError::OtherVersion) when another version of the program wrote it, [`Corrupt`](StoreError::Corrupt)
+    /// when the file is not a database, or is empty where an index was.
     pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<EmbeddedStore> {
         let directory = directory.as_ref();
         let path = directory.join(DATABASE);

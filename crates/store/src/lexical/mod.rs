@@ -173,7 +173,7 @@ impl Lexical {
     fn payload(&self, seq: u64, totals: &Totals) -> String {
         let payload = format!("{} {seq} {totals}", self.origin());
         let sum = checksum(&payload);
-        format!("{payload} {sum}")
+        format!("{payload} #{sum}")
     }
 
     fn origin(&self) -> String {
@@ -182,23 +182,19 @@ impl Lexical {
     }
 
     fn state_of(&self, payload: &str) -> Result<(u64, Totals), String> {
-        // Earlier payloads had no checksum.
-        let payload = match payload.rsplit_once(' ') {
-            Some((content, sum)) if sum.starts_with(SUM) => match sum == checksum(content) {
-                true => content,
-                false => return Err("its list of files is damaged".to_owned()),
-            },
-            _ => payload,
-        };
-        payload
+        let other =
+            || "it belongs to another database or another version, or its first build did not finish".to_owned();
+        let (content, sum) = payload.rsplit_once(" #").ok_or_else(other)?;
+        if sum != checksum(content) {
+            return Err("its list of files is damaged".to_owned());
+        }
+        content
             .strip_prefix(&self.origin())
             .and_then(|rest| {
                 let (seq, totals) = rest.trim_start().split_once(' ')?;
                 Some((seq.parse().ok()?, totals.parse().ok()?))
             })
-            .ok_or_else(|| {
-                "it belongs to another database or another version, or its first build did not finish".to_owned()
-            })
+            .ok_or_else(other)
     }
 
     fn error(&self, error: tantivy::TantivyError) -> StoreError {
@@ -206,12 +202,9 @@ impl Lexical {
     }
 }
 
-/// The first character of a payload's checksum.
-const SUM: char = '#';
-
 /// Detects a flipped bit in a payload.
 fn checksum(payload: &str) -> String {
-    format!("{SUM}{}", &blake3::hash(payload.as_bytes()).to_hex()[..16])
+    blake3::hash(payload.as_bytes()).to_hex()[..16].to_owned()
 }
 
 impl Reader {

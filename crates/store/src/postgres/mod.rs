@@ -81,7 +81,6 @@ mod words;
 mod writers_tests;
 
 pub use jobs::{Job, JobEnd, JobState, MOST_JOB_FAILURES, NextJob, TakenJob};
-pub use schema::Migrated;
 pub use sharding::Sharding;
 #[cfg(test)]
 use sharding::tables;

@@ -10,7 +10,7 @@ use super::faults;
 use super::nodes::{self, HERE_ALONE};
 
 /// Makes the role and its policies.
-pub(super) const ROLE: &str = include_str!("row_security.sql");
+pub(super) const ROLE: &str = include_str!("schema/row_security.sql");
 
 /// Confines a transaction. The namespaces come first, since the role may not change them back. Where the settings of a user or a
 /// database switch the policies off, the server would refuse what the role reads.

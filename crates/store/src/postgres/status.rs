@@ -1,6 +1,6 @@
 //! What a database holds and can do, for the people who run it.
 
-use super::schema::MIGRATIONS;
+use super::schema::VERSION;
 use super::store::PostgresStore;
 use crate::error::Result;
 
@@ -11,10 +11,8 @@ pub struct PostgresStatus {
     pub address: String,
     /// Version of the server.
     pub server_version: String,
-    /// Version of the tables, and the newest that this program knows.
+    /// Version of the tables.
     pub schema_version: u32,
-    /// The newest version of the tables that this program knows.
-    pub newest_schema_version: u32,
     /// Version of pgvector; `None` if it is not installed.
     pub vector_version: Option<String>,
     /// Version of pg_textsearch; `None` if it is not installed.
@@ -68,7 +66,6 @@ impl PostgresStore {
                 self.list()
             );
             let namespaces = transaction.query(&namespaces, &[]).await?;
-            let version = one("SELECT value FROM meta WHERE key = 'schema_version'").await?;
             let bytes = transaction
                 .query_one(
                     "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class \
@@ -81,8 +78,7 @@ impl PostgresStore {
             Ok(PostgresStatus {
                 address: self.address().to_owned(),
                 server_version: one("SHOW server_version").await?.unwrap_or_default(),
-                schema_version: version.and_then(|version| version.parse().ok()).unwrap_or(0),
-                newest_schema_version: MIGRATIONS.len() as u32,
+                schema_version: VERSION,
                 vector_version: one("SELECT extversion FROM pg_extension WHERE extname = 'vector'").await?,
                 textsearch_version: one("SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch'").await?,
                 candidates_by: if has_bm25.get::<_, bool>(0) { "bm25" } else { "gin" }.to_owned(),

@@ -9,7 +9,7 @@ use super::connection::{Connections, Lasting};
 use super::legs::Legs;
 use super::listening::Listening;
 use super::nodes;
-use super::schema::{self, Migrated};
+use super::schema;
 use super::statistics::Counted;
 use crate::error::Result;
 use crate::namespace::Namespace;
@@ -42,10 +42,10 @@ impl PostgresStore {
     /// `namespace` is the tree that is indexed or searched from: settings are kept for it, and writers of it take turns.
     ///
     /// # Errors
-    /// The address cannot be read, the server cannot be reached or refuses, or a newer version of the program wrote the tables.
+    /// The address cannot be read, the server cannot be reached or refuses, or the tables have another version.
     pub fn open(url: &str, namespace: &str) -> Result<PostgresStore> {
         let connections = Connections::new(url)?;
-        schema::migrate(&connections)?;
+        schema::create(&connections)?;
         connections.prepare_row_security()?;
         let read = async |connection: &Object| Ok(connection.query_one(READ_INSTANCE, &[]).await?.get(0));
         let instance = connections.ask(read)?;
@@ -63,15 +63,6 @@ impl PostgresStore {
             namespaces: Mutex::default(),
             listening: Listening::default(),
         })
-    }
-
-    /// Adds what a newer version of the program needs to the tables of a database. Opening does so as well.
-    ///
-    /// # Errors
-    /// The database has no tables ([`Missing`](crate::StoreError::Missing)), a newer version of the program wrote tables that this
-    /// one must not use, or the server cannot be reached or refuses.
-    pub fn migrate(url: &str) -> Result<Migrated> {
-        schema::migrate_existing(&Connections::new(url)?)
     }
 
     /// Returns the address without user and password.

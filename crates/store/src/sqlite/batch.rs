@@ -5,7 +5,7 @@ use rusqlite::{Connection, Params, params};
 use super::meta::{add_kept_texts, properties_changed, read_seq, write_seq};
 use super::names::{Identity, PublicIds, prefixes};
 use super::retired::retire;
-use super::texts::compressed;
+use super::texts::stored;
 use super::{Database, TransactionError};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
@@ -232,20 +232,18 @@ impl<'c> Batch<'c> {
 
     /// Returns the row of a text and makes sure it has its content.
     fn put_text(&mut self, hash: TextHash, text: &str) -> Result<i64, TransactionError> {
-        let sql = "SELECT id, text IS NULL AND compressed IS NULL FROM texts WHERE hash = ?1";
+        let sql = "SELECT id, text IS NULL FROM texts WHERE hash = ?1";
         let known: Option<(i64, bool)> = one(self.connection, sql, [hash.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if let Some((id, false)) = known {
             return Ok(id);
         }
-        let compressed = compressed(text);
-        let plain = compressed.is_none().then_some(text);
         if let Some((id, _)) = known {
-            let restore = "UPDATE texts SET text = ?2, compressed = ?3 WHERE id = ?1";
-            self.kept_texts -= execute(self.connection, restore, params![id, plain, compressed])? as i64;
+            let restore = "UPDATE texts SET text = ?2 WHERE id = ?1";
+            self.kept_texts -= execute(self.connection, restore, params![id, stored(text)])? as i64;
             return Ok(id);
         }
-        let insert = "INSERT INTO texts(hash, text, compressed) VALUES (?1, ?2, ?3)";
-        execute(self.connection, insert, params![hash.0, plain, compressed])?;
+        let insert = "INSERT INTO texts(hash, text) VALUES (?1, ?2)";
+        execute(self.connection, insert, params![hash.0, stored(text)])?;
         Ok(self.connection.last_insert_rowid())
     }
 
@@ -358,8 +356,7 @@ impl<'c> Batch<'c> {
             self.connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM passages WHERE text_id = ?1)")?;
         let mut embedded =
             self.connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM vectors WHERE text_id = ?1)")?;
-        let mut empty =
-            self.connection.prepare_cached("UPDATE texts SET text = NULL, compressed = NULL WHERE id = ?1")?;
+        let mut empty = self.connection.prepare_cached("UPDATE texts SET text = NULL WHERE id = ?1")?;
         let mut delete = self.connection.prepare_cached("DELETE FROM texts WHERE id = ?1")?;
         for text in &self.released {
             if referenced.query_row([text], |row| row.get(0))? {

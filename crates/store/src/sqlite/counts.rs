@@ -66,7 +66,7 @@ impl Database {
                 models,
                 last_change_ms: meta::get(connection, "last_change_ms")?,
                 last_publish_ms: meta::get(connection, "last_publish_ms")?,
-                schema_version: SCHEMA.version(),
+                schema_version: SCHEMA.version,
                 seq: meta::read_seq(connection)? as u64,
                 ..Summary::default()
             })
@@ -111,15 +111,15 @@ const CHECKS: [(&str, &str); 5] = [
     ),
     (
         "passages have lost their text",
-        "SELECT count(*) FROM passages p JOIN texts t ON t.id = p.text_id WHERE coalesce(t.text, t.compressed) IS NULL",
+        "SELECT count(*) FROM passages p JOIN texts t ON t.id = p.text_id WHERE t.text IS NULL",
     ),
     (
         "texts cannot be decompressed",
-        "SELECT count(*) FROM texts WHERE compressed IS NOT NULL AND decompressed(compressed) IS NULL",
+        "SELECT count(*) FROM texts WHERE CASE typeof(text) WHEN 'blob' THEN decompressed(text) IS NULL END",
     ),
     (
         "vectors have a wrong length for their model",
-        "SELECT count(*) FROM vectors v JOIN models m ON m.id = v.model WHERE length(v.vector) NOT IN (2 * m.dimension, 4 * m.dimension)",
+        "SELECT count(*) FROM vectors v JOIN models m ON m.id = v.model WHERE length(v.vector) <> 2 * m.dimension",
     ),
 ];
 

@@ -70,7 +70,7 @@ impl Database {
     pub(crate) fn open_writable(path: &Path) -> Result<Database> {
         let before = FileId::of(path);
         let mut writer = writer(path).map_err(|error| StoreError::sqlite(path, error))?;
-        SCHEMA.migrate(&mut writer, path)?;
+        SCHEMA.create(&mut writer, path)?;
         let instance = meta::instance(&writer).map_err(|error| StoreError::sqlite(path, error))?;
         Ok(Database { writer: Some(Mutex::new(writer)), ..Database::new(path, before, instance, None)? })
     }
@@ -79,10 +79,7 @@ impl Database {
     pub(crate) fn open_read_only(path: &Path) -> Result<Database> {
         let before = FileId::of(path);
         let (reader, frozen) = reader_of_any(path)?;
-        let found = SCHEMA.version_of(&reader, path)?;
-        if found < SCHEMA.version() {
-            return Err(SCHEMA.older(path, found));
-        }
+        SCHEMA.expect(&reader, path)?;
         let instance = meta::instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
         Ok(Database { readers: Mutex::new(vec![reader]), ..Database::new(path, before, instance, frozen)? })
     }
@@ -223,7 +220,6 @@ impl Database {
 mod tests {
     use super::*;
     use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
-    use crate::schema::Schema;
 
     fn document(path: &str, text: &str) -> Change {
         Change::Put(NewDocument {
@@ -258,31 +254,22 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_version_7_is_upgraded_and_keeps_its_texts_and_vectors() {
+    fn vectors_are_kept_in_half_precision_and_damage_is_found() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("tamis.db");
-        Schema { migrations: &SCHEMA.migrations[..1], ..SCHEMA }.migrate(&mut writer(&path).unwrap(), &path).unwrap();
-        assert!(matches!(Database::open_read_only(&path), Err(StoreError::Older { found: 7, is_upgraded: true, .. })));
-        let database = Database::open_writable(&path).unwrap();
-        database.apply(&[document("a.md", "old"), document("b.md", "new")]).unwrap();
+        let database = Database::open_writable(&directory.path().join("tamis.db")).unwrap();
+        database.apply(&[document("a.md", "plain"), document("b.md", &"compressed ".repeat(9))]).unwrap();
         let model = ModelKey { id: "model".into(), dimension: 3 };
-        let texts = ["old", "new"].map(TextHash::of);
-        database.put_vectors(&model, &texts.map(|text| (text, vec![0.1, 0.2, 0.3]))).unwrap();
-        let single: Vec<u8> = [0.5f32, 0.1, 0.7].iter().flat_map(|value| value.to_le_bytes()).collect();
-        database
-            .with_writer(|writer| Ok(writer.execute("UPDATE vectors SET vector = ?1 WHERE seq = 3", [&single])?))
-            .unwrap();
+        let text = TextHash::of("plain");
+        database.put_vectors(&model, &[(text, vec![0.1, 0.2, 0.3])]).unwrap();
         let model = database.model("model").unwrap().unwrap();
-        let vectors = database.text_vectors("here", &model, &texts).unwrap();
-        assert_eq!(vectors[0], Some(vec![0.5, 0.1, 0.7]), "single precision, as it was");
-        assert_eq!(vectors[1], Some(vec![0.26733398, 0.53466797, 0.8017578]), "half precision");
-        let write = |sql: &str| database.with_writer(|writer| Ok(writer.execute_batch(sql)?)).unwrap();
-        write("UPDATE texts SET text = 'old', compressed = NULL WHERE id = 1");
-        assert_eq!(database.document_passages("here", "a.md").unwrap()[0].text, "old");
+        let vectors = database.text_vectors("here", &model, &[text]).unwrap();
+        assert_eq!(vectors, [Some(vec![0.26733398, 0.53466797, 0.8017578])]);
+        assert_eq!(database.document_passages("here", "a.md").unwrap()[0].text, "plain");
         assert_eq!(database.integrity().unwrap().problems, []);
-        write("UPDATE vectors SET vector = x'00' WHERE seq = 3");
+        let write = |sql: &str| database.with_writer(|writer| Ok(writer.execute_batch(sql)?)).unwrap();
+        write("UPDATE vectors SET vector = x'00'");
         assert_eq!(database.integrity().unwrap().problems.len(), 1, "a wrong length");
-        write("UPDATE texts SET compressed = x'28b52ffd' WHERE id = 2");
+        write("UPDATE texts SET text = x'28b52ffd' WHERE id = 2");
         let problems = database.integrity().unwrap().problems;
         assert!(problems[0].message.contains("damaged"), "{problems:?}");
     }

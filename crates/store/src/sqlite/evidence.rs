@@ -73,12 +73,12 @@ impl Database {
     }
 }
 
-/// Registers a function that gives a stored vector of a dimension as the visible tables have it: in single precision.
+/// Registers a function that gives a stored vector as the visible tables have it: in single precision.
 fn register_f32_vector(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("f32_vector", 2, flags, |context| {
+    connection.create_scalar_function("f32_vector", 1, flags, |context| {
         let mut vector = Vec::new();
-        decode_vector(context.get_raw(0).as_blob()?, context.get::<u32>(1)? as usize, &mut vector);
+        decode_vector(context.get_raw(0).as_blob()?, &mut vector);
         Ok(vector.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
     })
 }
@@ -90,7 +90,7 @@ fn select(table: &SqlTable) -> String {
     }
     let vectors = |kind: &str| {
         format!(
-            "SELECT '{kind}', e.id, m.name, f32_vector(v.vector, m.dimension), m.dimension FROM evidence_{kind}s e \
+            "SELECT '{kind}', e.id, m.name, f32_vector(v.vector), m.dimension FROM evidence_{kind}s e \
              JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
              JOIN passages p ON p.document = d.id JOIN vectors v ON v.text_id = p.text_id \
              JOIN models m ON m.id = v.model WHERE e.namespace = $1"

@@ -54,12 +54,12 @@ pub(super) fn write_seq(connection: &Connection, seq: i64) -> rusqlite::Result<(
 
 /// Returns the number of the last change of dates, attributes and evidence, which no derived index holds.
 pub(super) fn read_properties(connection: &Connection) -> rusqlite::Result<i64> {
-    Ok(get(connection, "dates")?.unwrap_or(0))
+    existing(connection, "properties")
 }
 
 /// Counts a change of dates, attributes or evidence.
 pub(super) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
-    set(connection, "dates", read_properties(connection)? + 1)
+    set(connection, "properties", read_properties(connection)? + 1)
 }
 
 /// Returns the state of the evidence: each change of it changes one of these numbers.
@@ -82,22 +82,21 @@ pub(super) fn tombstone_floor(connection: &Connection) -> rusqlite::Result<u64> 
     Ok(existing(connection, "tombstone_floor")? as u64)
 }
 
-/// Returns the number of texts without passages that are kept for their vectors; `None` before the first count.
-pub(super) fn kept_texts(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    get(connection, "kept_texts")
+/// Returns the number of texts without passages that are kept for their vectors.
+pub(super) fn kept_texts(connection: &Connection) -> rusqlite::Result<i64> {
+    existing(connection, "kept_texts")
 }
 
-/// Adds to the number of kept texts, or counts them if that was never done.
+/// Adds to the number of kept texts.
 pub(super) fn add_kept_texts(connection: &Connection, more: i64) -> rusqlite::Result<()> {
-    match kept_texts(connection)? {
-        Some(_) if more == 0 => Ok(()),
-        Some(kept) => set(connection, "kept_texts", (kept + more).max(0)),
-        None => count_kept_texts(connection),
+    if more == 0 {
+        return Ok(());
     }
+    set(connection, "kept_texts", (kept_texts(connection)? + more).max(0))
 }
 
 /// Recounts the kept texts.
 pub(super) fn count_kept_texts(connection: &Connection) -> rusqlite::Result<()> {
-    let kept = count(connection, "SELECT count(*) FROM texts WHERE coalesce(text, compressed) IS NULL", [])?;
+    let kept = count(connection, "SELECT count(*) FROM texts WHERE text IS NULL", [])?;
     set(connection, "kept_texts", kept as i64)
 }

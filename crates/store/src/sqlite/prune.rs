@@ -26,7 +26,7 @@ impl Database {
     pub(crate) fn tidy(&self) -> Result<Pruned> {
         let (kept, pages, free) = self.read(|connection| {
             let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-            Ok((kept_texts(connection)?.unwrap_or(0), pragma("page_count")?, pragma("freelist_count")?))
+            Ok((kept_texts(connection)?, pragma("page_count")?, pragma("freelist_count")?))
         })?;
         let mut pruned = Pruned::default();
         if kept > FEWEST_KEPT {

@@ -75,13 +75,13 @@ pub(crate) fn passages_since(
 ) -> Result<(), TransactionError> {
     let mut statement = connection.prepare_cached(
         "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
-         t.text, p.text_bytes, p.own_text, (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context, t.compressed \
+         t.text, p.text_bytes, p.own_text, (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context \
          FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
     )?;
     let mut rows = statement.query([seq as i64])?;
     while let Some(row) = rows.next()? {
         let optional = |index: usize| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(index)?.as_str_or_null()?) };
-        let embedded = content(row, [7, 12])?;
+        let embedded = content(row, 7)?;
         let text = own_text(&embedded, row.get(8)?, optional(9)?);
         each(LexicalRow {
             passage: unsigned(row, 0)?,
@@ -123,7 +123,7 @@ pub(crate) fn vectors_since(
         let mut statement = connection.prepare_cached(query)?;
         let mut rows = statement.query([model.id, seq as i64])?;
         while let Some(row) = rows.next()? {
-            decode_vector(row.get_ref(2)?.as_blob()?, model.dimension, &mut vector);
+            decode_vector(row.get_ref(2)?.as_blob()?, &mut vector);
             let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };
             each(unsigned(row, 0)?, owner, &vector)?;
         }

@@ -9,8 +9,7 @@ use crate::record::{DocumentId, PassageId, StoredPassage, TextForm, TextHash};
 
 const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, \
      coalesce(p.dated_ns, d.dated_ns), p.ordinal, p.start_line, p.end_line, p.kind, p.symbol, p.heading, p.context, \
-     t.text, p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, p.prose, t.hash, d.severity, p.author, p.part, \
-     t.compressed \
+     t.text, p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, p.prose, t.hash, d.severity, p.author, p.part \
      FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE ";
 
 /// Returns the passages that meet a condition.
@@ -28,7 +27,7 @@ pub(super) fn passage_by_id(connection: &Connection, id: PassageId) -> rusqlite:
 }
 
 fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {
-    let embedded = content(row, [16, 26])?;
+    let embedded = content(row, 16)?;
     let text = own_text(&embedded, row.get(17)?, row.get_ref(18)?.as_str_or_null()?);
     Ok(StoredPassage {
         passage: passage_id(row, 0)?,
@@ -63,14 +62,10 @@ pub(super) fn passage_id(row: &Row<'_>, column: usize) -> rusqlite::Result<Passa
     crate::query::unsigned(row, column).map(PassageId)
 }
 
-/// Reads a stored vector of a dimension into `vector`: one in half precision, or in single precision, as schema version 7 stored them.
-pub(super) fn decode_vector(bytes: &[u8], dimension: usize, vector: &mut Vec<f32>) {
+/// Reads a stored vector into `vector`.
+pub(super) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) {
     vector.clear();
-    if bytes.len() == 4 * dimension {
-        vector.extend(bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)));
-    } else {
-        vector.extend(bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32()));
-    }
+    vector.extend(bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32()));
 }
 
 /// Returns a passage's own text: the last bytes of the embedded text, or the text stored beside it.

@@ -61,7 +61,7 @@ CREATE TABLE namespaces(
 CREATE TABLE texts(
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
-  text TEXT
+  text ANY                  -- TEXT, or a BLOB where compressing made it smaller
 ) STRICT;
 
 CREATE TABLE passages(
@@ -113,7 +113,7 @@ CREATE TABLE models(
   dimension INTEGER NOT NULL CHECK (dimension > 0)
 ) STRICT;
 
--- Unit vectors as little-endian f16, or f32 where schema version 7 stored them.
+-- Unit vectors as little-endian f16.
 CREATE TABLE vectors(
   seq INTEGER NOT NULL PRIMARY KEY,
   model INTEGER NOT NULL REFERENCES models(id),
@@ -240,4 +240,4 @@ INSERT INTO sqlite_stat1(tbl, idx, stat) VALUES
   ('evidence_edges', 'evidence_edges_stand', '100000 50000 50000 2 2 1');
 
 INSERT INTO meta(key, value)
-VALUES ('instance', randomblob(16)), ('seq', 0), ('tombstone_floor', 0), ('published_seq', 0);
+VALUES ('instance', randomblob(16)), ('seq', 0), ('properties', 0), ('tombstone_floor', 0), ('published_seq', 0), ('kept_texts', 0);

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use rusqlite::functions::FunctionFlags;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, Row, ffi};
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
@@ -34,8 +34,16 @@ fn compressor() -> CCtx<'static> {
     compressor
 }
 
+/// Returns a text as it is stored: compressed, or plain if that is no longer.
+pub(super) fn stored(text: &str) -> ToSqlOutput<'_> {
+    match compressed(text) {
+        Some(bytes) => ToSqlOutput::Owned(Value::Blob(bytes)),
+        None => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+    }
+}
+
 /// Compresses a text; `None` if that does not make it smaller.
-pub(super) fn compressed(text: &str) -> Option<Vec<u8>> {
+fn compressed(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(zstd_safe::compress_bound(text.len()));
     COMPRESSOR.with_borrow_mut(|compressor| compressor.compress2(&mut bytes, text.as_bytes())).ok()?;
     (bytes.len() < text.len()).then_some(bytes)
@@ -51,22 +59,20 @@ fn decompressed(bytes: &[u8]) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// Returns the content of a text, from its two columns: plain, or else compressed; empty if both are null, as for texts that were
-/// only hashed.
-pub(super) fn content<'r>(row: &'r Row<'_>, [plain, compressed]: [usize; 2]) -> rusqlite::Result<Cow<'r, str>> {
-    match (row.get_ref(plain)?, row.get_ref(compressed)?) {
-        (ValueRef::Null, ValueRef::Null) => Ok(Cow::Borrowed("")),
-        (ValueRef::Null, bytes) => decompressed(bytes.as_blob()?).map(Cow::Owned).ok_or_else(damaged),
-        (text, _) => Ok(Cow::Borrowed(text.as_str()?)),
+/// Returns the content of a text, plain or compressed; empty if it is null, as for texts that were only hashed.
+pub(super) fn content<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cow<'r, str>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(Cow::Borrowed("")),
+        ValueRef::Blob(bytes) => decompressed(bytes).map(Cow::Owned).ok_or_else(damaged),
+        text => Ok(Cow::Borrowed(text.as_str()?)),
     }
 }
 
-/// Registers `decompressed`, the inverse of [`compressed`]. Null stays null.
+/// Registers `decompressed`, the inverse of [`compressed`].
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("decompressed", 1, flags, |context| match context.get_raw(0) {
-        ValueRef::Null => Ok(None),
-        value => decompressed(value.as_blob()?).map(Some).ok_or_else(damaged),
+    connection.create_scalar_function("decompressed", 1, flags, |context| {
+        decompressed(context.get_raw(0).as_blob()?).ok_or_else(damaged)
     })
 }
 
@@ -80,7 +86,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The text as version 8 of the schema writes it. A later library has to read it.
+    /// The text as it is stored. A later library has to read it.
     const STORED: &[u8] = &[
         0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x72, 0xd5, 0x01, 0x00, 0x03, 0xc2, 0x05, 0x79, 0xc4, 0x96, 0x46, 0x9d, 0xb9,
         0x86, 0x77, 0x12, 0xb4, 0x35, 0x9b, 0xf2, 0x88, 0xed, 0xad, 0x33, 0x9b, 0x72, 0x0d, 0x6b, 0xeb, 0x8d, 0x0a,

@@ -160,7 +160,7 @@ impl Database {
                         continue;
                     }
                 };
-                decode_vector(row.get_ref(0)?.as_blob()?, model.dimension, &mut vector);
+                decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
                 if vector.len() != model.dimension {
                     let (length, ModelRow { name, dimension, .. }) = (vector.len(), model);
                     let reason = format!(
@@ -189,7 +189,7 @@ impl Database {
             let read = |hash: &TextHash| {
                 one(connection, sql, params![hash.0, model.id, namespace], |row| {
                     let mut vector = Vec::with_capacity(model.dimension);
-                    decode_vector(row.get_ref(0)?.as_blob()?, model.dimension, &mut vector);
+                    decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
                     Ok(vector)
                 })
             };
@@ -248,11 +248,11 @@ fn first_unembedded(
 
 /// Returns a text with the path of a passage that has it; `None` if no passage has it, or it has a vector.
 fn text_to_embed(connection: &Connection, model: i64, id: i64) -> rusqlite::Result<Option<TextToEmbed>> {
-    let sql = "SELECT t.hash, t.text, d.path, t.compressed FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
-               WHERE t.id = ?1 AND coalesce(t.text, t.compressed) IS NOT NULL \
+    let sql = "SELECT t.hash, t.text, d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
+               WHERE t.id = ?1 AND t.text IS NOT NULL \
                AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = t.id AND v.model = ?2) ORDER BY p.id LIMIT 1";
     let read = |row: &rusqlite::Row<'_>| {
-        Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: content(row, [1, 3])?.into_owned(), path: row.get(2)? })
+        Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: content(row, 1)?.into_owned(), path: row.get(2)? })
     };
     one(connection, sql, params![id, model], read)
 }

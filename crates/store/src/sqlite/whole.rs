@@ -14,7 +14,7 @@ const DOCUMENT: &str = "SELECT d.namespace, d.collection, d.path, d.origin, d.la
      WHERE d.id = ?1 AND d.namespace = ?2";
 
 const PASSAGES: &str = "SELECT p.public_id, t.hash, p.start_line, p.end_line, p.kind, p.symbol, p.signature, p.heading, p.context, \
-     t.text, p.text_bytes, p.own_text, p.role, p.language, p.author, p.dated_ns, p.part, p.prose, t.compressed \
+     t.text, p.text_bytes, p.own_text, p.role, p.language, p.author, p.dated_ns, p.part, p.prose \
      FROM passages p JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";
 
 impl Database {
@@ -61,7 +61,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<NewDocument> {
 }
 
 fn passage(row: &Row<'_>) -> rusqlite::Result<(PassageKey, NewPassage)> {
-    let embedded_text = content(row, [9, 18])?.into_owned();
+    let embedded_text = content(row, 9)?.into_owned();
     let text = own_text(&embedded_text, row.get(10)?, row.get_ref(11)?.as_str_or_null()?).to_owned();
     let passage = NewPassage {
         start_line: row.get(2)?,

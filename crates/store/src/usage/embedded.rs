@@ -100,8 +100,7 @@ impl EmbeddedUsageLog {
     ///
     /// # Errors
     /// [`ReadOnly`](StoreError::ReadOnly) when a writer cannot write it, [`Busy`](StoreError::Busy) when another process
-    /// keeps it, [`Newer`](StoreError::Newer) or [`Older`](StoreError::Older) when a version of the program wrote it whose log this one cannot use,
-    /// [`Corrupt`](StoreError::Corrupt) when it is damaged or not a log, [`Unfinished`](StoreError::Unfinished) when only a
+    /// keeps it, [`OtherVersion`](StoreError::OtherVersion) when another version of the program wrote it, [`Corrupt`](StoreError::Corrupt) when it is damaged or not a log, [`Unfinished`](StoreError::Unfinished) when only a
     /// writer can read it.
     pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<EmbeddedUsageLog> {
         let path = directory.as_ref().join(FILE);

@@ -12,7 +12,7 @@ use crate::files::{has_log, log_path};
 use crate::schema::Schema;
 
 /// Identified by "TAMU".
-const SCHEMA: Schema = Schema { application_id: 0x5441_4d55, first: 5, migrations: &[include_str!("schema.sql")] };
+const SCHEMA: Schema = Schema { application_id: 0x5441_4d55, version: 5, tables: include_str!("schema.sql") };
 
 /// A record writes the write-ahead log back at this many pages, which waits for the disk. Most processes end before, and
 /// closing does it.
@@ -32,7 +32,7 @@ pub(super) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Conne
         Ok(connection)
     };
     let mut connection = open().map_err(|error| StoreError::sqlite(path, error))?;
-    SCHEMA.migrate(&mut connection, path)?;
+    SCHEMA.create(&mut connection, path)?;
     Ok(connection)
 }
 
@@ -56,8 +56,6 @@ pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Conn
         }
         opened => opened?,
     };
-    match SCHEMA.version_of(&connection, path)? {
-        found if found < SCHEMA.version() => Err(SCHEMA.older(path, found)),
-        _ => Ok(connection),
-    }
+    SCHEMA.expect(&connection, path)?;
+    Ok(connection)
 }

@@ -43,16 +43,6 @@ impl TestDatabase {
         Some(TestDatabase::with(&server, false, Some(pooler)))
     }
 
-    /// A database with the content of a dump; `None` without a server.
-    #[allow(dead_code)]
-    pub fn from_dump(dump: &str) -> Option<TestDatabase> {
-        let database = TestDatabase::create()?;
-        let mut config = database.server.clone();
-        // Past the proxy: a dump does not keep the rule of distributed tables.
-        does(config.dbname(&database.name), dump);
-        Some(database)
-    }
-
     fn with(server: &Config, partitioned: bool, pooler: Option<Pooler>) -> TestDatabase {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("tamis_test_{}_{}", std::process::id(), NUMBER.fetch_add(1, SeqCst));

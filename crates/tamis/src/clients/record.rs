@@ -27,10 +27,8 @@ pub(super) struct Record {
     /// The text that it replaced.
     pub replaced: String,
     /// True if the file was created for the entry.
-    #[serde(default)]
     pub made_file: bool,
     /// The directories that were created for the file, the outermost first.
-    #[serde(default)]
     pub made_directories: Vec<PathBuf>,
 }
 

@@ -5,17 +5,83 @@
 mod read;
 mod row;
 
-use crate::args::{CutArguments, refused};
+use crate::command_line::at_least_one;
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::{Context, Error, Result, anyhow, bail};
+use clap::Args;
 use read::{Input, read};
 use row::{Row, SCORE};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::path::PathBuf;
+use tamis::flags::{finite, share};
 use tamis::lists::{ListCutter, ListEntry, ListError, Reading, Reference};
-use tamis::search::TunedRule;
-use tamis_cut::Orientation;
+use tamis::search::{AimError, CutGoal, TunedRule};
+use tamis_cut::{METHODS, Orientation, Rule, RuleError, parse};
+
+const EXAMPLES: &str = "\
+Examples:
+  curl … | jq -c '.hits.hits[]' | tamis cut --score _score
+  my-vector-search \"query\" | tamis cut --score distance --method max_gap
+  jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance
+  tamis cut --background-sample random.csv --want all < hybrid.csv
+
+The input is JSON Lines, a JSON array, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with \
+a score must come best first. Lines without one are ordered by their similarity and bm25, fused. A malformed line stops \
+everything, and nothing is written.
+Exit status: 0 kept some lines, 1 kept none, 2 an error.";
+
+/// Flags of `tamis cut`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", method_help()))]
+pub struct CutArguments {
+    /// Choose where relevance ends (--help lists the methods)
+    #[arg(short, long, value_name = "METHOD[:PARAM=VALUE,…]", default_value = "auto", value_parser = cut)]
+    pub method: Box<dyn Rule>,
+    /// Read the score from this field, with dots leading into objects; higher is better, except in a field called distance
+    /// [default: score, else similarity and bm25]
+    #[arg(short, long, value_name = "distance|similarity|NAME")]
+    pub score: Option<String>,
+    /// Treat a lower score as better, whatever the field is called
+    #[arg(long)]
+    pub lower_is_better: bool,
+    /// Give similarity this share when it is fused with bm25, 0 to 1; methods on another scale have their own
+    #[arg(long, value_name = "SHARE", default_value_t = tamis::lists::FUSION_WEIGHT, value_parser = share, allow_negative_numbers = true)]
+    pub fusion_weight: f64,
+    /// Write at most N lines; never changes what the cut keeps
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub limit: Option<usize>,
+    /// Sort the lines best first; without it, another order is an error
+    #[arg(long)]
+    pub sort: bool,
+
+    /// Take this as the mean score of irrelevant results
+    #[arg(long, value_name = "MEAN", value_parser = finite, allow_negative_numbers = true, help_heading = "Background")]
+    pub background: Option<f64>,
+    /// Read the scores of passages drawn at random from this file, in the form of the input
+    #[arg(long, value_name = "FILE", conflicts_with = "background", help_heading = "Background")]
+    pub background_sample: Option<PathBuf>,
+    /// Skip the check of the method auto that anything stands out at all
+    #[arg(long, help_heading = "Background")]
+    pub no_gate: bool,
+
+    #[command(flatten)]
+    pub goal: CutGoal,
+
+    /// Print the cut as one JSON object in place of the lines: how many, why, and the line numbers in order
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print the method's own figures too, on standard error
+    #[arg(long, help_heading = "Output")]
+    pub explain: bool,
+}
+
+/// A cut method with its parameters.
+fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
+    parse(text).map_err(|error| error.to_string())
+}
 
 /// Keeps the relevant lines of standard input.
 ///
@@ -126,4 +192,61 @@ fn write(input: &Input, kept: &[usize], output: &Output) -> Result<()> {
     }
     out.flush()?;
     Ok(())
+}
+
+/// The error in terms of the flags that were typed. `cut` is the flag that chooses the method.
+pub fn refused(error: AimError, cut: &str) -> Error {
+    let flag = |parameter: &str| format!("--{}", parameter.replace('_', "-"));
+    match error {
+        AimError::NoSuchAim { aim, method, able } => {
+            anyhow!("{}: cut {method} has no such aim; use {cut} {able}", flag(aim))
+        }
+        AimError::NotAllowed(RuleError::OutOfRange { parameter, value, range, .. }) => {
+            anyhow!("{} must be {range} and is {value}", flag(parameter))
+        }
+        AimError::NotAllowed(error) => anyhow!(error),
+    }
+}
+
+/// The names of all methods, for the other commands' help.
+pub fn method_names() -> String {
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
+    format!("Cut methods: {}. `tamis cut --help` describes them and their parameters.", names.join(", "))
+}
+
+/// Every method with its parameters, their ranges and their defaults.
+fn method_help() -> String {
+    let mut text = String::from("Cut methods, with their parameters:\n");
+    for method in METHODS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n  {}: {}", method.name, method.summary);
+        for parameter in method.parameters {
+            let _ = writeln!(
+                text,
+                "      {}={}  {} ({})",
+                parameter.name,
+                parameter.default(),
+                parameter.doc.trim_end_matches('.'),
+                parameter.range,
+            );
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_and_parameter_is_listed() {
+        let text = method_help();
+        for method in METHODS {
+            assert!(text.contains(&format!("\n  {}: ", method.name)), "{}", method.name);
+            for parameter in method.parameters {
+                assert!(text.contains(&format!("{}={}  ", parameter.name, parameter.default())), "{}", parameter.name);
+            }
+        }
+    }
 }

@@ -1,29 +1,141 @@
 //! `tamis eval`: measures ranking and cuts on collections with judged answers.
 
-mod compare;
-mod judge_effect;
-mod learning_curve;
 mod pools;
-mod table;
 
-use crate::args::{EvalArguments, Global};
+use crate::command_line::{Global, at_least_one};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
-use crate::print::text::counted;
+use crate::page::Page;
+use crate::print::table::Columns;
+use crate::print::text::{counted, label, visible};
 use crate::progress::Progress;
 use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
-use judge_effect::{JudgeEffect, QueryTime, Side};
-use serde::Serialize;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use owo_colors::OwoColorize;
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tamis::Mode;
 use tamis::config::{Config, UserDirectories};
 use tamis::evaluate::{
-    EvaluationError, Measurement, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
+    EvaluationError, Measurement, OwnId, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
 };
-use tamis_eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
+use tamis::flags::finite;
+use tamis_eval::{Collection, Metric, Options, QueryKind, Report, Table, compare, evaluate};
+
+const EXAMPLES: &str = "\
+Examples:
+  tamis eval scifact nq --model static
+  tamis eval scifact --cut auto --cut background --foreign nq --html report.html
+  tamis eval scifact --json > before.json    then, with another version:  tamis eval --compare before.json after.json
+  tamis eval --run bm25.run --qrels qrels.txt
+
+A DIR has BEIR's layout: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), qrels/SPLIT.tsv. The settings are \
+those of a search; `tamis config` shows them.
+Exit status: 0 done, 2 an error, 130 stopped by Ctrl-C; the next run continues the index of a stopped one.";
+
+/// Flags of `tamis eval`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct EvalArguments {
+    /// Test collections to index and search, in BEIR's layout
+    #[arg(value_name = "DIR", required_unless_present_any = ["run", "compare"], conflicts_with_all = ["run", "compare"])]
+    pub directories: Vec<PathBuf>,
+    /// Measure the ranked results of any engine, in TREC's format, in place of a search
+    #[arg(long, value_name = "FILE", requires = "qrels", conflicts_with = "compare")]
+    pub run: Option<PathBuf>,
+    /// Judge --run by these judgements, in the format of TREC or BEIR
+    #[arg(long, value_name = "FILE", requires = "run")]
+    pub qrels: Option<PathBuf>,
+    /// Compare two reports written with --json, query by query
+    #[arg(long, value_names = ["BEFORE", "AFTER"], num_args = 2)]
+    pub compare: Option<Vec<PathBuf>>,
+
+    /// Measure this cut (`tamis search --help` lists the methods); repeatable [default: every method]
+    #[arg(long = "cut", conflicts_with = "compare", value_name = "METHOD[:PARAM=VALUE,…]")]
+    pub cuts: Vec<String>,
+    /// Compare meaning with this model: static, minilm, or one that a configuration file defines [default: the best of search]
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "NAME")]
+    pub model: Option<String>,
+    /// Gather candidates by words, by meaning, or by both
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::NAMES))]
+    pub mode: Option<String>,
+    /// Pass every query on to the cut, even where nothing stands out
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
+    pub no_gate: bool,
+    /// Let the reranker of rerank.model read the best entries of each query, up to a minute
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
+    pub judge: bool,
+    /// Every query is decided alone, so this changes nothing
+    #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
+    pub cold: bool,
+
+    /// Use the judgements in qrels/NAME.tsv
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "NAME", default_value = "test", help_heading = "Queries")]
+    pub split: String,
+    /// Ask the first queries of this collection too, which no other collection answers; repeatable
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR", help_heading = "Queries")]
+    pub foreign: Vec<PathBuf>,
+    /// Ask this many queries of each --foreign collection
+    #[arg(long, requires = "foreign", value_name = "N", value_parser = at_least_one, default_value = "60", allow_negative_numbers = true, help_heading = "Queries")]
+    pub foreign_queries: usize,
+    /// Leave each query's own document out, for collections whose queries are documents: the document with the query's
+    /// identifier, or one that matches PATTERN, in which {} is the identifier (such as {}_*)
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "PATTERN", num_args = 0..=1, require_equals = true,
+        default_missing_value = "{}", help_heading = "Queries")]
+    pub own_id: Option<OwnId>,
+    /// Ask only the first N queries of each collection
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Queries")]
+    pub limit_queries: Option<usize>,
+
+    /// Compare this figure over all collections
+    #[arg(long, value_name = "NAME", default_value = Metric::RelativeF1.name(), hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(Metric::ALL.iter().map(|metric| metric.name())), help_heading = "Figures")]
+    pub metric: String,
+    /// Compare the other methods with this one [default: fixed-fitted]
+    #[arg(long, value_name = "METHOD", help_heading = "Figures")]
+    pub baseline: Option<String>,
+    /// Count recall this many times as much as precision in F_beta [default: 1]
+    #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true, help_heading = "Figures")]
+    pub beta: Option<f64>,
+    /// Draw folds, bootstrap samples and queries with this seed [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Figures")]
+    pub seed: Option<u64>,
+    /// Resample this often for intervals; 0 means no intervals [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Figures")]
+    pub resamples: Option<usize>,
+    /// Decide with this many candidates a leg too, to see how stable each cut is
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Figures")]
+    pub depths: Vec<usize>,
+    /// Time the decisions too; the report then differs from run to run
+    #[arg(long, help_heading = "Figures")]
+    pub timings: bool,
+
+    /// Write every query's candidates with all their scores and judgements to FILE, one JSON object a line, in place of comparing cuts
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign"],
+        value_name = "FILE", help_heading = "Output")]
+    pub pools: Option<PathBuf>,
+
+    /// Print the whole report as JSON, query by query
+    #[arg(long, group = "report_form", help_heading = "Output")]
+    pub json: bool,
+    /// Print every figure as one line of CSV
+    #[arg(long, group = "report_form", conflicts_with = "compare", help_heading = "Output")]
+    pub csv: bool,
+    /// Print the report as Markdown
+    #[arg(long, group = "report_form", help_heading = "Output")]
+    pub markdown: bool,
+    /// Write the report with plots to FILE too, as one self-contained page
+    #[arg(long, value_name = "FILE", conflicts_with = "compare", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Keep the indexes in DIR [default: tamis/eval in the user's cache; environment: TAMIS_CACHE]
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
 
 /// Measures, and prints the report.
 ///
@@ -31,16 +143,13 @@ use tamis_eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
 /// An unreadable file, a malformed line, an unknown cut, model or option, or an index that fails.
 pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Result<Exit> {
     if let Some(files) = &arguments.compare {
-        return compare::run(files, arguments, output);
+        return compare_reports(files, arguments, output);
     }
     let options = options(arguments);
     options.check()?;
-    let config = config(arguments, arguments.judge, global)?;
+    let config = config(arguments, global)?;
     if arguments.judge && config.rerank.model.is_none() {
         bail!("--judge: there is no reranker; name one in rerank.model, defined as [models.NAME]");
-    }
-    if !arguments.judged.is_empty() {
-        return learning_curve::run(arguments, &config, &cache(arguments)?, output);
     }
     if let Some(file) = &arguments.pools {
         return pools::run(file, arguments, &config, &cache(arguments)?, output);
@@ -51,35 +160,25 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
-        simulated_judge: arguments.simulated_judge,
     };
     interrupt::install()?;
-    let measured = match (&arguments.run, &arguments.qrels) {
+    let report = match (&arguments.run, &arguments.qrels) {
         (Some(run), Some(qrels)) => of_run(run, qrels, &measurement, &options, output),
-        _ => of_directories(arguments, &config, global, &measurement, &options, output),
+        _ => of_directories(arguments, &config, &measurement, &options, output),
     };
-    let measured = match measured {
+    let report = match report {
         Err(error) if matches!(error.downcast_ref(), Some(EvaluationError::Interrupted)) => {
             output.note(&error.to_string());
             return Ok(Exit::Interrupted);
         }
-        measured => measured?,
+        report => report?,
     };
     if let Some(path) = &arguments.html {
-        tamis::file::write_bytes(path, measured.report.html().as_bytes())?;
+        tamis::file::write_bytes(path, report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
-    print(&measured, arguments, output)?;
+    print(&report, arguments, output)?;
     Ok(Exit::Found)
-}
-
-/// The report of an evaluation, and what the judge changed. Read as a report, its JSON form is one.
-#[derive(Serialize)]
-struct Measured {
-    #[serde(flatten)]
-    report: Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judge: Option<JudgeEffect>,
 }
 
 fn options(arguments: &EvalArguments) -> Options {
@@ -94,7 +193,7 @@ fn options(arguments: &EvalArguments) -> Options {
 }
 
 /// The configuration of searches with a single model: the named one, else the best that searches use.
-fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Config> {
+fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     let named = |model: Option<&str>, flag: &str| {
         let list = setting("index.models", flag, model);
         let gate = arguments.no_gate.then_some("false");
@@ -102,8 +201,8 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
             setting("search.model", flag, model),
             setting("search.mode", "--mode", arguments.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("rerank.model", "--judge", (!judge).then_some("off")),
-            setting("rerank.timeout_ms", "--judge", judge.then_some("60000")),
+            setting("rerank.model", "--judge", (!arguments.judge).then_some("off")),
+            setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
     };
@@ -121,40 +220,27 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
     load(best.map(String::as_str), "search.model")
 }
 
-fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Measured> {
+fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Report> {
     let measured = from_run(run, qrels, measurement, &Progress::when_slow(output))?;
     for note in &measured.notes {
         output.note(&format!("{}: {note}", measured.collection.name));
     }
     describe(&measured.collection, None, output);
-    Ok(Measured { report: evaluate(&[measured.collection], options)?, judge: None })
+    Ok(evaluate(&[measured.collection], options)?)
 }
 
 fn of_directories(
     arguments: &EvalArguments,
     config: &Config,
-    global: &Global,
     measurement: &Measurement,
     options: &Options,
     output: &Output,
-) -> Result<Measured> {
+) -> Result<Report> {
     let asked = asked(arguments, output)?;
-    if !arguments.judge {
-        let (collections, _) = measured(&asked, config, arguments, measurement, output)?;
-        return Ok(Measured { report: evaluate(&collections, options)?, judge: None });
-    }
-    let Some(cut) = measurement.cuts.iter().find(|cut| cut.rule.reads_relevance()) else {
+    if arguments.judge && !measurement.cuts.iter().any(|cut| cut.rule.reads_relevance()) {
         bail!("--judge: only the cut auto asks the reranker; add --cut auto");
-    };
-    let alone = self::config(arguments, false, global)?;
-    let (collections, without_cpu) = measured(&asked, &alone, arguments, measurement, output)?;
-    let without = evaluate(&collections, options)?;
-    let (collections, with_cpu) = measured(&asked, config, arguments, measurement, output)?;
-    let report = evaluate(&collections, options)?;
-    let sides = [(&without, &without_cpu), (&report, &with_cpu)];
-    let [without, with] = sides.map(|(report, cpu_seconds)| Side { report, cpu_seconds });
-    let judge = Some(JudgeEffect::of(&without, &with, &cut.name));
-    Ok(Measured { report, judge })
+    }
+    Ok(evaluate(&measured(&asked, config, arguments, measurement, output)?, options)?)
 }
 
 /// The collections, each with the queries of others that are asked too.
@@ -195,27 +281,24 @@ fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollecti
     Ok(tests.into_iter().zip(asked).collect())
 }
 
-/// Measures every collection. The second value is the processor time of each for its queries, in seconds.
+/// Measures every collection.
 fn measured(
     asked: &[(TestCollection, Vec<TestQuery>)],
     config: &Config,
     arguments: &EvalArguments,
     measurement: &Measurement,
     output: &Output,
-) -> Result<(Vec<Collection>, Vec<Option<f64>>)> {
+) -> Result<Vec<Collection>> {
     let cache = cache(arguments)?;
     let mut collections = Vec::with_capacity(asked.len());
-    let mut cpu_seconds = Vec::with_capacity(asked.len());
     for (test, others) in asked {
         let progress = Progress::at_once(output);
-        let time = QueryTime::new(&progress);
-        let collection = measure(test, others, config, &cache, measurement, &time)?;
-        cpu_seconds.push(time.seconds());
+        let collection = measure(test, others, config, &cache, measurement, &progress)?;
         drop(progress);
         describe(&collection, Some(test.documents.len()), output);
         collections.push(collection);
     }
-    Ok((collections, cpu_seconds))
+    Ok(collections)
 }
 
 /// Notes the number of queries that have a document of their own, if `--own-id` leaves those out.
@@ -256,21 +339,18 @@ fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
     std::path::absolute(&cache).with_context(|| format!("{}: cannot hold indexes", cache.display()))
 }
 
-fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Result<()> {
-    let report = &measured.report;
-    let effect = measured.judge.as_ref().map(JudgeEffect::table);
+fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
     if arguments.json {
-        return output.json(measured);
+        return output.json(report);
     }
     let text = if arguments.csv {
         report.csv()
     } else if arguments.markdown {
-        let judged = effect.map(|table| format!("\n## {}\n\n{}", table.title, table.markdown()));
-        report.markdown() + &judged.unwrap_or_default()
+        report.markdown()
     } else {
         let mut out = output.paged();
         let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
-        table::tables(&mut out, report, metric, effect, output.verbose())?;
+        tables(&mut out, report, metric, output.verbose())?;
         out.flush()?;
         return Ok(());
     };
@@ -278,4 +358,82 @@ fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Res
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Compares two reports.
+///
+/// # Errors
+/// An unreadable file, or one that does not have this version's report format.
+fn compare_reports(files: &[PathBuf], arguments: &EvalArguments, output: &Output) -> Result<Exit> {
+    let [before, after] = files else {
+        bail!("--compare takes two files, the report before and the one after");
+    };
+    let comparison = compare(&read_report(before)?, &read_report(after)?);
+    if arguments.json {
+        output.json(&comparison)?;
+    } else {
+        let mut out = output.exact();
+        out.write_all(comparison.markdown().as_bytes())?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
+
+fn read_report(path: &Path) -> Result<Report> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    Ok(Report::from_json(&path.to_string_lossy(), &text)?)
+}
+
+/// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
+/// `verbose` writes all tables, each with a note on reading it.
+fn tables(out: &mut dyn Page, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
+    for (at, table) in chosen(report, metric, verbose).into_iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", label(&table.title).bold())?;
+        if verbose && !table.note.is_empty() {
+            writeln!(out, "{}", visible(&table.note).dimmed())?;
+        }
+        write_table(out, &table)?;
+    }
+    Ok(())
+}
+
+fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
+    use Metric::*;
+    if verbose {
+        let mut tables = report.tables();
+        if !matches!(metric, RelativeF1 | ShareOfBestF1) {
+            tables.insert(1.min(tables.len()), report.comparison_table(metric));
+        }
+        return tables;
+    }
+    let mut kept = vec![RelativeF1, ShareOfBestF1, F1, Precision, Recall, Kept, CharactersKept];
+    if report.options.beta != 1.0 {
+        kept.insert(2, FBeta);
+    }
+    let means: [(&str, &[Metric]); 4] = [
+        ("What is kept", &kept),
+        ("Shares that came back empty", &[AnswerableEmpty, UnanswerableEmpty, ForeignEmpty, F1EveryQuery]),
+        ("Probabilities", &[CalibrationError, Brier, LogLoss]),
+        ("Stability and time", &[DepthChange, DepthUnchanged, Microseconds]),
+    ];
+    let means = means.map(|(title, metrics)| report.mean_table(title, "", metrics));
+    let tables = [report.collection_table(), report.comparison_table(metric)].into_iter().chain(means);
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// Writes a table with names on the left and figures on the right, and a gap before the methods for reference.
+fn write_table(out: &mut dyn Page, table: &Table) -> io::Result<()> {
+    let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
+    let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
+    let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for (at, row) in table.rows.iter().enumerate() {
+        if at > 0 && at == table.given {
+            columns.row(row.iter().map(|_| String::new()));
+        }
+        columns.row(row.iter().map(|cell| visible(cell).into_owned()));
+    }
+    columns.write(out)
 }

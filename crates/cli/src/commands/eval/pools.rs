@@ -1,6 +1,6 @@
 //! `tamis eval --pools`: writes the candidates of judged queries, for fitting a cut elsewhere.
 
-use crate::args::EvalArguments;
+use super::EvalArguments;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;

@@ -1,24 +1,186 @@
 //! `tamis import`: imports content that isn't a file, lists the imports, and removes them.
 
-mod conversations;
-mod evidence;
 mod github;
-mod import_and_report;
-mod issues;
-mod wiki;
+pub mod report;
 
-pub use import_and_report::{Ending, import_and_report};
-
-use crate::args::{Global, ImportArguments, ImportSource};
+use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
-use crate::print::import;
-use crate::print::text::label;
+use crate::page::Page;
+use crate::print::table::Columns;
+use crate::print::text::{count, label};
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
-use std::io::Write;
+use clap::{Args, Subcommand};
+use github::ImportGithubArguments;
+use jiff::tz::TimeZone;
+use report::{Ending, STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, inputs, is_standard_input};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use tamis::config::Config;
+use tamis::evidence::EvidenceImport;
+use tamis::import::{ConversationImport, Imported, IssueImport, PageImport};
+use tamis_text::WikiDumpOptions;
+
+/// Flags of `tamis import`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_value_name = "SOURCE",
+    subcommand_help_heading = "Sources",
+    after_help = "\
+Examples:
+  tamis import issues issues.json comments.json    pages of GitHub's API, `gh issue list --json`, GitLab's export, …
+  gh issue list --state all --limit 1000 \\
+      --json number,title,body,state,url,updatedAt,comments | tamis import issues -
+  tamis import github OWNER/REPO                   a repository's issues, live; later only the changes
+  tamis import wiki dump.xml                       the pages of a MediaWiki
+  tamis import conversations session.jsonl         a log of turns: time, speaker, text
+  tamis import evidence graph.jsonl                claims, with the evidence for and against them
+  tamis import --list                              list the imports by origin
+  tamis import --remove github:OWNER/REPO          remove an import again
+
+An import happens whole or not at all. The same file again changes nothing; a newer file brings the changes."
+)]
+pub struct ImportArguments {
+    /// The source.
+    #[command(subcommand)]
+    pub source: Option<ImportSource>,
+    /// List the imports by origin
+    #[arg(long, required_unless_present = "remove")]
+    pub list: bool,
+    /// Remove everything from ORIGIN, as --list names it
+    #[arg(long, value_name = "ORIGIN", conflicts_with = "list")]
+    pub remove: Option<String>,
+    /// With --remove, remove it only from this namespace
+    #[arg(long, value_name = "NAME", requires = "remove")]
+    pub namespace: Option<String>,
+    /// With --remove, show what would be removed, and change nothing
+    #[arg(long, requires = "remove")]
+    pub dry_run: bool,
+    /// Print the list, or what was removed, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A source of imports.
+#[derive(Debug, Subcommand)]
+pub enum ImportSource {
+    /// Import issues, pull requests and comments from a tracker's files
+    Issues(ImportIssuesArguments),
+    /// Import the issues, pull requests and reviews of a GitHub repository, live
+    Github(ImportGithubArguments),
+    /// Import the pages of a wiki from a MediaWiki dump
+    Wiki(ImportWikiArguments),
+    /// Import logs of conversations: turns of a time, a speaker and a text
+    Conversations(ImportConversationsArguments),
+    /// Import claims, with fragments of pages for and against them
+    Evidence(ImportEvidenceArguments),
+}
+
+/// Flags of `tamis import issues`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gh api --paginate 'repos/OWNER/REPO/issues?state=all&per_page=100' > issues.json
+  gh api --paginate 'repos/OWNER/REPO/issues/comments?per_page=100' > comments.json
+  tamis import issues issues.json comments.json
+  tamis search --collection issues \"disk full after an upgrade\"
+  tamis get issue:12")]
+pub struct ImportIssuesArguments {
+    /// Files of one tracker, in any format that trackers export; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags of `tamis import wiki`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import wiki ourwiki-20261101-pages-articles.xml.bz2
+  tamis search --collection wiki \"how are backups restored\"
+  tamis get \"wiki:Restoring a backup\"
+
+A wiki of plain files, such as a checkout of a GitHub wiki, needs no import: it is indexed in place.")]
+pub struct ImportWikiArguments {
+    /// Dumps, plain or compressed with gzip or bzip2; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Read the pages of these namespaces of the wiki: 0 articles, 4 project, 12 help
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [0, 4, 12])]
+    pub pages_of: Vec<i32>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags of `tamis import conversations`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import conversations team.jsonl        lines of {\"time\": …, \"speaker\": …, \"text\": …, \"session\": …}
+  tamis import conversations export.json --name assistant
+  tamis search --collection sessions \"where do backups go\"
+
+A log that has grown adds only its new turns.")]
+pub struct ImportConversationsArguments {
+    /// Logs; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Name the log, in place of its file's name
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags of `tamis import evidence`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import evidence graph.jsonl            lines of {\"record\": \"task\" | \"work\" | \"page\" | \"fragment\" | \"claim\" | \"edge\", …}
+  tamis search --collection evidence --kind claim \"does folic acid help\"
+  tamis get claim:c1
+  tamis evidence export                        write the same records out again
+
+A record replaces the one of the same name. Lines may refer to later lines. docs/evidence.md lists the fields.")]
+pub struct ImportEvidenceArguments {
+    /// Files of JSON Lines; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags that every import of files takes.
+#[derive(Debug, Args)]
+pub struct ImportFlags {
+    /// Import into this namespace in place of the current one; a new one is made
+    #[arg(long, value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Record this origin, in place of what the files say
+    #[arg(long, value_name = "ORIGIN")]
+    pub origin: Option<String>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Leave out unreadable records, in place of importing nothing
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Embed with every model before ending, in place of the first one
+    #[arg(long)]
+    pub wait: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Imports, lists the imports, or removes one.
 ///
@@ -26,10 +188,10 @@ use std::io::Write;
 /// An unreadable input, an index that cannot be written or that another process is writing, or a model that fails.
 pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
     match (&arguments.source, &arguments.remove) {
-        (Some(ImportSource::Issues(issues)), _) => issues::run(issues, global, output),
-        (Some(ImportSource::Wiki(wiki)), _) => wiki::run(wiki, global, output),
-        (Some(ImportSource::Conversations(logs)), _) => conversations::run(logs, global, output),
-        (Some(ImportSource::Evidence(graph)), _) => evidence::run(graph, global, output),
+        (Some(ImportSource::Issues(source)), _) => issues(source, global, output),
+        (Some(ImportSource::Wiki(source)), _) => wiki(source, global, output),
+        (Some(ImportSource::Conversations(source)), _) => conversations(source, global, output),
+        (Some(ImportSource::Evidence(source)), _) => evidence(source, global, output),
         (Some(ImportSource::Github(github)), _) => github::run(github, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),
         (None, None) => list(arguments, global, output),
@@ -47,7 +209,7 @@ fn list(arguments: &ImportArguments, global: &Global, output: &Output) -> Result
         output.note("nothing has been imported yet; `tamis import --help` lists the sources");
     } else {
         let mut out = output.paged();
-        import::list(&mut out, &imported)?;
+        print_list(&mut out, &imported)?;
         out.flush()?;
     }
     Ok(Exit::found(!imported.is_empty()))
@@ -62,7 +224,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
     let found = index.imports().list_from(origin, namespace)?;
     if !arguments.json {
         let mut out = output.styled();
-        import::list(&mut out, &found)?;
+        print_list(&mut out, &found)?;
         out.flush()?;
     }
     if arguments.dry_run {
@@ -82,4 +244,103 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
         out.flush()?;
     }
     Ok(Exit::Found)
+}
+
+/// Imports the issues of files.
+///
+/// # Errors
+/// A file is unreadable or in an unknown format, the index cannot be written, or a model fails.
+fn issues(arguments: &ImportIssuesArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let flags = &arguments.common;
+    let read = |_: &Config| {
+        let import = IssueImport::read(&inputs(&arguments.files)?, flags.origin.as_deref())?;
+        let namespace = flags.namespace.clone();
+        Ok(IssueImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
+    };
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+        index.imports().issues(&import, progress)
+    })
+}
+
+/// Imports the pages of dumps.
+///
+/// # Errors
+/// A file is unreadable or not a dump, the index cannot be written, or a model fails.
+fn wiki(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let flags = &arguments.common;
+    let options = WikiDumpOptions { namespaces: arguments.pages_of.clone() };
+    let read = |_: &Config| {
+        check_standard_input_once(&arguments.files)?;
+        let mut import = PageImport {
+            namespace: flags.namespace.clone(),
+            skip_bad: flags.skip_bad,
+            dry_run: flags.dry_run,
+            ..PageImport::default()
+        };
+        for file in &arguments.files {
+            let origin = flags.origin.as_deref();
+            match is_standard_input(file)? {
+                true => import.read(STANDARD_INPUT_NAME, io::stdin().lock(), origin, &options)?,
+                false => import.read_file(file, origin, &options)?,
+            }
+        }
+        Ok(import)
+    };
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+        index.imports().pages(import, progress)
+    })
+}
+
+/// Imports the sessions of logs.
+///
+/// # Errors
+/// A log is unreadable or in an unknown format, the index cannot be written, or a model fails.
+fn conversations(arguments: &ImportConversationsArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let flags = &arguments.common;
+    let read = |_: &Config| {
+        let inputs = inputs(&arguments.files)?;
+        let (name, origin) = (arguments.name.as_deref(), flags.origin.as_deref());
+        let import = ConversationImport::read(&inputs, name, origin, &TimeZone::system())?;
+        let namespace = flags.namespace.clone();
+        Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
+    };
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+        index.imports().conversations(&import, progress)
+    })
+}
+
+/// Imports the records of files.
+///
+/// # Errors
+/// An unreadable file, a malformed line or one that refers to a missing record, an index that cannot be written, or a model
+/// that fails.
+fn evidence(arguments: &ImportEvidenceArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let flags = &arguments.common;
+    let read = |_: &Config| {
+        let import = EvidenceImport::read(&inputs(&arguments.files)?, flags.origin.as_deref());
+        let namespace = flags.namespace.clone();
+        Ok(EvidenceImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
+    };
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+        index.evidence().import(&import, progress)
+    })
+}
+
+/// Writes the imports by origin.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn print_list(out: &mut dyn Page, imported: &[Imported]) -> io::Result<()> {
+    let mut table = Columns::new(&["origin", "namespace", "collection", ">documents", ">passages", "newest"]);
+    for one in imported {
+        table.row([
+            label(&one.origin).into_owned(),
+            label(&one.namespace).into_owned(),
+            one.collection.clone(),
+            count(one.documents),
+            count(one.passages),
+            one.updated.map_or_else(|| "–".into(), |at| at.strftime("%Y-%m-%d").to_string()),
+        ]);
+    }
+    table.write(out)
 }

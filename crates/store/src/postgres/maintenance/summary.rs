@@ -6,7 +6,7 @@ use deadpool_postgres::Transaction;
 
 use super::super::connection::SCHEMA;
 use super::super::error::Failure;
-use super::super::schema::MIGRATIONS;
+use super::super::schema::VERSION;
 use super::super::store::PostgresStore;
 use crate::record::ModelKey;
 use crate::report::{Count, Coverage, ModelSummary, Sizes, Summary};
@@ -30,7 +30,7 @@ pub(super) async fn summary(store: &PostgresStore, transaction: &Transaction<'_>
         sizes: sizes(transaction).await?,
         last_change_ms: times.get(0),
         last_publish_ms: times.get(1),
-        schema_version: MIGRATIONS.len() as u32,
+        schema_version: VERSION,
         seq,
         // The words are always those of the passages.
         lexical_seq: Some(seq),

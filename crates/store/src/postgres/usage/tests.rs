@@ -52,7 +52,7 @@ mod as_every_log {
     super::contract!(super::on_a_server);
 }
 
-/// A lock of the tables, as a migration takes it, until the sender is dropped.
+/// A lock of the tables, as a change of them takes it, until the sender is dropped.
 fn hold<'s>(scope: &'s std::thread::Scope<'s, '_>, store: &'s TestStore, lock: &'static str) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel();
     let (hold, held) = mpsc::channel();
