@@ -1,7 +1,7 @@
 //! Language and age: the adjustments of a candidate besides the query.
 
 use super::answer::CutReport;
-use super::candidate::Ranked;
+use super::candidate::Candidate;
 use super::question::Question;
 use super::searcher::Searcher;
 use crate::Error;
@@ -105,10 +105,10 @@ impl Adjustments {
     }
 
     /// Adds a note to the reason of an empty cut if age alone put the nearest candidate beyond it.
-    pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
-        let distances = ranked.iter().filter_map(|ranked| {
-            let similarity = ranked.candidate.similarity?;
-            Some((1.0 - similarity, 1.0 - ranked.adjustment.similarity(similarity)))
+    pub fn explain(&self, cut: &mut CutReport, candidates: &[&Candidate]) {
+        let distances = candidates.iter().filter_map(|candidate| {
+            let similarity = candidate.scores.similarity?;
+            Some((1.0 - similarity, 1.0 - candidate.adjustment.similarity(similarity)))
         });
         let nearest = distances.min_by(|a, b| a.1.total_cmp(&b.1));
         let on_distance = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "distance");

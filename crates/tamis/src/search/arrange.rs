@@ -5,9 +5,10 @@
 //! one has no vector. Passages of one document that share lines, such as neighbours in a text split with an overlap, count as
 //! equal. Both are kept, since the answer may be in the lines that only one has, and the second comes further down.
 
-use super::candidate::Ranked;
+use super::candidate::Candidate;
 use super::decay::SearchDecay;
-use super::listed::Listed;
+use super::decide::Kept;
+use super::ranking::Entry;
 use super::retrieve::namespaces_of;
 use super::searcher::Searcher;
 use crate::Error;
@@ -30,73 +31,84 @@ pub(super) struct DisplayOrder<'a> {
 }
 
 /// A candidate at its place in the results.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Placed {
-    /// Its position among the candidates.
-    pub position: usize,
+#[derive(Clone)]
+pub(super) struct Placed<'r> {
+    pub entry: &'r Entry,
+    /// The passage that is shown, mostly the one that stands for its entry.
+    pub candidate: &'r Candidate,
+    /// The other passages of the entry that are shown below it.
+    pub further: Vec<&'r Candidate>,
     /// The value that ranked it, with decay.
     pub score: f64,
 }
 
+impl<'r> Placed<'r> {
+    /// A kept entry with its passages.
+    pub fn entry(Kept { entry, further }: Kept<'r>) -> Self {
+        Placed { entry, candidate: &entry.best, further, score: SearchDecay::aged(&entry.best) }
+    }
+
+    /// Each passage of the entry by itself.
+    pub fn each_passage(&self) -> impl Iterator<Item = Placed<'r>> {
+        let entry = self.entry;
+        let one =
+            move |candidate| Placed { entry, candidate, further: Vec::new(), score: SearchDecay::aged(candidate) };
+        std::iter::once(self.candidate).chain(self.further.clone()).map(one)
+    }
+
+    /// Returns the entry that the passage stands for.
+    pub fn stands_for(&self) -> Option<&'r Entry> {
+        Some(self.entry).filter(|entry| std::ptr::eq(&entry.best, self.candidate))
+    }
+}
+
 impl Searcher<'_> {
-    /// Returns those of the `kept` candidates, given by position, that are shown, in display order.
-    pub(super) fn arranged(
+    /// Returns those of the kept candidates that are shown, in display order.
+    pub(super) fn arranged<'r>(
         &self,
-        list: &Listed,
-        kept: Vec<usize>,
+        mut placed: Vec<Placed<'r>>,
         by: &DisplayOrder<'_>,
-    ) -> Result<Vec<Placed>, Error> {
-        let ranked = &list.ranked;
-        let place = |position: usize| Placed { position, score: SearchDecay::aged(&ranked[position]) };
-        let mut placed: Vec<Placed> = kept.into_iter().map(place).collect();
+    ) -> Result<Vec<Placed<'r>>, Error> {
         // The order given can be another than that of the scores, and only age may change it.
         if by.decay.is_on() {
-            let value = |placed: &Placed| match list.probabilities.as_ref().and_then(|all| all.get(placed.position)) {
-                Some(&probability) => Decay::apply(probability, ranked[placed.position].decay),
+            let value = |placed: &Placed| match placed.stands_for().and_then(|entry| entry.probability) {
+                Some(probability) => Decay::apply(probability, placed.candidate.decay),
                 None => placed.score,
             };
             let values: Vec<f64> = placed.iter().map(value).collect();
-            placed = order(&values).into_iter().map(|at| placed[at]).collect();
+            placed = order(&values).into_iter().map(|at| placed[at].clone()).collect();
         } else if by.decay.breaks_ties() {
-            placed = newest_first(list, placed, &by.decay);
+            placed = newest_first(placed, &by.decay);
         }
         if let Some(lambda) = by.lambda {
-            let kept: Vec<&Ranked> = placed.iter().map(|placed| &ranked[placed.position]).collect();
-            let relevance: Vec<f64> = placed.iter().map(|placed| placed.score).collect();
-            let places = self.diversified(&kept, &relevance, lambda, by)?;
-            placed = places.into_iter().map(|at| placed[at]).collect();
+            let places = self.diversified(&placed, lambda, by)?;
+            placed = places.into_iter().map(|at| placed[at].clone()).collect();
         }
         placed.truncate(by.limit);
         Ok(placed)
     }
 
     /// Returns the places of `kept` in the order of maximal marginal relevance.
-    fn diversified(
-        &self,
-        kept: &[&Ranked],
-        relevance: &[f64],
-        lambda: f64,
-        by: &DisplayOrder<'_>,
-    ) -> Result<Vec<usize>, Error> {
+    fn diversified(&self, kept: &[Placed], lambda: f64, by: &DisplayOrder<'_>) -> Result<Vec<usize>, Error> {
         // The order cannot change.
         if kept.len() < 3 || by.limit < 2 || lambda >= 1.0 {
             return Ok((0..kept.len()).collect());
         }
-        let ids: Vec<PassageId> = kept.iter().map(|ranked| ranked.passage.passage).collect();
+        let ids: Vec<PassageId> = kept.iter().map(|placed| placed.candidate.id()).collect();
+        let passages = kept.iter().map(|placed| &*placed.candidate.passage);
         let vectors = match by.model {
-            Some(model) => {
-                self.index.store.vectors(model, &namespaces_of(kept.iter().map(|ranked| &*ranked.passage)), &ids)?
-            }
+            Some(model) => self.index.store.vectors(model, &namespaces_of(passages), &ids)?,
             None => vec![None; ids.len()],
         };
         let words: Vec<OnceCell<Vec<String>>> = kept.iter().map(|_| OnceCell::new()).collect();
-        let words = |at: usize| words[at].get_or_init(|| words_of(&kept[at].passage.text));
+        let words = |at: usize| words[at].get_or_init(|| words_of(&kept[at].candidate.passage.text));
         let alike = |a: usize, b: usize| match (&vectors[a], &vectors[b]) {
-            _ if overlap(kept[a], kept[b]) => 1.0,
+            _ if overlap(kept[a].candidate, kept[b].candidate) => 1.0,
             (Some(a), Some(b)) => f64::from(dot(a, b)),
             _ => jaccard(words(a), words(b)),
         };
-        Ok(diversified(relevance, lambda, by.limit, alike))
+        let relevance: Vec<f64> = kept.iter().map(|placed| placed.score).collect();
+        Ok(diversified(&relevance, lambda, by.limit, alike))
     }
 }
 
@@ -105,22 +117,21 @@ const SAME_VALUE: f64 = 0.03;
 
 /// Orders memories that say the same by their dates: one takes the best place of all that repeat it in nearly the same words, which
 /// move behind everything else, and neighbours of the same value change places. Those whose age does not count are as new as can be.
-fn newest_first(list: &Listed, placed: Vec<Placed>, decay: &SearchDecay<'_>) -> Vec<Placed> {
-    let passage = |placed: &Placed| &*list.ranked[placed.position].passage;
+fn newest_first<'r>(placed: Vec<Placed<'r>>, decay: &SearchDecay<'_>) -> Vec<Placed<'r>> {
     // Passages without evidence beside some with it are those of one entry, which nothing but their order compares.
-    let value = |placed: &Placed| match list.evidence.is_empty() {
-        true => placed.score.ln(),
-        false => list.evidence.get(placed.position).map_or(f64::NAN, |evidence| evidence.log_odds),
+    let value = |placed: &Placed| match (&placed.entry.evidence, placed.stands_for()) {
+        (None, _) => placed.score.ln(),
+        (Some(evidence), Some(_)) => evidence.log_odds,
+        (Some(_), None) => f64::NAN,
     };
-    let date = |placed: &Placed| decay.date(passage(placed)).unwrap_or(i64::MAX);
-    let shingles: Vec<Option<Shingles>> =
-        placed.iter().map(|placed| Some(Shingles::of(&passage(placed).text))).collect();
-    let copied = near_copies(&shingles, |_, _| true);
+    let date = |placed: &Placed| decay.date(&placed.candidate.passage).unwrap_or(i64::MAX);
+    let shingles = placed.iter().map(|placed| Some(Shingles::of(&placed.candidate.passage.text)));
+    let copied = near_copies(&shingles.collect::<Vec<_>>(), |_, _| true);
     let mut said: Vec<Placed> = Vec::new();
     let mut repeated: Vec<Placed> = Vec::new();
     for at in (0..placed.len()).filter(|&at| copied[at].is_none()) {
-        let mut same: Vec<Placed> = vec![placed[at]];
-        same.extend((0..placed.len()).filter(|&other| copied[other] == Some(at)).map(|other| placed[other]));
+        let mut same: Vec<Placed> = vec![placed[at].clone()];
+        same.extend((0..placed.len()).filter(|&other| copied[other] == Some(at)).map(|other| placed[other].clone()));
         same.sort_by_key(|placed| Reverse(date(placed)));
         said.push(same.remove(0));
         repeated.extend(same);
@@ -132,7 +143,7 @@ fn newest_first(list: &Listed, placed: Vec<Placed>, decay: &SearchDecay<'_>) -> 
 }
 
 /// Returns `true` if two passages have the same text or share lines of one document.
-fn overlap(a: &Ranked, b: &Ranked) -> bool {
+fn overlap(a: &Candidate, b: &Candidate) -> bool {
     let (a, b) = (&a.passage, &b.passage);
     let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;
     share_lines || a.text_hash == b.text_hash

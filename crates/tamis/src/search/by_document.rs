@@ -2,36 +2,30 @@
 
 use super::candidate::Candidate;
 use super::depth::Depth;
-use super::gather::Gathered;
 use super::query::SearchRequest;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use std::collections::HashSet;
-use tamis_store::{Filter, StoredPassage};
+use tamis_store::{DocumentId, Filter};
 
-/// The documents of one leg, each by the position of its best passage among the candidates, best first.
+/// The best passage of each document that a leg found, best first.
 pub(super) struct DocumentLeg {
-    pub best: Vec<usize>,
+    pub best: Vec<Candidate>,
     /// The number of passages that the leg found; `None` if it took no part.
     pub found: Option<usize>,
 }
 
 impl DocumentLeg {
     /// Orders documents by the best score of their passages. Those without a finite score are left out.
-    pub fn new(
-        gathered: &Gathered,
-        found: Option<usize>,
-        score: impl Fn(&Candidate, &StoredPassage) -> Option<f64>,
-    ) -> Self {
-        let Gathered { candidates, passages, .. } = gathered;
-        let scored = candidates.iter().zip(passages).enumerate();
-        let scored = scored.filter_map(|(at, (candidate, passage))| Some((score(candidate, passage)?, at)));
-        let mut scored: Vec<(f64, usize)> = scored.filter(|(score, _)| score.is_finite()).collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(candidates[a.1].passage.cmp(&candidates[b.1].passage)));
-        let mut seen = HashSet::new();
-        let best = scored.into_iter().map(|(_, at)| at).filter(|&at| seen.insert(passages[at].document)).collect();
+    pub fn new(candidates: &[Candidate], found: Option<usize>, score: impl Fn(&Candidate) -> Option<f64>) -> Self {
+        let scored = candidates.iter().filter_map(|candidate| Some((score(candidate)?, candidate)));
+        let mut scored: Vec<(f64, &Candidate)> = scored.filter(|(score, _)| score.is_finite()).collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id().cmp(&b.1.id())));
+        let mut seen: HashSet<DocumentId> = HashSet::new();
+        let best = scored.into_iter().map(|(_, candidate)| candidate);
+        let best = best.filter(|candidate| seen.insert(candidate.passage.document)).cloned().collect();
         DocumentLeg { best, found }
     }
 }
@@ -46,7 +40,7 @@ impl Searcher<'_> {
         (wanted, mut depth): (usize, usize),
         clock: &mut Stopwatch,
         legs: impl Fn(&Retrieved) -> [DocumentLeg; LEGS],
-    ) -> Result<(Retrieved, [Vec<usize>; LEGS]), Error> {
+    ) -> Result<(Retrieved, [Vec<Candidate>; LEGS]), Error> {
         loop {
             let retrieved = self.retrieve(request, filter, Depth::exactly(depth), clock)?;
             let legs = legs(&retrieved);

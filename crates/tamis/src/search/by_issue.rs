@@ -2,12 +2,11 @@
 
 use super::answer::CutReport;
 use super::by_document::DocumentLeg;
-use super::candidate::{Candidate, Ranked};
+use super::candidate::Candidate;
 use super::decide::Decided;
-use super::gather::Gathered;
-use super::listed::Listed;
 use super::quality_row::Served;
 use super::query::SearchRequest;
+use super::ranking::Ranking;
 use super::retrieve::Retrieved;
 use super::scope::Scope;
 use super::searcher::Searcher;
@@ -16,8 +15,7 @@ use crate::Error;
 use crate::collections::ISSUES;
 use crate::config::Mode;
 use crate::models;
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use tamis_cut::Pool;
 use tamis_rank::{Evidence, Fusion, order};
 use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
@@ -60,8 +58,6 @@ pub(crate) struct FoundIssue {
     pub number: u64,
     /// Its best passage: the most similar one, if similarities are known.
     best: Candidate,
-    /// The text of that passage.
-    pub passage: Arc<StoredPassage>,
     /// Its rank among the issues of each leg, from 1, by its best passage there.
     pub lexical_rank: Option<usize>,
     pub semantic_rank: Option<usize>,
@@ -69,6 +65,13 @@ pub(crate) struct FoundIssue {
     pub bm25: Option<f64>,
     /// The fused score.
     pub rrf: f64,
+}
+
+impl FoundIssue {
+    /// Returns its best passage.
+    pub fn passage(&self) -> &StoredPassage {
+        &self.best.passage
+    }
 }
 
 impl FoundIssues {
@@ -100,14 +103,14 @@ impl FoundIssues {
 
     /// Returns the mean similarity of the query to all searched passages, and their number; `None` if nothing was compared.
     pub fn background(&self) -> Option<(f64, usize)> {
-        let count = self.retrieved.gathered.semantic.as_ref()?.count;
-        Some((self.retrieved.gathered.background().similarity?, count as usize))
+        let count = self.retrieved.statistics.semantic.as_ref()?.count;
+        Some((self.retrieved.statistics.background().similarity?, count as usize))
     }
 
     /// Returns the least similarity of two texts on one subject under the model that compared; 0 if nothing is known of the
     /// model.
     pub fn least_similarity(&self) -> f64 {
-        let background = self.retrieved.gathered.semantic.as_ref();
+        let background = self.retrieved.statistics.semantic.as_ref();
         self.retrieved.plan.model.as_ref().map_or(0.0, |model| models::least_similarity(model, background))
     }
 
@@ -167,18 +170,17 @@ impl Searcher<'_> {
                 query.own != Some(passage.document) && counts(passage) && Issue::number_at(&passage.path).is_some()
             };
             let leg = |found, score: fn(&Candidate) -> Option<f64>| {
-                let score =
-                    |candidate: &Candidate, passage: &StoredPassage| score(candidate).filter(|_| counted(passage));
-                DocumentLeg::new(&retrieved.gathered, found, score)
+                let score = |candidate: &Candidate| score(candidate).filter(|_| counted(&candidate.passage));
+                DocumentLeg::new(&retrieved.candidates, found, score)
             };
-            let found = retrieved.gathered.found;
+            let found = retrieved.statistics.found;
             [
-                leg(found.lexical, |candidate| candidate.bm25.filter(|&bm25| bm25 > 0.0)),
-                leg(found.semantic, |candidate| candidate.similarity),
+                leg(found.lexical, |candidate| candidate.scores.bm25.filter(|&bm25| bm25 > 0.0)),
+                leg(found.semantic, |candidate| candidate.scores.similarity),
             ]
         };
         let (retrieved, legs) = self.retrieve_documents(&request, &filter, (query.candidates, depth), clock, legs)?;
-        let issues = fused(&legs, &retrieved.gathered, query.rrf_k);
+        let issues = fused(&legs, query.rrf_k);
         clock.lap("fuse");
         Ok(FoundIssues { retrieved, issues, filter, rrf_k: query.rrf_k })
     }
@@ -189,7 +191,7 @@ impl Searcher<'_> {
         let filter = found.searched_filter();
         let read = |issue: &FoundIssue| {
             self.observer.check_cancelled()?;
-            let passages = self.index.store.document_passages(&issue.passage.namespace, &issue.passage.path)?;
+            let passages = self.index.store.document_passages(&issue.passage().namespace, &issue.passage().path)?;
             Ok(IssuePassages { similarities: self.similarities(found.compared(), &filter, &passages)?, passages })
         };
         found.issues.iter().map(read).collect()
@@ -257,12 +259,11 @@ impl Searcher<'_> {
         clock: &Stopwatch,
     ) -> Option<String> {
         let ranked = order.iter().filter_map(|&at| found.issues.get(at));
-        let ranked = ranked.map(|issue| Ranked::new(issue.best.clone(), issue.passage.clone(), issue.rrf));
-        let ranked: Vec<Ranked> = ranked.collect();
+        let ranked: Vec<Candidate> = ranked.map(|issue| issue.best.clone().ranked_by(issue.rrf)).collect();
         // The recorded values are reciprocal ranks, which descend. The store keeps a candidate's own scores beside them.
         let values: Vec<f64> = (1..=ranked.len()).map(|rank| 1.0 / (found.rrf_k + rank as f64)).collect();
         let decided = Decided {
-            list: Listed::new(ranked, Pool::scores(values).ok()?),
+            ranking: Ranking::new(ranked, Pool::scores(values).ok()?),
             cut: cut.clone(),
             token_budget: None,
             mode: found.retrieved.plan.mode,
@@ -274,38 +275,34 @@ impl Searcher<'_> {
     }
 }
 
-/// The position and rank of an issue's best passage in each leg, lexical and semantic.
-type Places = [Option<(usize, usize)>; 2];
+/// An issue's best passage and its rank in each leg, lexical and semantic.
+type Places<'l> = [Option<(&'l Candidate, usize)>; 2];
 
 /// Returns the issues of both legs, lexical and semantic, as one list, best first.
-fn fused(legs: &[Vec<usize>; 2], gathered: &Gathered, k: f64) -> Vec<FoundIssue> {
-    let Gathered { candidates, passages, .. } = gathered;
-    let mut found: HashMap<DocumentId, Places> = HashMap::new();
-    for (leg, positions) in legs.iter().enumerate() {
-        for (&at, rank) in positions.iter().zip(1..) {
-            found.entry(passages[at].document).or_default()[leg] = Some((at, rank));
+fn fused(legs: &[Vec<Candidate>; 2], k: f64) -> Vec<FoundIssue> {
+    let mut found: BTreeMap<DocumentId, Places> = BTreeMap::new();
+    for (leg, candidates) in legs.iter().enumerate() {
+        for (candidate, rank) in candidates.iter().zip(1..) {
+            found.entry(candidate.passage.document).or_default()[leg] = Some((candidate, rank));
         }
     }
-    let mut found: Vec<(DocumentId, Places)> = found.into_iter().collect();
-    found.sort_by_key(|(document, _)| *document);
     let evidence = |[lexical, semantic]: &Places| Evidence {
-        similarity: semantic.and_then(|(at, _)| candidates[at].similarity),
-        bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
+        similarity: semantic.and_then(|(candidate, _)| candidate.scores.similarity),
+        bm25: lexical.and_then(|(candidate, _)| candidate.scores.bm25),
     };
-    let evidence: Vec<Evidence> = found.iter().map(|(_, legs)| evidence(legs)).collect();
+    let evidence: Vec<Evidence> = found.values().map(evidence).collect();
     let fused = Fusion::Rrf { k }.fuse(&evidence);
+    let found: Vec<(DocumentId, Places)> = found.into_iter().collect();
     let issue = |at: usize| {
         let (document, [lexical, semantic]) = found[at];
         let (best, _) = semantic.or(lexical)?;
-        let passage = passages[best].clone();
         Some(FoundIssue {
             document,
-            number: Issue::number_at(&passage.path)?,
-            best: candidates[best].clone(),
-            passage,
+            number: Issue::number_at(&best.passage.path)?,
+            best: best.clone(),
             lexical_rank: lexical.map(|(_, rank)| rank),
             semantic_rank: semantic.map(|(_, rank)| rank),
-            bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
+            bm25: lexical.and_then(|(candidate, _)| candidate.scores.bm25),
             rrf: fused[at],
         })
     };

@@ -1,7 +1,7 @@
 //! Search by page: the kept entries with their passages, by document.
 
 use super::answer::CutReport;
-use super::decide::Decided;
+use super::candidate::Candidate;
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
@@ -45,24 +45,24 @@ impl Searcher<'_> {
         let asked = request.tuned_rule(&self.index.config)?;
         let retrieved = self.retrieve(request, &self.filter(request), self.depth(asked.rule()), clock)?;
         let decided = self.decide(&retrieved, asked.rule(), clock)?;
-        let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
-        let Decided { list, cut, .. } = decided;
-        let entries = list.entries.iter().flatten().take(cut.keep);
-        let copies = entries.flat_map(|entry| &entry.copies).filter_map(|&(_, copy)| list.ranked.get(copy));
-        let copies = copies.map(|ranked| ranked.passage.document).collect();
+        let copies = decided.ranking.entries.iter().take(decided.cut.keep).flat_map(|entry| &entry.copies);
+        let copies = copies.map(|copy| copy.candidate.passage.document).collect();
+        let kept = decided.kept();
+        let mut others: Vec<&Candidate> = kept.iter().flat_map(|kept| &kept.further).copied().collect();
+        others.sort_by_key(|candidate| candidate.place);
         let mut places: HashMap<DocumentId, usize> = HashMap::new();
         let mut pages: Vec<FoundPage> = Vec::new();
-        for (_, ranked) in list.ranked.into_iter().enumerate().filter(|(at, _)| kept.contains(at)) {
-            let similarity = ranked.candidate.similarity;
-            let place = *places.entry(ranked.passage.document).or_insert(pages.len());
+        for candidate in kept.iter().map(|kept| &kept.entry.best).chain(others) {
+            let (passage, similarity) = (candidate.passage.clone(), candidate.scores.similarity);
+            let place = *places.entry(passage.document).or_insert(pages.len());
             match pages.get_mut(place) {
                 Some(page) => {
                     page.similarity = page.similarity.into_iter().chain(similarity).reduce(f64::max);
-                    page.passages.push(ranked.passage);
+                    page.passages.push(passage);
                 }
-                None => pages.push(FoundPage { passages: vec![ranked.passage], similarity }),
+                None => pages.push(FoundPage { passages: vec![passage], similarity }),
             }
         }
-        Ok(FoundPages { pages, copies, cut, fallback_reason: retrieved.plan.fallback_reason })
+        Ok(FoundPages { pages, copies, cut: decided.cut, fallback_reason: retrieved.plan.fallback_reason })
     }
 }

@@ -2,19 +2,18 @@
 
 use super::answer::CutReport;
 use super::by_document::DocumentLeg;
-use super::candidate::{Candidate, Ranked};
+use super::candidate::Candidate;
 use super::decide::{self, Decided};
-use super::gather::Gathered;
-use super::listed::Listed;
+use super::gather::Statistics;
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::rank::pool;
+use super::ranking::{Entry, Ranking};
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::mem::take;
 use std::sync::Arc;
 use tamis_cut::{Gate, Relevance, Rule, Verdict};
 use tamis_rank::Fusion;
@@ -100,15 +99,15 @@ impl Searcher<'_> {
         };
         // This comes before unproposed records are left out, since the gate judges the whole collection.
         let verdict = Gate::default().judge(&decide::gate_evidence(&retrieved, &HashSet::new()));
-        let places = places(&retrieved.gathered, &proposed);
-        let mut list = listed(&mut retrieved, &places)?;
+        let places = places(&retrieved.statistics, &proposed);
+        let mut ranking = ranking(&mut retrieved, &places)?;
         clock.lap("rank");
 
-        let mut cut = ended(&retrieved, &mut list, query);
+        let mut cut = ended(&retrieved, &mut ranking, query);
         clock.lap("cut");
         cut.explain_words(&retrieved.question.words);
         let decided = Decided {
-            list,
+            ranking,
             cut,
             token_budget: None,
             mode: retrieved.plan.mode,
@@ -128,14 +127,14 @@ impl Searcher<'_> {
         let search = self.recorded(&retrieved.question.text, &retrieved, &decided);
         let query_id = self.record(search, &retrieved, &decided, served, &clock);
         clock.lap("record");
-        let by_words = retrieved.gathered.lexical.is_some();
-        let record = |ranked: Ranked| FoundRecord {
-            similarity: ranked.score,
-            proposed: places.get(&ranked.passage.document).copied().filter(|_| by_words),
-            passage: ranked.passage,
+        let by_words = retrieved.statistics.lexical.is_some();
+        let record = |Entry { best, .. }: Entry| FoundRecord {
+            similarity: best.score,
+            proposed: places.get(&best.passage.document).copied().filter(|_| by_words),
+            passage: best.passage,
         };
         Ok(FoundEvidence {
-            records: decided.list.ranked.into_iter().map(record).collect(),
+            records: decided.ranking.entries.into_iter().map(record).collect(),
             cut: decided.cut,
             verdict,
             searched: retrieved.plan.coverage.passages,
@@ -152,57 +151,55 @@ impl Searcher<'_> {
 const BY_SIMILARITY: Fusion = Fusion::Weighted { weight: 1.0 };
 
 /// Decides where the records end.
-fn ended(retrieved: &Retrieved, list: &mut Listed, query: &EvidenceQuery<'_>) -> CutReport {
+fn ended(retrieved: &Retrieved, ranking: &mut Ranking, query: &EvidenceQuery<'_>) -> CutReport {
     let (rule, gate) = match query.end {
         End::Rule(rule) => (rule, retrieved.question.gate.as_ref()),
         End::RuleAlone(rule) => (rule, None),
         End::Similarity(least) => {
-            let values = list.pool.values();
+            let values = ranking.pool.values();
             return least_similarity(values, least, retrieved.plan.coverage.passages > values.len() as u64);
         }
     };
-    decide::cut(rule, gate, Relevance::default(), retrieved, list)
+    decide::cut(rule, gate, Relevance::default(), retrieved, ranking)
 }
 
 /// Returns the score of a passage in the leg that proposes records: words, if they take part.
-fn proposing(gathered: &Gathered, candidate: &Candidate) -> Option<f64> {
-    match gathered.lexical {
-        Some(_) => candidate.bm25.filter(|&bm25| bm25 > 0.0),
-        None => candidate.similarity,
+fn proposing(statistics: &Statistics, candidate: &Candidate) -> Option<f64> {
+    match statistics.lexical {
+        Some(_) => candidate.scores.bm25.filter(|&bm25| bm25 > 0.0),
+        None => candidate.scores.similarity,
     }
 }
 
-fn proposals(retrieved: &Retrieved) -> DocumentLeg {
-    let gathered = &retrieved.gathered;
-    let found = if retrieved.plan.mode.lexical() { gathered.found.lexical } else { gathered.found.semantic };
-    DocumentLeg::new(gathered, found, |candidate, _| proposing(gathered, candidate))
+fn proposals(Retrieved { statistics, candidates, plan, .. }: &Retrieved) -> DocumentLeg {
+    let found = if plan.mode.lexical() { statistics.found.lexical } else { statistics.found.semantic };
+    DocumentLeg::new(candidates, found, |candidate| proposing(statistics, candidate))
 }
 
 /// Returns the rank of each proposed record, from 1, and the score that gave it.
-fn places(gathered: &Gathered, proposed: &[usize]) -> HashMap<DocumentId, (usize, f64)> {
-    let place = |(&at, rank): (&usize, usize)| {
-        Some((gathered.passages[at].document, (rank, proposing(gathered, &gathered.candidates[at])?)))
+fn places(statistics: &Statistics, proposed: &[Candidate]) -> HashMap<DocumentId, (usize, f64)> {
+    let place = |(candidate, rank): (&Candidate, usize)| {
+        Some((candidate.passage.document, (rank, proposing(statistics, candidate)?)))
     };
     proposed.iter().zip(1..).filter_map(place).collect()
 }
 
-/// Orders the proposed records by their most similar passages. Records without a similarity are left out, and the gathered candidates
-/// become those of the list.
-fn listed(retrieved: &mut Retrieved, proposed: &HashMap<DocumentId, (usize, f64)>) -> Result<Listed, Error> {
-    let gathered = &mut retrieved.gathered;
-    let all = take(&mut gathered.candidates).into_iter().zip(take(&mut gathered.passages));
-    let ranked = all.filter_map(|(candidate, passage)| {
-        let score = candidate.similarity.filter(|similarity| similarity.is_finite())?;
-        proposed.contains_key(&passage.document).then(|| Ranked::new(candidate, passage, score))
+/// Orders the proposed records by their most similar passages. Records without a similarity are left out, and the candidates that were
+/// retrieved become those of the ranking.
+fn ranking(retrieved: &mut Retrieved, proposed: &HashMap<DocumentId, (usize, f64)>) -> Result<Ranking, Error> {
+    let ranked = std::mem::take(&mut retrieved.candidates).into_iter().filter_map(|candidate| {
+        let score = candidate.scores.similarity.filter(|similarity| similarity.is_finite())?;
+        proposed.contains_key(&candidate.passage.document).then(|| candidate.ranked_by(score))
     });
-    let mut ranked: Vec<Ranked> = ranked.collect();
+    let mut ranked: Vec<Candidate> = ranked.collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut seen = HashSet::new();
-    ranked.retain(|ranked| seen.insert(ranked.passage.document));
-    gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
-    let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    Ok(Listed::new(ranked, pool(values, gathered.background().similarity, count)?))
+    ranked.retain(|candidate| seen.insert(candidate.passage.document));
+    retrieved.candidates.clone_from(&ranked);
+    let values = ranked.iter().map(|candidate| candidate.score).collect();
+    let statistics = &retrieved.statistics;
+    let count = statistics.semantic.as_ref().map_or(0, |background| background.count);
+    Ok(Ranking::new(ranked, pool(values, statistics.background().similarity, count)?))
 }
 
 /// Returns a minimum similarity as a cut. `beyond`: more candidates exist than these.

@@ -1,31 +1,22 @@
-//! A passage as it moves through a search.
+//! A passage on its way through a search.
 
 use std::sync::Arc;
 use tamis_rank::{Adjustment, Evidence, ExactFind};
 use tamis_store::{PassageId, StoredPassage};
 
-/// A passage that a leg proposed, with the values known so far.
-#[derive(Clone, Debug)]
-pub(super) struct Candidate {
-    pub passage: PassageId,
+/// The raw scores of a passage under one phrasing of the query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Scores {
     /// Raw cosine similarity, in full precision.
     pub similarity: Option<f64>,
     /// Raw BM25, 0 if no term matches.
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that matches.
     pub coverage: Option<f64>,
-    /// Share of the query's required terms that it holds; `None` where the query has none.
-    pub required: Option<f64>,
-    /// What it is, if it is exactly what the query asks for.
-    pub exact: Option<ExactFind>,
 }
 
-impl Candidate {
-    pub fn new(passage: PassageId) -> Self {
-        Candidate { passage, similarity: None, bm25: None, coverage: None, required: None, exact: None }
-    }
-
-    /// Returns the raw scores, adjusted by language and age.
+impl Scores {
+    /// Returns the scores adjusted by language and age.
     pub fn evidence(&self, adjustment: Adjustment) -> Evidence {
         Evidence {
             similarity: self.similarity.map(|similarity| adjustment.similarity(similarity)),
@@ -34,50 +25,71 @@ impl Candidate {
     }
 }
 
-/// A candidate with its text and the value that ranks it.
+/// A passage that a search considers, with what is known of it so far.
 #[derive(Clone, Debug)]
-pub(super) struct Ranked {
-    pub candidate: Candidate,
+pub(super) struct Candidate {
     pub passage: Arc<StoredPassage>,
+    pub scores: Scores,
+    /// Share of the query's required terms that it holds; `None` where the query has none.
+    pub required: Option<f64>,
+    /// What it is, if it is exactly what the query asks for.
+    pub exact: Option<ExactFind>,
+    /// Its place among the exact finds that come first.
+    pub first: Option<usize>,
     /// The adjustment by language and age.
     pub adjustment: Adjustment,
     /// The decay factor of its age, in (0, 1].
     pub decay: f64,
+    /// True if it falls short of the threshold of its language.
+    pub short: bool,
+    /// Its place in the ranking of passages.
+    pub place: usize,
     /// The value that ranks it.
     pub score: f64,
     /// The value that a cut reads; it differs from the score if reciprocal ranks order.
     pub value: f64,
-    /// The part of the score that the other passages of its entry and the name of its file gave. It is negative where other entries
-    /// gained more.
-    pub added: f64,
-    /// Its place among the exact finds that come first.
-    pub first: Option<usize>,
     /// Its similarity to the query under the better model, as a share of what a passage on the query's subject has, if that model has
     /// embedded it.
-    pub on_demand: Option<f64>,
-    /// The probability that a reranker gave it, if one read it.
-    pub judged: Option<f64>,
-    /// True if people said for this question that it answers, false if they said that it does not. For a passage that stands for
-    /// an entry, this is said of the entry.
-    pub judged_relevant: Option<bool>,
+    pub late: Option<f64>,
+    /// True if people said for this question that it answers, false if they said that it does not.
+    pub label: Option<bool>,
+    /// True if no answer shows it below the best passage of its entry: a comment that says nothing, or what people refused.
+    pub hidden: bool,
 }
 
-impl Ranked {
-    /// A candidate that a score alone ranks.
-    pub fn new(candidate: Candidate, passage: Arc<StoredPassage>, score: f64) -> Self {
-        Ranked {
-            candidate,
-            passage,
+impl Candidate {
+    /// A passage of which only the raw scores are known.
+    pub fn new(passage: impl Into<Arc<StoredPassage>>, scores: Scores) -> Self {
+        Candidate {
+            passage: passage.into(),
+            scores,
+            required: None,
+            exact: None,
+            first: None,
             adjustment: Adjustment::of(1.0, 1.0),
             decay: 1.0,
-            score,
-            value: score,
-            added: 0.0,
-            first: None,
-            on_demand: None,
-            judged: None,
-            judged_relevant: None,
+            short: false,
+            place: 0,
+            score: 0.0,
+            value: 0.0,
+            late: None,
+            label: None,
+            hidden: false,
         }
+    }
+
+    /// A passage that a score alone ranks.
+    pub fn ranked_by(self, score: f64) -> Self {
+        Candidate { score, value: score, ..self }
+    }
+
+    pub fn id(&self) -> PassageId {
+        self.passage.passage
+    }
+
+    /// Returns the raw scores, adjusted by language and age.
+    pub fn evidence(&self) -> Evidence {
+        self.scores.evidence(self.adjustment)
     }
 }
 

@@ -4,7 +4,7 @@
 //! one good answer below this week's noise. With a half-life, which the user chooses, decay orders the kept candidates. The cut
 //! reads values without decay either way.
 
-use super::candidate::Ranked;
+use super::candidate::Candidate;
 use crate::config::DecayConfig;
 use tamis_rank::Decay;
 use tamis_store::StoredPassage;
@@ -55,8 +55,8 @@ impl<'a> SearchDecay<'a> {
     }
 
     /// Returns the value of a candidate after decay.
-    pub fn aged(ranked: &Ranked) -> f64 {
-        Decay::apply(ranked.score, ranked.decay)
+    pub fn aged(candidate: &Candidate) -> f64 {
+        Decay::apply(candidate.score, candidate.decay)
     }
 }
 

@@ -6,7 +6,6 @@ use super::question::Question;
 use super::searcher::Searcher;
 use crate::collections::CODE;
 use std::collections::HashMap;
-use std::sync::Arc;
 use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit};
 use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
@@ -170,18 +169,18 @@ impl Compared {
 
 /// Notes the exact find that each candidate is.
 pub(super) fn note(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
-    candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.passage).copied());
+    candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.id()).copied());
 }
 
 /// Notes the candidates below a heading that is the whole query, unless they are a better find. The model of a list sees only the words
 /// of such a query, which are often plain.
-pub(super) fn note_headings(query: &str, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
+pub(super) fn note_headings(query: &str, candidates: &mut [Candidate]) {
     let asked: Vec<String> = words(query).collect();
     if asked.len() < FEWEST_WORDS_OF_A_HEADING {
         return;
     }
-    for (candidate, passage) in candidates.iter_mut().zip(passages) {
-        let own = passage.heading.as_deref().and_then(|heading| heading.rsplit(" > ").next());
+    for candidate in candidates {
+        let own = candidate.passage.heading.as_deref().and_then(|heading| heading.rsplit(" > ").next());
         if own.is_some_and(|own| words(own).eq(asked.iter().cloned())) {
             candidate.exact = candidate.exact.max(Some(ExactFind::Mention));
         }

@@ -1,12 +1,11 @@
 //! Gathers candidates from both legs. A passage that one leg found gets its score in the other one too, so every candidate has
 //! both raw scores.
 
-use super::candidate::Candidate;
+use super::candidate::Scores;
 use super::depth::{Depth, within};
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use tamis_rank::BackgroundEvidence;
-use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError, StoredPassage};
+use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
 
 /// The number of unrelated passages assumed in addition to those of the corpus.
 const UNRELATED: f64 = 20.0;
@@ -23,18 +22,20 @@ pub(super) struct LegQueries<'a> {
     pub semantic: Option<SemanticQuery<'a>>,
 }
 
-/// The candidates of both legs, and each leg's statistics over all passages.
+/// The passages that both legs propose with their raw scores.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
-    pub candidates: Vec<Candidate>,
-    /// Their texts, in the same order, once they are read.
-    pub passages: Vec<Arc<StoredPassage>>,
+    pub scores: BTreeMap<PassageId, Scores>,
+    pub statistics: Statistics,
+}
+
+/// What each leg knows of all passages.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Statistics {
     pub lexical: Option<LexicalStatistics>,
     pub semantic: Option<Background>,
     /// The number of candidates that each leg found.
     pub found: Found,
-    /// Each phrasing of the query with its own candidates, the query itself first; empty if there is only one.
-    pub phrased: Vec<Phrased>,
 }
 
 /// The number of candidates that each leg found; `None` if it took no part.
@@ -44,7 +45,7 @@ pub(super) struct Found {
     pub semantic: Option<usize>,
 }
 
-impl Gathered {
+impl Statistics {
     /// Returns the raw scores of a passage that has nothing to do with the query.
     ///
     /// In a corpus of a few passages the answer itself makes up much of the mean. So we take the means over the corpus and
@@ -58,40 +59,20 @@ impl Gathered {
     }
 }
 
-impl Gathered {
-    /// Adds candidates that no leg found, without raw scores yet. Returns `true` if there was one.
-    pub fn add(&mut self, passages: impl Iterator<Item = PassageId>) -> bool {
-        let known: HashSet<PassageId> = self.candidates.iter().map(|candidate| candidate.passage).collect();
-        let mut new: Vec<PassageId> = passages.filter(|passage| !known.contains(passage)).collect();
-        new.sort_unstable();
-        self.candidates.extend(new.iter().map(|&passage| Candidate::new(passage)));
-        !new.is_empty()
-    }
-}
-
 /// The results of one phrasing.
 #[derive(Clone, Debug)]
 pub(super) struct Phrased {
     pub weight: f64,
-    /// Its candidates with their raw scores under it.
-    pub candidates: Vec<Candidate>,
+    /// The passages that it found, with their raw scores under it.
+    pub found: Vec<(PassageId, Scores)>,
     /// The raw scores of a passage that has nothing to do with it.
     pub background: BackgroundEvidence,
 }
 
 impl Phrased {
     pub fn new(weight: f64, gathered: &Gathered) -> Self {
-        Phrased { weight, candidates: gathered.candidates.clone(), background: gathered.background() }
-    }
-}
-
-/// Adds candidates that only the other phrasings found. They have no raw scores under the query itself yet.
-pub(super) fn merge(gathered: &mut Gathered, phrased: &[Phrased]) {
-    let mut known: HashSet<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
-    for candidate in phrased.iter().flat_map(|phrased| &phrased.candidates) {
-        if known.insert(candidate.passage) {
-            gathered.candidates.push(Candidate::new(candidate.passage));
-        }
+        let found = gathered.scores.iter().map(|(passage, scores)| (*passage, *scores)).collect();
+        Phrased { weight, found, background: gathered.statistics.background() }
     }
 }
 
@@ -182,55 +163,51 @@ pub(super) fn gather(
         }
     };
 
-    let mut pool: BTreeMap<PassageId, Candidate> = BTreeMap::new();
+    let mut scores: BTreeMap<PassageId, Scores> = BTreeMap::new();
     for hit in words.iter().flat_map(|words| &words.hits) {
-        let candidate = pool.entry(hit.passage).or_insert_with(|| Candidate::new(hit.passage));
-        candidate.bm25 = Some(f64::from(hit.score.bm25));
-        candidate.coverage = Some(f64::from(hit.score.coverage));
+        let scores = scores.entry(hit.passage).or_default();
+        scores.bm25 = Some(f64::from(hit.score.bm25));
+        scores.coverage = Some(f64::from(hit.score.coverage));
     }
     for hit in vectors.iter().flat_map(|vectors| &vectors.hits) {
-        let candidate = pool.entry(hit.passage).or_insert_with(|| Candidate::new(hit.passage));
-        candidate.similarity = Some(f64::from(hit.similarity));
+        scores.entry(hit.passage).or_default().similarity = Some(f64::from(hit.similarity));
     }
 
     // A deeper hit is no candidate, but its score is known if the other leg has found it too.
-    let mut candidates: Vec<Candidate> = pool.into_values().filter(|found| kept.contains(&found.passage)).collect();
-    complete(store, asked, filter, &mut candidates)?;
+    scores.retain(|passage, _| kept.contains(passage));
+    complete(store, asked, filter, &mut scores)?;
     let found = Found {
         lexical: words.as_ref().map(|words| words.hits.len().min(reached)),
         semantic: vectors.as_ref().map(|vectors| vectors.hits.len().min(reached)),
     };
-    Ok(Gathered {
-        candidates,
-        passages: Vec::new(),
-        found,
-        lexical: words.map(|words| words.statistics),
-        semantic: vectors.map(|vectors| vectors.background),
-        phrased: Vec::new(),
-    })
+    let (lexical, semantic) = (words.map(|words| words.statistics), vectors.map(|vectors| vectors.background));
+    Ok(Gathered { scores, statistics: Statistics { lexical, semantic, found } })
 }
 
-/// Fills in the raw scores that candidates lack. `filter` names the namespaces whose statistics count.
+/// Fills in the raw scores that passages lack. `filter` names the namespaces whose statistics count.
 pub(super) fn complete(
     store: &dyn Store,
     asked: &LegQueries<'_>,
     filter: &Filter,
-    candidates: &mut [Candidate],
+    scores: &mut BTreeMap<PassageId, Scores>,
 ) -> Result<(), LegError> {
+    let lacking = |scores: &BTreeMap<PassageId, Scores>, score: fn(&Scores) -> Option<f64>| -> Vec<PassageId> {
+        scores.iter().filter(|(_, scores)| score(scores).is_none()).map(|(passage, _)| *passage).collect()
+    };
     if let Some(query) = &asked.lexical {
-        let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
-        let scores = store.bm25(query, filter, &missing).map_err(LegError::from_leg(Leg::Lexical))?;
-        for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
-            candidate.bm25 = Some(f64::from(score.bm25));
-            candidate.coverage = Some(f64::from(score.coverage));
+        let missing = lacking(scores, |scores| scores.bm25);
+        let found = store.bm25(query, filter, &missing).map_err(LegError::from_leg(Leg::Lexical))?;
+        for (passage, score) in missing.iter().zip(found) {
+            let scores = scores.entry(*passage).or_default();
+            scores.bm25 = Some(f64::from(score.bm25));
+            scores.coverage = Some(f64::from(score.coverage));
         }
     }
     if let Some(query) = &asked.semantic {
-        let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
-        let similarities = store.similarities(query.model, query.vector, filter, &missing);
-        let similarities = similarities.map_err(LegError::from_leg(Leg::Semantic))?;
-        for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
-            candidate.similarity = similarity.map(f64::from);
+        let missing = lacking(scores, |scores| scores.similarity);
+        let found = store.similarities(query.model, query.vector, filter, &missing);
+        for (passage, similarity) in missing.iter().zip(found.map_err(LegError::from_leg(Leg::Semantic))?) {
+            scores.entry(*passage).or_default().similarity = similarity.map(f64::from);
         }
     }
     Ok(())

@@ -3,13 +3,13 @@
 //! A question is the same where its words and the namespaces searched are. Its model, filters and settings may differ, since people
 //! judge passages and not scores. What was only opened says nothing here.
 
+use super::candidate::Candidate;
 use super::judged_queries::IMPORTED_JUDGEMENTS;
-use super::listed::Listed;
 use super::query::SearchRequest;
+use super::ranking::Entry;
 use super::scope::Scope;
 use super::searcher::Searcher;
 use std::collections::HashMap;
-use tamis_rank::WeighedEvidence;
 use tamis_store::{JudgedSearch, RecordedSearch};
 
 /// The name of this evidence.
@@ -43,39 +43,32 @@ impl JudgedPassages {
         JudgedPassages(said.collect())
     }
 
-    /// Adds the judgements to the evidence on the entries of a list, and notes them on its passages.
+    /// Adds the judgements to the evidence on the entries of a list, and notes them on these and their passages.
     ///
     /// A relevant passage makes its entry relevant. A passage that is not relevant speaks against its entry if it stands or stood
     /// for it; otherwise only the passage itself is no longer shown. Near-copies count like the passages that they repeat.
-    pub fn weigh(&self, listed: &mut Listed, evidence: &mut [WeighedEvidence]) {
+    pub fn weigh(&self, entries: &mut [Entry]) {
         if self.0.is_empty() {
             return;
         }
-        let said: Vec<Option<Said>> =
-            listed.ranked.iter().map(|ranked| self.0.get(&ranked.passage.id).copied()).collect();
-        for (ranked, said) in listed.ranked.iter_mut().zip(&said) {
-            ranked.judged_relevant = said.map(|said| said.relevant);
-        }
-        for (at, evidence) in evidence.iter_mut().enumerate() {
-            let entry = listed.entries.as_mut().and_then(|entries| entries.get_mut(at));
-            let others = entry.as_ref().map_or_else(Vec::new, |entry| {
-                entry.further.iter().copied().chain(entry.copies.iter().map(|&(_, copy)| copy)).collect()
-            });
-            if let Some(entry) = entry {
-                let refused = |at: &&usize| said[**at].is_some_and(|said| !said.relevant);
-                entry.mutes.extend(entry.further.iter().filter(refused));
+        let said = |candidate: &Candidate| self.0.get(&candidate.passage.id).copied();
+        for entry in entries {
+            for other in &mut entry.others {
+                other.label = said(other).map(|said| said.relevant);
+                other.hidden |= other.label == Some(false);
             }
-            let own = said[at].map(|said| Said { of_entry: true, ..said });
-            let all = || others.iter().filter_map(|&other| said[other]).chain(own);
+            let own = said(&entry.best).map(|said| Said { of_entry: true, ..said });
+            let others = || entry.others.iter().chain(entry.copies.iter().map(|copy| &copy.candidate));
+            let all = || others().filter_map(said).chain(own);
             let relevant = match all().any(|said| said.relevant) {
                 true => Some(true),
                 false => all().any(|said| said.of_entry).then_some(false),
             };
+            entry.label = relevant;
             if let Some(relevant) = relevant {
                 let sign = if relevant { 1.0 } else { -1.0 };
-                *evidence = std::mem::take(evidence).with(JUDGED, sign, sign * LOG_ODDS);
+                entry.add_evidence(JUDGED, sign, sign * LOG_ODDS);
             }
-            listed.ranked[at].judged_relevant = relevant;
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Search by a passage: its vector replaces the query's, and the rest is a semantic search.
 
 use super::answer::CutReport;
-use super::candidate::Candidate;
+use super::candidate::Scores;
 use super::decide;
-use super::gather::Gathered;
+use super::gather::Statistics;
 use super::metadata::MetadataFilter;
 use super::plan::Plan;
 use super::query::SearchRequest;
 use super::question::Question;
+use super::ranking::Entry;
 use super::retrieve::{Retrieved, fetch};
 use super::scope::Scope;
 use super::searcher::Searcher;
 use crate::Error;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::Relevance;
 use tamis_store::{Filter, PassageId, StoredPassage};
@@ -59,34 +60,28 @@ impl Searcher<'_> {
         let depth = self.index.config.search.pool;
         let found = self.index.store.nearest(&info.id, &vector, &filter, depth + own.len())?;
         let others = found.hits.iter().filter(|hit| !own.contains(&hit.passage)).take(depth);
-        let candidate = |hit: &tamis_store::SemanticHit| Candidate {
-            similarity: Some(f64::from(hit.similarity)),
-            ..Candidate::new(hit.passage)
-        };
-        let mut gathered = Gathered {
-            candidates: others.map(candidate).collect(),
-            semantic: Some(found.background),
-            ..Gathered::default()
-        };
-        fetch(&*self.index.store, &mut gathered, &filter.namespaces, &scope.own)?;
+        let scores: BTreeMap<PassageId, Scores> = others
+            .map(|hit| (hit.passage, Scores { similarity: Some(f64::from(hit.similarity)), ..Scores::default() }))
+            .collect();
+        let (candidates, _) = fetch(&*self.index.store, &scores, &filter.namespaces, &scope.own)?;
+        let statistics = Statistics { semantic: Some(found.background), ..Statistics::default() };
 
         let asked = SearchRequest::default().tuned_rule(&self.index.config)?;
         let rule = asked.rule();
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
         let question = Question { now_ns: crate::dates::present_ns(), ..Question::default() };
         let plan = Plan { model: Some(info.clone()), ..Plan::default() };
-        let retrieved = Retrieved { question, plan, gathered, ..Retrieved::default() };
-        let mut list = self.rank(&retrieved, rule, thresholds.as_ref())?;
-        let mut cut = decide::cut(rule, None, Relevance::default(), &retrieved, &mut list);
+        let retrieved = Retrieved { question, plan, candidates, statistics, ..Retrieved::default() };
+        let mut ranking = self.rank(&retrieved, rule, thresholds.as_ref())?;
+        let mut cut = decide::cut(rule, None, Relevance::default(), &retrieved, &mut ranking);
         // Uses of the passage may stand beside these, and they were found too.
         if let Some(rest) = cut.reason.strip_prefix("nothing else was found") {
             cut.reason = format!("no other passage is as similar{rest}");
         }
-        let similarity =
-            |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));
+        let similarity = |entry: Entry| (entry.best.passage, entry.best.scores.similarity.unwrap_or(0.0));
         Ok(SimilarPassages {
             model: Some(info.id),
-            passages: list.ranked.into_iter().map(similarity).collect(),
+            passages: ranking.entries.into_iter().map(similarity).collect(),
             cut: Some(cut),
             remark,
         })

@@ -1,8 +1,8 @@
 //! Embedding on demand: where the better model has not embedded all passages, it embeds the most promising ones while somebody waits. The
 //! index keeps these vectors, so it grows better where people look.
 
-use super::candidate::Ranked;
-use super::listed::Listed;
+use super::candidate::Candidate;
+use super::ranking::Ranking;
 use super::retrieve::{Retrieved, namespaces_of};
 use super::searcher::Searcher;
 use crate::Error;
@@ -46,8 +46,12 @@ impl OnDemandVectors {
 impl Searcher<'_> {
     /// Notes the similarity to the query of those candidates that the better model has embedded, the most promising ones now. Returns the
     /// reason if the model failed; the search is then decided without it.
-    pub(super) fn embed_on_demand(&self, retrieved: &Retrieved, listed: &mut Listed) -> Result<Option<String>, Error> {
-        let Some(name) = self.index.config.index.models.last().filter(|_| !listed.ranked.is_empty()) else {
+    pub(super) fn embed_on_demand(
+        &self,
+        retrieved: &Retrieved,
+        ranking: &mut Ranking,
+    ) -> Result<Option<String>, Error> {
+        let Some(name) = self.index.config.index.models.last().filter(|_| !ranking.entries.is_empty()) else {
             return Ok(None);
         };
         let embedded = self.index.models.described(name).and_then(|model| {
@@ -56,11 +60,14 @@ impl Searcher<'_> {
             }
             let (_, query) = self.index.embed_query(name, &retrieved.question.text)?;
             let reference = models::reference(&model).unwrap_or(1.0);
-            let promising = promising(listed);
-            let vectors = self.vectors_on_demand(name, &model, &listed.ranked, &promising)?;
-            for (ranked, vector) in listed.ranked.iter_mut().zip(vectors) {
-                ranked.on_demand = vector.map(|vector| f64::from(dot(&query, &vector)) / reference);
-            }
+            let candidates = ranking.candidates();
+            let promising = promising(&candidates, ranking.entries.len());
+            let vectors = self.vectors_on_demand(name, &model, &candidates, &promising)?;
+            let late = |vector: Vec<f32>| f64::from(dot(&query, &vector)) / reference;
+            let ids = candidates.iter().map(|candidate| candidate.id());
+            let known: HashMap<PassageId, Option<f64>> =
+                ids.zip(vectors.into_iter().map(|vector| vector.map(late))).collect();
+            ranking.candidates_mut().for_each(|one| one.late = known.get(&one.id()).copied().flatten());
             Ok(())
         });
         match embedded {
@@ -75,25 +82,25 @@ impl Searcher<'_> {
         &self,
         name: &str,
         model: &ModelInfo,
-        passages: &[Ranked],
+        candidates: &[&Candidate],
         wanted: &[usize],
     ) -> Result<Vec<Option<Vec<f32>>>, Error> {
-        let ids: Vec<PassageId> = passages.iter().map(|ranked| ranked.passage.passage).collect();
+        let ids: Vec<PassageId> = candidates.iter().map(|candidate| candidate.id()).collect();
         let mut vectors = self.index.store.vectors(
             &model.id,
-            &namespaces_of(passages.iter().map(|ranked| &*ranked.passage)),
+            &namespaces_of(candidates.iter().map(|candidate| &*candidate.passage)),
             &ids,
         )?;
         let known = &self.index.on_demand;
-        for (vector, ranked) in vectors.iter_mut().zip(passages).filter(|(vector, _)| vector.is_none()) {
-            *vector = known.get(&model.id, ranked.passage.text_hash);
+        for (vector, candidate) in vectors.iter_mut().zip(candidates).filter(|(vector, _)| vector.is_none()) {
+            *vector = known.get(&model.id, candidate.passage.text_hash);
         }
         let missing: Vec<usize> = wanted.iter().copied().filter(|&at| vectors[at].is_none()).collect();
         if missing.is_empty() {
             return Ok(vectors);
         }
-        let text = |at: &usize| embedded_text(&passages[*at].passage);
-        let input = |at: &usize| model_input(model, &passages[*at].passage.path, &text(at)).into_owned();
+        let text = |at: &usize| embedded_text(&candidates[*at].passage);
+        let input = |at: &usize| model_input(model, &candidates[*at].passage.path, &text(at)).into_owned();
         let inputs: Vec<String> = missing.iter().map(input).collect();
         let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
         // An endpoint reads them all as fast as a part of them.
@@ -104,13 +111,13 @@ impl Searcher<'_> {
             made.extend(self.index.models.embed_passages(name, part, true)?);
         }
         let rows: Vec<(TextHash, Vec<f32>)> =
-            missing.iter().map(|&at| passages[at].passage.text_hash).zip(made).collect();
+            missing.iter().map(|&at| candidates[at].passage.text_hash).zip(made).collect();
         for (&at, (_, vector)) in missing.iter().zip(&rows) {
             vectors[at] = Some(vector.clone());
         }
         known.put(&model.id, &rows);
         // What is stored must be the vector of the stored text.
-        let is_whole = |at: &usize| TextHash::of(&text(at)) == passages[*at].passage.text_hash;
+        let is_whole = |at: &usize| TextHash::of(&text(at)) == candidates[*at].passage.text_hash;
         let whole = missing.iter().zip(rows).filter(|(at, _)| is_whole(at)).map(|(_, row)| row);
         self.keep(model, whole.collect());
         Ok(vectors)
@@ -127,17 +134,17 @@ impl Searcher<'_> {
     }
 }
 
-/// Returns the places of the candidates that are worth embedding: the best passages of the first entries, and then by turns those that
+/// Returns the places of the candidates that are worth embedding: the best passages of the first entries, which come first, and then by turns those that
 /// the lexical and the semantic retriever rank highest.
-fn promising(listed: &Listed) -> Vec<usize> {
-    let mut chosen: Vec<usize> = (0..listed.counted().len().min(FIRST_ENTRIES)).collect();
-    let by = |score: fn(&Ranked) -> Option<f64>| {
-        let key = |at: usize| score(&listed.ranked[at]).filter(|score| score.is_finite()).unwrap_or(f64::NEG_INFINITY);
-        let mut places: Vec<usize> = (0..listed.ranked.len()).collect();
+fn promising(candidates: &[&Candidate], entries: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..entries.min(FIRST_ENTRIES)).collect();
+    let by = |score: fn(&Candidate) -> Option<f64>| {
+        let key = |at: usize| score(candidates[at]).filter(|score| score.is_finite()).unwrap_or(f64::NEG_INFINITY);
+        let mut places: Vec<usize> = (0..candidates.len()).collect();
         places.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
         places
     };
-    let (words, meaning) = (by(|ranked| ranked.candidate.bm25), by(|ranked| ranked.candidate.similarity));
+    let (words, meaning) = (by(|candidate| candidate.scores.bm25), by(|candidate| candidate.scores.similarity));
     for at in words.into_iter().zip(meaning).flat_map(|(word, meaning)| [word, meaning]) {
         if chosen.len() >= PASSAGES {
             break;

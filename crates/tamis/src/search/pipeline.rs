@@ -2,7 +2,6 @@
 
 use super::answer::{Answer, IndexReport, OFF, PoolEntry};
 use super::arrange::{DisplayOrder, Placed};
-use super::candidate::Ranked;
 use super::decay::SearchDecay;
 use super::decide::Decided;
 use super::missing_words::missing_words;
@@ -170,22 +169,22 @@ impl<'a> Searcher<'a> {
 
     /// Adds to a cut what else decided, and the probabilities of the candidates.
     fn explain(&self, request: &SearchRequest, asked: &TunedRule, retrieved: &Retrieved, decided: &mut Decided) {
-        let Decided { list, cut, .. } = decided;
+        let Decided { ranking, cut, .. } = decided;
         if request.is_uncut(&self.index.config) {
             cut.method = OFF.to_owned();
             cut.reason = "there is no cut".to_owned();
         }
         // Other rules have reasons of their own.
         if !cut.probabilities.is_empty() || cut.keep == 0 {
-            cut.probabilities = list.probabilities.clone().unwrap_or_default();
+            cut.probabilities = ranking.probabilities();
         }
         if !request.explain {
             cut.diagnostics.remove(ANSWER_EVIDENCE);
         }
         asked.explain(cut);
         self.explain_learning(asked.rule(), cut);
-        if let Some(adjustments) = &list.adjustments {
-            adjustments.explain(cut, &list.ranked);
+        if let Some(adjustments) = &ranking.adjustments {
+            adjustments.explain(cut, &ranking.candidates());
         }
         cut.explain_words(&retrieved.question.words);
     }
@@ -198,8 +197,8 @@ impl<'a> Searcher<'a> {
         decided: &Decided,
         clock: &mut Stopwatch,
     ) -> Result<Answer, Error> {
-        let Retrieved { question, plan, gathered, .. } = retrieved;
-        let Decided { list, cut, .. } = decided;
+        let Retrieved { question, plan, statistics, .. } = retrieved;
+        let Decided { ranking, cut, .. } = decided;
         let decay = self.decay(question);
         let order = DisplayOrder {
             decay,
@@ -207,30 +206,26 @@ impl<'a> Searcher<'a> {
             limit: self.limit(request).min(cut.keep),
             model: plan.model.as_ref().map(|model| model.id.as_str()),
         };
-        let kept = 0..cut.keep.min(list.ranked.len());
-        let placed = self.arranged(list, kept.collect(), &order)?;
-        let mut further = decided.further();
-        let mut shown = placed.clone();
-        if request.passages {
-            let passages = flattened(&list.ranked, &placed, &further);
-            shown = self.arranged(list, passages, &DisplayOrder { limit: usize::MAX, ..order })?;
-            further.clear();
-        }
+        let kept: Vec<Placed> = decided.kept().into_iter().map(Placed::entry).collect();
+        let placed = self.arranged(kept, &order)?;
+        let shown = match request.passages {
+            true => self.arranged(flattened(&placed), &DisplayOrder { limit: usize::MAX, ..order })?,
+            false => placed.clone(),
+        };
         clock.lap("arrange");
-        let terms = gathered.lexical.as_ref();
+        let terms = statistics.lexical.as_ref();
         let highlighter = terms.map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
-        let passages = || shown.iter().map(|placed| &*list.ranked[placed.position].passage);
+        let passages = || shown.iter().map(|placed| &*placed.candidate.passage);
         let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
         let known = self.index.store.attributes(&namespaces_of(passages()), &documents)?;
-        let mut results =
-            Shown { question, highlighter: highlighter.as_ref(), lines }.results(decided, &shown, &further, known);
+        let mut results = Shown { question, highlighter: highlighter.as_ref(), lines }.results(&shown, known);
         self.add_urls(&documents, &mut results)?;
         // Who wants fewer than are relevant does not want these.
         let is_whole = request.limit.is_none_or(|limit| cut.keep <= limit);
         let nearest = if request.strict || !is_whole { Vec::new() } else { nearest(decided) };
         let mut warnings = retrieved.warnings.clone();
-        warnings.extend(list.warning.clone());
+        warnings.extend(ranking.warning.clone());
         warnings.extend(self.missing_paths(question)?);
         let namespaces = results.iter().map(|hit| &hit.namespace).chain(nearest.iter().map(|one| &one.namespace));
         warnings.extend(self.gone_sources(namespaces.map(String::as_str).collect()));
@@ -268,11 +263,11 @@ impl<'a> Searcher<'a> {
     fn pool_entries(
         &self,
         decided: &Decided,
-        placed: &[Placed],
+        placed: &[Placed<'_>],
         decay: &SearchDecay<'_>,
         now_ns: i64,
     ) -> Result<Vec<PoolEntry>, Error> {
-        let passages = || decided.list.counted().iter().map(|hit| &*hit.passage);
+        let passages = || decided.ranking.entries.iter().map(|entry| &*entry.best.passage);
         let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
         let known = self.index.store.attributes(&namespaces_of(passages()), &documents)?;
         Ok(pool_entries(decided, placed, known, decay, now_ns))
@@ -308,16 +303,15 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// Returns the positions of all relevant passages of the entries that are shown, in ranking order.
-fn flattened(ranked: &[Ranked], placed: &[Placed], further: &[Vec<usize>]) -> Vec<usize> {
-    let mut passages: Vec<usize> = placed.iter().map(|placed| placed.position).collect();
-    passages.extend(placed.iter().filter_map(|placed| further.get(placed.position)).flatten());
+/// Returns all relevant passages of the entries that are shown, in ranking order.
+fn flattened<'r>(placed: &[Placed<'r>]) -> Vec<Placed<'r>> {
+    let entries = placed.iter().flat_map(|placed| placed.each_passage().take(1));
+    let others = placed.iter().flat_map(|placed| placed.each_passage().skip(1));
+    let mut passages: Vec<Placed> = entries.chain(others).collect();
     // Equal or missing values keep the given order.
-    let key = |at: usize| {
-        let value = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
-        (value(ranked[at].score), value(ranked[at].value))
-    };
-    passages.sort_by(|&a, &b| {
+    let finite = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
+    let key = |placed: &Placed| (finite(placed.candidate.score), finite(placed.candidate.value));
+    passages.sort_by(|a, b| {
         let (a, b) = (key(a), key(b));
         b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
     });

@@ -2,17 +2,16 @@
 
 use super::answer::{Copy, EvidencePart, FurtherPassage, Hit, Nearest, PoolEntry};
 use super::arrange::Placed;
-use super::candidate::Ranked;
+use super::candidate::Candidate;
 use super::decay::SearchDecay;
 use super::decide::Decided;
-use super::entries;
-use super::listed::{Entry, Listed};
 use super::metadata;
 use super::question::Question;
+use super::ranking::{Entry, entry_key, identity};
 use super::snippet::{self, Snippet};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tamis_rank::WeighedEvidence;
-use tamis_store::{Attribute, Highlighter, StoredPassage};
+use tamis_store::{Attribute, Highlighter, PassageId, StoredPassage};
 
 /// Makes results of passages.
 pub(super) struct Shown<'a> {
@@ -23,33 +22,15 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Returns the results at these places. `known` has the attributes of each one's document, and `further` the positions of the
-    /// other relevant passages of each counted candidate.
-    pub fn results(
-        &self,
-        decided: &Decided,
-        placed: &[Placed],
-        further: &[Vec<usize>],
-        known: Vec<Vec<Attribute>>,
-    ) -> Vec<Hit> {
-        let Listed { ranked, entries, .. } = &decided.list;
-        let entries = entries.as_deref().unwrap_or_default();
-        let result = |((&Placed { position, score }, known), rank)| {
-            let others = further.get(position).map(Vec::as_slice).unwrap_or_default();
-            let shown: Vec<usize> = std::iter::once(position).chain(others.iter().copied()).collect();
-            Hit {
-                passages: others.iter().map(|&at| self.further(&ranked[at])).collect(),
-                copies: copies(ranked, entries, &shown),
-                probability: decided.list.probability(position),
-                ..self.hit(rank, &ranked[position], score, known)
-            }
-        };
-        placed.iter().zip(known).zip(1..).map(result).collect()
+    /// Returns the results at these places. `known` has the attributes of each one's document.
+    pub fn results(&self, placed: &[Placed<'_>], known: Vec<Vec<Attribute>>) -> Vec<Hit> {
+        placed.iter().zip(known).zip(1..).map(|((placed, known), rank)| self.hit(rank, placed, known)).collect()
     }
 
     /// Creates one result.
-    fn hit(&self, rank: usize, hit: &Ranked, score: f64, known: Vec<Attribute>) -> Hit {
-        let passage = &hit.passage;
+    fn hit(&self, rank: usize, placed: &Placed<'_>, known: Vec<Attribute>) -> Hit {
+        let Placed { candidate, further, score, .. } = placed;
+        let (passage, entry) = (&candidate.passage, placed.stands_for());
         let snippet = self.snippet(passage, self.lines);
         Hit {
             rank,
@@ -68,24 +49,24 @@ impl Shown<'_> {
             author: passage.author.clone(),
             dated_at: dated_at(passage),
             attributes: metadata::by_name(known),
-            bm25: hit.candidate.bm25,
-            similarity: hit.candidate.similarity,
-            score,
-            judged: hit.judged,
-            judged_relevant: hit.judged_relevant,
-            probability: None,
+            bm25: candidate.scores.bm25,
+            similarity: candidate.scores.similarity,
+            score: *score,
+            judged: entry.and_then(|entry| entry.judged),
+            judged_relevant: entry.map_or(candidate.label, |entry| entry.label),
+            probability: entry.and_then(|entry| entry.probability),
             snippet: snippet.text,
             snippet_line: snippet.start_line,
             highlights: snippet.highlights,
-            entry: entries::identity(passage),
-            passages: Vec::new(),
-            copies: Vec::new(),
+            entry: identity(passage),
+            passages: further.iter().map(|candidate| self.further(candidate)).collect(),
+            copies: copies(placed),
         }
     }
 
     /// Creates another passage of a result.
-    fn further(&self, hit: &Ranked) -> FurtherPassage {
-        let passage = &hit.passage;
+    fn further(&self, candidate: &Candidate) -> FurtherPassage {
+        let passage = &candidate.passage;
         let snippet = self.snippet(passage, 1);
         FurtherPassage {
             id: passage.id.clone(),
@@ -96,7 +77,7 @@ impl Shown<'_> {
             kind: passage.kind.clone(),
             author: passage.author.clone(),
             dated_at: dated_at(passage),
-            score: SearchDecay::aged(hit),
+            score: SearchDecay::aged(candidate),
             snippet: snippet.text,
             highlights: snippet.highlights,
         }
@@ -117,11 +98,10 @@ fn dated_at(passage: &StoredPassage) -> Option<String> {
 }
 
 /// Returns the near-copies of the passages of one result, in their order, each document once.
-fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
+fn copies(placed: &Placed<'_>) -> Vec<Copy> {
     let mut seen = HashSet::new();
-    let all = || entries.iter().flat_map(|entry| &entry.copies);
-    let of = |at: usize| all().filter(move |(original, _)| *original == at).map(|(_, copy)| *copy);
-    let copies = shown.iter().flat_map(|&at| of(at)).map(|at| &ranked[at].passage);
+    let shown = std::iter::once(&placed.candidate).chain(&placed.further);
+    let copies = shown.flat_map(|candidate| placed.entry.copies_of(candidate.id()));
     let once = copies.filter(|passage| seen.insert(passage.document));
     once.map(|passage| Copy {
         id: passage.id.clone(),
@@ -150,23 +130,21 @@ const BELOW_REFUSED: usize = 2;
 
 /// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
 pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
-    let Decided { list, cut, .. } = decided;
+    let Decided { ranking, cut, .. } = decided;
     let most = most_below(cut.keep);
-    let counted = list.counted();
-    let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
-    let below = counted.iter().enumerate().skip(cut.keep);
-    let worth = |(place, hit): &(usize, &Ranked)| {
-        cut.keep == 0 || hit.judged_relevant.is_some() || list.probability(*place).is_none_or(|of| of >= BELOW_LEAST)
-    };
-    let once = below.filter(worth).filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
-    let (refused, others): (Vec<_>, Vec<_>) = once.partition(|(_, hit)| hit.judged_relevant == Some(false));
+    let (above, below) = ranking.entries.split_at(cut.keep.min(ranking.entries.len()));
+    let mut seen: HashSet<_> = above.iter().map(|entry| entry_key(&entry.best.passage)).collect();
+    let worth =
+        |entry: &&Entry| cut.keep == 0 || entry.label.is_some() || entry.probability.is_none_or(|of| of >= BELOW_LEAST);
+    let once = below.iter().filter(worth).filter(|entry| seen.insert(entry_key(&entry.best.passage)));
+    let (refused, others): (Vec<&Entry>, Vec<&Entry>) = once.partition(|entry| entry.label == Some(false));
     // Those that people refused come last. Each shows that it was found, and can be judged anew.
     let room = most - refused.len().min(BELOW_REFUSED);
     let others = others.into_iter().take(room);
     let taken = others.len();
-    others
-        .chain(refused.into_iter().take(most - taken))
-        .map(|(place, Ranked { passage, judged_relevant, .. })| Nearest {
+    let nearest = |entry: &Entry| {
+        let passage = &entry.best.passage;
+        Nearest {
             id: passage.id.clone(),
             namespace: passage.namespace.clone(),
             path: passage.path.clone(),
@@ -175,61 +153,61 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
             title: title(passage),
             symbol: passage.symbol.clone(),
             kind: passage.kind.clone(),
-            probability: list.probability(place),
-            judged_relevant: *judged_relevant,
-        })
-        .collect()
+            probability: entry.probability,
+            judged_relevant: entry.label,
+        }
+    };
+    others.chain(refused.into_iter().take(most - taken)).map(nearest).collect()
 }
 
-/// Returns every candidate that the cut counted, for an explanation. `known` has the attributes of each one's document.
+/// Returns every entry that the cut counted, for an explanation. `known` has the attributes of each one's document.
 pub(super) fn pool_entries(
     decided: &Decided,
-    placed: &[Placed],
+    placed: &[Placed<'_>],
     known: Vec<Vec<Attribute>>,
     decay: &SearchDecay<'_>,
     now_ns: i64,
 ) -> Vec<PoolEntry> {
-    let Listed { adjustments, entries, evidence, .. } = &decided.list;
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
-    let age = |passage: &StoredPassage| match adjustments.as_ref().filter(|adjustments| adjustments.by_age()) {
+    let by_age = decided.ranking.adjustments.as_ref().filter(|adjustments| adjustments.by_age());
+    let age = |passage: &StoredPassage| match by_age {
         Some(adjustments) => adjustments.age_days(passage),
         None => decay.date(passage).map(days),
     };
-    let of = |at: usize| entries.as_ref().and_then(|entries| entries.get(at));
-    let entry = |((at, hit), known): ((usize, &Ranked), Vec<Attribute>)| PoolEntry {
-        kept: at < decided.cut.keep,
-        rank: None,
-        namespace: hit.passage.namespace.clone(),
-        distance_factor: hit.adjustment.factor,
-        age_days: age(&hit.passage),
-        decay: hit.decay,
-        path: hit.passage.path.clone(),
-        start_line: hit.passage.start_line,
-        title: title(&hit.passage),
-        symbol: hit.passage.symbol.clone(),
-        kind: hit.passage.kind.clone(),
-        collection: hit.passage.collection.clone(),
-        language: hit.passage.language.clone(),
-        dated_at: dated_at(&hit.passage),
-        attributes: metadata::by_name(known),
-        passages: 1 + of(at).map_or(0, |entry| entry.further.len()),
-        copies: of(at).map_or(0, |entry| entry.copies.len()),
-        role: hit.passage.role.clone(),
-        bm25: hit.candidate.bm25,
-        similarity: hit.candidate.similarity,
-        coverage: hit.candidate.coverage,
-        score: hit.score,
-        exact: hit.candidate.exact.filter(|_| hit.first.is_some()).map(|exact| exact.name().to_owned()),
-        added: hit.added,
-        judged: hit.judged,
-        probability: decided.list.probability(at),
-        evidence: evidence.get(at).map(evidence_parts).unwrap_or_default(),
+    let ranks: HashMap<PassageId, usize> = placed.iter().map(|placed| placed.candidate.id()).zip(1..).collect();
+    let pool_entry = |((at, entry), known): ((usize, &Entry), Vec<Attribute>)| {
+        let Candidate { passage, scores, .. } = &entry.best;
+        PoolEntry {
+            kept: at < decided.cut.keep,
+            rank: ranks.get(&entry.best.id()).copied(),
+            namespace: passage.namespace.clone(),
+            distance_factor: entry.best.adjustment.factor,
+            age_days: age(passage),
+            decay: entry.best.decay,
+            path: passage.path.clone(),
+            start_line: passage.start_line,
+            title: title(passage),
+            symbol: passage.symbol.clone(),
+            kind: passage.kind.clone(),
+            collection: passage.collection.clone(),
+            language: passage.language.clone(),
+            dated_at: dated_at(passage),
+            attributes: metadata::by_name(known),
+            passages: 1 + entry.others.len(),
+            copies: entry.copies.len(),
+            role: passage.role.clone(),
+            bm25: scores.bm25,
+            similarity: scores.similarity,
+            coverage: scores.coverage,
+            score: entry.best.score,
+            exact: entry.best.exact.filter(|_| entry.best.first.is_some()).map(|exact| exact.name().to_owned()),
+            added: entry.added,
+            judged: entry.judged,
+            probability: entry.probability,
+            evidence: entry.evidence.as_ref().map(evidence_parts).unwrap_or_default(),
+        }
     };
-    let mut pool: Vec<PoolEntry> = decided.list.counted().iter().enumerate().zip(known).map(entry).collect();
-    for (placed, rank) in placed.iter().zip(1..) {
-        pool[placed.position].rank = Some(rank);
-    }
-    pool
+    decided.ranking.entries.iter().enumerate().zip(known).map(pool_entry).collect()
 }
 
 fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {

@@ -34,7 +34,7 @@ pub(super) fn quality(
     served: Served<'_>,
     clock: &Stopwatch,
 ) -> QueryQuality {
-    let Decided { cut, list, .. } = decided;
+    let Decided { cut, ranking, .. } = decided;
     let number = |name: &str| cut.diagnostics.get(name).and_then(serde_json::Value::as_f64);
     let method = cut.diagnostics.get("threshold_method").and_then(serde_json::Value::as_str);
     let similarities = |candidates: usize| {
@@ -44,7 +44,7 @@ pub(super) fn quality(
     // Reports and searches of evidence prefer no language.
     let is_search = matches!(decided.scoring.kind, ScoringKind::Search | ScoringKind::Memories);
     let hint = retrieved.question.hint.filter(|_| is_search);
-    let kept = list.ranked.iter().take(served.kept).map(|ranked| ranked.passage.language.as_deref());
+    let kept = ranking.entries.iter().take(served.kept).map(|entry| entry.best.passage.language.as_deref());
     QueryQuality {
         at_ms: 0,
         entry_point: search.entry_point.clone(),
@@ -55,8 +55,8 @@ pub(super) fn quality(
         search_id: None,
         model: search.model.clone(),
         mode: search.mode.clone(),
-        lexical_candidates: retrieved.gathered.found.lexical.map(|found| found as u32),
-        semantic_candidates: retrieved.gathered.found.semantic.map(|found| found as u32),
+        lexical_candidates: retrieved.statistics.found.lexical.map(|found| found as u32),
+        semantic_candidates: retrieved.statistics.found.semantic.map(|found| found as u32),
         candidates: cut.candidates as u32,
         kept: served.kept as u32,
         dropped: cut.candidates.saturating_sub(served.kept) as u32,
@@ -90,8 +90,8 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::answer::CutReport;
-    use super::super::gather::{Found, Gathered};
-    use super::super::listed::Listed;
+    use super::super::gather::{Found, Statistics};
+    use super::super::ranking::Ranking;
     use super::*;
     use crate::config::Mode;
     use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ mod tests {
 
     fn decided(method: &str, keep: usize, candidates: usize) -> Decided {
         Decided {
-            list: Listed::new(Vec::new(), Pool::scores(vec![0.5; candidates]).expect("sorted")),
+            ranking: Ranking::new(Vec::new(), Pool::scores(vec![0.5; candidates]).expect("sorted")),
             cut: CutReport {
                 method: method.into(),
                 keep,
@@ -135,8 +135,8 @@ mod tests {
     }
 
     fn row(similarities: &[Option<f32>], decided: &Decided) -> QueryQuality {
-        let gathered = Gathered { found: Found { lexical: Some(2), semantic: None }, ..Gathered::default() };
-        let retrieved = Retrieved { gathered, ..Retrieved::default() };
+        let statistics = Statistics { found: Found { lexical: Some(2), semantic: None }, ..Statistics::default() };
+        let retrieved = Retrieved { statistics, ..Retrieved::default() };
         let served = Served { kept: decided.cut.keep, returned: 1, top_k: 1, ..Served::default() };
         quality(&search(similarities), &retrieved, decided, served, &Stopwatch::start())
     }

@@ -1,17 +1,17 @@
 //! Factors on a passage's ranking value: its role, its relation to a name in the query, and its kind where the query asks for
 //! another. Their values are those of `tamis-rank`.
 
+use super::candidate::Candidate;
 use crate::collections::{CODE, FILE_COLLECTIONS};
-use std::sync::Arc;
 use tamis_rank::{LEAN_FACTOR, Lean, QueryNames, ROLE_FACTORS, USAGE_FACTOR, definition_factors, role_factor};
 use tamis_store::StoredPassage;
 use tamis_text::{Category, Language};
 
 /// Returns the factor on each passage's value, in (0, 1].
-pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, passages: &[Arc<StoredPassage>]) -> Vec<f64> {
-    let symbols = passages.iter().map(|passage| passage.symbol.as_deref());
+pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, candidates: &[Candidate]) -> Vec<f64> {
+    let symbols = candidates.iter().map(|candidate| candidate.passage.symbol.as_deref());
     let mut factors = definition_factors(names, symbols);
-    for (factor, passage) in factors.iter_mut().zip(passages) {
+    for (factor, Candidate { passage, .. }) in factors.iter_mut().zip(candidates) {
         *factor *= role_factor(&passage.role);
         let other = match lean {
             Some(Lean::Code) => is_file(passage) && !is_program(passage),

@@ -3,15 +3,15 @@
 use super::adjustments::Adjustments;
 use super::answer::{CutReport, Hit};
 use super::caller::SearchCaller;
-use super::candidate::Ranked;
+use super::candidate::Candidate;
 use super::decide::Decided;
-use super::listed::Listed;
 use super::quality_row::{Served, quality};
 use super::rank_factors;
+use super::ranking::Ranking;
 use super::reranker::Reranker;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
-use super::shift::RERANKER;
+use super::shift::{RERANKER, probability_by_evidence};
 use super::stopwatch::Stopwatch;
 use super::text_kind::scoring_of;
 use crate::Error;
@@ -28,28 +28,31 @@ const FURTHER_SHOWN: usize = 2;
 impl Searcher<'_> {
     /// Returns the record of a search, without its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
-        let Decided { list, cut, mode, scoring, .. } = decided;
-        let Listed { ranked, pool, .. } = list;
-        let background = retrieved.gathered.background();
+        let Decided { ranking, cut, mode, scoring, .. } = decided;
+        let background = retrieved.statistics.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
-        let entries = list.entry_places();
-        let counted = list.counted().len();
-        let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
-            passage: ranked.passage.id.clone(),
-            similarity: single(ranked.candidate.similarity),
-            bm25: single(ranked.candidate.bm25),
-            coverage: single(ranked.candidate.coverage),
-            required: single(ranked.candidate.required),
-            exact: ranked.candidate.exact.map(|_| true),
-            // A value that is not finite was not read.
-            score: single(match at < counted {
-                true => pool.values().get(list.place_in_pool(at)).copied(),
-                false => Some(ranked.value).filter(|value| value.is_finite()),
-            }),
-            probability: single(list.probability_by_evidence(at)),
-            entry: Some(entries[at]),
+        let candidate = |(at, (place, candidate)): (usize, (usize, &Candidate))| {
+            let entry = ranking.entries.get(at);
+            RecordedCandidate {
+                passage: candidate.passage.id.clone(),
+                similarity: single(candidate.scores.similarity),
+                bm25: single(candidate.scores.bm25),
+                coverage: single(candidate.scores.coverage),
+                required: single(candidate.required),
+                exact: candidate.exact.map(|_| true),
+                // A value that is not finite was not read.
+                score: single(match entry {
+                    Some(entry) => entry.value,
+                    None => Some(candidate.value).filter(|value| value.is_finite()),
+                }),
+                probability: single(entry.and_then(|entry| match &entry.evidence {
+                    Some(evidence) => Some(probability_by_evidence(evidence)),
+                    None => entry.probability,
+                })),
+                entry: Some(place as u32),
+            }
         };
-        let semantic = retrieved.gathered.semantic.as_ref();
+        let semantic = retrieved.statistics.semantic.as_ref();
         RecordedSearch {
             id: String::new(),
             at_ms: 0,
@@ -63,11 +66,11 @@ impl Searcher<'_> {
             scoring: scoring.clone(),
             kept: cut.keep as u32,
             passages: retrieved.plan.coverage.passages,
-            score_background: list.background(),
+            score_background: ranking.background(),
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            candidates: ranked.iter().enumerate().map(candidate).collect(),
+            candidates: ranking.numbered().into_iter().enumerate().map(candidate).collect(),
             caller: None,
             shown: None,
         }
@@ -132,22 +135,22 @@ impl Searcher<'_> {
         &self,
         retrieved: &Retrieved,
         rule: &dyn Rule,
-        list: &Listed,
+        ranking: &Ranking,
         reranker: Option<&dyn Reranker>,
     ) -> Result<ScoringKey, Error> {
-        let Retrieved { question, plan, gathered, text_kind, .. } = retrieved;
+        let Retrieved { question, plan, phrased, text_kind, .. } = retrieved;
         let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
         let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref())?.cut);
-        let adjusted = list.adjustments.iter().flat_map(Adjustments::scoring);
+        let adjusted = ranking.adjustments.iter().flat_map(Adjustments::scoring);
         let moved = rank_factors::scoring().into_iter().chain(adjusted);
         key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
-        if !gathered.phrased.is_empty() {
-            key = key.with("phrasings", gathered.phrased.len());
+        if !phrased.is_empty() {
+            key = key.with("phrasings", phrased.len());
         }
         key = scoring_of(key.with("pool", self.index.config.search.pool), *text_kind);
         if let Some(reranker) = reranker {
             key = key.with(RERANKER, reranker.name());
         }
-        Ok(if list.entries.is_some() { key.counting_entries() } else { key })
+        Ok(if ranking.grouped { key.counting_entries() } else { key })
     }
 }

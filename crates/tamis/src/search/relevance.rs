@@ -1,10 +1,10 @@
 //! Weighs the evidence on each entry: the models of relevance order the list, and give each entry the probability that a cut reads.
 
-use super::candidate::Ranked;
-use super::listed::Listed;
+use super::candidate::Candidate;
 use super::plan::joined;
 use super::rank::MAIN;
 use super::rank_factors::is_program;
+use super::ranking::{Entry, Ranking};
 use super::reranker::{Reranker, rerank};
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use tamis_cut::Gate;
 use tamis_embed::Provider;
-use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, WeighedEvidence, relevance};
+use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, probability, relevance};
 use tamis_store::PassageId;
 use tamis_text::Role;
 
@@ -39,83 +39,38 @@ impl Searcher<'_> {
     pub(super) fn weigh(
         &self,
         retrieved: &Retrieved,
-        listed: &mut Listed,
+        ranking: &mut Ranking,
         reranker: Option<&dyn Reranker>,
     ) -> Result<(), Error> {
-        let mut features = Features::of(retrieved, listed);
+        let mut features = Features::of(retrieved, ranking);
         let mut basis = self.basis(retrieved);
         let mut weighed = relevance(&features.query, &features.entries, basis);
         let mut unread = None;
         let question = &retrieved.question;
         if basis == Basis::Scores && !question.fast && (question.thorough || is_unsure(&weighed)) {
-            unread = self.embed_on_demand(retrieved, listed)?;
-            if features.add_on_demand(listed) {
+            unread = self.embed_on_demand(retrieved, ranking)?;
+            if features.add_on_demand(&ranking.entries) {
                 basis = Basis::OnDemand;
                 weighed = relevance(&features.query, &features.entries, basis);
             }
         }
-        note(&mut listed.diagnostics, &weighed, basis);
-        let Relevance { answer_weight, entries: mut evidence, .. } = weighed;
-        for (weighed, ranked) in evidence.iter_mut().zip(&listed.ranked) {
-            if listed.short.contains(&ranked.candidate.passage) {
-                *weighed = std::mem::take(weighed).with("below_language_threshold", 1.0, IMPOSSIBLE);
+        note(&mut ranking.diagnostics, &weighed, basis);
+        for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
+            entry.evidence = Some(evidence);
+            if entry.best.short {
+                entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
             }
         }
-        let reranked = reranker.map(|reranker| rerank(reranker, &retrieved.question.text, listed, &mut evidence));
+        let reranked = reranker.map(|reranker| rerank(reranker, &question.text, ranking));
         let shift = self.shift(retrieved);
-        shift_all(&mut evidence, &shift, answer_weight, Gate::default().level);
-        retrieved.question.judged.weigh(listed, &mut evidence);
-        let judged: Vec<Option<bool>> =
-            listed.ranked.iter().take(evidence.len()).map(|ranked| ranked.judged_relevant).collect();
-        // What people judged relevant comes first, and what they refused comes last. Between them, exact finds come first whatever
-        // else is found, in their order, and are at least as probable as what follows.
-        let find = |at: usize| {
-            if judged[at] == Some(false) {
-                return usize::MAX;
-            }
-            let all = listed.further(at).iter().copied().chain([at]).filter_map(|at| listed.ranked[at].first);
-            all.min().unwrap_or(usize::MAX)
-        };
-        let finds: Vec<usize> = (0..evidence.len()).map(find).collect();
-        // Where a query is a name and nothing else, what lacks the name stands below all that holds it.
-        let is_name = question.is_name();
-        let lacks = |at: usize| {
-            let held = passages_of(listed, at).filter_map(|ranked| ranked.candidate.required).fold(0.0, f64::max);
-            is_name && judged[at].is_none() && held < 1.0
-        };
-        let lacks: Vec<bool> = (0..evidence.len()).map(lacks).collect();
-        let any_lacks = lacks.contains(&true);
-        let mut order: Vec<usize> = (0..evidence.len()).collect();
-        let group = |at: usize| judged[at].map_or(1, |relevant| if relevant { 0 } else { 2 });
-        order.sort_by(|&a, &b| {
-            let by_odds = || evidence[b].log_odds.total_cmp(&evidence[a].log_odds);
-            let by_name = lacks[a].cmp(&lacks[b]);
-            group(a).cmp(&group(b)).then(finds[a].cmp(&finds[b])).then(by_name).then_with(by_odds).then(a.cmp(&b))
-        });
-        let mut least = 0.0_f64;
-        let mut probabilities: Vec<f64> = order
-            .iter()
-            .rev()
-            .map(|&at| {
-                let own = evidence[at].probability();
-                least = least.max(own);
-                let is_above = finds[at] < usize::MAX || judged[at].is_some() || any_lacks && !lacks[at];
-                if is_above { least } else { own }
-            })
-            .collect();
-        probabilities.reverse();
-        // Next to no text of another project holds exactly what a query asks for, so the first exact find is always shown.
-        if order.first().is_some_and(|&at| finds[at] < usize::MAX) {
-            probabilities[0] = probabilities[0].max(Gate::default().level);
-        }
-        listed.reorder(&order);
-        let mut taken: Vec<Option<WeighedEvidence>> = evidence.into_iter().map(Some).collect();
-        listed.evidence = order.iter().filter_map(|&at| taken[at].take()).collect();
-        (listed.probabilities, listed.order) = (Some(probabilities), order);
+        shift_all(&mut ranking.entries, &shift, weighed.answer_weight, Gate::default().level);
+        question.judged.weigh(&mut ranking.entries);
+        put_in_order(&mut ranking.entries, question.is_name());
+        ranking.weighed = true;
         if shift.labels() > 0 {
-            listed.diagnostics.insert(JUDGEMENTS.to_owned(), shift.labels().into());
+            ranking.diagnostics.insert(JUDGEMENTS.to_owned(), shift.labels().into());
         }
-        listed.warning = joined(unread, reranked.and_then(Result::err));
+        ranking.warning = joined(unread, reranked.and_then(Result::err));
         Ok(())
     }
 
@@ -127,6 +82,32 @@ impl Searcher<'_> {
             (Mode::Hybrid, Some(model)) if model.provider != Provider::Static => Basis::Embedded,
             (Mode::Hybrid, _) => Basis::Scores,
         }
+    }
+}
+
+/// Orders entries by the evidence on them, and gives each its probability. `is_name`: the query is a name and nothing else.
+///
+/// What people judged relevant comes first, and what they refused comes last. Between them, exact finds come first whatever else is
+/// found, in their order. Where a query is a name, what lacks the name stands below all that holds it. Each of these is at least as
+/// probable as what follows it.
+fn put_in_order(entries: &mut [Entry], is_name: bool) {
+    let group = |entry: &Entry| entry.label.map_or(1, |relevant| if relevant { 0 } else { 2 });
+    let find = |entry: &Entry| entry.first_find().filter(|_| entry.label != Some(false)).unwrap_or(usize::MAX);
+    let holds = |entry: &Entry| entry.passages().filter_map(|one| one.required).fold(0.0, f64::max) >= 1.0;
+    let lacks = |entry: &Entry| is_name && entry.label.is_none() && !holds(entry);
+    entries.sort_by(|a, b| b.log_odds().total_cmp(&a.log_odds()));
+    entries.sort_by_cached_key(|entry| (group(entry), find(entry), lacks(entry)));
+    let any_lacks = entries.iter().any(lacks);
+    let mut least = 0.0_f64;
+    for entry in entries.iter_mut().rev() {
+        let own = probability(entry.log_odds());
+        least = least.max(own);
+        let is_above = find(entry) < usize::MAX || entry.label.is_some() || any_lacks && !lacks(entry);
+        entry.probability = Some(if is_above { least } else { own });
+    }
+    // Next to no text of another project holds exactly what a query asks for, so the first exact find is always shown.
+    if let Some(first) = entries.first_mut().filter(|first| find(first) < usize::MAX) {
+        first.probability = first.probability.map(|probability| probability.max(Gate::default().level));
     }
 }
 
@@ -153,72 +134,68 @@ struct Features {
 }
 
 impl Features {
-    /// Reads a list, in its order.
-    fn of(retrieved: &Retrieved, listed: &Listed) -> Features {
-        let question = &retrieved.question;
-        let background = retrieved.gathered.semantic.as_ref();
+    /// Reads a ranking, in its order.
+    fn of(retrieved: &Retrieved, ranking: &Ranking) -> Features {
+        let Retrieved { question, statistics, phrased, .. } = retrieved;
+        let background = statistics.semantic.as_ref();
         let typical = |model| models::typical_similarity(model, background);
         let reference = retrieved.plan.model.as_ref().and_then(typical).filter(|&reference| reference > 0.0);
         // Of several phrasings, the one that fits a passage best speaks for it.
-        let mut phrased: HashMap<PassageId, (f64, f64)> = HashMap::new();
-        for (weight, candidate) in
-            retrieved.gathered.phrased.iter().flat_map(|p| p.candidates.iter().map(|c| (p.weight, c)))
-        {
-            let (similarity, coverage) = phrased.entry(candidate.passage).or_default();
-            *similarity = similarity.max(weight * candidate.similarity.unwrap_or(0.0));
-            *coverage = coverage.max(weight * candidate.coverage.unwrap_or(0.0));
+        let mut by_phrasings: HashMap<PassageId, (f64, f64)> = HashMap::new();
+        for (weight, (passage, scores)) in phrased.iter().flat_map(|p| p.found.iter().map(|found| (p.weight, found))) {
+            let (similarity, coverage) = by_phrasings.entry(*passage).or_default();
+            *similarity = similarity.max(weight * scores.similarity.unwrap_or(0.0));
+            *coverage = coverage.max(weight * scores.coverage.unwrap_or(0.0));
         }
-        let best_phrased = |ranked: &Ranked| phrased.get(&ranked.candidate.passage).copied().unwrap_or_default();
-        let similarity = |ranked: &Ranked| {
-            let similarity = ranked.candidate.similarity.map(|own| own.max(best_phrased(ranked).0));
+        let best_phrased = |candidate: &Candidate| by_phrasings.get(&candidate.id()).copied().unwrap_or_default();
+        let similarity = |candidate: &Candidate| {
+            let similarity = candidate.scores.similarity.map(|own| own.max(best_phrased(candidate).0));
             similarity.zip(reference).map_or(0.0, |(similarity, reference)| similarity / reference)
         };
-        let coverage = |ranked: &Ranked| ranked.candidate.coverage.unwrap_or(0.0).max(best_phrased(ranked).1);
-        let counted = listed.counted();
-        let best = counted.iter().map(|ranked| ranked.score).filter(|score| score.is_finite()).fold(0.0, f64::max);
+        let coverage = |candidate: &Candidate| candidate.scores.coverage.unwrap_or(0.0).max(best_phrased(candidate).1);
+        let scores = ranking.entries.iter().map(|entry| entry.best.score);
+        let best = scores.filter(|score| score.is_finite()).fold(0.0, f64::max);
         // Reciprocal ranks have no background.
-        let low = listed.background().filter(|&background| background < best).unwrap_or(0.0);
+        let low = ranking.background().filter(|&background| background < best).unwrap_or(0.0);
         let scaled = |score: f64| if best > low && score.is_finite() { (score - low) / (best - low) } else { 0.0 };
-        let title = |ranked: &Ranked| {
-            let heading = || ranked.passage.heading.as_deref()?.rsplit(" > ").next();
-            let symbol = || ranked.passage.symbol.as_deref()?.rsplit([':', '.', '#', '/']).next();
+        let title = |Candidate { passage, .. }: &Candidate| {
+            let heading = || passage.heading.as_deref()?.rsplit(" > ").next();
+            let symbol = || passage.symbol.as_deref()?.rsplit([':', '.', '#', '/']).next();
             // Generated code has the names of what people wrote elsewhere.
-            let written = ranked.passage.role != Role::Generated.as_str();
+            let written = passage.role != Role::Generated.as_str();
             symbol().or_else(heading).filter(|_| written).map_or(0.0, |title| question.paths.share_in(title))
         };
-        let all = |rank: usize| passages_of(listed, rank);
-        let held: Vec<Vec<bool>> = (0..counted.len().min(NAMED_ENTRIES))
-            .map(|rank| {
-                let texts: Vec<&str> = all(rank).flat_map(named_texts).collect();
-                question.proper_names.held(&texts)
-            })
-            .collect();
+        let held = |entry: &Entry| {
+            let texts: Vec<&str> = entry.passages().flat_map(named_texts).collect();
+            question.proper_names.held(&texts)
+        };
+        let held: Vec<Vec<bool>> = ranking.entries.iter().take(NAMED_ENTRIES).map(held).collect();
         let names = question.proper_names.len();
         let share = |held: usize| if names == 0 { 0.0 } else { held as f64 / names as f64 };
         let held_by = |rank: usize| held.get(rank).map_or(0, |held| held.iter().filter(|held| **held).count());
-        let entry = |(rank, ranked): (usize, &Ranked)| EntryFeatures {
-            similarity: similarity(ranked),
-            similarity_max: all(rank).map(similarity).fold(f64::NEG_INFINITY, f64::max),
-            coverage: coverage(ranked),
-            coverage_max: all(rank).map(coverage).fold(0.0, f64::max),
-            passages: 1 + listed.further(rank).len(),
+        let features = |(rank, entry): (usize, &Entry)| EntryFeatures {
+            similarity: similarity(&entry.best),
+            similarity_max: entry.passages().map(similarity).fold(f64::NEG_INFINITY, f64::max),
+            coverage: coverage(&entry.best),
+            coverage_max: entry.passages().map(coverage).fold(0.0, f64::max),
+            passages: 1 + entry.others.len(),
             rank,
-            normalized_score: scaled(ranked.score),
-            is_main: ranked.passage.role == MAIN,
-            is_program: is_program(&ranked.passage),
-            exact: all(rank).any(|ranked| ranked.first.is_some()),
-            name: question.paths.match_score(&ranked.passage.path),
-            title: all(rank).map(title).fold(0.0, f64::max),
-            required: ranked.candidate.required.unwrap_or(0.0),
+            normalized_score: scaled(entry.best.score),
+            is_main: entry.best.passage.role == MAIN,
+            is_program: is_program(&entry.best.passage),
+            exact: entry.first_find().is_some(),
+            name: question.paths.match_score(&entry.best.passage.path),
+            title: entry.passages().map(title).fold(0.0, f64::max),
+            required: entry.best.required.unwrap_or(0.0),
             names: share(held_by(rank)),
-            characters: ranked.passage.text.len(),
+            characters: entry.best.passage.text.len(),
             on_demand: None,
         };
-        let terms = retrieved.gathered.lexical.iter().flat_map(|statistics| &statistics.terms);
+        let terms = statistics.lexical.iter().flat_map(|statistics| &statistics.terms);
         let words: Vec<u64> = terms.filter(|term| !term.compound).map(|term| term.document_frequency).collect();
         let missing = words.iter().filter(|&&documents| documents == 0).count();
         let missing_names = (0..names).filter(|&name| held.iter().all(|held| !held[name])).count();
-        let best_phrasing = phrased.values().map(|&(_, coverage)| coverage).fold(0.0, f64::max);
+        let best_phrasing = by_phrasings.values().map(|&(_, coverage)| coverage).fold(0.0, f64::max);
         let query = QueryFeatures {
             words: words.len(),
             // What no passage has of one phrasing, another one can say.
@@ -226,32 +203,27 @@ impl Features {
             names,
             missing_names: share(missing_names),
             passages: retrieved.plan.coverage.passages,
-            reads_required: counted.iter().any(|ranked| ranked.candidate.required.is_some()),
+            reads_required: ranking.entries.iter().any(|entry| entry.best.required.is_some()),
             // That of the query itself says nothing of its other phrasings.
-            background: background.filter(|_| phrased.is_empty()).zip(reference).map(|(background, reference)| {
+            background: background.filter(|_| by_phrasings.is_empty()).zip(reference).map(|(background, reference)| {
                 (f64::from(background.mean) / reference, f64::from(background.deviation) / reference)
             }),
         };
-        Features { query, entries: counted.iter().enumerate().map(entry).collect() }
+        Features { query, entries: ranking.entries.iter().enumerate().map(features).collect() }
     }
 
     /// Adds the similarities under the better model. Returns `true` if there is one.
-    fn add_on_demand(&mut self, listed: &Listed) -> bool {
-        for (rank, entry) in self.entries.iter_mut().enumerate() {
-            entry.on_demand = passages_of(listed, rank).filter_map(|ranked| ranked.on_demand).reduce(f64::max);
+    fn add_on_demand(&mut self, entries: &[Entry]) -> bool {
+        for (features, entry) in self.entries.iter_mut().zip(entries) {
+            features.on_demand = entry.passages().filter_map(|candidate| candidate.late).reduce(f64::max);
         }
-        self.entries.iter().any(|entry| entry.on_demand.is_some())
+        self.entries.iter().any(|features| features.on_demand.is_some())
     }
 }
 
-/// The passages of the entry at a rank.
-fn passages_of(listed: &Listed, rank: usize) -> impl Iterator<Item = &Ranked> {
-    listed.further(rank).iter().map(|&at| &listed.ranked[at]).chain([&listed.ranked[rank]])
-}
-
 /// The texts of a passage that can hold a name.
-fn named_texts(ranked: &Ranked) -> impl Iterator<Item = &str> {
-    let passage = &ranked.passage;
+fn named_texts(candidate: &Candidate) -> impl Iterator<Item = &str> {
+    let passage = &candidate.passage;
     let titles = [&passage.symbol, &passage.heading, &passage.title].into_iter().flatten().map(String::as_str);
     [passage.text.as_str(), passage.path.as_str()].into_iter().chain(titles)
 }

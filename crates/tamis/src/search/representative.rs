@@ -1,6 +1,6 @@
 //! The passage that stands for each entry, and the comments that no answer shows.
 
-use super::candidate::Ranked;
+use super::candidate::Candidate;
 use super::question::Question;
 use tamis_rank::{
     NAMED, Standing, is_empty_comment, is_heading_alone, is_preamble_alone, is_signature_alone, representative,
@@ -9,13 +9,13 @@ use tamis_store::StoredPassage;
 use tamis_text::{Kind, Role};
 
 /// Returns the position, among the passages of an entry, of the one that stands for it. They come best first.
-pub(super) fn chosen(passages: &[&Ranked], question: &Question, background: f64) -> usize {
-    let standing = |ranked: &&Ranked| {
-        let passage = &ranked.passage;
+pub(super) fn chosen(passages: &[&Candidate], question: &Question, background: f64) -> usize {
+    let standing = |candidate: &&Candidate| {
+        let passage = &candidate.passage;
         let named = |symbol: &str| question.names.match_score(symbol) >= NAMED;
         Standing {
-            value: ranked.value,
-            exact: ranked.first.is_some() && !is_mute(passage, question),
+            value: candidate.value,
+            exact: candidate.first.is_some() && !is_mute(passage, question),
             says: !is_empty(passage, question),
             head: head_of(passage, passages),
             named: passage.symbol.as_deref().is_some_and(named),
@@ -50,15 +50,15 @@ fn is_empty(passage: &StoredPassage, question: &Question) -> bool {
 }
 
 /// Returns the position of the head of the definition that a passage continues: the nearest one before it with its symbol.
-fn head_of(passage: &StoredPassage, passages: &[&Ranked]) -> Option<usize> {
+fn head_of(passage: &StoredPassage, passages: &[&Candidate]) -> Option<usize> {
     if !continues(passage) {
         return None;
     }
     let same = |head: &StoredPassage| {
         head.symbol == passage.symbol && head.kind == passage.kind && head.ordinal < passage.ordinal && !continues(head)
     };
-    let heads = passages.iter().enumerate().filter(|(_, ranked)| same(&ranked.passage));
-    heads.max_by_key(|(_, ranked)| ranked.passage.ordinal).map(|(at, _)| at)
+    let heads = passages.iter().enumerate().filter(|(_, candidate)| same(&candidate.passage));
+    heads.max_by_key(|(_, candidate)| candidate.passage.ordinal).map(|(at, _)| at)
 }
 
 /// Returns `true` for a later part of a definition: the last line of its context is the definition's own signature.

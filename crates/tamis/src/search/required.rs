@@ -1,25 +1,24 @@
 //! The terms that an answer must hold, looked for in the candidates.
 
 use super::candidate::Candidate;
-use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::StoredPassage;
 
-/// Notes for each candidate what share of the terms it holds, without quotations and hyphenated words that no candidate holds. `passages` are those of
-/// the candidates, in their order. Nothing is noted if nothing is required.
-pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
+/// Notes for each candidate what share of the terms it holds, without quotations and hyphenated words that no candidate holds. Nothing is
+/// noted if nothing is required.
+pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate]) {
     if terms.is_empty() {
         return;
     }
     // A passage that shares no word with the query need not be read.
-    let shares_words = |candidate: &Candidate| candidate.coverage.is_none_or(|coverage| coverage > 0.0);
+    let shares_words = |candidate: &Candidate| candidate.scores.coverage.is_none_or(|coverage| coverage > 0.0);
     let mut terms = terms.clone();
     terms.retain_held(|term| {
-        let mut read = candidates.iter().zip(passages).filter(|(candidate, _)| shares_words(candidate));
-        read.any(|(_, passage)| term.is_in(&texts(passage)))
+        let mut read = candidates.iter().filter(|candidate| shares_words(candidate));
+        read.any(|candidate| term.is_in(&texts(&candidate.passage)))
     });
-    for (candidate, passage) in candidates.iter_mut().zip(passages).filter(|_| !terms.is_empty()) {
-        candidate.required = Some(if shares_words(&*candidate) { share(&terms, passage) } else { 0.0 });
+    for candidate in candidates.iter_mut().filter(|_| !terms.is_empty()) {
+        candidate.required = Some(if shares_words(candidate) { share(&terms, &candidate.passage) } else { 0.0 });
     }
 }
 
@@ -35,6 +34,7 @@ fn texts(passage: &StoredPassage) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::candidate::Scores;
     use super::super::candidate::test_support::passage;
     use super::*;
 
@@ -42,9 +42,9 @@ mod tests {
     fn a_quotation_that_no_candidate_holds_is_not_required() {
         let required = |query: &str| {
             let passages = [(1, "connection reset by peer"), (2, "retry_limit of the client")];
-            let passages = passages.map(|(number, text)| Arc::new(passage(number, "a.md", text)));
-            let mut candidates = passages.each_ref().map(|passage| Candidate::new(passage.passage));
-            look_for(&RequiredTerms::of(query), &mut candidates, &passages);
+            let candidate = |(number, text)| Candidate::new(passage(number, "a.md", text), Scores::default());
+            let mut candidates = passages.map(candidate);
+            look_for(&RequiredTerms::of(query), &mut candidates);
             candidates.map(|candidate| candidate.required)
         };
         assert_eq!(required("\"connection reset\" of the client"), [Some(1.0), Some(0.0)]);

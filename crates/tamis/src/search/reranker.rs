@@ -1,9 +1,7 @@
 //! The place of a reranker: a model that reads the query and a passage together and says whether one answers the other.
 
-use super::candidate::Ranked;
-use super::listed::Listed;
+use super::ranking::{Entry, Ranking};
 use std::fmt::Debug;
-use tamis_rank::WeighedEvidence;
 
 /// A model that reads a query and a passage together, such as a cross-encoder.
 ///
@@ -95,18 +93,12 @@ const SUREST: f64 = 12.0;
 ///
 /// # Errors
 /// The warning that it failed and nothing was added.
-pub(super) fn rerank(
-    reranker: &dyn Reranker,
-    query: &str,
-    listed: &mut Listed,
-    evidence: &mut [WeighedEvidence],
-) -> Result<(), String> {
-    let entries = &mut listed.ranked;
+pub(super) fn rerank(reranker: &dyn Reranker, query: &str, ranking: &mut Ranking) -> Result<(), String> {
     // It reads the entries that are the likeliest so far.
-    let mut first: Vec<usize> = (0..evidence.len()).collect();
-    first.sort_by(|&a, &b| evidence[b].log_odds.total_cmp(&evidence[a].log_odds));
+    let mut first: Vec<&mut Entry> = ranking.entries.iter_mut().collect();
+    first.sort_by(|a, b| b.log_odds().total_cmp(&a.log_odds()));
     first.truncate(reranker.depth());
-    let passages = first.iter().map(|&at| &entries[at]).map(|Ranked { passage, .. }| RerankedPassage {
+    let passages = first.iter().map(|entry| &entry.best.passage).map(|passage| RerankedPassage {
         path: &passage.path,
         title: passage.title.as_deref(),
         text: &passage.text,
@@ -114,24 +106,24 @@ pub(super) fn rerank(
     let probabilities = reranker
         .probabilities(query, &passages.collect::<Vec<_>>())
         .map_err(|reason| format!("decided without {}: {reason}", reranker.name()))?;
-    let read: Vec<(usize, f64)> =
-        first.iter().zip(&probabilities).filter_map(|(&at, one)| Some((at, (*one)?))).collect();
+    let read: Vec<(&mut Entry, f64)> =
+        first.into_iter().zip(probabilities).filter_map(|(entry, one)| Some((entry, one?))).collect();
     let odds = |probability: f64| (probability / (1.0 - probability)).ln().clamp(-SUREST, SUREST);
+    let opinions: Vec<f64> = read.iter().map(|&(_, probability)| odds(probability)).collect();
     let added: Vec<f64> = match reranker.comparing() {
-        None => read.iter().map(|&(_, probability)| odds(probability)).collect(),
+        None => opinions,
         Some(weight) => {
-            let opinions = standardized(read.iter().map(|&(_, probability)| odds(probability)).collect());
-            let (_, deviation) = spread(&read.iter().map(|&(at, _)| evidence[at].log_odds).collect::<Vec<_>>());
-            opinions.into_iter().map(|opinion| weight * deviation * opinion).collect()
+            let (_, deviation) = spread(&read.iter().map(|(entry, _)| entry.log_odds()).collect::<Vec<_>>());
+            standardized(opinions).into_iter().map(|opinion| weight * deviation * opinion).collect()
         }
     };
-    for (&(at, probability), log_odds) in read.iter().zip(added) {
-        entries[at].judged = Some(probability);
-        evidence[at] = std::mem::take(&mut evidence[at]).with("reranker", probability, log_odds);
-    }
     if !read.is_empty() {
-        listed.diagnostics.insert("judge".into(), reranker.name().into());
-        listed.diagnostics.insert("judged".into(), read.len().into());
+        ranking.diagnostics.insert("judge".into(), reranker.name().into());
+        ranking.diagnostics.insert("judged".into(), read.len().into());
+    }
+    for ((entry, probability), log_odds) in read.into_iter().zip(added) {
+        entry.judged = Some(probability);
+        entry.add_evidence("reranker", probability, log_odds);
     }
     Ok(())
 }

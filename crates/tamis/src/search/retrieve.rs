@@ -1,10 +1,10 @@
 //! Retrieval: the first half of a search, which is independent of the cut. A search retrieves once and decides once; an evaluation
 //! retrieves once and decides with many cuts.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Scores};
 use super::depth::Depth;
 use super::exact;
-use super::gather::{Gathered, Phrased, complete, merge};
+use super::gather::{Phrased, Statistics, complete};
 use super::plan::{Plan, joined, knows_a_word};
 use super::query::SearchRequest;
 use super::question::Question;
@@ -16,8 +16,7 @@ use super::text_kind::text_kind;
 use super::variants::VariantKind;
 use crate::Error;
 use crate::words::without_paths;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tamis_cut::TextKind;
 use tamis_store::{Filter, PassageId, Store, StoredPassage, TextHash};
 
@@ -31,8 +30,12 @@ pub(super) struct Retrieved {
     pub question: Question,
     /// The legs that took part.
     pub plan: Plan,
-    /// The candidates with their raw scores and texts.
-    pub gathered: Gathered,
+    /// The candidates with their raw scores, in the order of equal ones.
+    pub candidates: Vec<Candidate>,
+    /// What each leg knows of all passages.
+    pub statistics: Statistics,
+    /// Each phrasing of the query with what it found, the query itself first; empty if there is only one.
+    pub phrased: Vec<Phrased>,
     /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
     /// The kind of most of what was found.
@@ -85,39 +88,47 @@ impl Searcher<'_> {
         };
         let queries = plan.queries(&question.text, plan.vector.as_deref());
         warnings.extend(left_out);
+        let mut phrased = Vec::new();
         if !question.variants.is_empty() {
             let others = self.gather_variants(&plan, &question, filter, depth, &mut warnings);
             let own = Phrased::new(VariantKind::Intent.weight(), &gathered);
-            let phrased: Vec<Phrased> = std::iter::once(own).chain(others).collect();
-            merge(&mut gathered, &phrased);
-            complete(store, &queries, &all, &mut gathered.candidates)?;
-            gathered.phrased = phrased;
+            phrased.extend(std::iter::once(own).chain(others));
+            // What only other phrasings found has no raw scores under the query itself yet.
+            for (passage, _) in phrased.iter().flat_map(|phrased: &Phrased| &phrased.found) {
+                gathered.scores.entry(*passage).or_default();
+            }
+            complete(store, &queries, &all, &mut gathered.scores)?;
         }
-        let statistics = gathered.lexical.as_ref().filter(|_| depth.finds);
-        let mut finds = self.exact_finds(&question, &all, statistics)?;
+        let statistics = gathered.statistics;
+        let mut scores = gathered.scores;
+        let mut finds = self.exact_finds(&question, &all, statistics.lexical.as_ref().filter(|_| depth.finds))?;
         if depth.finds {
             for (passage, find) in self.named_files(&question, &all, &queries)? {
                 finds.entry(passage).or_insert(find);
             }
         }
-        if gathered.add(finds.keys().copied()) {
-            complete(store, &queries, &all, &mut gathered.candidates)?;
+        if finds.keys().any(|passage| !scores.contains_key(passage)) {
+            finds.keys().for_each(|passage| _ = scores.entry(*passage).or_default());
+            complete(store, &queries, &all, &mut scores)?;
         }
-        exact::note(&finds, &mut gathered.candidates);
-        let gone = fetch(store, &mut gathered, &all.namespaces, &question.scope.own)?;
+        let (mut candidates, gone) = fetch(store, &scores, &all.namespaces, &question.scope.own)?;
+        let places: HashMap<PassageId, usize> =
+            candidates.iter().enumerate().map(|(at, candidate)| (candidate.id(), at)).collect();
+        phrased.iter_mut().for_each(|phrased| phrased.found.sort_by_key(|(passage, _)| places.get(passage)));
+        exact::note(&finds, &mut candidates);
         if depth.finds {
-            exact::note_headings(&question.text, &mut gathered.candidates, &gathered.passages);
+            exact::note_headings(&question.text, &mut candidates);
         }
-        question.words.retain(&mut gathered.candidates, &mut gathered.passages);
-        look_for(&question.required, &mut gathered.candidates, &gathered.passages);
+        question.words.retain(&mut candidates);
+        look_for(&question.required, &mut candidates);
         clock.lap("gather");
 
         if request.allowed_namespaces.is_some() {
             let reasons = plan.fallback_reason.iter_mut().chain(&mut warnings);
             reasons.for_each(|reason| *reason = without_paths(reason));
         }
-        let text_kind = text_kind(&gathered.passages);
-        Ok((Retrieved { question, plan, gathered, warnings, text_kind }, gone))
+        let text_kind = text_kind(&candidates);
+        Ok((Retrieved { question, plan, candidates, statistics, phrased, warnings, text_kind }, gone))
     }
 
     /// Gathers the other phrasings in parallel. One that fails is left out, and the reason is added to `warnings`.
@@ -168,33 +179,27 @@ pub(super) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Reads the texts of all candidates, which are of some namespaces, or of any if none is named. Candidates whose passage is gone are
-/// dropped, and so are shared ones with the same text as one in `own`. Returns `true` if some were gone.
+/// Reads the passages with these scores, which are of some namespaces, or of any if none is named. Those that are gone are left out,
+/// and so are shared ones with the same text as one in `own`. Returns `true` if some were gone.
 pub(super) fn fetch(
     store: &dyn Store,
-    gathered: &mut Gathered,
+    scores: &BTreeMap<PassageId, Scores>,
     namespaces: &[String],
     own: &[String],
-) -> Result<bool, Error> {
-    let ids: Vec<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
-    let mut passages: HashMap<PassageId, StoredPassage> =
-        store.passages(namespaces, &ids)?.into_iter().map(|passage| (passage.passage, passage)).collect();
+) -> Result<(Vec<Candidate>, bool), Error> {
+    let ids: Vec<PassageId> = scores.keys().copied().collect();
+    let mut passages = store.passages(namespaces, &ids)?;
     let gone = passages.len() < ids.len();
+    let is_own = |passage: &StoredPassage| own.contains(&passage.namespace);
     if !own.is_empty() {
-        let is_own = |passage: &StoredPassage| own.contains(&passage.namespace);
-        let texts: HashSet<TextHash> =
-            passages.values().filter(|p| is_own(p)).map(|passage| passage.text_hash).collect();
-        passages.retain(|_, passage| is_own(passage) || !texts.contains(&passage.text_hash));
+        let texts: HashSet<TextHash> = passages.iter().filter(|one| is_own(one)).map(|one| one.text_hash).collect();
+        passages.retain(|passage| is_own(passage) || !texts.contains(&passage.text_hash));
     }
-    gathered.candidates.retain(|candidate| passages.contains_key(&candidate.passage));
     // Equal values keep this order to the end, so that it does not depend on the age of passages.
-    let place = |candidate: &Candidate| {
-        let passage = passages.get(&candidate.passage)?;
-        Some((!own.contains(&passage.namespace), passage.namespace.clone(), passage.path.clone(), passage.ordinal))
+    passages.sort_by_cached_key(|one| (!is_own(one), one.namespace.clone(), one.path.clone(), one.ordinal));
+    let candidate = |passage: StoredPassage| {
+        let scores = scores.get(&passage.passage).copied().unwrap_or_default();
+        Candidate::new(passage, scores)
     };
-    gathered.candidates.sort_by_cached_key(place);
-    gathered.phrased.iter_mut().for_each(|phrased| phrased.candidates.sort_by_cached_key(place));
-    let in_order = gathered.candidates.iter().filter_map(|candidate| passages.remove(&candidate.passage));
-    gathered.passages = in_order.map(Arc::new).collect();
-    Ok(gone)
+    Ok((passages.into_iter().map(candidate).collect(), gone))
 }

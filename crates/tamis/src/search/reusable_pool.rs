@@ -2,22 +2,19 @@
 //! itself.
 
 use super::answer::CutReport;
-use super::candidate::{Candidate, Ranked};
+use super::candidate::{Candidate, Scores};
 use super::decide::{Decided, gate_evidence};
 use super::depth::Depth;
-use super::gather::Gathered;
 use super::judged_passages::JudgedPassages;
-use super::listed::Listed;
 use super::query::SearchRequest;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use std::collections::HashSet;
-use std::mem::take;
 use std::time::Instant;
 use tamis_cut::{Relevance, Rule};
-use tamis_store::{PassageId, StoredPassage};
+use tamis_store::PassageId;
 
 /// The candidates of a query with each leg's statistics.
 pub(crate) struct Candidates<'a> {
@@ -77,31 +74,24 @@ impl<'a> Searcher<'a> {
         // What was said of a query must not help to measure it, and neither must what it taught.
         retrieved.question.judged = JudgedPassages::default();
         retrieved.question.learns = false;
-        let mut candidates = Candidates { searcher: *self, retrieved };
         if let Some(without) = without {
-            candidates.retain(|_, passage| passage.path != without);
+            retrieved.candidates.retain(|candidate| candidate.passage.path != without);
         }
-        Ok(candidates)
+        Ok(Candidates { searcher: *self, retrieved })
     }
 }
 
 impl Candidates<'_> {
     /// Returns the candidates that a smaller depth would have gathered: the best `depth` of each leg.
     pub fn at_depth(&self, depth: usize) -> Self {
-        let Gathered { candidates, lexical, semantic, .. } = &self.retrieved.gathered;
-        let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
-        let vectors = best(candidates, depth, |candidate| candidate.similarity.filter(|_| semantic.is_some()));
+        let Retrieved { candidates, statistics, .. } = &self.retrieved;
+        let words = best(candidates, depth, |scores| scores.bm25.filter(|_| statistics.lexical.is_some()));
+        let vectors = best(candidates, depth, |scores| scores.similarity.filter(|_| statistics.semantic.is_some()));
         let kept: HashSet<PassageId> = words.chain(vectors).collect();
-        let mut shallower = Candidates { searcher: self.searcher, retrieved: self.retrieved.clone() };
+        let mut retrieved = self.retrieved.clone();
         // Exact finds do not depend on the depth of a leg.
-        shallower.retain(|candidate, _| kept.contains(&candidate.passage) || candidate.exact.is_some());
-        shallower
-    }
-
-    fn retain(&mut self, keeps: impl Fn(&Candidate, &StoredPassage) -> bool) {
-        let gathered = &mut self.retrieved.gathered;
-        let all = take(&mut gathered.candidates).into_iter().zip(take(&mut gathered.passages));
-        (gathered.candidates, gathered.passages) = all.filter(|(candidate, passage)| keeps(candidate, passage)).unzip();
+        retrieved.candidates.retain(|candidate| kept.contains(&candidate.id()) || candidate.exact.is_some());
+        Candidates { searcher: self.searcher, retrieved }
     }
 
     /// Returns the gate's evidence.
@@ -117,32 +107,32 @@ impl Candidates<'_> {
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
     pub fn decide(&self, rule: &dyn Rule) -> Result<Ordered, Error> {
         let started = Instant::now();
-        let Decided { list, cut, .. } = self.searcher.decide(&self.retrieved, rule, &mut Stopwatch::start())?;
+        let Decided { ranking, cut, .. } = self.searcher.decide(&self.retrieved, rule, &mut Stopwatch::start())?;
         // Nor may a measurement go on without the reranker that it names.
         let asked = self.retrieved.question.reranker.as_deref().filter(|_| rule.reads_relevance());
         if let Some(reranker) = asked.filter(|_| !cut.diagnostics.contains_key("judge")) {
-            let (model, reason) = (reranker.name().to_owned(), list.warning.unwrap_or_default());
+            let (model, reason) = (reranker.name().to_owned(), ranking.warning.unwrap_or_default());
             return Err(Error::Model { model, reason });
         }
-        let (counted, places) = (list.counted().len(), list.entry_places());
-        let mut copies = list.copied_documents();
-        let Listed { ranked, probabilities, pool, .. } = list;
-        let normalized_scores = pool.normalized_scores();
-        let background = pool.background().map(|background| background.mean);
+        let normalized_scores = ranking.pool.normalized_scores();
+        let background = ranking.background();
+        let probabilities = Some(ranking.probabilities()).filter(|known| ranking.weighed || !known.is_empty());
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
-        let ordered = |(at, ranked): (usize, Ranked)| OrderedPassage {
-            entry: places[at] as usize,
-            copies: copies.remove(&at).unwrap_or_default(),
-            characters: ranked.passage.text.chars().count(),
-            document: ranked.passage.path.clone(),
-            score: ranked.score,
-            similarity: ranked.candidate.similarity,
-            bm25: ranked.candidate.bm25,
-            coverage: ranked.candidate.coverage,
-            judged: ranked.judged,
+        let copies = ranking.entries.iter().flat_map(|entry| &entry.copies);
+        let copies: Vec<(PassageId, &str)> = copies.map(|copy| (copy.of, &*copy.candidate.passage.path)).collect();
+        let ordered = |(at, (place, candidate)): (usize, (usize, &Candidate))| OrderedPassage {
+            entry: place,
+            copies: copies.iter().filter(|(of, _)| *of == candidate.id()).map(|(_, path)| (*path).to_owned()).collect(),
+            characters: candidate.passage.text.chars().count(),
+            document: candidate.passage.path.clone(),
+            score: candidate.score,
+            similarity: candidate.scores.similarity,
+            bm25: candidate.scores.bm25,
+            coverage: candidate.scores.coverage,
+            judged: ranking.entries.get(at).and_then(|entry| entry.judged),
         };
-        let mut passages: Vec<OrderedPassage> = ranked.into_iter().enumerate().map(ordered).collect();
-        let others = passages.split_off(counted);
+        let mut passages: Vec<OrderedPassage> = ranking.numbered().into_iter().enumerate().map(ordered).collect();
+        let others = passages.split_off(ranking.entries.len());
         Ok(Ordered { passages, others, cut, probabilities, normalized_scores, background, microseconds })
     }
 }
@@ -151,9 +141,9 @@ impl Candidates<'_> {
 fn best(
     candidates: &[Candidate],
     depth: usize,
-    score: impl Fn(&Candidate) -> Option<f64>,
+    score: impl Fn(&Scores) -> Option<f64>,
 ) -> impl Iterator<Item = PassageId> {
-    let scored = candidates.iter().filter_map(|candidate| Some((score(candidate)?, candidate.passage)));
+    let scored = candidates.iter().filter_map(|candidate| Some((score(&candidate.scores)?, candidate.id())));
     let mut scored: Vec<(f64, PassageId)> = scored.filter(|&(score, _)| score != 0.0).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(depth).map(|(_, passage)| passage)

@@ -1,7 +1,7 @@
 //! Gathers from the own namespace first, then from those that the same owner shares.
 
 use super::depth::Depth;
-use super::gather::{Found, Gathered, LegError, LegQueries, complete, gather};
+use super::gather::{Found, Gathered, LegError, LegQueries, Statistics, complete, gather};
 use super::scope::Scope;
 use tamis_store::{Background, Filter, Store, StoreError};
 
@@ -43,26 +43,23 @@ fn join(
     own: &Gathered,
     shared: Gathered,
 ) -> Result<Gathered, StoreError> {
-    let mut candidates = own.candidates.clone();
-    candidates.extend(shared.candidates.into_iter().filter(|shared| {
-        // The two filters leave no passage in common. Should that ever change, the own one counts.
-        own.candidates.binary_search_by_key(&shared.passage, |own| own.passage).is_err()
-    }));
-    candidates.iter_mut().for_each(|candidate| (candidate.bm25, candidate.coverage) = (None, None));
-    complete(store, asked, all, &mut candidates)?;
+    // The two filters leave no passage in common. Should that ever change, the own one counts.
+    let mut scores = shared.scores;
+    scores.extend(&own.scores);
+    scores.values_mut().for_each(|scores| (scores.bm25, scores.coverage) = (None, None));
+    complete(store, asked, all, &mut scores)?;
+    let (own, shared) = (&own.statistics, &shared.statistics);
     let lexical = asked.lexical.as_ref().map(|query| store.lexical(query, all, 0)).transpose()?;
     let sum = |a: Option<usize>, b: Option<usize>| a.map(|a| a + b.unwrap_or_default());
-    Ok(Gathered {
-        candidates,
-        passages: Vec::new(),
+    let statistics = Statistics {
         lexical: lexical.map(|words| words.statistics),
         semantic: own.semantic.as_ref().zip(shared.semantic.as_ref()).map(|(own, shared)| together(own, shared)),
         found: Found {
             lexical: sum(own.found.lexical, shared.found.lexical),
             semantic: sum(own.found.semantic, shared.found.semantic),
         },
-        phrased: Vec::new(),
-    })
+    };
+    Ok(Gathered { scores, statistics })
 }
 
 /// Returns the mean and deviation over two sets of passages. Quantiles do not add up and are left out.
@@ -113,7 +110,7 @@ mod tests {
         let own = || gather(&store, &asked, &scope.of_own(&Filter::default()), Depth::exactly(9));
         let failed = || Err(StoreError::Missing { path: "shared".into() });
         let (gathered, reason) = beside(own().expect("gathered"), &scope, failed, |_, shared| Ok(shared));
-        assert_eq!(gathered.found.lexical, Some(0));
+        assert_eq!(gathered.statistics.found.lexical, Some(0));
         assert!(reason.expect("a reason").starts_with("shared namespaces (shared) were left out: "));
         assert!(
             gather_within(&store, &asked, &scope, &Filter::default(), Depth::exactly(9)).expect("gathered").1.is_none()

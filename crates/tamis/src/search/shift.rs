@@ -5,6 +5,7 @@
 
 use super::judged_passages::JUDGED;
 use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, LABELLED_QUERIES, judged_queries};
+use super::ranking::Entry;
 use super::retrieve::Retrieved;
 use super::searcher::Searcher;
 use crate::handle::{ShiftKey, Shifts};
@@ -21,13 +22,13 @@ pub(super) const RERANKER: &str = "judge";
 
 /// Adds what judgements of other questions say: they move the odds that the list holds an answer, which count `answer_weight` times for
 /// each entry. They never lift an entry over the `level` that the evidence alone leaves below it, since people judged what was shown.
-pub(super) fn shift_all(evidence: &mut [WeighedEvidence], shift: &Shift, answer_weight: f64, level: f64) {
+pub(super) fn shift_all(entries: &mut [Entry], shift: &Shift, answer_weight: f64, level: f64) {
     if shift.labels() == 0 {
         return;
     }
     let added = answer_weight * shift.log_odds();
-    for weighed in evidence.iter_mut().filter(|weighed| added < 0.0 || weighed.probability() >= level) {
-        *weighed = std::mem::take(weighed).with(JUDGEMENTS, shift.labels() as f64, added);
+    for entry in entries.iter_mut().filter(|entry| added < 0.0 || probability(entry.log_odds()) >= level) {
+        entry.add_evidence(JUDGEMENTS, shift.labels() as f64, added);
     }
 }
 
@@ -102,6 +103,8 @@ fn above_the_line(query: &JudgedQuery<'_>, shown: usize) -> Option<Vec<JudgedEnt
 
 #[cfg(test)]
 mod tests {
+    use super::super::candidate::test_support::passage;
+    use super::super::candidate::{Candidate, Scores};
     use super::*;
     use tamis_store::{Judgement, ScoringKey};
 
@@ -193,11 +196,14 @@ mod tests {
     #[test]
     fn the_probability_by_evidence_leaves_out_what_people_judged() {
         let own = WeighedEvidence { log_odds: 0.4, parts: Vec::new() };
-        let mut moved = vec![own.clone().with("reranker", 0.5, 0.1)];
+        let candidate = Candidate::new(passage(1, "a.md", "text"), Scores::default());
+        let evidence = Some(own.with("reranker", 0.5, 0.1));
+        let mut moved = [Entry { evidence, ..Entry::new(candidate) }];
         let shift = Shift::fit(&vec![vec![(0.0, Some(true)), (0.0, Some(true)), (0.0, Some(false))]; 20]);
         shift_all(&mut moved, &shift, 1.0, 0.1);
-        assert!(moved[0].log_odds > 0.6);
-        let moved = moved.remove(0).with(JUDGED, 1.0, 25.0);
-        assert!((probability_by_evidence(&moved) - probability(0.5)).abs() < 1e-12);
+        assert!(moved[0].log_odds() > 0.6);
+        moved[0].add_evidence(JUDGED, 1.0, 25.0);
+        let by_evidence = moved[0].evidence.as_ref().map(probability_by_evidence).expect("weighed");
+        assert!((by_evidence - probability(0.5)).abs() < 1e-12);
     }
 }

@@ -5,7 +5,6 @@
 //! which somebody pasted.
 
 use super::candidate::Candidate;
-use std::sync::Arc;
 use tamis_rank::RequiredTerms;
 use tamis_store::{Filter, StoredPassage};
 use tamis_text::{Kind, Language};
@@ -205,24 +204,17 @@ impl WordFilter {
         self.excluded.iter().map(|one| one.text.as_str())
     }
 
-    /// Leaves the candidates that hold all phrases, if any candidate does, and none of the excluded words. `passages` are those of
-    /// the candidates, in their order.
-    pub fn retain(&self, candidates: &mut Vec<Candidate>, passages: &mut Vec<Arc<StoredPassage>>) {
+    /// Leaves the candidates that hold all phrases, if any candidate does, and none of the excluded words.
+    pub fn retain(&self, candidates: &mut Vec<Candidate>) {
         if self.is_empty() {
             return;
         }
-        let allowed = passages.iter().map(|passage| !self.excluded.iter().any(|one| holds(&one.terms, passage)));
-        let mut kept: Vec<bool> = allowed.collect();
-        let quoted: Vec<bool> = passages.iter().map(|passage| holds(&self.phrases, passage)).collect();
+        candidates.retain(|candidate| !self.excluded.iter().any(|one| holds(&one.terms, &candidate.passage)));
+        let quoted = |candidate: &Candidate| holds(&self.phrases, &candidate.passage);
         // An exact find joins the pool from anywhere, and must not empty it of everything else.
-        let of_leg = candidates.iter().map(|candidate| candidate.exact.is_none());
-        if quoted.iter().zip(&kept).zip(of_leg).any(|((quoted, kept), of_leg)| *quoted && *kept && of_leg) {
-            kept.iter_mut().zip(&quoted).for_each(|(kept, quoted)| *kept &= quoted);
+        if candidates.iter().any(|candidate| candidate.exact.is_none() && quoted(candidate)) {
+            candidates.retain(quoted);
         }
-        let mut of_candidates = kept.iter();
-        candidates.retain(|_| of_candidates.next().is_none_or(|kept| *kept));
-        let mut of_passages = kept.iter();
-        passages.retain(|_| of_passages.next().is_none_or(|kept| *kept));
     }
 }
 

@@ -1,13 +1,14 @@
 //! The kind of text that a query found: source code or prose.
 
+use super::candidate::Candidate;
 use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
-use std::sync::Arc;
 use tamis_cut::TextKind;
 use tamis_store::{ScoringKey, StoredPassage};
 
 /// The kind of most of these passages.
-pub(super) fn text_kind(passages: &[Arc<StoredPassage>]) -> TextKind {
-    let most = |kind| 2 * passages.iter().filter(|passage| kind_of_passage(passage) == kind).count() > passages.len();
+pub(super) fn text_kind(candidates: &[Candidate]) -> TextKind {
+    let is = |candidate: &&Candidate, kind| kind_of_passage(&candidate.passage) == kind;
+    let most = |kind| 2 * candidates.iter().filter(|candidate| is(candidate, kind)).count() > candidates.len();
     [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
 }
 

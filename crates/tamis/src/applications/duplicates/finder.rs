@@ -224,7 +224,7 @@ fn compared(
             at,
             ConsideredDuplicate {
                 number: issue.number,
-                namespace: found.issues[at].passage.namespace.clone(),
+                namespace: found.issues[at].passage().namespace.clone(),
                 title: issue.title,
                 kind: issue.kind.to_string(),
                 state: issue.state.to_string(),

@@ -215,7 +215,7 @@ impl Troubleshooter<'_> {
         let solved = kept.iter().zip(shares).filter_map(|(&at, budget)| {
             let issue = records[at].take()?;
             let found = &found.issues[at];
-            let namespace = found.passage.namespace.clone();
+            let namespace = found.passage().namespace.clone();
             let source = if alone || own == Some(namespace.as_str()) {
                 format!("[Issue #{}]", issue.number)
             } else {
@@ -309,8 +309,8 @@ fn judged(
         kept += usize::from(refused.is_none());
         Considered {
             number: issue.number,
-            namespace: issue.passage.namespace.clone(),
-            title: issue.passage.title.clone(),
+            namespace: issue.passage().namespace.clone(),
+            title: issue.passage().title.clone(),
             similarity,
             bm25: issue.bm25,
             rrf: issue.rrf,
