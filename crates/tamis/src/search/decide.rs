@@ -1,166 +1,33 @@
-//! The second half of a search: orders the retrieved candidates as a rule requires, and decides where they end.
+//! Decides how many entries are relevant: the gate and the cut, and what the answer says of them.
 
 use super::answer::CutReport;
-use super::candidate::{Candidate, Scores};
-use super::entries;
-use super::plan::joined;
-use super::query::SearchRequest;
+use super::candidate::{Candidate, Retrieved, Scores};
+use super::context::Context;
 use super::ranking::{Entry, Ranking};
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::stopwatch::Stopwatch;
-use super::thresholds::Thresholds;
-use crate::Error;
+use super::request::SearchRequest;
+use super::rule::Thresholds;
 use crate::config::Mode;
-use crate::models;
+use crate::{Error, models};
 use std::collections::HashSet;
 use tamis_cut::{Background, Gate, Relevance, Rule, Scale};
-use tamis_store::{PassageId, ScoringKey};
+use tamis_store::PassageId;
 
-/// The pool in the order of a rule, and the place where the rule ends it.
-pub(super) struct Decided {
-    pub ranking: Ranking,
-    pub cut: CutReport,
-    /// Most tokens of text in the answer.
-    pub token_budget: Option<usize>,
-    /// The legs that decided. Thresholds can leave nothing of the semantic leg.
-    pub mode: Mode,
-    /// The scale of the values that the rule read. Values of two searches are comparable if their keys are equal.
-    pub scoring: ScoringKey,
-    /// The reason why a different rule, or fewer legs, decided.
-    pub replaced: Option<String>,
+/// Refuses a rule that reads similarities if the caller asked for words alone.
+pub(crate) fn check_rule(context: &Context<'_>, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
+    if !request.mode.unwrap_or(context.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
+        let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
+        return Err(Error::argument("cut", rule.name(), allowed));
+    }
+    Ok(())
 }
 
-impl Searcher<'_> {
-    /// Orders the retrieved candidates as the rule requires, and decides where they end.
-    pub(super) fn decide(
-        &self,
-        retrieved: &Retrieved,
-        rule: &dyn Rule,
-        clock: &mut Stopwatch,
-    ) -> Result<Decided, Error> {
-        let Retrieved { question, plan, text_kind, .. } = retrieved;
-        let replacement = self.replacement(rule, plan.mode)?;
-        let replaced = replacement
-            .as_ref()
-            .map(|other| format!("cut {} in place of {}, which reads similarities", other.name(), rule.name()));
-        let rule = replacement.as_deref().unwrap_or(rule);
-
-        let reads_thresholds = rule.reads_thresholds() || rule.heeds_measured_thresholds();
-        let thresholds = reads_thresholds.then(|| self.thresholds(plan.model.as_ref())).transpose()?;
-        let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
-        let mut ranking = self.rank(retrieved, rule, thresholds.as_ref())?;
-        clock.lap("rank");
-        // Similarities are on a scale of their own.
-        let is_plain = rule.scale() == Scale::Score;
-        if !rule.counts_passages() {
-            entries::group(&mut ranking, is_plain, question)?;
-        }
-        clock.lap("entries");
-        // The model of relevance weighs entries. A rule on a scale of its own orders by that.
-        let weighs = is_plain && !rule.counts_passages();
-        let reranker = question.reranker.as_deref().filter(|_| weighs);
-        let scoring = self.scoring(retrieved, rule, &ranking, reranker)?;
-        // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
-        let relevance = match question.memory && !weighs {
-            true => self.relevance(
-                &question.scope.label(&self.index.namespace),
-                plan.model.as_ref().map(|model| model.id.as_str()),
-                plan.mode,
-                &scoring,
-            ),
-            false => Relevance::of(*text_kind),
-        };
-        clock.lap("relevance");
-        if weighs {
-            self.weigh(retrieved, &mut ranking, reranker)?;
-        }
-        clock.lap("weigh");
-        let mut cut = cut(rule, question.gate.as_ref(), relevance, retrieved, &mut ranking);
-        clock.lap("cut");
-        if let Some(gate) = &question.waived_gate {
-            cut.explain_waived(&gate.verdict(&gate_evidence(retrieved, &ranking.short()), &ranking.pool));
-        }
-        if let Some(lean) = question.lean {
-            cut.diagnostics.insert("lean".into(), lean.name().into());
-        }
-        for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
-            let judged = ranking.entries.iter().filter(|entry| entry.label == Some(relevant)).count();
-            if judged > 0 {
-                cut.diagnostics.insert(name.into(), judged.into());
-            }
-            if judged > 0 && cut.keep == 0 && !relevant {
-                let them = if judged == 1 { "1 result was" } else { &format!("{judged} results were") };
-                cut.reason = format!("{}; {them} judged not relevant", cut.reason.trim_end_matches('.'));
-            }
-        }
-        entries::explain(&mut cut, &ranking);
-        let warning = thresholds.as_ref().and_then(|thresholds| thresholds.warning.clone());
-        ranking.warning = joined(warning, ranking.warning);
-        let thresholds = thresholds.filter(|_| rule.reads_thresholds());
-        let replaced = joined(replaced, rejected(&ranking, retrieved, thresholds.as_ref()));
-        let admitted_by_words = ranking.pool.admitted().is_some_and(|admitted| admitted.by_similarity == 0);
-        let mode = if admitted_by_words && thresholds.is_some() { Mode::Lexical } else { plan.mode };
-        Ok(Decided { ranking, cut, token_budget: rule.token_budget(), mode, scoring, replaced })
+/// Returns the rule that takes the place of `rule` if it reads similarities and the search has no vectors.
+pub(crate) fn replacement(context: &Context<'_>, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
+    if mode.semantic() || rule.scale() != Scale::Similarity {
+        return Ok(None);
     }
-
-    /// Refuses a rule that reads similarities if the caller asked for words alone.
-    pub(crate) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
-        if !request.mode.unwrap_or(self.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
-            let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
-            return Err(Error::argument("cut", rule.name(), allowed));
-        }
-        Ok(())
-    }
-
-    /// Returns the rule that takes the place of `rule` if it reads similarities and the search has no vectors.
-    pub(crate) fn replacement(&self, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
-        if mode.semantic() || rule.scale() != Scale::Similarity {
-            return Ok(None);
-        }
-        let background = self.index.config.cut("background");
-        background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
-    }
-}
-
-/// A kept entry with its other relevant passages.
-pub(super) struct Kept<'r> {
-    pub entry: &'r Entry,
-    /// Best first.
-    pub further: Vec<&'r Candidate>,
-}
-
-impl Decided {
-    /// Returns the kept entries. Their other relevant passages are those whose own value is at least that of the last kept entry,
-    /// without comments that say nothing. The best passages take their share of a token budget first; a further passage that does not
-    /// fit into the rest is skipped.
-    pub fn kept(&self) -> Vec<Kept<'_>> {
-        let Decided { ranking, cut, .. } = self;
-        // A cut that leaves nothing out leaves no passage out either.
-        let line = match cut.dropped {
-            0 => Some(f64::NEG_INFINITY),
-            _ => cut.keep.checked_sub(1).and_then(|last| ranking.pool.values().get(last)).copied(),
-        };
-        let entries = ranking.entries.iter().take(cut.keep);
-        let mut kept: Vec<Kept> = entries.map(|entry| Kept { entry, further: Vec::new() }).collect();
-        let tokens = |candidate: &Candidate| tamis_text::estimate_tokens(&candidate.passage.text);
-        let best = || -> usize { kept.iter().map(|kept| tokens(&kept.entry.best)).sum() };
-        let mut left = self.token_budget.map(|budget| budget.saturating_sub(best()));
-        let reaches =
-            |one: &&Candidate| !one.hidden && one.value.is_finite() && line.is_some_and(|line| one.value >= line);
-        let mut found: Vec<(usize, &Candidate)> = Vec::new();
-        for (at, entry) in ranking.entries.iter().enumerate().take(kept.len()) {
-            found.extend(entry.others.iter().filter(reaches).map(|other| (at, other)));
-        }
-        found.sort_by(|(_, a), (_, b)| b.value.total_cmp(&a.value).then(a.place.cmp(&b.place)));
-        for (at, candidate) in found {
-            if left.is_none_or(|left| tokens(candidate) <= left) {
-                left = left.map(|left| left - tokens(candidate));
-                kept[at].further.push(candidate);
-            }
-        }
-        kept
-    }
+    let background = context.index.config.cut("background");
+    background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
 }
 
 /// Decides how many entries are relevant. The ranking's pool becomes the one that the rule read.
@@ -222,7 +89,7 @@ pub(super) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -
 }
 
 /// Returns the reason if the thresholds refused every candidate of the semantic leg.
-fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
+pub(super) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
     let refuses_all = ranking.pool.admitted().is_none_or(|admitted| admitted.by_similarity == 0);
     let thresholds = thresholds.filter(|_| refuses_all)?;
     retrieved.statistics.semantic.as_ref()?;
@@ -235,4 +102,30 @@ fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresh
         thresholds.threshold(language),
         language.unwrap_or("any language"),
     ))
+}
+
+/// Adds to the figures of a cut what it counted, and the number of passages behind it.
+pub(super) fn explain_counted(cut: &mut CutReport, ranking: &Ranking) {
+    let counted = if ranking.grouped { "entries" } else { "passages" };
+    cut.diagnostics.insert("counted".into(), counted.into());
+    if ranking.grouped {
+        let copies: usize = ranking.entries.iter().map(|entry| entry.copies.len()).sum();
+        let others: usize = ranking.entries.iter().map(|entry| 1 + entry.others.len()).sum();
+        cut.diagnostics.insert("passages".into(), (others + copies).into());
+        cut.diagnostics.insert("copies".into(), copies.into());
+    }
+}
+
+/// Adds to a cut how many entries people judged.
+pub(super) fn explain_labels(cut: &mut CutReport, ranking: &Ranking) {
+    for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
+        let judged = ranking.entries.iter().filter(|entry| entry.label == Some(relevant)).count();
+        if judged > 0 {
+            cut.diagnostics.insert(name.into(), judged.into());
+        }
+        if judged > 0 && cut.keep == 0 && !relevant {
+            let them = if judged == 1 { "1 result was" } else { &format!("{judged} results were") };
+            cut.reason = format!("{}; {them} judged not relevant", cut.reason.trim_end_matches('.'));
+        }
+    }
 }

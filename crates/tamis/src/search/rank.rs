@@ -1,48 +1,22 @@
 //! Ranks a gathered pool: language and age adjust the raw scores, fusion combines them, and the rank factors lower the result.
 
-use super::adjustments::Adjustments;
-use super::candidate::{Candidate, Scores};
-use super::gather::Phrased;
-use super::rank_factors::factors;
-use super::ranking::Ranking;
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::thresholds::Thresholds;
+use super::adjustments::{Adjustments, adjustments_under, search_decay};
+use super::candidate::{Candidate, MAIN, Phrased, Retrieved, Scores, is_program, scoring_of};
+use super::context::Context;
+use super::judged::RERANKER;
+use super::ranking::{Ranking, pool};
+use super::rule::{Fusions, Thresholds, fusions};
 use crate::Error;
-use crate::collections::CODE;
+use crate::collections::{CODE, FILE_COLLECTIONS};
 use crate::config::ConfigError;
 use std::collections::{HashMap, HashSet};
-use tamis_cut::{Admission, Background, Pool, PoolError, RawScores, Rule, Scale, SourceTable, TopScore};
-use tamis_embed::ModelInfo;
+use tamis_cut::{Admission, RawScores, Rule, SourceTable, TopScore};
 use tamis_rank::{
-    BackgroundEvidence, Evidence, ExactFind, Fusion, Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, lowered,
-    merged_ranks, put_first,
+    BackgroundEvidence, Evidence, ExactFind, Fusion, LEAN_FACTOR, Lean, Phrasing, QueryNames, ROLE_FACTORS,
+    ScoredPhrasing, USAGE_FACTOR, best_scores, definition_factors, fuse_phrasings, lowered, merged_ranks, put_first,
+    role_factor,
 };
-use tamis_store::PassageId;
-
-/// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
-/// which carry no evidence of relevance: those order, and the rule reads the convex values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fusions {
-    pub order: Fusion,
-    pub cut: Fusion,
-}
-
-impl Fusions {
-    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic leg's share.
-    pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
-        let both = |fusion| Fusions { order: fusion, cut: fusion };
-        match (rule.scale(), configured) {
-            (Scale::Score, Fusion::Rrf { .. }) => Fusions { order: configured, cut: Fusion::Convex { weight } },
-            (Scale::Score, _) => both(configured),
-            (Scale::Similarity, _) => both(Fusion::Weighted { weight: 1.0 }),
-            (Scale::Weighted, _) => both(Fusion::Weighted { weight: 0.7 }),
-        }
-    }
-}
-
-/// The role of ordinary text.
-pub(super) const MAIN: &str = "main";
+use tamis_store::{PassageId, ScoringKey, ScoringKind, StoredPassage};
 
 /// Returns `true` if nothing speaks for a candidate, under any phrasing, but a similarity below the one that was measured for code in
 /// its language.
@@ -68,108 +42,85 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { f64::NEG_INFINITY }
 }
 
-impl Searcher<'_> {
-    /// Orders the candidates, best first, by the fused raw scores; ties are ordered by passage. `thresholds` are those of a rule
-    /// that reads some.
-    pub(super) fn rank(
-        &self,
-        retrieved: &Retrieved,
-        rule: &dyn Rule,
-        thresholds: Option<&Thresholds>,
-    ) -> Result<Ranking, Error> {
-        let Retrieved { question, statistics, phrased, .. } = retrieved;
-        let Fusions { order: ordering, cut } = self.fusions(rule, retrieved.plan.model.as_ref())?;
-        let adjusting = self.adjustments(question, rule)?;
-        let decays = self.decay(question);
-        let measured = thresholds.filter(|_| rule.heeds_measured_thresholds());
-        let mut candidates = retrieved.candidates.clone();
-        for candidate in &mut candidates {
-            candidate.adjustment = adjusting.adjustment(&candidate.passage);
-            candidate.decay = decays.factor(&candidate.passage);
-            candidate.short = falls_short(candidate, phrased, measured, &adjusting);
-        }
-        let factors = factors(&question.names, question.lean, &candidates);
-        let weighed =
-            |scores: Vec<f64>| scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor));
-        let unrelated = statistics.background();
-        let Fused { values, background } = Fused::new(&candidates, phrased, unrelated, cut);
-        // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
-        for (candidate, value) in candidates.iter_mut().zip(weighed(values)) {
-            candidate.value = if candidate.short { value.min(background.unwrap_or(0.0)) } else { value };
-        }
-        let scores: Option<Vec<f64>> = match ordering {
-            // Ranks carry no decay, so candidates that decay are ordered by values.
-            _ if !phrased.is_empty() && !decays.is_on() => {
-                Some(weighed(Fused::ranks(&candidates, phrased, ordering)).collect())
-            }
-            same if same == cut => None,
-            other => Some(weighed(Fused::new(&candidates, phrased, unrelated, other).values).collect()),
-        };
-        let own_scores = ordering != cut || !phrased.is_empty();
-        for (at, candidate) in candidates.iter_mut().enumerate() {
-            let score = scores.as_ref().map_or(candidate.value, |scores| scores[at]);
-            candidate.score = if candidate.short && own_scores { score.min(0.0) } else { score };
-        }
-        note_first(&mut candidates);
-        let source_tables = by_source(rule, &self.source_tables(rule)?, &candidates);
-        let mut values: Vec<f64> = candidates.iter().map(|candidate| candidate.value).collect();
-        values.sort_by(|a, b| b.total_cmp(a));
-
-        let thresholds = thresholds.filter(|_| rule.reads_thresholds());
-        let admission = |candidate: &Candidate| {
-            let language = question.hint.or_else(|| adjusting.language_of(&candidate.passage));
-            let threshold = thresholds.map(|thresholds| thresholds.threshold(language));
-            let Scores { similarity, coverage, .. } = candidate.scores;
-            rule.admits(&RawScores { similarity, coverage, threshold })
-        };
-        // `None` at the first candidate means that the rule reads the list.
-        let admissions: Option<Vec<Admission>> = candidates.iter().map(admission).collect();
-        let admissions = admissions.filter(|admissions| !admissions.is_empty());
-
-        candidates.sort_by(|a, b| finite(b.value).total_cmp(&finite(a.value)));
-        // Candidates with equal or missing reciprocal ranks are ordered by their values.
-        candidates.sort_by(|a, b| finite(b.score).total_cmp(&finite(a.score)));
-        candidates.sort_by_key(|candidate| candidate.first.unwrap_or(usize::MAX));
-        if let Some(SourceTables { reaches, .. }) = &source_tables {
-            candidates.sort_by_key(|candidate| !reaches.contains(&candidate.id()));
-        }
-        if admissions.is_some() {
-            candidates.sort_by_cached_key(|candidate| admission(candidate) == Some(Admission::Refused));
-        }
-        let count = statistics.semantic.as_ref().map_or(0, |background| background.count);
-        let tables = source_tables.map(|sources| sources.tables).unwrap_or_default();
-        let mut pool = pool(values, background, count)?.with_source_tables(tables);
-        if let Some(admissions) = admissions {
-            pool = pool.with_admitted(admissions.into_iter().collect());
-        }
-        Ok(Ranking { adjustments: Some(adjusting), ..Ranking::new(candidates, pool) })
+/// Orders the candidates, best first, by the fused raw scores; ties are ordered by passage. `thresholds` are those of a rule
+/// that reads some.
+pub(super) fn rank(
+    context: &Context<'_>,
+    retrieved: &Retrieved,
+    rule: &dyn Rule,
+    thresholds: Option<&Thresholds>,
+) -> Result<Ranking, Error> {
+    let Retrieved { question, statistics, phrased, .. } = retrieved;
+    let Fusions { order: ordering, cut } = fusions(context, rule, retrieved.plan.model.as_ref())?;
+    let adjusting = adjustments_under(context, question, rule)?;
+    let decays = search_decay(context, question);
+    let measured = thresholds.filter(|_| rule.heeds_measured_thresholds());
+    let mut candidates = retrieved.candidates.clone();
+    for candidate in &mut candidates {
+        candidate.adjustment = adjusting.adjustment(&candidate.passage);
+        candidate.decay = decays.factor(&candidate.passage);
+        candidate.short = falls_short(candidate, phrased, measured, &adjusting);
     }
-
-    /// Returns the tables of collections with parameters of their own, if the rule reads them.
-    fn source_tables(&self, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
-        let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
-        self.index.config.source_tables(rule).map_err(refused)
+    let factors = factors(&question.names, question.lean, &candidates);
+    let weighed = |scores: Vec<f64>| scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor));
+    let unrelated = statistics.background();
+    let Fused { values, background } = Fused::new(&candidates, phrased, unrelated, cut);
+    // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
+    for (candidate, value) in candidates.iter_mut().zip(weighed(values)) {
+        candidate.value = if candidate.short { value.min(background.unwrap_or(0.0)) } else { value };
     }
-
-    /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
-    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>) -> Result<Fusions, Error> {
-        let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
-        let weight = self.index.config.search.fusion_weight.unwrap_or(own);
-        let configured = Fusion::named(&self.index.config.search.fusion, weight)
-            .map_err(|error| Error::argument("search.fusion", &self.index.config.search.fusion, error.to_string()))?;
-        Ok(Fusions::new(rule, configured, weight))
+    let scores: Option<Vec<f64>> = match ordering {
+        // Ranks carry no decay, so candidates that decay are ordered by values.
+        _ if !phrased.is_empty() && !decays.is_on() => {
+            Some(weighed(Fused::ranks(&candidates, phrased, ordering)).collect())
+        }
+        same if same == cut => None,
+        other => Some(weighed(Fused::new(&candidates, phrased, unrelated, other).values).collect()),
+    };
+    let own_scores = ordering != cut || !phrased.is_empty();
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        let score = scores.as_ref().map_or(candidate.value, |scores| scores[at]);
+        candidate.score = if candidate.short && own_scores { score.min(0.0) } else { score };
     }
+    note_first(&mut candidates);
+    let source_tables = by_source(rule, &source_tables(context, rule)?, &candidates);
+    let mut values: Vec<f64> = candidates.iter().map(|candidate| candidate.value).collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+
+    let thresholds = thresholds.filter(|_| rule.reads_thresholds());
+    let admission = |candidate: &Candidate| {
+        let language = question.hint.or_else(|| adjusting.language_of(&candidate.passage));
+        let threshold = thresholds.map(|thresholds| thresholds.threshold(language));
+        let Scores { similarity, coverage, .. } = candidate.scores;
+        rule.admits(&RawScores { similarity, coverage, threshold })
+    };
+    // `None` at the first candidate means that the rule reads the list.
+    let admissions: Option<Vec<Admission>> = candidates.iter().map(admission).collect();
+    let admissions = admissions.filter(|admissions| !admissions.is_empty());
+
+    candidates.sort_by(|a, b| finite(b.value).total_cmp(&finite(a.value)));
+    // Candidates with equal or missing reciprocal ranks are ordered by their values.
+    candidates.sort_by(|a, b| finite(b.score).total_cmp(&finite(a.score)));
+    candidates.sort_by_key(|candidate| candidate.first.unwrap_or(usize::MAX));
+    if let Some(SourceTables { reaches, .. }) = &source_tables {
+        candidates.sort_by_key(|candidate| !reaches.contains(&candidate.id()));
+    }
+    if admissions.is_some() {
+        candidates.sort_by_cached_key(|candidate| admission(candidate) == Some(Admission::Refused));
+    }
+    let count = statistics.semantic.as_ref().map_or(0, |background| background.count);
+    let tables = source_tables.map(|sources| sources.tables).unwrap_or_default();
+    let mut pool = pool(values, background, count)?.with_source_tables(tables);
+    if let Some(admissions) = admissions {
+        pool = pool.with_admitted(admissions.into_iter().collect());
+    }
+    Ok(Ranking { adjustments: Some(adjusting), ..Ranking::new(candidates, pool) })
 }
 
-/// Returns the pool that a rule reads: descending values, and the value of a passage that has nothing to do with the query, from
-/// `count` passages.
-pub(super) fn pool(values: Vec<f64>, background: Option<f64>, count: u64) -> Result<Pool, Error> {
-    let with_background = |pool: Pool| match background {
-        Some(mean) => pool.with_background(Background { mean, deviation: 0.0, count: count as usize }),
-        None => Ok(pool),
-    };
-    let unusable = |error: PoolError| Error::argument("pool", error.to_string(), "sorted and finite");
-    Pool::scores(values).and_then(with_background).map_err(unusable)
+/// Returns the tables of collections with parameters of their own, if the rule reads them.
+fn source_tables(context: &Context<'_>, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
+    let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
+    context.index.config.source_tables(rule).map_err(refused)
 }
 
 /// Puts the exact finds first. Each is at least as good as the best of the rest.
@@ -263,4 +214,56 @@ fn phrasings(candidates: &[Candidate], phrased: &[Phrased]) -> Vec<Phrasing> {
         }
     };
     phrased.iter().map(phrasing).collect()
+}
+
+/// Returns the factor on each passage's value, in (0, 1].
+pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, candidates: &[Candidate]) -> Vec<f64> {
+    let symbols = candidates.iter().map(|candidate| candidate.passage.symbol.as_deref());
+    let mut factors = definition_factors(names, symbols);
+    for (factor, Candidate { passage, .. }) in factors.iter_mut().zip(candidates) {
+        *factor *= role_factor(&passage.role);
+        let other = match lean {
+            Some(Lean::Code) => is_file(passage) && !is_program(passage),
+            Some(Lean::Guide) => passage.collection == CODE,
+            Some(Lean::Both) | None => false,
+        };
+        if other {
+            *factor *= LEAN_FACTOR;
+        }
+    }
+    factors
+}
+
+/// Returns the factors as settings of a scoring key, so that scores of a version with other factors are not mixed with these.
+fn factor_settings() -> [(&'static str, String); 3] {
+    let roles = ROLE_FACTORS.map(|(_, factor)| factor.to_string()).join(" ");
+    [("roles", roles), ("usage", USAGE_FACTOR.to_string()), ("lean", LEAN_FACTOR.to_string())]
+}
+
+fn is_file(passage: &StoredPassage) -> bool {
+    FILE_COLLECTIONS.contains(&passage.collection.as_str())
+}
+
+/// Returns the key of the scores: every setting that changes them or the depth of the pool.
+pub(super) fn scoring(
+    context: &Context<'_>,
+    retrieved: &Retrieved,
+    rule: &dyn Rule,
+    ranking: &Ranking,
+    reranker: Option<&str>,
+) -> Result<ScoringKey, Error> {
+    let Retrieved { question, plan, phrased, text_kind, .. } = retrieved;
+    let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
+    let mut key = ScoringKey::new(kind, fusions(context, rule, plan.model.as_ref())?.cut);
+    let adjusted = ranking.adjustments.iter().flat_map(Adjustments::scoring);
+    let moved = factor_settings().into_iter().chain(adjusted);
+    key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
+    if !phrased.is_empty() {
+        key = key.with("phrasings", phrased.len());
+    }
+    key = scoring_of(key.with("pool", context.index.config.search.pool), *text_kind);
+    if let Some(reranker) = reranker {
+        key = key.with(RERANKER, reranker);
+    }
+    Ok(if ranking.grouped { key.counting_entries() } else { key })
 }

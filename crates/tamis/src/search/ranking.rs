@@ -5,11 +5,16 @@
 //! no longer counts. Whatever differs in the other document counts by itself.
 
 use super::adjustments::Adjustments;
+use super::answer::CutReport;
 use super::candidate::Candidate;
+use super::filter::moment;
+use super::judged::{JUDGED, JUDGEMENTS};
+use crate::Error;
+use crate::config::Mode;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tamis_cut::Pool;
-use tamis_rank::{Shingles, WeighedEvidence, near_copies};
-use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
+use tamis_cut::{Background, Pool, PoolError};
+use tamis_rank::{Shingles, WeighedEvidence, near_copies, probability};
+use tamis_store::{DocumentId, PassageId, ScoringKey, StoredPassage, TextHash};
 use tamis_text::Kind;
 
 /// The results in order, with the values that the rule reads.
@@ -205,7 +210,7 @@ pub(super) fn identity(passage: &StoredPassage) -> String {
             identity.push_str(&format!("#{heading}"));
         }
         if let Some(dated_ns) = dated_ns {
-            identity.push_str(&format!("@{}", super::metadata::moment(dated_ns)));
+            identity.push_str(&format!("@{}", moment(dated_ns)));
         }
     }
     identity
@@ -288,4 +293,78 @@ pub(super) fn copied(candidates: &[&Candidate]) -> Vec<Option<usize>> {
         |(candidate, compared): (&&Candidate, &bool)| compared.then(|| Shingles::of(&candidate.passage.text));
     let shingles: Vec<Option<Shingles>> = candidates.iter().zip(&compared).map(shingles).collect();
     near_copies(&shingles, may)
+}
+
+/// The pool in the order of a rule, and the place where the rule ends it.
+pub(super) struct Decided {
+    pub ranking: Ranking,
+    pub cut: CutReport,
+    /// Most tokens of text in the answer.
+    pub token_budget: Option<usize>,
+    /// The legs that decided. Thresholds can leave nothing of the semantic leg.
+    pub mode: Mode,
+    /// The scale of the values that the rule read. Values of two searches are comparable if their keys are equal.
+    pub scoring: ScoringKey,
+    /// The reason why a different rule, or fewer legs, decided.
+    pub replaced: Option<String>,
+}
+
+/// A kept entry with its other relevant passages.
+pub(super) struct Kept<'r> {
+    pub entry: &'r Entry,
+    /// Best first.
+    pub further: Vec<&'r Candidate>,
+}
+
+impl Decided {
+    /// Returns the kept entries. Their other relevant passages are those whose own value is at least that of the last kept entry,
+    /// without comments that say nothing. The best passages take their share of a token budget first; a further passage that does not
+    /// fit into the rest is skipped.
+    pub fn kept(&self) -> Vec<Kept<'_>> {
+        let Decided { ranking, cut, .. } = self;
+        // A cut that leaves nothing out leaves no passage out either.
+        let line = match cut.dropped {
+            0 => Some(f64::NEG_INFINITY),
+            _ => cut.keep.checked_sub(1).and_then(|last| ranking.pool.values().get(last)).copied(),
+        };
+        let entries = ranking.entries.iter().take(cut.keep);
+        let mut kept: Vec<Kept> = entries.map(|entry| Kept { entry, further: Vec::new() }).collect();
+        let tokens = |candidate: &Candidate| tamis_text::estimate_tokens(&candidate.passage.text);
+        let best = || -> usize { kept.iter().map(|kept| tokens(&kept.entry.best)).sum() };
+        let mut left = self.token_budget.map(|budget| budget.saturating_sub(best()));
+        let reaches =
+            |one: &&Candidate| !one.hidden && one.value.is_finite() && line.is_some_and(|line| one.value >= line);
+        let mut found: Vec<(usize, &Candidate)> = Vec::new();
+        for (at, entry) in ranking.entries.iter().enumerate().take(kept.len()) {
+            found.extend(entry.others.iter().filter(reaches).map(|other| (at, other)));
+        }
+        found.sort_by(|(_, a), (_, b)| b.value.total_cmp(&a.value).then(a.place.cmp(&b.place)));
+        for (at, candidate) in found {
+            if left.is_none_or(|left| tokens(candidate) <= left) {
+                left = left.map(|left| left - tokens(candidate));
+                kept[at].further.push(candidate);
+            }
+        }
+        kept
+    }
+}
+
+/// Returns the pool that a rule reads: descending values, and the value of a passage that has nothing to do with the query, from
+/// `count` passages.
+pub(super) fn pool(values: Vec<f64>, background: Option<f64>, count: u64) -> Result<Pool, Error> {
+    let with_background = |pool: Pool| match background {
+        Some(mean) => pool.with_background(Background { mean, deviation: 0.0, count: count as usize }),
+        None => Ok(pool),
+    };
+    let unusable = |error: PoolError| Error::argument("pool", error.to_string(), "sorted and finite");
+    Pool::scores(values).and_then(with_background).map_err(unusable)
+}
+
+impl Entry {
+    /// Returns its probability without what people judged, if the evidence was weighed.
+    pub fn probability_by_evidence(&self) -> Option<f64> {
+        let evidence = self.evidence.as_ref()?;
+        let judged = evidence.parts.iter().filter(|part| [JUDGED, JUDGEMENTS].contains(&part.name));
+        Some(probability(evidence.log_odds - judged.map(|part| part.log_odds).sum::<f64>()))
+    }
 }

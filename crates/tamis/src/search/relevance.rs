@@ -1,27 +1,56 @@
-//! Weighs the evidence on each entry: the models of relevance order the list, and give each entry the probability that a cut reads.
+//! Weighs the evidence on each entry: the models of relevance order the ranking, and give each entry the probability that a cut reads.
+//!
+//! Where the better model has not embedded all passages, it embeds the most promising ones while somebody waits. The index keeps
+//! these vectors, so it grows better where people look.
 
-use super::candidate::Candidate;
-use super::plan::joined;
-use super::rank::MAIN;
-use super::rank_factors::is_program;
+use super::answer::ANSWER_EVIDENCE;
+use super::candidate::{Candidate, MAIN, Retrieved, is_program, namespaces_of};
+use super::context::Context;
+use super::judged::{JUDGED, JudgedPassages, Said};
+use super::query::texts;
 use super::ranking::{Entry, Ranking};
-use super::reranker::{Reranker, rerank};
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::shift::{JUDGEMENTS, shift_all};
-use crate::Error;
 use crate::config::Mode;
-use crate::models;
+use crate::index::model_input;
+use crate::{Error, models};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use tamis_cut::Gate;
-use tamis_embed::Provider;
+use tamis_embed::{ModelInfo, Provider, dot};
 use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, probability, relevance};
-use tamis_store::PassageId;
+use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 use tamis_text::Role;
 
-/// The diagnostic with the evidence on the whole list, which only an explanation has.
-pub(super) const ANSWER_EVIDENCE: &str = "answer_evidence";
+/// Weighs the evidence on the entries of a ranking. Where the answer is not sure, the better model embeds the most promising passages
+/// now. Returns how much the odds of an answer count for each entry, and the reason if that model failed.
+pub(super) fn weigh(
+    context: &Context<'_>,
+    retrieved: &Retrieved,
+    ranking: &mut Ranking,
+) -> Result<(f64, Option<String>), Error> {
+    let mut features = Features::of(retrieved, ranking);
+    let mut basis = basis(retrieved);
+    let mut weighed = relevance(&features.query, &features.entries, basis);
+    let mut unread = None;
+    let question = &retrieved.question;
+    if basis == Basis::Scores && !question.fast && (question.thorough || is_unsure(&weighed)) {
+        unread = embed_on_demand(context, retrieved, ranking)?;
+        if features.add_on_demand(&ranking.entries) {
+            basis = Basis::OnDemand;
+            weighed = relevance(&features.query, &features.entries, basis);
+        }
+    }
+    note(&mut ranking.diagnostics, &weighed, basis);
+    for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
+        entry.evidence = Some(evidence);
+        if entry.best.short {
+            entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
+        }
+    }
+    ranking.weighed = true;
+    Ok((weighed.answer_weight, unread))
+}
 
 /// The log odds of an entry that falls short of the threshold of its language: it is never kept.
 const IMPOSSIBLE: f64 = -40.0;
@@ -33,55 +62,13 @@ const NAMED_ENTRIES: usize = 80;
 const HOPELESS: f64 = 0.02;
 const CERTAIN: f64 = 0.9;
 
-impl Searcher<'_> {
-    /// Weighs the evidence on the entries of a list, and puts them in its order, which gives each its probability. `reranker`
-    /// reads the first ones, if there is one.
-    pub(super) fn weigh(
-        &self,
-        retrieved: &Retrieved,
-        ranking: &mut Ranking,
-        reranker: Option<&dyn Reranker>,
-    ) -> Result<(), Error> {
-        let mut features = Features::of(retrieved, ranking);
-        let mut basis = self.basis(retrieved);
-        let mut weighed = relevance(&features.query, &features.entries, basis);
-        let mut unread = None;
-        let question = &retrieved.question;
-        if basis == Basis::Scores && !question.fast && (question.thorough || is_unsure(&weighed)) {
-            unread = self.embed_on_demand(retrieved, ranking)?;
-            if features.add_on_demand(&ranking.entries) {
-                basis = Basis::OnDemand;
-                weighed = relevance(&features.query, &features.entries, basis);
-            }
-        }
-        note(&mut ranking.diagnostics, &weighed, basis);
-        for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
-            entry.evidence = Some(evidence);
-            if entry.best.short {
-                entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
-            }
-        }
-        let reranked = reranker.map(|reranker| rerank(reranker, &question.text, ranking));
-        let shift = self.shift(retrieved);
-        shift_all(&mut ranking.entries, &shift, weighed.answer_weight, Gate::default().level);
-        question.judged.weigh(&mut ranking.entries);
-        put_in_order(&mut ranking.entries, question.is_name());
-        ranking.weighed = true;
-        if shift.labels() > 0 {
-            ranking.diagnostics.insert(JUDGEMENTS.to_owned(), shift.labels().into());
-        }
-        ranking.warning = joined(unread, reranked.and_then(Result::err));
-        Ok(())
-    }
-
-    /// Returns the evidence that a search has before anything is embedded on demand.
-    fn basis(&self, retrieved: &Retrieved) -> Basis {
-        match (retrieved.plan.mode, &retrieved.plan.model) {
-            (Mode::Lexical, _) => Basis::Words,
-            (Mode::Semantic, _) => Basis::Meaning,
-            (Mode::Hybrid, Some(model)) if model.provider != Provider::Static => Basis::Embedded,
-            (Mode::Hybrid, _) => Basis::Scores,
-        }
+/// Returns the evidence that a search has before anything is embedded on demand.
+fn basis(retrieved: &Retrieved) -> Basis {
+    match (retrieved.plan.mode, &retrieved.plan.model) {
+        (Mode::Lexical, _) => Basis::Words,
+        (Mode::Semantic, _) => Basis::Meaning,
+        (Mode::Hybrid, Some(model)) if model.provider != Provider::Static => Basis::Embedded,
+        (Mode::Hybrid, _) => Basis::Scores,
     }
 }
 
@@ -90,7 +77,7 @@ impl Searcher<'_> {
 /// What people judged relevant comes first, and what they refused comes last. Between them, exact finds come first whatever else is
 /// found, in their order. Where a query is a name, what lacks the name stands below all that holds it. Each of these is at least as
 /// probable as what follows it.
-fn put_in_order(entries: &mut [Entry], is_name: bool) {
+pub(super) fn put_in_order(entries: &mut [Entry], is_name: bool) {
     let group = |entry: &Entry| entry.label.map_or(1, |relevant| if relevant { 0 } else { 2 });
     let find = |entry: &Entry| entry.first_find().filter(|_| entry.label != Some(false)).unwrap_or(usize::MAX);
     let holds = |entry: &Entry| entry.passages().filter_map(|one| one.required).fold(0.0, f64::max) >= 1.0;
@@ -166,7 +153,7 @@ impl Features {
             symbol().or_else(heading).filter(|_| written).map_or(0.0, |title| question.paths.share_in(title))
         };
         let held = |entry: &Entry| {
-            let texts: Vec<&str> = entry.passages().flat_map(named_texts).collect();
+            let texts: Vec<&str> = entry.passages().flat_map(|candidate| texts(&candidate.passage)).collect();
             question.proper_names.held(&texts)
         };
         let held: Vec<Vec<bool>> = ranking.entries.iter().take(NAMED_ENTRIES).map(held).collect();
@@ -221,9 +208,177 @@ impl Features {
     }
 }
 
-/// The texts of a passage that can hold a name.
-fn named_texts(candidate: &Candidate) -> impl Iterator<Item = &str> {
-    let passage = &candidate.passage;
-    let titles = [&passage.symbol, &passage.heading, &passage.title].into_iter().flatten().map(String::as_str);
-    [passage.text.as_str(), passage.path.as_str()].into_iter().chain(titles)
+/// What a judgement adds to the log odds: more than all other evidence together, which rarely reaches 10.
+const JUDGED_LOG_ODDS: f64 = 25.0;
+
+/// Adds what people judged to the evidence on entries, and notes it on these and their passages.
+///
+/// A relevant passage makes its entry relevant. A passage that is not relevant speaks against its entry if it stands or stood
+/// for it; otherwise only the passage itself is no longer shown. Near-copies count like the passages that they repeat.
+pub(super) fn label(judged: &JudgedPassages, entries: &mut [Entry]) {
+    let said = |candidate: &Candidate| judged.said(&candidate.passage);
+    for entry in entries.iter_mut().filter(|_| !judged.is_empty()) {
+        for other in &mut entry.others {
+            other.label = said(other).map(|said| said.relevant);
+            other.hidden |= other.label == Some(false);
+        }
+        let own = said(&entry.best).map(|said| Said { of_entry: true, ..said });
+        let others = || entry.others.iter().chain(entry.copies.iter().map(|copy| &copy.candidate));
+        let all = || others().filter_map(said).chain(own);
+        let relevant = match all().any(|said| said.relevant) {
+            true => Some(true),
+            false => all().any(|said| said.of_entry).then_some(false),
+        };
+        entry.label = relevant;
+        if let Some(relevant) = relevant {
+            let sign = if relevant { 1.0 } else { -1.0 };
+            entry.add_evidence(JUDGED, sign, sign * JUDGED_LOG_ODDS);
+        }
+    }
+}
+
+/// Vectors that searches made, by model and text.
+#[derive(Debug, Default)]
+pub(crate) struct OnDemandVectors(Mutex<HashMap<(String, TextHash), Vec<f32>>>);
+
+/// Passages of a search that are embedded while somebody waits: the best ones of the first entries, and those that each retriever
+/// ranks highest.
+const PASSAGES: usize = 24;
+const FIRST_ENTRIES: usize = 8;
+
+/// Vectors kept in memory, about six megabytes. Beyond that the next search begins anew.
+const REMEMBERED: usize = 4096;
+
+/// Texts that the model embeds between two looks at the observer.
+const TEXTS_A_PART: usize = 8;
+
+impl OnDemandVectors {
+    fn get(&self, model: &str, text: TextHash) -> Option<Vec<f32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(model.to_owned(), text)).cloned()
+    }
+
+    fn put(&self, model: &str, rows: &[(TextHash, Vec<f32>)]) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() + rows.len() > REMEMBERED {
+            known.clear();
+        }
+        known.extend(rows.iter().map(|(text, vector)| ((model.to_owned(), *text), vector.clone())));
+    }
+}
+
+/// Notes the similarity to the query of those candidates that the better model has embedded, the most promising ones now. Returns the
+/// reason if the model failed; the search is then decided without it.
+pub(super) fn embed_on_demand(
+    context: &Context<'_>,
+    retrieved: &Retrieved,
+    ranking: &mut Ranking,
+) -> Result<Option<String>, Error> {
+    let Some(name) = context.index.config.index.models.last().filter(|_| !ranking.entries.is_empty()) else {
+        return Ok(None);
+    };
+    let embedded = context.index.models.described(name).and_then(|model| {
+        if model.provider == Provider::Static {
+            return Ok(());
+        }
+        let (_, query) = context.index.embed_query(name, &retrieved.question.text)?;
+        let reference = models::reference(&model).unwrap_or(1.0);
+        let candidates = ranking.candidates();
+        let promising = promising(&candidates, ranking.entries.len());
+        let vectors = vectors_on_demand(context, name, &model, &candidates, &promising)?;
+        let late = |vector: Vec<f32>| f64::from(dot(&query, &vector)) / reference;
+        let ids = candidates.iter().map(|candidate| candidate.id());
+        let known: HashMap<PassageId, Option<f64>> =
+            ids.zip(vectors.into_iter().map(|vector| vector.map(late))).collect();
+        ranking.candidates_mut().for_each(|one| one.late = known.get(&one.id()).copied().flatten());
+        Ok(())
+    });
+    match embedded {
+        Ok(()) => Ok(None),
+        Err(Error::Model { model, reason }) => Ok(Some(format!("decided without {model}: {reason}"))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the vectors of the candidates that have one. Of those without, the ones at the places `wanted` are embedded now.
+fn vectors_on_demand(
+    context: &Context<'_>,
+    name: &str,
+    model: &ModelInfo,
+    candidates: &[&Candidate],
+    wanted: &[usize],
+) -> Result<Vec<Option<Vec<f32>>>, Error> {
+    let ids: Vec<PassageId> = candidates.iter().map(|candidate| candidate.id()).collect();
+    let mut vectors = context.index.store.vectors(
+        &model.id,
+        &namespaces_of(candidates.iter().map(|candidate| &*candidate.passage)),
+        &ids,
+    )?;
+    let known = &context.index.on_demand;
+    for (vector, candidate) in vectors.iter_mut().zip(candidates).filter(|(vector, _)| vector.is_none()) {
+        *vector = known.get(&model.id, candidate.passage.text_hash);
+    }
+    let missing: Vec<usize> = wanted.iter().copied().filter(|&at| vectors[at].is_none()).collect();
+    if missing.is_empty() {
+        return Ok(vectors);
+    }
+    let text = |at: &usize| embedded_text(&candidates[*at].passage);
+    let input = |at: &usize| model_input(model, &candidates[*at].passage.path, &text(at)).into_owned();
+    let inputs: Vec<String> = missing.iter().map(input).collect();
+    let read: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    // An endpoint reads them all as fast as a part of them.
+    let at_once = if context.index.models.is_remote(name) { read.len() } else { TEXTS_A_PART };
+    let mut made = Vec::with_capacity(read.len());
+    for part in read.chunks(at_once) {
+        context.observer.check_cancelled()?;
+        made.extend(context.index.models.embed_passages(name, part, true)?);
+    }
+    let rows: Vec<(TextHash, Vec<f32>)> =
+        missing.iter().map(|&at| candidates[at].passage.text_hash).zip(made).collect();
+    for (&at, (_, vector)) in missing.iter().zip(&rows) {
+        vectors[at] = Some(vector.clone());
+    }
+    known.put(&model.id, &rows);
+    // What is stored must be the vector of the stored text.
+    let is_whole = |at: &usize| TextHash::of(&text(at)) == candidates[*at].passage.text_hash;
+    let whole = missing.iter().zip(rows).filter(|(at, _)| is_whole(at)).map(|(_, row)| row);
+    keep(context, model, whole.collect());
+    Ok(vectors)
+}
+
+/// Stores vectors, unless the index cannot be written or somebody else is writing.
+fn keep(context: &Context<'_>, model: &ModelInfo, rows: Vec<(TextHash, Vec<f32>)>) {
+    let Some((_, first)) = rows.first().filter(|_| context.index.is_writable()) else { return };
+    let model = ModelKey { id: model.id.clone(), dimension: first.len() };
+    // A search never fails because its vectors could not be kept: the next one makes them again.
+    if let Ok(_writing) = context.index.store.writer() {
+        let _ = context.index.store.put_vectors(&model, &rows);
+    }
+}
+
+/// Returns the places of the candidates that are worth embedding: the best passages of the first entries, which come first, and then by turns those that
+/// the lexical and the semantic retriever rank highest.
+fn promising(candidates: &[&Candidate], entries: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..entries.min(FIRST_ENTRIES)).collect();
+    let by = |score: fn(&Candidate) -> Option<f64>| {
+        let key = |at: usize| score(candidates[at]).filter(|score| score.is_finite()).unwrap_or(f64::NEG_INFINITY);
+        let mut places: Vec<usize> = (0..candidates.len()).collect();
+        places.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
+        places
+    };
+    let (words, meaning) = (by(|candidate| candidate.scores.bm25), by(|candidate| candidate.scores.similarity));
+    for at in words.into_iter().zip(meaning).flat_map(|(word, meaning)| [word, meaning]) {
+        if chosen.len() >= PASSAGES {
+            break;
+        }
+        if !chosen.contains(&at) {
+            chosen.push(at);
+        }
+    }
+    chosen
+}
+
+/// Returns the text of a passage that is embedded.
+fn embedded_text(passage: &StoredPassage) -> Cow<'_, str> {
+    let parts = [&passage.heading, &passage.symbol, &passage.context].map(|part| part.as_deref());
+    tamis_text::embedded_text(&passage.kind, parts, &passage.text)
 }

@@ -1,17 +1,13 @@
 //! Search among fragments or claims of the evidence graph: the results are records, ordered by similarity alone.
 
 use super::answer::CutReport;
-use super::by_document::DocumentLeg;
-use super::candidate::Candidate;
-use super::decide::{self, Decided};
-use super::gather::Statistics;
-use super::quality_row::Served;
-use super::query::SearchRequest;
-use super::rank::pool;
-use super::ranking::{Entry, Ranking};
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::stopwatch::Stopwatch;
+use super::candidate::{Candidate, Retrieved, Statistics};
+use super::context::{Context, Stopwatch};
+use super::decide::{cut, gate_evidence};
+use super::documents::{DocumentLeg, retrieve_documents};
+use super::ranking::{Decided, Entry, Ranking, pool};
+use super::record::{Served, recorded, write_record};
+use super::request::SearchRequest;
 use crate::Error;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -77,74 +73,72 @@ pub(crate) struct FoundRecord {
     pub proposed: Option<(usize, f64)>,
 }
 
-impl Searcher<'_> {
-    /// Finds the records that are similar to a text, most similar first, and the place where they end. In hybrid mode words
-    /// propose the records, but do not affect the order.
-    ///
-    /// # Errors
-    /// An argument out of range, a missing model with vectors of the searched records, a damaged index, or a failing model.
-    pub(crate) fn similar_evidence(
-        &self,
-        query: &EvidenceQuery<'_>,
-        mut clock: Stopwatch,
-    ) -> Result<FoundEvidence, Error> {
-        query.request.check()?;
-        let legs = |retrieved: &Retrieved| [proposals(retrieved)];
-        let depth = (query.candidates, query.candidates * PASSAGES_OF_A_RECORD);
-        let (mut retrieved, [proposed]) =
-            self.retrieve_documents(query.request, &query.filter, depth, &mut clock, legs)?;
-        let Some(model) = retrieved.plan.model.clone() else {
-            let reason = retrieved.plan.fallback_reason.take();
-            return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
-        };
-        // This comes before unproposed records are left out, since the gate judges the whole collection.
-        let verdict = Gate::default().judge(&decide::gate_evidence(&retrieved, &HashSet::new()));
-        let places = places(&retrieved.statistics, &proposed);
-        let mut ranking = ranking(&mut retrieved, &places)?;
-        clock.lap("rank");
+/// Finds the records that are similar to a text, most similar first, and the place where they end. In hybrid mode words
+/// propose the records, but do not affect the order.
+///
+/// # Errors
+/// An argument out of range, a missing model with vectors of the searched records, a damaged index, or a failing model.
+pub(crate) fn similar_evidence(
+    context: &Context<'_>,
+    query: &EvidenceQuery<'_>,
+    mut clock: Stopwatch,
+) -> Result<FoundEvidence, Error> {
+    query.request.check()?;
+    let legs = |retrieved: &Retrieved| [proposals(retrieved)];
+    let depth = (query.candidates, query.candidates * PASSAGES_OF_A_RECORD);
+    let (mut retrieved, [proposed]) =
+        retrieve_documents(context, query.request, &query.filter, depth, &mut clock, legs)?;
+    let Some(model) = retrieved.plan.model.clone() else {
+        let reason = retrieved.plan.fallback_reason.take();
+        return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
+    };
+    // This comes before unproposed records are left out, since the gate judges the whole collection.
+    let verdict = Gate::default().judge(&gate_evidence(&retrieved, &HashSet::new()));
+    let places = places(&retrieved.statistics, &proposed);
+    let mut ranking = ranking(&mut retrieved, &places)?;
+    clock.lap("rank");
 
-        let mut cut = ended(&retrieved, &mut ranking, query);
-        clock.lap("cut");
-        cut.explain_words(&retrieved.question.words);
-        let decided = Decided {
-            ranking,
-            cut,
-            token_budget: None,
-            mode: retrieved.plan.mode,
-            scoring: ScoringKey::new(ScoringKind::Evidence, BY_SIMILARITY).with("proposed", query.candidates),
-            replaced: None,
-        };
-        let returned = decided.cut.keep.min(query.limit);
-        let served = Served {
-            entry_point: Some(query.entry_point),
-            collections: &query.filter.collections,
-            kept: decided.cut.keep,
-            returned,
-            top_k: query.limit,
-            fallback_reason: retrieved.plan.fallback_reason.clone(),
-        };
-        // A search is recorded even if it found nothing.
-        let search = self.recorded(&retrieved.question.text, &retrieved, &decided);
-        let query_id = self.record(search, &retrieved, &decided, served, &clock);
-        clock.lap("record");
-        let by_words = retrieved.statistics.lexical.is_some();
-        let record = |Entry { best, .. }: Entry| FoundRecord {
-            similarity: best.score,
-            proposed: places.get(&best.passage.document).copied().filter(|_| by_words),
-            passage: best.passage,
-        };
-        Ok(FoundEvidence {
-            records: decided.ranking.entries.into_iter().map(record).collect(),
-            cut: decided.cut,
-            verdict,
-            searched: retrieved.plan.coverage.passages,
-            model: model.id,
-            fallback_reason: retrieved.plan.fallback_reason,
-            warnings: retrieved.warnings,
-            query_id,
-            timings_ms: if query.request.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
-        })
-    }
+    let mut cut = ended(&retrieved, &mut ranking, query);
+    clock.lap("cut");
+    cut.explain_words(&retrieved.question.words);
+    let decided = Decided {
+        ranking,
+        cut,
+        token_budget: None,
+        mode: retrieved.plan.mode,
+        scoring: ScoringKey::new(ScoringKind::Evidence, BY_SIMILARITY).with("proposed", query.candidates),
+        replaced: None,
+    };
+    let returned = decided.cut.keep.min(query.limit);
+    let served = Served {
+        entry_point: Some(query.entry_point),
+        collections: &query.filter.collections,
+        kept: decided.cut.keep,
+        returned,
+        top_k: query.limit,
+        fallback_reason: retrieved.plan.fallback_reason.clone(),
+    };
+    // A search is recorded even if it found nothing.
+    let search = recorded(context, &retrieved.question.text, &retrieved, &decided);
+    let query_id = write_record(context, search, &retrieved, &decided, served, &clock);
+    clock.lap("record");
+    let by_words = retrieved.statistics.lexical.is_some();
+    let record = |Entry { best, .. }: Entry| FoundRecord {
+        similarity: best.score,
+        proposed: places.get(&best.passage.document).copied().filter(|_| by_words),
+        passage: best.passage,
+    };
+    Ok(FoundEvidence {
+        records: decided.ranking.entries.into_iter().map(record).collect(),
+        cut: decided.cut,
+        verdict,
+        searched: retrieved.plan.coverage.passages,
+        model: model.id,
+        fallback_reason: retrieved.plan.fallback_reason,
+        warnings: retrieved.warnings,
+        query_id,
+        timings_ms: if query.request.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
+    })
 }
 
 /// The order by plain similarity, in which BM25 has no part.
@@ -160,7 +154,7 @@ fn ended(retrieved: &Retrieved, ranking: &mut Ranking, query: &EvidenceQuery<'_>
             return least_similarity(values, least, retrieved.plan.coverage.passages > values.len() as u64);
         }
     };
-    decide::cut(rule, gate, Relevance::default(), retrieved, ranking)
+    cut(rule, gate, Relevance::default(), retrieved, ranking)
 }
 
 /// Returns the score of a passage in the leg that proposes records: words, if they take part.

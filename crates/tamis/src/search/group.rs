@@ -1,15 +1,18 @@
-//! Groups passages into entries: before the cut, passages become what a person counts as one result.
+//! Groups passages into entries: before the cut, passages become what a person counts as one result. A passage stands for each entry,
+//! mostly its best one.
 
-use super::answer::CutReport;
 use super::candidate::Candidate;
-use super::question::Question;
+use super::query::Question;
 use super::ranking::{Entry, EntryKey, NearCopy, Ranking, copied, entry_key};
-use super::representative::{chosen, is_mute};
 use crate::Error;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tamis_rank::{entry_scores, entry_value};
+use tamis_rank::{
+    NAMED, Standing, entry_scores, entry_value, is_empty_comment, is_heading_alone, is_preamble_alone,
+    is_signature_alone, representative,
+};
 use tamis_store::StoredPassage;
+use tamis_text::{Kind, Role};
 
 /// Groups the passages of a ranking into entries, and the values become those of the entries. If it `adds`, the entries are ordered by
 /// what their other passages say too, and by the name of the file, if the question has its words; the values stay those of the best
@@ -122,14 +125,72 @@ impl Entry {
     }
 }
 
-/// Adds to the figures of a cut what it counted, and the number of passages behind it.
-pub(super) fn explain(cut: &mut CutReport, ranking: &Ranking) {
-    let counted = if ranking.grouped { "entries" } else { "passages" };
-    cut.diagnostics.insert("counted".into(), counted.into());
-    if ranking.grouped {
-        let copies: usize = ranking.entries.iter().map(|entry| entry.copies.len()).sum();
-        let others: usize = ranking.entries.iter().map(|entry| 1 + entry.others.len()).sum();
-        cut.diagnostics.insert("passages".into(), (others + copies).into());
-        cut.diagnostics.insert("copies".into(), copies.into());
+/// Returns the position, among the passages of an entry, of the one that stands for it. They come best first.
+pub(super) fn chosen(passages: &[&Candidate], question: &Question, background: f64) -> usize {
+    let standing = |candidate: &&Candidate| {
+        let passage = &candidate.passage;
+        let named = |symbol: &str| question.names.match_score(symbol) >= NAMED;
+        Standing {
+            value: candidate.value,
+            exact: candidate.first.is_some() && !is_mute(passage, question),
+            says: !is_empty(passage, question),
+            head: head_of(passage, passages),
+            named: passage.symbol.as_deref().is_some_and(named),
+        }
+    };
+    let standing: Vec<Standing> = passages.iter().map(standing).collect();
+    representative(&standing, background)
+}
+
+/// Returns `true` for a comment that says nothing, or that a program or a form wrote.
+pub(super) fn is_mute(passage: &StoredPassage, question: &Question) -> bool {
+    let by_nobody = [Role::Bot.as_str(), Role::Template.as_str()].contains(&passage.role.as_str());
+    let title = passage.title.as_deref().or(passage.heading.as_deref()).unwrap_or_default();
+    is_comment(passage) && (by_nobody || is_empty_comment(&passage.text, title, &question.text))
+}
+
+fn is_comment(passage: &StoredPassage) -> bool {
+    [Kind::Comment.as_str(), Kind::Review.as_str()].contains(&passage.kind.as_str())
+}
+
+/// Returns `true` for a passage that says nothing by itself.
+fn is_empty(passage: &StoredPassage, question: &Question) -> bool {
+    match passage.kind.parse() {
+        Ok(Kind::Comment | Kind::Review) => is_mute(passage, question),
+        Ok(Kind::Section | Kind::Issue | Kind::PullRequest) => {
+            passage.heading.as_deref().is_some_and(|heading| is_heading_alone(&passage.text, heading))
+        }
+        Ok(Kind::Function | Kind::Method) => is_signature_alone(&passage.text),
+        Ok(Kind::Module | Kind::Constant) => is_preamble_alone(&passage.text),
+        _ => false,
     }
+}
+
+/// Returns the position of the head of the definition that a passage continues: the nearest one before it with its symbol.
+fn head_of(passage: &StoredPassage, passages: &[&Candidate]) -> Option<usize> {
+    if !continues(passage) {
+        return None;
+    }
+    let same = |head: &StoredPassage| {
+        head.symbol == passage.symbol && head.kind == passage.kind && head.ordinal < passage.ordinal && !continues(head)
+    };
+    let heads = passages.iter().enumerate().filter(|(_, candidate)| same(&candidate.passage));
+    heads.max_by_key(|(_, candidate)| candidate.passage.ordinal).map(|(at, _)| at)
+}
+
+/// Returns `true` for a later part of a definition: the last line of its context is the definition's own signature.
+fn continues(passage: &StoredPassage) -> bool {
+    let name = |symbol: &str| {
+        let first = symbol.split(", ").next().unwrap_or_default();
+        first.rsplit([':', '.', '#', '/']).next().unwrap_or_default().to_owned()
+    };
+    let signature = passage.context.as_deref().and_then(|context| context.lines().last());
+    let name = passage.symbol.as_deref().map(name).filter(|name| !name.is_empty());
+    signature.zip(name).is_some_and(|(signature, name)| holds_word(signature, &name))
+}
+
+fn holds_word(text: &str, word: &str) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = text.match_indices(word);
+    places.any(|(at, _)| !text[..at].ends_with(is_of_word) && !text[at + word.len()..].starts_with(is_of_word))
 }

@@ -1,24 +1,29 @@
-//! One query's candidates, retrieved once so that many cuts can decide on them. An evaluation uses it to measure the search
-//! itself.
+//! Candidates for other uses than an answer: retrieved once for many cuts, as an evaluation does, and those near a passage.
 
 use super::answer::CutReport;
-use super::candidate::{Candidate, Scores};
-use super::decide::{Decided, gate_evidence};
-use super::depth::Depth;
-use super::judged_passages::JudgedPassages;
-use super::query::SearchRequest;
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::stopwatch::Stopwatch;
+use super::candidate::{Candidate, Retrieved, Scores, Statistics};
+use super::context::{Context, Scope, Stopwatch, scope_of};
+use super::decide::{cut, gate_evidence};
+use super::filter::MetadataFilter;
+use super::gather::{Depth, fetch};
+use super::judged::JudgedPassages;
+use super::plan::{Plan, choose_model};
+use super::query::{Question, filter_of};
+use super::rank::rank;
+use super::ranking::{Decided, Entry};
+use super::request::SearchRequest;
+use super::rule::thresholds;
+use super::search::{decide, retrieve};
 use crate::Error;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::Instant;
 use tamis_cut::{Relevance, Rule};
-use tamis_store::PassageId;
+use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// The candidates of a query with each leg's statistics.
 pub(crate) struct Candidates<'a> {
-    searcher: Searcher<'a>,
+    context: Context<'a>,
     retrieved: Retrieved,
 }
 
@@ -59,26 +64,29 @@ pub(crate) struct OrderedPassage {
     pub judged: Option<f64>,
 }
 
-impl<'a> Searcher<'a> {
-    /// Gathers the candidates of both legs for a query, `depth` from each, as a search would. `without` leaves out the passages
-    /// of a document, for a query that is that document.
-    pub(crate) fn candidates(&self, query: &str, depth: usize, without: Option<&str>) -> Result<Candidates<'a>, Error> {
-        let request = SearchRequest::new(query);
-        request.check()?;
-        let filter = self.filter(&request);
-        let mut retrieved = self.retrieve(&request, &filter, Depth::with_finds(depth), &mut Stopwatch::start())?;
-        // A measurement with another model than the requested one would be void.
-        if let Some((model, reason)) = retrieved.plan.unusable.pop() {
-            return Err(Error::Model { model, reason });
-        }
-        // What was said of a query must not help to measure it, and neither must what it taught.
-        retrieved.question.judged = JudgedPassages::default();
-        retrieved.question.learns = false;
-        if let Some(without) = without {
-            retrieved.candidates.retain(|candidate| candidate.passage.path != without);
-        }
-        Ok(Candidates { searcher: *self, retrieved })
+/// Gathers the candidates of both legs for a query, `depth` from each, as a search would. `without` leaves out the passages
+/// of a document, for a query that is that document.
+pub(crate) fn candidates<'a>(
+    context: &Context<'a>,
+    query: &str,
+    depth: usize,
+    without: Option<&str>,
+) -> Result<Candidates<'a>, Error> {
+    let request = SearchRequest::new(query);
+    request.check()?;
+    let filter = filter_of(context, &request);
+    let mut retrieved = retrieve(context, &request, &filter, Depth::with_finds(depth), &mut Stopwatch::start())?;
+    // A measurement with another model than the requested one would be void.
+    if let Some((model, reason)) = retrieved.plan.unusable.pop() {
+        return Err(Error::Model { model, reason });
     }
+    // What was said of a query must not help to measure it, and neither must what it taught.
+    retrieved.question.judged = JudgedPassages::default();
+    retrieved.question.learns = false;
+    if let Some(without) = without {
+        retrieved.candidates.retain(|candidate| candidate.passage.path != without);
+    }
+    Ok(Candidates { context: *context, retrieved })
 }
 
 impl Candidates<'_> {
@@ -91,7 +99,7 @@ impl Candidates<'_> {
         let mut retrieved = self.retrieved.clone();
         // Exact finds do not depend on the depth of a leg.
         retrieved.candidates.retain(|candidate| kept.contains(&candidate.id()) || candidate.exact.is_some());
-        Candidates { searcher: self.searcher, retrieved }
+        Candidates { context: self.context, retrieved }
     }
 
     /// Returns the gate's evidence.
@@ -107,9 +115,10 @@ impl Candidates<'_> {
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
     pub fn decide(&self, rule: &dyn Rule) -> Result<Ordered, Error> {
         let started = Instant::now();
-        let Decided { ranking, cut, .. } = self.searcher.decide(&self.retrieved, rule, &mut Stopwatch::start())?;
+        let Decided { ranking, cut, .. } = decide(&self.context, &self.retrieved, rule, &mut Stopwatch::start())?;
         // Nor may a measurement go on without the reranker that it names.
-        let asked = self.retrieved.question.reranker.as_deref().filter(|_| rule.reads_relevance());
+        let asked = self.context.index.reranker.as_deref();
+        let asked = asked.filter(|_| !self.retrieved.question.fast && rule.reads_relevance());
         if let Some(reranker) = asked.filter(|_| !cut.diagnostics.contains_key("judge")) {
             let (model, reason) = (reranker.name().to_owned(), ranking.warning.unwrap_or_default());
             return Err(Error::Model { model, reason });
@@ -149,8 +158,80 @@ fn best(
     scored.into_iter().take(depth).map(|(_, passage)| passage)
 }
 
+/// The passages similar to a passage.
+#[derive(Debug, Default)]
+pub(crate) struct SimilarPassages {
+    /// The model whose vectors were compared.
+    pub model: Option<String>,
+    /// The passages, best first, each with its similarity. The cut has not shortened the list.
+    pub passages: Vec<(Arc<StoredPassage>, f64)>,
+    /// The number of passages that are close enough, and the reason; `None` if nothing was compared.
+    pub cut: Option<CutReport>,
+    /// The reason why nothing was compared, or not with the best model.
+    pub remark: Option<String>,
+}
+
+/// Returns the namespaces that a caller in `namespace` reads.
+pub(crate) fn scope_around(context: &Context<'_>, namespace: &str, allowed: Option<&[String]>) -> Result<Scope, Error> {
+    scope_of(
+        context,
+        &SearchRequest {
+            namespace: Some(namespace.to_owned()),
+            allowed_namespaces: allowed.map(<[String]>::to_vec),
+            ..SearchRequest::default()
+        },
+    )
+}
+
+/// Returns the passages nearest to the given ones that match `metadata`, without those of `own`, ended by the configured cut.
+/// No gate is applied: it is made for queries, and passages are more alike than a query and a passage.
+pub(crate) fn similar(
+    context: &Context<'_>,
+    passage: PassageId,
+    own: &HashSet<PassageId>,
+    scope: &Scope,
+    metadata: &MetadataFilter,
+) -> Result<SimilarPassages, Error> {
+    let filter = scope.of_all(&metadata.narrow(Filter::default()));
+    let (model, remark) = choose_model(context, &filter)?;
+    let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
+    let Some(vector) = context.index.store.vectors(&info.id, &[], &[passage])?.pop().flatten() else {
+        let remark = Some(format!("it has no vector of {} yet", info.id));
+        return Ok(SimilarPassages { remark, ..SimilarPassages::default() });
+    };
+    let depth = context.index.config.search.pool;
+    let found = context.index.store.nearest(&info.id, &vector, &filter, depth + own.len())?;
+    let others = found.hits.iter().filter(|hit| !own.contains(&hit.passage)).take(depth);
+    let scores: BTreeMap<PassageId, Scores> = others
+        .map(|hit| (hit.passage, Scores { similarity: Some(f64::from(hit.similarity)), ..Scores::default() }))
+        .collect();
+    let (candidates, _) = fetch(&*context.index.store, &scores, &filter.namespaces, &scope.own)?;
+    let statistics = Statistics { semantic: Some(found.background), ..Statistics::default() };
+
+    let asked = SearchRequest::default().tuned_rule(&context.index.config)?;
+    let rule = asked.rule();
+    let thresholds = rule.reads_thresholds().then(|| thresholds(context, Some(&info))).transpose()?;
+    let question = Question { now_ns: crate::dates::present_ns(), ..Question::default() };
+    let plan = Plan { model: Some(info.clone()), ..Plan::default() };
+    let retrieved = Retrieved { question, plan, candidates, statistics, ..Retrieved::default() };
+    let mut ranking = rank(context, &retrieved, rule, thresholds.as_ref())?;
+    let mut cut = cut(rule, None, Relevance::default(), &retrieved, &mut ranking);
+    // Uses of the passage may stand beside these, and they were found too.
+    if let Some(rest) = cut.reason.strip_prefix("nothing else was found") {
+        cut.reason = format!("no other passage is as similar{rest}");
+    }
+    let similarity = |entry: Entry| (entry.best.passage, entry.best.scores.similarity.unwrap_or(0.0));
+    Ok(SimilarPassages {
+        model: Some(info.id),
+        passages: ranking.entries.into_iter().map(similarity).collect(),
+        cut: Some(cut),
+        remark,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use super::{Context, candidates};
     use crate::config::{Config, Origins};
     use crate::feedback::Label;
     use crate::handle::Index;
@@ -180,8 +261,9 @@ mod tests {
         for rule in ["background", "max_gap", "top_score"] {
             let rule = tamis_cut::parse(rule).expect("a rule");
             for depth in [1, 5, 12, 25] {
-                let deep = index.searcher().candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
-                let shallow = index.searcher().candidates("oven by the tide", depth, None).expect("found");
+                let deep =
+                    candidates(&Context::of(&index), "oven by the tide", 50, None).expect("found").at_depth(depth);
+                let shallow = candidates(&Context::of(&index), "oven by the tide", depth, None).expect("found");
                 let (deep, shallow) = (deep.decide(&*rule).expect("decided"), shallow.decide(&*rule).expect("decided"));
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
@@ -198,7 +280,7 @@ mod tests {
         let index = index(directory.path());
         let rule = tamis_cut::parse("auto").expect("a rule");
         let measured = || {
-            let found = index.searcher().candidates("oven by the tide", 20, None).expect("found");
+            let found = candidates(&Context::of(&index), "oven by the tide", 20, None).expect("found");
             let ordered = found.decide(&*rule).expect("decided");
             let documents: Vec<String> = ordered.passages.into_iter().map(|passage| passage.document).collect();
             (ordered.cut.keep, ordered.probabilities, documents)
@@ -227,12 +309,12 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let index = index(directory.path());
         let rule = tamis_cut::parse("fixed:k=5").expect("a rule");
-        let all =
-            index.searcher().candidates("tide tide tide", 20, None).expect("found").decide(&*rule).expect("decided");
+        let all = candidates(&Context::of(&index), "tide tide tide", 20, None)
+            .expect("found")
+            .decide(&*rule)
+            .expect("decided");
         let own = all.passages[0].document.clone();
-        let rest = index
-            .searcher()
-            .candidates("tide tide tide", 20, Some(&own))
+        let rest = candidates(&Context::of(&index), "tide tide tide", 20, Some(&own))
             .expect("found")
             .decide(&*rule)
             .expect("decided");
