@@ -5,7 +5,7 @@
 //! reads values without decay either way.
 
 use super::context::Context;
-use super::query::Question;
+use super::query::Query;
 use crate::Error;
 use crate::config::{DecayConfig, RankConfig, RecencyFrom, RecencyUse};
 use std::collections::BTreeMap;
@@ -47,12 +47,8 @@ const SEVERE: [&str; 2] = ["critical", "major"];
 ///
 /// # Errors
 /// The store cannot be read.
-pub(super) fn adjustments_under(
-    context: &Context<'_>,
-    question: &Question,
-    rule: &dyn Rule,
-) -> Result<Adjustments, Error> {
-    let Question { hint, now_ns, memory, .. } = *question;
+pub(super) fn adjustments_under(context: &Context<'_>, query: &Query, rule: &dyn Rule) -> Result<Adjustments, Error> {
+    let Query { hint, now_ns, memory, .. } = *query;
     let config = context.index.config.rank;
     let aged = match config.use_recency {
         RecencyUse::On => true,
@@ -166,12 +162,8 @@ impl<'a> SearchDecay<'a> {
 }
 
 /// Returns the effect of age for a question: the configured one for memories, or none.
-pub(super) fn search_decay<'a>(context: &Context<'a>, question: &Question) -> SearchDecay<'a> {
-    if question.memory {
-        SearchDecay::new(&context.index.config.memory.decay, question.now_ns)
-    } else {
-        SearchDecay::NONE
-    }
+pub(super) fn search_decay<'a>(context: &Context<'a>, query: &Query) -> SearchDecay<'a> {
+    if query.memory { SearchDecay::new(&context.index.config.memory.decay, query.now_ns) } else { SearchDecay::NONE }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a search holds of passages: candidates with their scores, and what the legs know of all passages.
 
 use super::plan::Plan;
-use super::query::Question;
+use super::query::Query;
 use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ pub(super) struct Phrased {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retrieved {
     /// The prepared question.
-    pub question: Question,
+    pub query: Query,
     /// The legs that took part.
     pub plan: Plan,
     /// The candidates with their raw scores, in the order of equal ones.

@@ -95,7 +95,7 @@ pub(super) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Opt
     retrieved.statistics.semantic.as_ref()?;
     let similarity = |candidate: &&Candidate| candidate.scores.similarity.unwrap_or(f64::NEG_INFINITY);
     let best = ranking.candidates().into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    let language = retrieved.question.hint.or(best.passage.language.as_deref());
+    let language = retrieved.query.hint.or(best.passage.language.as_deref());
     Some(format!(
         "every candidate is below the threshold of its language, the best with similarity {:.2} under {:.2} for {}",
         best.scores.similarity?,

@@ -126,7 +126,7 @@ impl FoundIssues {
 
     /// Returns the namespaces that were searched.
     pub fn scope(&self) -> &Scope {
-        &self.retrieved.question.scope
+        &self.retrieved.query.scope
     }
 
     /// Returns the filter with the namespaces that were searched.
@@ -164,7 +164,7 @@ impl FoundIssues {
 
     /// Adds to a cut's reason what the query excludes.
     pub fn explain_words(&self, cut: &mut CutReport) {
-        cut.explain_words(&self.retrieved.question.words);
+        cut.explain_words(&self.retrieved.query.words);
     }
 
     /// Returns the reason why a different model, or none, compared.
@@ -175,22 +175,20 @@ impl FoundIssues {
 
 /// The passages of an issue with their similarities.
 pub(crate) struct IssuePassages {
-    /// The passages, in the order of the issue.
-    pub passages: Vec<StoredPassage>,
-    /// The similarity of each to the query; `None` without a vector.
-    pub similarities: Vec<Option<f64>>,
+    /// The passages, in the order of the issue, each with its similarity to the query; `None` without a vector.
+    passages: Vec<(StoredPassage, Option<f64>)>,
 }
 
 impl IssuePassages {
     /// Returns the similarity of the best passage. Comments by programs do not count.
     pub fn best(&self) -> Option<f64> {
-        let counted = self.passages.iter().zip(&self.similarities).filter(|(passage, _)| counts(passage));
+        let counted = self.passages.iter().filter(|(passage, _)| counts(passage));
         counted.filter_map(|(_, similarity)| *similarity).reduce(f64::max)
     }
 
     /// Returns the similarity of the best passage of a part; `None` if none of them has a vector.
     pub fn of_part(&self, part: u32) -> Option<f64> {
-        let of_part = self.passages.iter().zip(&self.similarities).filter(|(passage, _)| passage.part == Some(part));
+        let of_part = self.passages.iter().filter(|(passage, _)| passage.part == Some(part));
         of_part.filter_map(|(_, similarity)| *similarity).reduce(f64::max)
     }
 }
@@ -238,7 +236,7 @@ pub(crate) fn issue_similarities(context: &Context<'_>, found: &FoundIssues) -> 
     let read = |issue: &FoundIssue| {
         context.observer.check_cancelled()?;
         let passages = context.index.store.document_passages(&issue.passage().namespace, &issue.passage().path)?;
-        Ok(IssuePassages { similarities: similarities(context, found.compared(), &filter, &passages)?, passages })
+        with_similarities(context, found.compared(), &filter, passages)
     };
     found.issues.iter().map(read).collect()
 }
@@ -262,7 +260,7 @@ pub(crate) fn other_similarities(
         if id == own || coverage.embedded < coverage.passages {
             continue;
         }
-        let vector = match context.index.embed_query(name, &found.retrieved.question.text) {
+        let vector = match context.index.embed_query(name, &found.retrieved.query.text) {
             Err(Error::Model { .. }) => continue,
             embedded => embedded?.1,
         };
@@ -272,26 +270,27 @@ pub(crate) fn other_similarities(
         }
         let view = issues.iter().map(|issue| {
             context.observer.check_cancelled()?;
-            let similarities = similarities(context, Some((id.as_str(), vector.as_slice())), &filter, &issue.passages)?;
-            Ok(IssuePassages { similarities, passages: issue.passages.clone() })
+            let passages = issue.passages.iter().map(|(passage, _)| passage.clone()).collect();
+            with_similarities(context, Some((id.as_str(), vector.as_slice())), &filter, passages)
         });
         views.push(view.collect::<Result<_, Error>>()?);
     }
     Ok(views)
 }
 
-fn similarities(
+fn with_similarities(
     context: &Context<'_>,
     compared: Option<(&str, &[f32])>,
     filter: &Filter,
-    passages: &[StoredPassage],
-) -> Result<Vec<Option<f64>>, Error> {
+    passages: Vec<StoredPassage>,
+) -> Result<IssuePassages, Error> {
     let ids: Vec<PassageId> = passages.iter().map(|passage| passage.passage).collect();
     let similarities = match compared {
         Some((model, vector)) => context.index.store.similarities(model, vector, filter, &ids)?,
         None => vec![None; ids.len()],
     };
-    Ok(similarities.into_iter().map(|value| value.map(f64::from).filter(|value| value.is_finite())).collect())
+    let finite = |value: Option<f32>| value.map(f64::from).filter(|value| value.is_finite());
+    Ok(IssuePassages { passages: passages.into_iter().zip(similarities.into_iter().map(finite)).collect() })
 }
 
 /// Records a search for issues with its cut. `order` holds positions in `found.issues`, the kept ones first.
@@ -315,7 +314,7 @@ pub(crate) fn record_issues(
         scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: found.rrf_k }),
         replaced: None,
     };
-    let search = recorded(context, &found.retrieved.question.text, &found.retrieved, &decided);
+    let search = recorded(context, &found.retrieved, &decided);
     write_record(context, search, &found.retrieved, &decided, served, clock)
 }
 

@@ -5,7 +5,7 @@
 use super::candidate::Candidate;
 use super::context::Context;
 use super::plan::LegQueries;
-use super::query::{Question, WordFilter, share, texts};
+use super::query::{Query, WordFilter, share, texts};
 use crate::Error;
 use crate::collections::CODE;
 use crate::handle::SourceState;
@@ -44,18 +44,18 @@ const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 /// them words do not take part, and nothing is looked for.
 pub(super) fn exact_finds(
     context: &Context<'_>,
-    question: &Question,
+    query: &Query,
     filter: &Filter,
     statistics: Option<&LexicalStatistics>,
 ) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
     let mut finds = HashMap::new();
     let Some(statistics) = statistics else { return Ok(finds) };
-    if question.asked.is_subject() {
-        for name in question.asked.iter() {
-            finds.extend(definitions(context, name, question.asked.are_alone(), filter)?);
+    if query.asked.is_subject() {
+        for name in query.asked.iter() {
+            finds.extend(definitions(context, name, query.asked.are_alone(), filter)?);
         }
     }
-    finds.extend(messages(context, question, filter, statistics)?);
+    finds.extend(messages(context, query, filter, statistics)?);
     Ok(finds)
 }
 
@@ -90,11 +90,11 @@ fn definitions(
 /// The texts of the message that the query repeats.
 fn messages(
     context: &Context<'_>,
-    question: &Question,
+    query: &Query,
     filter: &Filter,
     statistics: &LexicalStatistics,
 ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
-    let literal = &question.literal;
+    let literal = &query.literal;
     if literal.is_empty() {
         return Ok(Vec::new());
     }
@@ -246,7 +246,7 @@ struct PathWord {
 /// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its legs.
 pub(super) fn named_files(
     context: &Context<'_>,
-    question: &Question,
+    query: &Query,
     filter: &Filter,
     queries: &LegQueries<'_>,
 ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
@@ -255,7 +255,7 @@ pub(super) fn named_files(
     if !filter.path_globs.is_empty() {
         return Ok(found);
     }
-    for name in file_names(&question.text) {
+    for name in file_names(&query.text) {
         let narrowed = Filter { path_globs: vec![format!("**/{name}")], ..filter.clone() };
         let mut ids = Vec::new();
         if let Some(query) = &queries.lexical {
@@ -287,27 +287,27 @@ pub(super) fn named_files(
 
 /// Returns a warning for each word of a question that looks like a path and names nothing in the searched namespaces, with the
 /// nearest path if there is one.
-pub(super) fn missing_paths(context: &Context<'_>, question: &Question) -> Result<Vec<String>, Error> {
-    if question.memory {
+pub(super) fn missing_paths(context: &Context<'_>, query: &Query) -> Result<Vec<String>, Error> {
+    if query.memory {
         return Ok(Vec::new());
     }
     let mut words = Vec::new();
-    for word in path_words(&question.text) {
-        if !has_file(context, &word.path, &question.scope.names)? {
+    for word in path_words(&query.text) {
+        if !has_file(context, &word.path, &query.scope.names)? {
             words.push(word);
         }
     }
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let searched = |known: &Namespace| question.scope.names.contains(&known.name);
+    let searched = |known: &Namespace| query.scope.names.contains(&known.name);
     let known = context.index.store.namespaces()?;
     let files: u64 = known.iter().filter(|known| searched(known)).map(|known| known.documents).sum();
     if files > MOST_FILES {
         return Ok(Vec::new());
     }
     let mut paths = BTreeSet::new();
-    for namespace in &question.scope.names {
+    for namespace in &query.scope.names {
         let files = context.index.store.documents(namespace)?.into_iter().filter(is_file);
         paths.extend(files.map(|document| document.path));
     }

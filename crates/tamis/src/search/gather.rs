@@ -5,7 +5,7 @@ use super::answer::joined;
 use super::candidate::{Candidate, Found, Phrased, Scores, Statistics};
 use super::context::{Context, Scope};
 use super::plan::{Leg, LegError, LegQueries, Plan, knows_a_word};
-use super::query::Question;
+use super::query::Query;
 use crate::Error;
 use std::collections::{BTreeMap, HashSet};
 use tamis_cut::Rule;
@@ -302,7 +302,7 @@ fn together(a: &Background, b: &Background) -> Background {
 pub(super) fn gather_variants(
     context: &Context<'_>,
     plan: &Plan,
-    question: &Question,
+    query: &Query,
     filter: &Filter,
     depth: Depth,
     warnings: &mut Vec<String>,
@@ -315,18 +315,18 @@ pub(super) fn gather_variants(
             embedded => (embedded?.map(|(_, vector)| vector).filter(|vector| knows_a_word(vector)), None),
         };
         let asked = plan.queries(text, vector.as_deref());
-        let (gathered, left_out) = gather_within(&*context.index.store, &asked, &question.scope, filter, depth)?;
+        let (gathered, left_out) = gather_within(&*context.index.store, &asked, &query.scope, filter, depth)?;
         Ok((Phrased::new(weight, &gathered), joined(left_out, unusable)))
     };
     let gather = &gather;
     let gathered: Vec<Result<_, Error>> = std::thread::scope(|scope| {
-        let variants = question.variants.iter();
+        let variants = query.variants.iter();
         let asked: Vec<_> = variants.map(|(text, weight)| scope.spawn(move || gather(text, *weight))).collect();
         let joined = asked.into_iter().map(|thread| thread.join());
         joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     let mut phrased = Vec::new();
-    for (result, (text, _)) in gathered.into_iter().zip(&question.variants) {
+    for (result, (text, _)) in gathered.into_iter().zip(&query.variants) {
         match result {
             Ok((found, left_out)) => {
                 phrased.push(found);
@@ -368,14 +368,14 @@ pub(super) fn fetch(
 pub(super) fn gather_query(
     context: &Context<'_>,
     plan: &mut Plan,
-    question: &Question,
+    query: &Query,
     filter: &Filter,
     depth: Depth,
     warnings: &mut Vec<String>,
 ) -> Result<Gathered, Error> {
     let gather = |plan: &Plan| {
-        let queries = plan.queries(&question.text, plan.vector.as_deref());
-        gather_within(&*context.index.store, &queries, &question.scope, filter, depth)
+        let queries = plan.queries(&query.text, plan.vector.as_deref());
+        gather_within(&*context.index.store, &queries, &query.scope, filter, depth)
     };
     let (gathered, left_out) = match gather(plan) {
         Err(failed) => {

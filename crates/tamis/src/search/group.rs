@@ -2,7 +2,7 @@
 //! mostly its best one.
 
 use super::candidate::Candidate;
-use super::query::Question;
+use super::query::Query;
 use super::ranking::{Entry, EntryKey, NearCopy, Ranking, copied, entry_key};
 use crate::Error;
 use std::collections::HashMap;
@@ -17,14 +17,14 @@ use tamis_text::{Kind, Role};
 /// Groups the passages of a ranking into entries, and the values become those of the entries. If it `adds`, the entries are ordered by
 /// what their other passages say too, and by the name of the file, if the question has its words; the values stay those of the best
 /// passages. A list from a single document stays as it is, since the question then is where in it.
-pub(super) fn group(ranking: &mut Ranking, adds: bool, question: &Question) -> Result<(), Error> {
+pub(super) fn group(ranking: &mut Ranking, adds: bool, query: &Query) -> Result<(), Error> {
     let candidates: Vec<&Candidate> = ranking.entries.iter().map(|entry| &entry.best).collect();
     let is_one = |pair: &[&Candidate]| entry_key(&pair[0].passage) == entry_key(&pair[1].passage);
     if candidates.len() > 1 && candidates.windows(2).all(is_one) {
         return Ok(());
     }
     // What was said twice was said at two times, whatever files hold it.
-    let copied = if question.memory { vec![None; candidates.len()] } else { copied(&candidates) };
+    let copied = if query.memory { vec![None; candidates.len()] } else { copied(&candidates) };
     let passages: Vec<Arc<StoredPassage>> = candidates.iter().map(|candidate| candidate.passage.clone()).collect();
     let candidates = std::mem::take(&mut ranking.entries).into_iter().map(|entry| entry.best);
     let (mut originals, mut copies) = (Vec::new(), Vec::new());
@@ -40,18 +40,18 @@ pub(super) fn group(ranking: &mut Ranking, adds: bool, question: &Question) -> R
     let by_scores = originals.is_sorted_by(|a, b| a.score >= b.score);
     let mut entries = by_key(originals);
     if adds && by_values {
-        entries = raised(entries, question, background, |candidate| candidate.value);
+        entries = raised(entries, query, background, |candidate| candidate.value);
     } else if adds && by_scores {
         // Reciprocal ranks order a list by scores of their own. A passage that is in no ranking has 0.
-        entries = raised(entries, question, 0.0, |candidate| candidate.score);
+        entries = raised(entries, query, 0.0, |candidate| candidate.score);
     }
     let mut values: Vec<f64> = entries.iter().map(|entry| best_value(entry, |candidate| candidate.value)).collect();
     values.sort_by(|a, b| b.total_cmp(a));
     for entry in entries.iter_mut().filter(|entry| !entry.others.is_empty()) {
-        let chosen = chosen(&entry.passages().collect::<Vec<_>>(), question, background);
+        let chosen = chosen(&entry.passages().collect::<Vec<_>>(), query, background);
         entry.put_forward(chosen);
-        let is_shown = !is_mute(&entry.best.passage, question);
-        entry.others.iter_mut().for_each(|other| other.hidden = is_shown && is_mute(&other.passage, question));
+        let is_shown = !is_mute(&entry.best.passage, query);
+        entry.others.iter_mut().for_each(|other| other.hidden = is_shown && is_mute(&other.passage, query));
     }
     let places = entries.iter().enumerate().flat_map(|(at, entry)| entry.passages().map(move |one| (one.id(), at)));
     let places: HashMap<_, usize> = places.collect();
@@ -86,13 +86,13 @@ fn best_value(entry: &Entry, value: fn(&Candidate) -> f64) -> f64 {
 
 /// Orders entries by the values of their passages and what the names of their files add. Exact finds come first whatever else is
 /// found, and none is scored below what follows it.
-fn raised(entries: Vec<Entry>, question: &Question, background: f64, value: fn(&Candidate) -> f64) -> Vec<Entry> {
+fn raised(entries: Vec<Entry>, query: &Query, background: f64, value: fn(&Candidate) -> f64) -> Vec<Entry> {
     let mut matches: HashMap<&str, f64> = HashMap::new();
     let names: Vec<f64> = entries
         .iter()
         .map(|entry| {
             let path = entry.best.passage.path.as_str();
-            *matches.entry(path).or_insert_with(|| question.paths.match_score(path))
+            *matches.entry(path).or_insert_with(|| query.paths.match_score(path))
         })
         .collect();
     let passages: Vec<Vec<f64>> = entries.iter().map(|entry| entry.passages().map(value).collect()).collect();
@@ -126,14 +126,14 @@ impl Entry {
 }
 
 /// Returns the position, among the passages of an entry, of the one that stands for it. They come best first.
-pub(super) fn chosen(passages: &[&Candidate], question: &Question, background: f64) -> usize {
+pub(super) fn chosen(passages: &[&Candidate], query: &Query, background: f64) -> usize {
     let standing = |candidate: &&Candidate| {
         let passage = &candidate.passage;
-        let named = |symbol: &str| question.names.match_score(symbol) >= NAMED;
+        let named = |symbol: &str| query.names.match_score(symbol) >= NAMED;
         Standing {
             value: candidate.value,
-            exact: candidate.first.is_some() && !is_mute(passage, question),
-            says: !is_empty(passage, question),
+            exact: candidate.first.is_some() && !is_mute(passage, query),
+            says: !is_empty(passage, query),
             head: head_of(passage, passages),
             named: passage.symbol.as_deref().is_some_and(named),
         }
@@ -143,10 +143,10 @@ pub(super) fn chosen(passages: &[&Candidate], question: &Question, background: f
 }
 
 /// Returns `true` for a comment that says nothing, or that a program or a form wrote.
-pub(super) fn is_mute(passage: &StoredPassage, question: &Question) -> bool {
+pub(super) fn is_mute(passage: &StoredPassage, query: &Query) -> bool {
     let by_nobody = [Role::Bot.as_str(), Role::Template.as_str()].contains(&passage.role.as_str());
     let title = passage.title.as_deref().or(passage.heading.as_deref()).unwrap_or_default();
-    is_comment(passage) && (by_nobody || is_empty_comment(&passage.text, title, &question.text))
+    is_comment(passage) && (by_nobody || is_empty_comment(&passage.text, title, &query.text))
 }
 
 fn is_comment(passage: &StoredPassage) -> bool {
@@ -154,9 +154,9 @@ fn is_comment(passage: &StoredPassage) -> bool {
 }
 
 /// Returns `true` for a passage that says nothing by itself.
-fn is_empty(passage: &StoredPassage, question: &Question) -> bool {
+fn is_empty(passage: &StoredPassage, query: &Query) -> bool {
     match passage.kind.parse() {
-        Ok(Kind::Comment | Kind::Review) => is_mute(passage, question),
+        Ok(Kind::Comment | Kind::Review) => is_mute(passage, query),
         Ok(Kind::Section | Kind::Issue | Kind::PullRequest) => {
             passage.heading.as_deref().is_some_and(|heading| is_heading_alone(&passage.text, heading))
         }

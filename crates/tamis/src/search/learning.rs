@@ -94,7 +94,7 @@ pub(super) fn shift_all(ranking: &mut Ranking, shift: &Shift, answer_weight: f64
 
 /// Returns the shift for a search. There is none if it does not learn or the log cannot be read.
 pub(super) fn fitted_shift(context: &Context<'_>, retrieved: &Retrieved) -> Shift {
-    if !retrieved.question.learns {
+    if !retrieved.query.learns {
         return Shift::NONE;
     }
     let Ok(log) = context.index.usage.log() else { return Shift::NONE };
@@ -103,14 +103,14 @@ pub(super) fn fitted_shift(context: &Context<'_>, retrieved: &Retrieved) -> Shif
         return Shift::NONE;
     }
     let key = ShiftKey {
-        namespace: retrieved.question.scope.label(&context.index.namespace),
+        namespace: retrieved.query.scope.label(&context.index.namespace),
         model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),
         mode: retrieved.plan.mode.to_string(),
         reranker: context
             .index
             .reranker
             .as_deref()
-            .filter(|_| !retrieved.question.fast)
+            .filter(|_| !retrieved.query.fast)
             .map(|reranker| reranker.name().to_owned()),
     };
     let mut fitted = context.index.shifts.0.lock().unwrap_or_else(PoisonError::into_inner);

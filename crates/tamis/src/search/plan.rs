@@ -2,7 +2,7 @@
 
 use super::answer::joined;
 use super::context::Context;
-use super::query::Question;
+use super::query::Query;
 use super::request::SearchRequest;
 use crate::Error;
 use crate::config::Mode;
@@ -75,7 +75,7 @@ impl Plan {
 pub(super) fn plan(
     context: &Context<'_>,
     request: &SearchRequest,
-    question: &Question,
+    query: &Query,
     filter: &Filter,
 ) -> Result<Plan, Error> {
     let mode = request.mode.unwrap_or(context.index.config.search.mode);
@@ -91,7 +91,7 @@ pub(super) fn plan(
             plan.coverage = context.index.store.coverage("", filter)?;
             return Ok(plan.words_alone(reason));
         };
-        match context.index.embed_query(name, &question.text) {
+        match context.index.embed_query(name, &query.text) {
             Ok((model, vector)) => {
                 let (model, model_name) = (model.model().clone(), name.to_owned());
                 plan = Plan { model_name, coverage, fallback_reason: reason, pending_model, ..plan };
@@ -100,7 +100,7 @@ pub(super) fn plan(
                 }
                 let unknown = Some(format!("{} knows no word of the query", model.id));
                 // It may know words of other phrasings.
-                return Ok(match question.variants.is_empty() {
+                return Ok(match query.variants.is_empty() {
                     true => plan.words_alone(unknown),
                     false => {
                         let fallback_reason = joined(plan.fallback_reason.take(), unknown);

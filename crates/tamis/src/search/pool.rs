@@ -8,7 +8,7 @@ use super::filter::MetadataFilter;
 use super::gather::{Depth, fetch};
 use super::judged::JudgedPassages;
 use super::plan::{Plan, choose_model};
-use super::query::{Question, filter_of};
+use super::query::{Query, filter_of};
 use super::rank::rank;
 use super::ranking::{Decided, Entry};
 use super::request::SearchRequest;
@@ -81,8 +81,8 @@ pub(crate) fn candidates<'a>(
         return Err(Error::Model { model, reason });
     }
     // What was said of a query must not help to measure it, and neither must what it taught.
-    retrieved.question.judged = JudgedPassages::default();
-    retrieved.question.learns = false;
+    retrieved.query.judged = JudgedPassages::default();
+    retrieved.query.learns = false;
     if let Some(without) = without {
         retrieved.candidates.retain(|candidate| candidate.passage.path != without);
     }
@@ -118,7 +118,7 @@ impl Candidates<'_> {
         let Decided { ranking, cut, .. } = decide(&self.context, &self.retrieved, rule, &mut Stopwatch::start())?;
         // Nor may a measurement go on without the reranker that it names.
         let asked = self.context.index.reranker.as_deref();
-        let asked = asked.filter(|_| !self.retrieved.question.fast && rule.reads_relevance());
+        let asked = asked.filter(|_| !self.retrieved.query.fast && rule.reads_relevance());
         if let Some(reranker) = asked.filter(|_| !cut.diagnostics.contains_key("judge")) {
             let (model, reason) = (reranker.name().to_owned(), ranking.warning.unwrap_or_default());
             return Err(Error::Model { model, reason });
@@ -211,9 +211,9 @@ pub(crate) fn similar(
     let asked = SearchRequest::default().tuned_rule(&context.index.config)?;
     let rule = asked.rule();
     let thresholds = rule.reads_thresholds().then(|| thresholds(context, Some(&info))).transpose()?;
-    let question = Question { now_ns: crate::dates::present_ns(), ..Question::default() };
+    let query = Query { now_ns: crate::dates::present_ns(), ..Query::default() };
     let plan = Plan { model: Some(info.clone()), ..Plan::default() };
-    let retrieved = Retrieved { question, plan, candidates, statistics, ..Retrieved::default() };
+    let retrieved = Retrieved { query, plan, candidates, statistics, ..Retrieved::default() };
     let mut ranking = rank(context, &retrieved, rule, thresholds.as_ref())?;
     let mut cut = cut(rule, None, Relevance::default(), &retrieved, &mut ranking);
     // Uses of the passage may stand beside these, and they were found too.

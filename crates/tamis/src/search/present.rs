@@ -11,7 +11,7 @@ use super::answer::{Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport
 use super::candidate::{Candidate, Retrieved, namespaces_of};
 use super::context::{Context, Stopwatch};
 use super::filter::{by_name, moment};
-use super::query::Question;
+use super::query::Query;
 use super::ranking::{Decided, Entry, Kept, entry_key, identity};
 use super::request::SearchRequest;
 use crate::Error;
@@ -30,7 +30,7 @@ const SNIPPET_LINES: usize = 6;
 
 /// Makes results of passages.
 pub(super) struct Shown<'a> {
-    pub question: &'a Question,
+    pub query: &'a Query,
     pub highlighter: Option<&'a Highlighter>,
     /// Lines of a snippet.
     pub lines: usize,
@@ -52,7 +52,7 @@ impl Shown<'_> {
             id: passage.id.clone(),
             collection: passage.collection.clone(),
             namespace: passage.namespace.clone(),
-            shared: self.question.scope.shared.contains(&passage.namespace),
+            shared: self.query.scope.shared.contains(&passage.namespace),
             path: passage.path.clone(),
             start_line: passage.start_line,
             end_line: passage.end_line,
@@ -242,9 +242,9 @@ pub(super) fn present(
     decided: &Decided,
     clock: &mut Stopwatch,
 ) -> Result<Answer, Error> {
-    let Retrieved { question, plan, statistics, .. } = retrieved;
+    let Retrieved { query, plan, statistics, .. } = retrieved;
     let Decided { ranking, cut, .. } = decided;
-    let decay = search_decay(context, question);
+    let decay = search_decay(context, query);
     let order = DisplayOrder {
         decay,
         lambda: request.diversity.or(context.index.config.memory.diversity().filter(|_| request.memory)),
@@ -264,21 +264,20 @@ pub(super) fn present(
     let passages = || shown.iter().map(|placed| &*placed.candidate.passage);
     let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
     let known = context.index.store.attributes(&namespaces_of(passages()), &documents)?;
-    let mut results = Shown { question, highlighter: highlighter.as_ref(), lines }.results(&shown, known);
+    let mut results = Shown { query, highlighter: highlighter.as_ref(), lines }.results(&shown, known);
     add_urls(context, &documents, &mut results)?;
     // Who wants fewer than are relevant does not want these.
     let is_whole = request.limit.is_none_or(|limit| cut.keep <= limit);
     let nearest = if request.strict || !is_whole { Vec::new() } else { nearest(decided) };
     let mut warnings = retrieved.warnings.clone();
     warnings.extend(ranking.warning.clone());
-    let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&question.text, &words.terms));
-    let pool =
-        request.explain.then(|| explained_pool(context, decided, &placed, &decay, question.now_ns)).transpose()?;
+    let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&query.text, &words.terms));
+    let pool = request.explain.then(|| explained_pool(context, decided, &placed, &decay, query.now_ns)).transpose()?;
     clock.lap("present");
     Ok(Answer {
-        query: question.text.clone(),
+        query: query.text.clone(),
         query_id: None,
-        language_hint: question.hint.map(str::to_owned),
+        language_hint: query.hint.map(str::to_owned),
         mode_used: decided.mode.to_string(),
         fallback_reason: joined(plan.fallback_reason.clone(), decided.replaced.clone()),
         pending_model: plan.pending_model.clone(),
@@ -295,7 +294,7 @@ pub(super) fn present(
         index: IndexReport {
             passages: plan.coverage.passages,
             embedded: plan.coverage.embedded,
-            namespaces: question.scope.names.clone(),
+            namespaces: query.scope.names.clone(),
             stale: None,
         },
         pool,

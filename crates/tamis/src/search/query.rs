@@ -14,9 +14,9 @@ use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNam
 use tamis_store::{Filter, LexicalQuery, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Language, Role};
 
-/// A question with all open choices made.
+/// A query with all open choices made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Question {
+pub(super) struct Query {
     /// The words to search for, without hints.
     pub text: String,
     /// The names that the query can mean.
@@ -59,7 +59,7 @@ pub(super) struct Question {
     pub learns: bool,
 }
 
-impl Question {
+impl Query {
     /// Returns `true` if the query asks for names and says nothing else.
     pub fn is_name(&self) -> bool {
         !self.memory
@@ -72,14 +72,14 @@ impl Question {
 ///
 /// # Errors
 /// A variant is too long, a namespace does not exist, or the store fails.
-pub(super) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &Filter) -> Result<Question, Error> {
+pub(super) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &Filter) -> Result<Query, Error> {
     let scope = scope_of(context, request)?;
     let parsed = parse_query(context, &request.query, &scope.of_all(filter))?;
     let names = QueryNames::of(&parsed.text);
     let weighed = |variant: &Variant| Ok((variant.text.trim().to_owned(), variant.checked()?));
     let (gate, waived_gate) = gates(context, request);
     let judged = judged_passages(context, request, &scope, &parsed.text);
-    Ok(Question {
+    Ok(Query {
         hint: request.hint(&parsed),
         lean: Lean::of(&parsed.text, &names).filter(|_| !request.memory),
         names,

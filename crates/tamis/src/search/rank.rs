@@ -50,10 +50,10 @@ pub(super) fn rank(
     rule: &dyn Rule,
     thresholds: Option<&Thresholds>,
 ) -> Result<Ranking, Error> {
-    let Retrieved { question, statistics, phrased, .. } = retrieved;
+    let Retrieved { query, statistics, phrased, .. } = retrieved;
     let Fusions { order: ordering, cut } = fusions(context, rule, retrieved.plan.model.as_ref())?;
-    let adjusting = adjustments_under(context, question, rule)?;
-    let decays = search_decay(context, question);
+    let adjusting = adjustments_under(context, query, rule)?;
+    let decays = search_decay(context, query);
     let measured = thresholds.filter(|_| rule.heeds_measured_thresholds());
     let mut candidates = retrieved.candidates.clone();
     for candidate in &mut candidates {
@@ -61,7 +61,7 @@ pub(super) fn rank(
         candidate.decay = decays.factor(&candidate.passage);
         candidate.short = falls_short(candidate, phrased, measured, &adjusting);
     }
-    let factors = factors(&question.names, question.lean, &candidates);
+    let factors = factors(&query.names, query.lean, &candidates);
     let weighed = |scores: Vec<f64>| scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor));
     let unrelated = statistics.background();
     let Fused { values, background } = Fused::new(&candidates, phrased, unrelated, cut);
@@ -89,7 +89,7 @@ pub(super) fn rank(
 
     let thresholds = thresholds.filter(|_| rule.reads_thresholds());
     let admission = |candidate: &Candidate| {
-        let language = question.hint.or_else(|| adjusting.language_of(&candidate.passage));
+        let language = query.hint.or_else(|| adjusting.language_of(&candidate.passage));
         let threshold = thresholds.map(|thresholds| thresholds.threshold(language));
         let Scores { similarity, coverage, .. } = candidate.scores;
         rule.admits(&RawScores { similarity, coverage, threshold })
@@ -252,8 +252,8 @@ pub(super) fn scoring(
     ranking: &Ranking,
     reranker: Option<&str>,
 ) -> Result<ScoringKey, Error> {
-    let Retrieved { question, plan, phrased, text_kind, .. } = retrieved;
-    let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
+    let Retrieved { query, plan, phrased, text_kind, .. } = retrieved;
+    let kind = if query.memory { ScoringKind::Memories } else { ScoringKind::Search };
     let mut key = ScoringKey::new(kind, fusions(context, rule, plan.model.as_ref())?.cut);
     let adjusted = ranking.adjustments.iter().flat_map(Adjustments::scoring);
     let moved = factor_settings().into_iter().chain(adjusted);

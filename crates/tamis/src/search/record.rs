@@ -21,7 +21,8 @@ const ENTRY_POINT: &str = "library";
 const FURTHER_SHOWN: usize = 2;
 
 /// Returns the record of a search, without its identifier and time.
-pub(super) fn recorded(context: &Context<'_>, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
+pub(super) fn recorded(context: &Context<'_>, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
+    let text = &retrieved.query.text;
     let Decided { ranking, cut, mode, scoring, .. } = decided;
     let background = retrieved.statistics.background();
     let single = |value: Option<f64>| value.map(|value| value as f32);
@@ -48,9 +49,9 @@ pub(super) fn recorded(context: &Context<'_>, query: &str, retrieved: &Retrieved
         id: String::new(),
         at_ms: 0,
         entry_point: ENTRY_POINT.to_owned(),
-        namespace: retrieved.question.scope.label(&context.index.namespace),
-        query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
-        query_text: context.index.config.telemetry.queries.then(|| query.to_owned()),
+        namespace: retrieved.query.scope.label(&context.index.namespace),
+        query_hash: *blake3::hash(text.as_bytes()).as_bytes(),
+        query_text: context.index.config.telemetry.queries.then(|| text.clone()),
         mode: mode.to_string(),
         model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),
         method: cut.method.clone(),
@@ -145,7 +146,7 @@ pub(super) fn quality(
     };
     // Reports and searches of evidence prefer no language.
     let is_search = matches!(decided.scoring.kind, ScoringKind::Search | ScoringKind::Memories);
-    let hint = retrieved.question.hint.filter(|_| is_search);
+    let hint = retrieved.query.hint.filter(|_| is_search);
     let kept = ranking.entries.iter().take(served.kept).map(|entry| entry.best.passage.language.as_deref());
     QueryQuality {
         at_ms: 0,

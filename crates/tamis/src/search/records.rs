@@ -100,7 +100,7 @@ pub(crate) fn similar_evidence(
 
     let mut cut = ended(&retrieved, &mut ranking, query);
     clock.lap("cut");
-    cut.explain_words(&retrieved.question.words);
+    cut.explain_words(&retrieved.query.words);
     let decided = Decided {
         ranking,
         cut,
@@ -119,7 +119,7 @@ pub(crate) fn similar_evidence(
         fallback_reason: retrieved.plan.fallback_reason.clone(),
     };
     // A search is recorded even if it found nothing.
-    let search = recorded(context, &retrieved.question.text, &retrieved, &decided);
+    let search = recorded(context, &retrieved, &decided);
     let query_id = write_record(context, search, &retrieved, &decided, served, &clock);
     clock.lap("record");
     let by_words = retrieved.statistics.lexical.is_some();
@@ -147,7 +147,7 @@ const BY_SIMILARITY: Fusion = Fusion::Weighted { weight: 1.0 };
 /// Decides where the records end.
 fn ended(retrieved: &Retrieved, ranking: &mut Ranking, query: &EvidenceQuery<'_>) -> CutReport {
     let (rule, gate) = match query.end {
-        End::Rule(rule) => (rule, retrieved.question.gate.as_ref()),
+        End::Rule(rule) => (rule, retrieved.query.gate.as_ref()),
         End::RuleAlone(rule) => (rule, None),
         End::Similarity(least) => {
             let values = ranking.pool.values();

@@ -33,8 +33,8 @@ pub(super) fn weigh(
     let mut basis = basis(retrieved);
     let mut weighed = relevance(&features.query, &features.entries, basis);
     let mut unread = None;
-    let question = &retrieved.question;
-    if basis == Basis::Scores && !question.fast && (question.thorough || is_unsure(&weighed)) {
+    let query = &retrieved.query;
+    if basis == Basis::Scores && !query.fast && (query.thorough || is_unsure(&weighed)) {
         unread = embed_on_demand(context, retrieved, ranking)?;
         if features.add_on_demand(&ranking.entries) {
             basis = Basis::OnDemand;
@@ -123,7 +123,7 @@ struct Features {
 impl Features {
     /// Reads a ranking, in its order.
     fn of(retrieved: &Retrieved, ranking: &Ranking) -> Features {
-        let Retrieved { question, statistics, phrased, .. } = retrieved;
+        let Retrieved { query, statistics, phrased, .. } = retrieved;
         let background = statistics.semantic.as_ref();
         let typical = |model| models::typical_similarity(model, background);
         let reference = retrieved.plan.model.as_ref().and_then(typical).filter(|&reference| reference > 0.0);
@@ -150,14 +150,14 @@ impl Features {
             let symbol = || passage.symbol.as_deref()?.rsplit([':', '.', '#', '/']).next();
             // Generated code has the names of what people wrote elsewhere.
             let written = passage.role != Role::Generated.as_str();
-            symbol().or_else(heading).filter(|_| written).map_or(0.0, |title| question.paths.share_in(title))
+            symbol().or_else(heading).filter(|_| written).map_or(0.0, |title| query.paths.share_in(title))
         };
         let held = |entry: &Entry| {
             let texts: Vec<&str> = entry.passages().flat_map(|candidate| texts(&candidate.passage)).collect();
-            question.proper_names.held(&texts)
+            query.proper_names.held(&texts)
         };
         let held: Vec<Vec<bool>> = ranking.entries.iter().take(NAMED_ENTRIES).map(held).collect();
-        let names = question.proper_names.len();
+        let names = query.proper_names.len();
         let share = |held: usize| if names == 0 { 0.0 } else { held as f64 / names as f64 };
         let held_by = |rank: usize| held.get(rank).map_or(0, |held| held.iter().filter(|held| **held).count());
         let features = |(rank, entry): (usize, &Entry)| EntryFeatures {
@@ -171,7 +171,7 @@ impl Features {
             is_main: entry.best.passage.role == MAIN,
             is_program: is_program(&entry.best.passage),
             exact: entry.first_find().is_some(),
-            name: question.paths.match_score(&entry.best.passage.path),
+            name: query.paths.match_score(&entry.best.passage.path),
             title: entry.passages().map(title).fold(0.0, f64::max),
             required: entry.best.required.unwrap_or(0.0),
             names: share(held_by(rank)),
@@ -280,7 +280,7 @@ pub(super) fn embed_on_demand(
         if model.provider == Provider::Static {
             return Ok(());
         }
-        let (_, query) = context.index.embed_query(name, &retrieved.question.text)?;
+        let (_, query) = context.index.embed_query(name, &retrieved.query.text)?;
         let reference = models::reference(&model).unwrap_or(1.0);
         let candidates = ranking.candidates();
         let promising = promising(&candidates, ranking.entries.len());

@@ -141,14 +141,14 @@ fn search_all(
     let mut decided = decide(context, &retrieved, asked.rule(), &mut clock)?;
     step()?;
     let wanted = guarantee.is_some() || context.index.config.telemetry.record;
-    let recorded = wanted.then(|| recorded(context, &retrieved.question.text, &retrieved, &decided));
+    let recorded = wanted.then(|| recorded(context, &retrieved, &decided));
     if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
         decided.cut = guaranteed(context, guarantee, recorded, &decided.cut)?;
         clock.lap("guarantee");
     }
     explain(context, request, &asked, &retrieved, &mut decided);
     let mut answer = present(context, request, &retrieved, &decided, &mut clock)?;
-    answer.warnings.extend(missing_paths(context, &retrieved.question)?);
+    answer.warnings.extend(missing_paths(context, &retrieved.query)?);
     let shown = answer.results.iter().map(|hit| &hit.namespace).chain(answer.nearest.iter().map(|one| &one.namespace));
     let gone = gone_sources(context, shown.map(String::as_str).collect());
     answer.warnings.extend(gone);
@@ -200,7 +200,7 @@ fn explain(
     asked.explain(cut);
     explain_learning(context, asked.rule(), cut);
     explain_age(cut, ranking);
-    cut.explain_words(&retrieved.question.words);
+    cut.explain_words(&retrieved.query.words);
 }
 
 /// Adds a note to the reason of an empty cut if age alone put the nearest candidate beyond it.
@@ -262,40 +262,40 @@ fn retrieve_once(
     clock: &mut Stopwatch,
 ) -> Result<(Retrieved, bool), Error> {
     let store = &*context.index.store;
-    let question = prepare(context, request, filter)?;
-    let depth = if question.words.is_empty() { depth } else { depth.at_least(FILTERED_DEPTH) };
-    let all = question.scope.of_all(filter);
-    let mut plan = plan(context, request, &question, &all)?;
+    let query = prepare(context, request, filter)?;
+    let depth = if query.words.is_empty() { depth } else { depth.at_least(FILTERED_DEPTH) };
+    let all = query.scope.of_all(filter);
+    let mut plan = plan(context, request, &query, &all)?;
     clock.lap("embed");
     context.observer.check_cancelled()?;
 
     let mut warnings = Vec::new();
-    let own = gather_query(context, &mut plan, &question, filter, depth, &mut warnings)?;
+    let own = gather_query(context, &mut plan, &query, filter, depth, &mut warnings)?;
     let (mut gathered, mut phrased) = (own, Vec::new());
-    let queries = plan.queries(&question.text, plan.vector.as_deref());
-    if !question.variants.is_empty() {
-        phrased = gather_variants(context, &plan, &question, filter, depth, &mut warnings);
+    let queries = plan.queries(&query.text, plan.vector.as_deref());
+    if !query.variants.is_empty() {
+        phrased = gather_variants(context, &plan, &query, filter, depth, &mut warnings);
         phrased.insert(0, Phrased::new(VariantKind::Intent.weight(), &gathered));
         gathered.add(store, &queries, &all, phrased.iter().flat_map(|one| &one.found).map(|(passage, _)| *passage))?;
     }
     let words = gathered.statistics.lexical.as_ref().filter(|_| depth.finds);
-    let mut finds = exact_finds(context, &question, &all, words)?;
+    let mut finds = exact_finds(context, &query, &all, words)?;
     if depth.finds {
-        for (passage, find) in named_files(context, &question, &all, &queries)? {
+        for (passage, find) in named_files(context, &query, &all, &queries)? {
             finds.entry(passage).or_insert(find);
         }
     }
     gathered.add(store, &queries, &all, finds.keys().copied())?;
-    let (mut candidates, gone) = fetch(store, &gathered.scores, &all.namespaces, &question.scope.own)?;
+    let (mut candidates, gone) = fetch(store, &gathered.scores, &all.namespaces, &query.scope.own)?;
     let places: HashMap<PassageId, usize> =
         candidates.iter().enumerate().map(|(at, candidate)| (candidate.id(), at)).collect();
     phrased.iter_mut().for_each(|phrased| phrased.found.sort_by_key(|(passage, _)| places.get(passage)));
     note_finds(&finds, &mut candidates);
     if depth.finds {
-        note_headings(&question.text, &mut candidates);
+        note_headings(&query.text, &mut candidates);
     }
-    keep_words(&question.words, &mut candidates);
-    look_for(&question.required, &mut candidates);
+    keep_words(&query.words, &mut candidates);
+    look_for(&query.required, &mut candidates);
     clock.lap("gather");
 
     if request.allowed_namespaces.is_some() {
@@ -303,7 +303,7 @@ fn retrieve_once(
         reasons.for_each(|reason| *reason = without_paths(reason));
     }
     let (statistics, text_kind) = (gathered.statistics, text_kind(&candidates));
-    Ok((Retrieved { question, plan, candidates, statistics, phrased, warnings, text_kind }, gone))
+    Ok((Retrieved { query, plan, candidates, statistics, phrased, warnings, text_kind }, gone))
 }
 
 /// Orders the retrieved candidates as a rule requires, and decides where they end.
@@ -313,7 +313,7 @@ pub(super) fn decide(
     rule: &dyn Rule,
     clock: &mut Stopwatch,
 ) -> Result<Decided, Error> {
-    let Retrieved { question, plan, text_kind, .. } = retrieved;
+    let Retrieved { query, plan, text_kind, .. } = retrieved;
     let replacement = replacement(context, rule, plan.mode)?;
     let replaced = replacement
         .as_ref()
@@ -328,38 +328,38 @@ pub(super) fn decide(
     // Similarities are on a scale of their own.
     let is_plain = rule.scale() == Scale::Score;
     if !rule.counts_passages() {
-        group(&mut ranking, is_plain, question)?;
+        group(&mut ranking, is_plain, query)?;
     }
     clock.lap("entries");
     // The model of relevance weighs entries. A rule on a scale of its own orders by that.
     let weighs = is_plain && !rule.counts_passages();
-    let reranker = context.index.reranker.as_deref().filter(|_| weighs && !question.fast);
+    let reranker = context.index.reranker.as_deref().filter(|_| weighs && !query.fast);
     let scoring = scoring(context, retrieved, rule, &ranking, reranker.map(Reranker::name))?;
     // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
-    let relevance = match question.memory && !weighs {
+    let relevance = match query.memory && !weighs {
         true => {
             let model = plan.model.as_ref().map(|model| model.id.as_str());
-            fitted_prior(context, &question.scope.label(&context.index.namespace), model, plan.mode, &scoring)
+            fitted_prior(context, &query.scope.label(&context.index.namespace), model, plan.mode, &scoring)
         }
         false => Relevance::of(*text_kind),
     };
     clock.lap("relevance");
     if weighs {
         let (answer_weight, unread) = weigh(context, retrieved, &mut ranking)?;
-        let reranked = reranker.map(|reranker| rerank(reranker, &question.text, &mut ranking));
+        let reranked = reranker.map(|reranker| rerank(reranker, &query.text, &mut ranking));
         let shift = fitted_shift(context, retrieved);
         shift_all(&mut ranking, &shift, answer_weight, Gate::default().level);
-        label(&question.judged, &mut ranking.entries);
-        put_in_order(&mut ranking.entries, question.is_name());
+        label(&query.judged, &mut ranking.entries);
+        put_in_order(&mut ranking.entries, query.is_name());
         ranking.warning = joined(unread, reranked.and_then(Result::err));
     }
     clock.lap("weigh");
-    let mut cut = cut(rule, question.gate.as_ref(), relevance, retrieved, &mut ranking);
+    let mut cut = cut(rule, query.gate.as_ref(), relevance, retrieved, &mut ranking);
     clock.lap("cut");
-    if let Some(gate) = &question.waived_gate {
+    if let Some(gate) = &query.waived_gate {
         cut.explain_waived(&gate.verdict(&gate_evidence(retrieved, &ranking.short()), &ranking.pool));
     }
-    if let Some(lean) = question.lean {
+    if let Some(lean) = query.lean {
         cut.diagnostics.insert("lean".into(), lean.name().into());
     }
     explain_labels(&mut cut, &ranking);

@@ -152,8 +152,7 @@ impl Calibrator<'_> {
             return self.index.models.described(name);
         }
         let languages: Vec<String> = groups.iter().flat_map(|(_, members)| members.clone()).collect();
-        let best =
-            covering(&Context::of(&self.index), &filter(&languages), &mut Vec::new())?.best.map(|(name, _)| name);
+        let best = covering(&Context::of(self.index), &filter(&languages), &mut Vec::new())?.best.map(|(name, _)| name);
         let configured = match self.index.config.search.model.as_str() {
             "auto" => self.index.config.index.models.last().map(String::as_str),
             name => Some(name),

@@ -40,6 +40,6 @@ impl Calibrator<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
-        thresholds(&Context::of(&self.index), model)
+        thresholds(&Context::of(self.index), model)
     }
 }

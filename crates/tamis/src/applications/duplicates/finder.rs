@@ -69,7 +69,7 @@ impl DuplicateFinder<'_> {
     /// A missing issue or namespace, an empty text, a damaged index, a model that fails, or [`Error::Cancelled`] if the observer
     /// stopped it.
     pub fn find(&self, request: &DuplicatesRequest, observer: &dyn Observer) -> Result<Duplicates, Error> {
-        let context = Context::new(&self.index, observer);
+        let context = Context::new(self.index, observer);
         let settings = self.index.config.triage.duplicates;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {

@@ -140,7 +140,7 @@ fn point(known: &[Known], draws: &[Vec<usize>], size: usize, prior: Relevance) -
 
 impl Known {
     fn of(index: &Index, query: &TestQuery, without: Option<&str>) -> Result<Self, EvaluationError> {
-        let candidates = candidates(&Context::of(&index), &query.text, index.config().search.pool, without)?;
+        let candidates = candidates(&Context::of(index), &query.text, index.config().search.pool, without)?;
         let ordered = candidates.decide(&Fixed::default())?;
         let mut names: Vec<&str> = Vec::new();
         let mut documents = Vec::with_capacity(ordered.passages.len());

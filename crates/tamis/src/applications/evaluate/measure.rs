@@ -150,7 +150,7 @@ impl<'a> Found<'a> {
         let depth = index.config().search.pool;
         let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
         let without = own.of(query);
-        let all = candidates(&Context::of(&index), &query.text, deepest, without)?;
+        let all = candidates(&Context::of(index), &query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, shared by every rule on the fused score, or of the reranker that reads under `auto`.
@@ -208,7 +208,7 @@ fn beyond(
         if known.len() + found.len() >= RANKED {
             break;
         }
-        let ordered = candidates(&Context::of(&index), &query.text, deeper, without)?.decide(&Fixed::default())?;
+        let ordered = candidates(&Context::of(index), &query.text, deeper, without)?.decide(&Fixed::default())?;
         // The first retrieval already found the whole collection.
         let pooled = ordered.passages.len() + ordered.others.len();
         if pooled == passages {

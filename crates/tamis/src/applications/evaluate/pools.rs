@@ -91,8 +91,7 @@ fn record(
     query: &TestQuery,
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
-    let candidates: Candidates<'_> =
-        candidates(&Context::of(&index), &query.text, index.config().search.pool, without)?;
+    let candidates: Candidates<'_> = candidates(&Context::of(index), &query.text, index.config().search.pool, without)?;
     // Only rules that read relevance ask a reranker.
     let rule: &dyn Rule = if index.reranker.is_some() { &Auto::default() } else { &Fixed::default() };
     let ordered = candidates.decide(rule)?;

@@ -186,7 +186,7 @@ impl EvidenceGraph<'_> {
             limit: top_k,
             entry_point: request.entry_point.as_deref().unwrap_or("vector_search"),
         };
-        let found = similar_evidence(&Context::of(&self.index), &query, clock)?;
+        let found = similar_evidence(&Context::of(self.index), &query, clock)?;
         let kept = found.records.into_iter().take(found.cut.keep.min(top_k));
         Ok(VectorMatches {
             target: request.target,

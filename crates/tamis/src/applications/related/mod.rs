@@ -287,7 +287,7 @@ impl RelatedFinder<'_> {
     /// The passage is missing or may not be read, the limit is out of range, a condition is not allowed, or the index
     /// or a model fails. [`Error::Cancelled`] if the observer stopped it.
     pub fn find(&self, request: &RelatedRequest, observer: &dyn Observer) -> Result<Related, Error> {
-        let context = Context::new(&self.index, observer);
+        let context = Context::new(self.index, observer);
         let references_alone = request.by == Some(RelatedBy::Reference);
         let usual = if references_alone { MOST_LISTED } else { self.index.config.search.top_k };
         let limit = request.limit.unwrap_or(usual);

@@ -164,7 +164,7 @@ impl<'a> Grounds<'a> {
         let index = self.index;
         let mode: Mode = search.mode.parse()?;
         // Without vectors a rule that reads similarities is replaced, as in a search.
-        let replacement = replacement(&Context::of(&index), rule, mode)?;
+        let replacement = replacement(&Context::of(index), rule, mode)?;
         let rule = replacement.as_deref().unwrap_or(rule);
 
         let model = self.built_in.iter().find(|model| search.model.as_ref() == Some(&model.id));
@@ -185,7 +185,7 @@ impl<'a> Grounds<'a> {
         let index = self.index;
         let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scoring);
         let fitted = |(namespace, model, _, scoring): &PriorKey| {
-            fitted_prior(&Context::of(&index), namespace, model.as_deref(), mode, scoring)
+            fitted_prior(&Context::of(index), namespace, model.as_deref(), mode, scoring)
         };
         *self.relevances.entry(key).or_insert_with_key(fitted)
     }

@@ -55,7 +55,7 @@ impl Tree<'_> {
             sharing: Some(false),
             ..SearchRequest::new("")
         };
-        let names = scope_of(&Context::of(&self.index), &request)?.names;
+        let names = scope_of(&Context::of(self.index), &request)?.names;
         let (paths, languages) = (Paths::new(&scope.paths)?, languages::canonical(&scope.languages)?);
         let mut listed = Listed { files: Vec::new(), left_out: BTreeMap::new() };
         let mut named = vec![false; scope.paths.len()];

@@ -63,7 +63,7 @@ impl Troubleshooter<'_> {
     /// A value out of range, a missing issue or namespace, a damaged index, a model that fails, or [`Error::Cancelled`] if
     /// the observer stopped it.
     pub fn answer(&self, request: &TroubleshootRequest, observer: &dyn Observer) -> Result<Troubleshooting, Error> {
-        let context = Context::new(&self.index, observer);
+        let context = Context::new(self.index, observer);
         let settings = request.settings(&self.index.config.triage.troubleshooting)?;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {
@@ -197,7 +197,7 @@ impl Troubleshooter<'_> {
     /// Returns `true` if the scope holds any wiki page.
     fn has_wiki(&self, search: &SearchRequest) -> Result<bool, Error> {
         let filter = Filter { collections: vec![WIKI.to_owned()], ..Filter::default() };
-        Ok(self.index.store.coverage("", &scope_of(&Context::of(&self.index), search)?.of_all(&filter))?.passages > 0)
+        Ok(self.index.store.coverage("", &scope_of(&Context::of(self.index), search)?.of_all(&filter))?.passages > 0)
     }
 
     /// The kept issues with their threads, each within its share of the budget.
