@@ -80,18 +80,15 @@ const NAME: f64 = 0.2;
 /// of an entry with passages of values v₁ ≥ v₂ ≥ … is Σ 0.8ⁱ⁻¹ · max(0, vᵢ − background): a passage that is no better than one
 /// that has nothing to do with the query adds nothing, and none takes anything away from its own entry.
 ///
-/// `values` are those of the passages, `background` is the value of a passage that has nothing to do with the query, and `name`
-/// gives the match of an entry's name.
-pub fn entry_scores(entries: &[Entry], values: &[f64], background: f64, name: impl FnMut(&Entry) -> f64) -> Vec<f64> {
-    let of_entry = |entry: &Entry| entry.passages.iter().map(|&at| values[at]).collect();
-    let passages: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
-    let names: Vec<f64> = entries.iter().map(name).collect();
-    let own: Vec<f64> = entries.iter().map(|entry| entry.value).collect();
+/// `passages` holds the values of the passages of each entry, best first, `names` the match of each entry's name, and `background` is the
+/// value of a passage that has nothing to do with the query.
+pub fn entry_scores(passages: &[Vec<f64>], names: &[f64], background: f64) -> Vec<f64> {
+    let own: Vec<f64> = passages.iter().map(|passages| entry_value(passages)).collect();
     // Scaling back would leave the errors of rounding.
     if passages.iter().all(|passages| passages.len() == 1) && names.iter().all(|&name| name == 0.0) {
         return own;
     }
-    scaled(&own, &additions(&passages, &names, background), background)
+    scaled(&own, &additions(passages, names, background), background)
 }
 
 /// Returns what is added to the value of each entry, 0 or more. `passages` holds the values of each entry's passages, best first.
@@ -197,9 +194,7 @@ mod tests {
 
     #[test]
     fn a_file_that_matches_again_and_again_stands_above_one_good_passage() {
-        let values = [0.80, 0.79, 0.78, 0.77, 0.76];
-        let grouped = entries(&["once.rs", "often.rs", "often.rs", "often.rs", "often.rs"], &values);
-        let scores = entry_scores(&grouped, &values, 0.3, |_| 0.0);
+        let scores = entry_scores(&[vec![0.80], vec![0.79, 0.78, 0.77, 0.76]], &[0.0, 0.0], 0.3);
         assert!(scores[1] > scores[0], "{scores:?}");
         assert!((scores[1] - 0.80).abs() < 1e-12, "the best stands where the best passage stood: {scores:?}");
     }
@@ -207,17 +202,13 @@ mod tests {
     #[test]
     fn entries_of_one_passage_keep_their_values() {
         let values = [0.9, 0.7, 0.5, 0.2, f64::NAN];
-        let grouped = entries(&['a', 'b', 'c', 'd', 'e'], &values);
-        let scores = entry_scores(&grouped, &values, 0.3, |_| 0.0);
+        let scores = entry_scores(&values.map(|value| vec![value]), &[0.0; 5], 0.3);
         assert!(scores[..4] == values[..4] && scores[4].is_nan(), "{scores:?}");
     }
 
     #[test]
     fn a_name_that_the_query_has_raises_its_entry() {
-        let values = [0.8, 0.75];
-        let grouped = entries(&["misc.rs", "retry.rs"], &values);
-        let name = |entry: &Entry| f64::from(u8::from(entry.passages[0] == 1));
-        let scores = entry_scores(&grouped, &values, 0.3, name);
+        let scores = entry_scores(&[vec![0.8], vec![0.75]], &[0.0, 1.0], 0.3);
         assert!(scores[1] > scores[0], "{scores:?}");
     }
 }

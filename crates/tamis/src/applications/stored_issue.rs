@@ -2,9 +2,7 @@
 
 use crate::Error;
 use crate::collections::ISSUES;
-use crate::search::Searcher;
-use crate::search::{Hit, Scope};
-use std::collections::BTreeSet;
+use crate::search::{Context, Scope};
 use tamis_store::{DocumentId, Filter};
 use tamis_text::Issue;
 
@@ -15,64 +13,44 @@ pub(crate) struct StoredIssue {
     pub issue: Issue,
 }
 
-impl Searcher<'_> {
-    /// The issue with a number: from the first namespace of the scope if that has one, or else from the only other that
-    /// does.
-    pub(crate) fn issue(&self, number: u64, scope: &Scope) -> Result<StoredIssue, Error> {
-        let path = Issue::path(number);
-        let (first, others) = scope.names.split_at(if scope.shared.is_empty() { scope.names.len() } else { 1 });
-        let mut document = None;
-        for round in [first, others] {
-            let mut found = Vec::new();
-            for namespace in round {
-                let there =
-                    self.index.store.document(namespace, &path)?.filter(|document| document.collection == ISSUES);
-                found.extend(there.map(|there| (namespace, there.document)));
+/// The issue with a number: from the first namespace of the scope if that has one, or else from the only other that
+/// does.
+pub(crate) fn issue(context: &Context<'_>, number: u64, scope: &Scope) -> Result<StoredIssue, Error> {
+    let path = Issue::path(number);
+    let (first, others) = scope.names.split_at(if scope.shared.is_empty() { scope.names.len() } else { 1 });
+    let mut document = None;
+    for round in [first, others] {
+        let mut found = Vec::new();
+        for namespace in round {
+            let there =
+                context.index.store.document(namespace, &path)?.filter(|document| document.collection == ISSUES);
+            found.extend(there.map(|there| (namespace, there.document)));
+        }
+        match found.as_slice() {
+            [] => continue,
+            [(_, only)] => document = Some(*only),
+            several => {
+                let forms = several.iter().map(|(namespace, _)| (*namespace).clone()).collect();
+                return Err(Error::Ambiguous { wanted: format!("issue {number}"), forms });
             }
-            match found.as_slice() {
-                [] => continue,
-                [(_, only)] => document = Some(*only),
-                several => {
-                    let forms = several.iter().map(|(namespace, _)| (*namespace).clone()).collect();
-                    return Err(Error::Ambiguous { wanted: format!("issue {number}"), forms });
-                }
-            }
-            break;
         }
-        let Some(document) = document else {
-            let wanted = format!("issue {number}");
-            return Err(Error::NotFound { wanted, nearest: None });
-        };
-        let issue = self.issue_records(scope, &[document])?.pop().flatten();
-        let issue =
-            issue.ok_or_else(|| Error::NotFound { wanted: format!("record of issue {number}"), nearest: None })?;
-        Ok(StoredIssue { document, issue })
+        break;
     }
+    let Some(document) = document else {
+        let wanted = format!("issue {number}");
+        return Err(Error::NotFound { wanted, nearest: None });
+    };
+    let issue = issue_records(context, scope, &[document])?.pop().flatten();
+    let issue = issue.ok_or_else(|| Error::NotFound { wanted: format!("record of issue {number}"), nearest: None })?;
+    Ok(StoredIssue { document, issue })
+}
 
-    /// Adds the address of each result that is an issue, as far as its record has one. `documents` are those of the results.
-    pub(crate) fn add_urls(&self, documents: &[DocumentId], results: &mut [Hit]) -> Result<(), Error> {
-        /// What is read of a record.
-        #[derive(serde::Deserialize)]
-        struct Address {
-            url: Option<String>,
-        }
-        let issues = documents.iter().zip(results).filter(|(_, hit)| hit.collection == ISSUES);
-        let (documents, hits): (Vec<DocumentId>, Vec<&mut Hit>) = issues.unzip();
-        if documents.is_empty() {
-            return Ok(());
-        }
-        let namespaces: BTreeSet<&str> = hits.iter().map(|hit| hit.namespace.as_str()).collect();
-        let namespaces: Vec<String> = namespaces.into_iter().map(str::to_owned).collect();
-        for (hit, record) in hits.into_iter().zip(self.index.store.records(&namespaces, &documents)?) {
-            let address = record.and_then(|record| serde_json::from_str::<Address>(&record).ok());
-            hit.url = address.and_then(|address| address.url);
-        }
-        Ok(())
-    }
-
-    /// Returns issues of a scope as they were imported, in the requested order; `None` if the record is missing or not an issue.
-    pub(crate) fn issue_records(&self, scope: &Scope, documents: &[DocumentId]) -> Result<Vec<Option<Issue>>, Error> {
-        let records = self.index.store.records(&scope.of_all(&Filter::default()).namespaces, documents)?;
-        Ok(records.into_iter().map(|record| serde_json::from_str(&record?).ok()).collect())
-    }
+/// Returns issues of a scope as they were imported, in the requested order; `None` if the record is missing or not an issue.
+pub(crate) fn issue_records(
+    context: &Context<'_>,
+    scope: &Scope,
+    documents: &[DocumentId],
+) -> Result<Vec<Option<Issue>>, Error> {
+    let records = context.index.store.records(&scope.of_all(&Filter::default()).namespaces, documents)?;
+    Ok(records.into_iter().map(|record| serde_json::from_str(&record?).ok()).collect())
 }

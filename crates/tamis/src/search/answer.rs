@@ -1,11 +1,13 @@
 //! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
-use super::relevance::ANSWER_EVIDENCE;
-use super::syntax::WordFilter;
+use super::query::WordFilter;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use tamis_cut::{Cut, Verdict};
+
+/// The diagnostic with the evidence on the whole list, which only an explanation has.
+pub(super) const ANSWER_EVIDENCE: &str = "answer_evidence";
 
 /// The result of a search, with its cut and the reason for it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -520,10 +522,18 @@ pub struct EvidencePart {
     pub log_odds: f64,
 }
 
+/// Joins two reasons why an answer differs from the request.
+pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
+        (first, second) => first.or(second),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::syntax::Parsed;
     use super::*;
+    use crate::search::query::Parsed;
 
     fn report(keep: usize) -> CutReport {
         CutReport {

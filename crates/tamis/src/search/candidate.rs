@@ -1,31 +1,28 @@
-//! A passage as it moves through a search.
+//! What a search holds of passages: candidates with their scores, and what the legs know of all passages.
 
+use super::plan::Plan;
+use super::query::Query;
+use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use tamis_rank::{Adjustment, Evidence, ExactFind};
-use tamis_store::{PassageId, StoredPassage};
+use tamis_cut::TextKind;
+use tamis_rank::{Adjustment, BackgroundEvidence, Decay, Evidence, ExactFind};
+use tamis_store::{Background, LexicalStatistics, PassageId, ScoringKey, StoredPassage};
+use tamis_text::{Category, Language};
 
-/// A passage that a leg proposed, with the values known so far.
-#[derive(Clone, Debug)]
-pub(super) struct Candidate {
-    pub passage: PassageId,
+/// The raw scores of a passage under one phrasing of the query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Scores {
     /// Raw cosine similarity, in full precision.
     pub similarity: Option<f64>,
     /// Raw BM25, 0 if no term matches.
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that matches.
     pub coverage: Option<f64>,
-    /// Share of the query's required terms that it holds; `None` where the query has none.
-    pub required: Option<f64>,
-    /// What it is, if it is exactly what the query asks for.
-    pub exact: Option<ExactFind>,
 }
 
-impl Candidate {
-    pub fn new(passage: PassageId) -> Self {
-        Candidate { passage, similarity: None, bm25: None, coverage: None, required: None, exact: None }
-    }
-
-    /// Returns the raw scores, adjusted by language and age.
+impl Scores {
+    /// Returns the scores adjusted by language and age.
     pub fn evidence(&self, adjustment: Adjustment) -> Evidence {
         Evidence {
             similarity: self.similarity.map(|similarity| adjustment.similarity(similarity)),
@@ -34,51 +31,221 @@ impl Candidate {
     }
 }
 
-/// A candidate with its text and the value that ranks it.
+/// A passage that a search considers, with what is known of it so far.
 #[derive(Clone, Debug)]
-pub(super) struct Ranked {
-    pub candidate: Candidate,
+pub(super) struct Candidate {
     pub passage: Arc<StoredPassage>,
+    pub scores: Scores,
+    /// Share of the query's required terms that it holds; `None` where the query has none.
+    pub required: Option<f64>,
+    /// What it is, if it is exactly what the query asks for.
+    pub exact: Option<ExactFind>,
+    /// Its place among the exact finds that come first.
+    pub first: Option<usize>,
     /// The adjustment by language and age.
     pub adjustment: Adjustment,
     /// The decay factor of its age, in (0, 1].
     pub decay: f64,
+    /// True if it falls short of the threshold of its language.
+    pub short: bool,
+    /// Its place in the ranking of passages.
+    pub place: usize,
     /// The value that ranks it.
     pub score: f64,
     /// The value that a cut reads; it differs from the score if reciprocal ranks order.
     pub value: f64,
-    /// The part of the score that the other passages of its entry and the name of its file gave. It is negative where other entries
-    /// gained more.
-    pub added: f64,
-    /// Its place among the exact finds that come first.
-    pub first: Option<usize>,
     /// Its similarity to the query under the better model, as a share of what a passage on the query's subject has, if that model has
     /// embedded it.
-    pub on_demand: Option<f64>,
-    /// The probability that a reranker gave it, if one read it.
-    pub judged: Option<f64>,
-    /// True if people said for this question that it answers, false if they said that it does not. For a passage that stands for
-    /// an entry, this is said of the entry.
-    pub judged_relevant: Option<bool>,
+    pub late: Option<f64>,
+    /// True if people said for this question that it answers, false if they said that it does not.
+    pub label: Option<bool>,
+    /// True if no answer shows it below the best passage of its entry: a comment that says nothing, or what people refused.
+    pub hidden: bool,
 }
 
-impl Ranked {
-    /// A candidate that a score alone ranks.
-    pub fn new(candidate: Candidate, passage: Arc<StoredPassage>, score: f64) -> Self {
-        Ranked {
-            candidate,
-            passage,
+impl Candidate {
+    /// A passage of which only the raw scores are known.
+    pub fn new(passage: impl Into<Arc<StoredPassage>>, scores: Scores) -> Self {
+        Candidate {
+            passage: passage.into(),
+            scores,
+            required: None,
+            exact: None,
+            first: None,
             adjustment: Adjustment::of(1.0, 1.0),
             decay: 1.0,
-            score,
-            value: score,
-            added: 0.0,
-            first: None,
-            on_demand: None,
-            judged: None,
-            judged_relevant: None,
+            short: false,
+            place: 0,
+            score: 0.0,
+            value: 0.0,
+            late: None,
+            label: None,
+            hidden: false,
         }
     }
+
+    /// A passage that a score alone ranks.
+    pub fn ranked_by(self, score: f64) -> Self {
+        Candidate { score, value: score, ..self }
+    }
+
+    pub fn id(&self) -> PassageId {
+        self.passage.passage
+    }
+
+    /// Returns the raw scores, adjusted by language and age.
+    pub fn evidence(&self) -> Evidence {
+        self.scores.evidence(self.adjustment)
+    }
+}
+
+impl Candidate {
+    /// Returns the value after decay.
+    pub fn aged(&self) -> f64 {
+        Decay::apply(self.score, self.decay)
+    }
+}
+
+/// What each leg knows of all passages.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Statistics {
+    pub lexical: Option<LexicalStatistics>,
+    pub semantic: Option<Background>,
+    /// The number of candidates that each leg found.
+    pub found: Found,
+}
+
+/// The number of candidates that each leg found; `None` if it took no part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    pub lexical: Option<usize>,
+    pub semantic: Option<usize>,
+}
+
+/// The number of unrelated passages assumed in addition to those of the corpus.
+const UNRELATED: f64 = 20.0;
+
+impl Statistics {
+    /// Returns the raw scores of a passage that has nothing to do with the query.
+    ///
+    /// In a corpus of a few passages the answer itself makes up much of the mean. So we take the means over the corpus and
+    /// [`UNRELATED`] further passages, which share no word with the query and have no similarity to it.
+    pub fn background(&self) -> BackgroundEvidence {
+        let diluted = |mean: f32, passages: u64| f64::from(mean) * passages as f64 / (passages as f64 + UNRELATED);
+        BackgroundEvidence {
+            similarity: self.semantic.as_ref().map(|background| diluted(background.mean, background.count)),
+            bm25: self.lexical.as_ref().map(|statistics| diluted(statistics.expected_score, statistics.indexed)),
+        }
+    }
+}
+
+/// The results of one phrasing.
+#[derive(Clone, Debug)]
+pub(super) struct Phrased {
+    pub weight: f64,
+    /// The passages that it found, with their raw scores under it.
+    pub found: Vec<(PassageId, Scores)>,
+    /// The raw scores of a passage that has nothing to do with it.
+    pub background: BackgroundEvidence,
+}
+
+/// The candidates of a question, and the way they were found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retrieved {
+    /// The prepared question.
+    pub query: Query,
+    /// The legs that took part.
+    pub plan: Plan,
+    /// The candidates with their raw scores, in the order of equal ones.
+    pub candidates: Vec<Candidate>,
+    /// What each leg knows of all passages.
+    pub statistics: Statistics,
+    /// Each phrasing of the query with what it found, the query itself first; empty if there is only one.
+    pub phrased: Vec<Phrased>,
+    /// Problems that did not prevent an answer.
+    pub warnings: Vec<String>,
+    /// The kind of most of what was found.
+    pub text_kind: TextKind,
+}
+
+/// Returns the namespaces of passages, by name.
+pub(super) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage>) -> Vec<String> {
+    let names: BTreeSet<&str> = passages.map(|passage| passage.namespace.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// The kind of most of these passages.
+pub(super) fn text_kind(candidates: &[Candidate]) -> TextKind {
+    let is = |candidate: &&Candidate, kind| kind_of_passage(&candidate.passage) == kind;
+    let most = |kind| 2 * candidates.iter().filter(|candidate| is(candidate, kind)).count() > candidates.len();
+    [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
+}
+
+/// The setting of a scoring key for the kind of text: judgements teach only searches of the same kind of text.
+const SETTING: &str = "text";
+
+/// Adds the kind of text to the key of a search.
+pub(super) fn scoring_of(key: ScoringKey, kind: TextKind) -> ScoringKey {
+    if kind == TextKind::default() { key } else { key.with(SETTING, kind) }
+}
+
+/// Returns the kind of text of a recorded search.
+pub(super) fn kind_of(scoring: &ScoringKey) -> TextKind {
+    scoring.settings.get(SETTING).and_then(|kind| kind.parse().ok()).unwrap_or_default()
+}
+
+/// The product's own collections say what they hold. Of others, which a program put there, the text shows it.
+fn kind_of_passage(passage: &StoredPassage) -> TextKind {
+    match passage.collection.as_str() {
+        CODE => TextKind::Code,
+        ISSUES | SESSIONS => TextKind::Prose,
+        collection if FILE_COLLECTIONS.contains(&collection) => TextKind::Prose,
+        _ if looks_like_code(&passage.text) => TextKind::Functions,
+        _ => TextKind::Prose,
+    }
+}
+
+/// Lines of a text that are looked at.
+const LINES: usize = 24;
+
+/// Returns `true` if at least half of the first lines with a word in them end or begin as statements do.
+fn looks_like_code(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric)).take(LINES);
+    let (count, statements) =
+        lines.fold((0, 0), |(count, statements), line| (count + 1, statements + usize::from(is_statement(line))));
+    count >= 2 && 2 * statements >= count
+}
+
+/// Ends of lines that prose seldom has, and the words that statements of common languages begin with.
+const ENDS: [char; 6] = ['{', '}', ';', ')', '(', '['];
+const BEGINS: [&str; 18] = [
+    "def ", "class ", "return ", "if ", "else:", "elif ", "for ", "while ", "try:", "except", "import ", "from ",
+    "fn ", "func ", "let ", "const ", "var ", "public ",
+];
+
+fn is_statement(line: &str) -> bool {
+    let begins = || BEGINS.iter().any(|word| line.starts_with(word)) && !line.ends_with('.');
+    let assigns = || line.contains(" = ") && !line.ends_with('.');
+    line.ends_with(ENDS) || begins() || assigns()
+}
+
+/// The role of ordinary text.
+pub(super) const MAIN: &str = "main";
+
+/// Directories of documentation, whose scripts and pages show what the code of the project does.
+const DOCUMENTATION: [&str; 4] = ["doc", "docs", "documentation", "website"];
+
+/// Returns `true` for the source code of a project, as opposed to data, formats that are not known, and what belongs to its
+/// documentation.
+pub(super) fn is_program(passage: &StoredPassage) -> bool {
+    is_program_at(&passage.collection, passage.language.as_deref(), &passage.path)
+}
+
+fn is_program_at(collection: &str, language: Option<&str>, path: &str) -> bool {
+    let category = language.and_then(Language::named).map(|language| language.category);
+    let (directories, _) = path.rsplit_once('/').unwrap_or_default();
+    let documents = |directory: &str| DOCUMENTATION.iter().any(|name| directory.eq_ignore_ascii_case(name));
+    collection == CODE && category == Some(Category::Code) && !directories.split('/').any(documents)
 }
 
 #[cfg(test)]
@@ -113,6 +280,48 @@ pub(super) mod test_support {
             role: "main".into(),
             form: TextForm::Prose,
             text_hash: TextHash::of(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_code_and_paragraphs_are_not() {
+        let python =
+            "def read(path):\n    \"\"\"Reads a file.\"\"\"\n    with open(path) as file:\n        return file.read()";
+        let rust = "pub fn read(path: &Path) -> io::Result<String> {\n    let text = fs::read_to_string(path)?;\n    Ok(text)\n}";
+        let go = "func Read(path string) ([]byte, error) {\n\tdata, err := os.ReadFile(path)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\treturn data, nil\n}";
+        for code in [python, rust, go] {
+            assert!(looks_like_code(code), "{code}");
+        }
+        let paragraph = "Heat the oven to 220 degrees.\nIf the dough is cold, wait.\nFor a crisp crust, add steam.";
+        let titled = "Noonan syndrome\n\nA genetic disorder (of many parts) that can be inherited. Symptoms vary.";
+        let one_line = "while reading a file the program stops;";
+        for prose in [paragraph, titled, one_line, ""] {
+            assert!(!looks_like_code(prose), "{prose}");
+        }
+    }
+
+    #[test]
+    fn data_unknown_formats_and_documentation_are_no_programs() {
+        for (collection, language, path) in [
+            (CODE, Some("rust"), "src/docs.rs"),
+            (CODE, Some("html"), "templates/page.html"),
+            (CODE, Some("shell"), "doctor/run"),
+        ] {
+            assert!(is_program_at(collection, language, path), "{path}");
+        }
+        for (collection, language, path) in [
+            (CODE, Some("yaml"), "ci.yml"),
+            (CODE, None, "tests/site.caddyfiletest"),
+            (CODE, Some("typescript"), "packages/docs/config/en.ts"),
+            (CODE, Some("html"), "Docs/Classes/Request.html"),
+            ("docs", Some("markdown"), "README.md"),
+        ] {
+            assert!(!is_program_at(collection, language, path), "{path}");
         }
     }
 }

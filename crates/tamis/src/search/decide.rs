@@ -1,207 +1,131 @@
-//! The second half of a search: orders the retrieved candidates as a rule requires, and decides where they end.
+//! Decides how many entries are relevant: the gate and the cut, and what the answer says of them.
 
 use super::answer::CutReport;
-use super::candidate::{Candidate, Ranked};
-use super::entries;
-use super::listed::Listed;
-use super::plan::joined;
-use super::query::SearchRequest;
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::stopwatch::Stopwatch;
-use super::thresholds::Thresholds;
-use crate::Error;
+use super::candidate::{Candidate, Retrieved, Scores};
+use super::context::Context;
+use super::ranking::{Entry, Ranking};
+use super::request::SearchRequest;
+use super::rule::Thresholds;
 use crate::config::Mode;
-use crate::models;
+use crate::{Error, models};
 use std::collections::HashSet;
 use tamis_cut::{Background, Gate, Relevance, Rule, Scale};
-use tamis_store::{PassageId, ScoringKey};
+use tamis_store::PassageId;
 
-/// The pool in the order of a rule, and the place where the rule ends it.
-pub(super) struct Decided {
-    pub list: Listed,
-    pub cut: CutReport,
-    /// Most tokens of text in the answer.
-    pub token_budget: Option<usize>,
-    /// The legs that decided. Thresholds can leave nothing of the semantic leg.
-    pub mode: Mode,
-    /// The scale of the values that the rule read. Values of two searches are comparable if their keys are equal.
-    pub scoring: ScoringKey,
-    /// The reason why a different rule, or fewer legs, decided.
-    pub replaced: Option<String>,
+/// Refuses a rule that reads similarities if the caller asked for words alone.
+pub(crate) fn check_rule(context: &Context<'_>, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
+    if !request.mode.unwrap_or(context.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
+        let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
+        return Err(Error::argument("cut", rule.name(), allowed));
+    }
+    Ok(())
 }
 
-impl Searcher<'_> {
-    /// Orders the retrieved candidates as the rule requires, and decides where they end.
-    pub(super) fn decide(
-        &self,
-        retrieved: &Retrieved,
-        rule: &dyn Rule,
-        clock: &mut Stopwatch,
-    ) -> Result<Decided, Error> {
-        let Retrieved { question, plan, text_kind, .. } = retrieved;
-        let replacement = self.replacement(rule, plan.mode)?;
-        let replaced = replacement
-            .as_ref()
-            .map(|other| format!("cut {} in place of {}, which reads similarities", other.name(), rule.name()));
-        let rule = replacement.as_deref().unwrap_or(rule);
-
-        let reads_thresholds = rule.reads_thresholds() || rule.heeds_measured_thresholds();
-        let thresholds = reads_thresholds.then(|| self.thresholds(plan.model.as_ref())).transpose()?;
-        let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
-        let mut list = self.rank(retrieved, rule, thresholds.as_ref())?;
-        clock.lap("rank");
-        // Similarities are on a scale of their own.
-        let is_plain = rule.scale() == Scale::Score;
-        if !rule.counts_passages() {
-            entries::group(&mut list, is_plain, question)?;
-        }
-        clock.lap("entries");
-        // The model of relevance weighs entries. A rule on a scale of its own orders by that.
-        let weighs = is_plain && !rule.counts_passages();
-        let reranker = question.reranker.as_deref().filter(|_| weighs);
-        let scoring = self.scoring(retrieved, rule, &list, reranker)?;
-        // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
-        let relevance = match question.memory && !weighs {
-            true => self.relevance(
-                &question.scope.label(&self.index.namespace),
-                plan.model.as_ref().map(|model| model.id.as_str()),
-                plan.mode,
-                &scoring,
-            ),
-            false => Relevance::of(*text_kind),
-        };
-        clock.lap("relevance");
-        if weighs {
-            self.weigh(retrieved, &mut list, reranker)?;
-        }
-        clock.lap("weigh");
-        let mut cut = cut(rule, question.gate.as_ref(), relevance, retrieved, &mut list);
-        clock.lap("cut");
-        if let Some(gate) = &question.waived_gate {
-            cut.explain_waived(&gate.verdict(&gate_evidence(retrieved, &list.short), &list.pool));
-        }
-        if let Some(lean) = question.lean {
-            cut.diagnostics.insert("lean".into(), lean.name().into());
-        }
-        for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
-            let judged = list.counted().iter().filter(|ranked| ranked.judged_relevant == Some(relevant)).count();
-            if judged > 0 {
-                cut.diagnostics.insert(name.into(), judged.into());
-            }
-            if judged > 0 && cut.keep == 0 && !relevant {
-                let them = if judged == 1 { "1 result was" } else { &format!("{judged} results were") };
-                cut.reason = format!("{}; {them} judged not relevant", cut.reason.trim_end_matches('.'));
-            }
-        }
-        entries::explain(&mut cut, &list);
-        list.warning = joined(thresholds.as_ref().and_then(|thresholds| thresholds.warning.clone()), list.warning);
-        let thresholds = thresholds.filter(|_| rule.reads_thresholds());
-        let replaced = joined(replaced, rejected(&list, retrieved, thresholds.as_ref()));
-        let admitted_by_words = list.pool.admitted().is_some_and(|admitted| admitted.by_similarity == 0);
-        let mode = if admitted_by_words && thresholds.is_some() { Mode::Lexical } else { plan.mode };
-        Ok(Decided { list, cut, token_budget: rule.token_budget(), mode, scoring, replaced })
+/// Returns the rule that takes the place of `rule` if it reads similarities and the search has no vectors.
+pub(crate) fn replacement(context: &Context<'_>, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
+    if mode.semantic() || rule.scale() != Scale::Similarity {
+        return Ok(None);
     }
-
-    /// Refuses a rule that reads similarities if the caller asked for words alone.
-    pub(crate) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
-        if !request.mode.unwrap_or(self.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
-            let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
-            return Err(Error::argument("cut", rule.name(), allowed));
-        }
-        Ok(())
-    }
-
-    /// Returns the rule that takes the place of `rule` if it reads similarities and the search has no vectors.
-    pub(crate) fn replacement(&self, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
-        if mode.semantic() || rule.scale() != Scale::Similarity {
-            return Ok(None);
-        }
-        let background = self.index.config.cut("background");
-        background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
-    }
+    let background = context.index.config.cut("background");
+    background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
 }
 
-impl Decided {
-    /// Returns the positions of the other relevant passages of each kept candidate.
-    pub fn further(&self) -> Vec<Vec<usize>> {
-        let Decided { list, cut, .. } = self;
-        let Some(entries) = &list.entries else { return vec![Vec::new(); cut.keep.min(list.ranked.len())] };
-        // A cut that leaves nothing out leaves no passage out either.
-        let line = match cut.dropped {
-            0 => Some(f64::NEG_INFINITY),
-            _ => cut.keep.checked_sub(1).and_then(|last| list.pool.values().get(last)).copied(),
-        };
-        entries::further_kept(&list.ranked, entries, cut.keep, line, self.token_budget)
-    }
-}
-
-/// Decides how many of the listed candidates are relevant. The list's pool becomes the one that the rule read.
+/// Decides how many entries are relevant. The ranking's pool becomes the one that the rule read.
 pub(super) fn cut(
     rule: &dyn Rule,
     gate: Option<&Gate>,
     relevance: Relevance,
     retrieved: &Retrieved,
-    list: &mut Listed,
+    ranking: &mut Ranking,
 ) -> CutReport {
-    let mut pool = list.pool.clone().with_relevance(relevance);
+    let mut pool = ranking.pool.clone().with_relevance(relevance);
     if rule.reads_sizes() {
-        let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
-        pool = pool.with_sizes(list.ranked.iter().map(tokens).collect());
+        let tokens = |entry: &Entry| tamis_text::estimate_tokens(&entry.best.passage.text);
+        pool = pool.with_sizes(ranking.entries.iter().map(tokens).collect());
     }
-    if let Some(probabilities) = &list.probabilities {
-        pool = pool.with_probabilities(probabilities.clone());
+    if ranking.weighed {
+        pool = pool.with_probabilities(ranking.probabilities());
     }
+    let short = ranking.short();
     let cut = match gate {
-        Some(gate) => gate.cut(&gate_evidence(retrieved, &list.short), rule, &pool),
+        Some(gate) => gate.cut(&gate_evidence(retrieved, &short), rule, &pool),
         None => rule.cut(&pool),
     };
-    list.pool = pool;
+    ranking.pool = pool;
     let mut report = CutReport::from(cut);
     if !report.probabilities.is_empty() {
-        list.probabilities = Some(report.probabilities.clone());
+        let mut probabilities = report.probabilities.iter().copied();
+        ranking.entries.iter_mut().for_each(|entry| entry.probability = probabilities.next());
     }
-    report.explain_short(list.short.len());
-    report.diagnostics.append(&mut list.diagnostics);
+    report.explain_short(short.len());
+    report.diagnostics.append(&mut ranking.diagnostics);
     report
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their
 /// language give none.
 pub(super) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -> tamis_cut::Evidence {
-    let gathered = &retrieved.gathered;
-    let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
-    let all = gathered.candidates.iter().chain(phrased);
-    let candidates: Vec<&Candidate> = all.filter(|candidate| !short.contains(&candidate.passage)).collect();
-    let best = |score: fn(&Candidate) -> Option<f64>| {
-        candidates.iter().filter_map(|candidate| score(candidate)).filter(|value| value.is_finite()).reduce(f64::max)
-    };
-    let background = gathered.semantic.as_ref().map(|background| Background {
+    let Retrieved { candidates, statistics, phrased, .. } = retrieved;
+    let counts = |passage: PassageId| !short.contains(&passage);
+    let candidates = || candidates.iter().filter(|candidate| counts(candidate.id()));
+    let phrased = phrased.iter().flat_map(|phrased| &phrased.found).filter(|(passage, _)| counts(*passage));
+    let scores: Vec<&Scores> =
+        candidates().map(|candidate| &candidate.scores).chain(phrased.map(|(_, scores)| scores)).collect();
+    let best = |values: &mut dyn Iterator<Item = f64>| values.filter(|value| value.is_finite()).reduce(f64::max);
+    let coverage = best(&mut scores.iter().filter_map(|scores| scores.coverage));
+    let background = statistics.semantic.as_ref().map(|background| Background {
         mean: f64::from(background.mean),
         deviation: f64::from(background.deviation),
         count: background.count as usize,
     });
     tamis_cut::Evidence {
-        coverage: gathered.lexical.as_ref().map(|_| best(|candidate| candidate.coverage).unwrap_or(0.0)),
-        best_similarity: best(|candidate| candidate.similarity),
+        coverage: statistics.lexical.as_ref().map(|_| coverage.unwrap_or(0.0)),
+        best_similarity: best(&mut scores.iter().filter_map(|scores| scores.similarity)),
         background,
         reference: retrieved.plan.model.as_ref().and_then(models::reference),
-        required: best(|candidate| candidate.required),
-        exact: candidates.iter().any(|candidate| candidate.exact.is_some()),
+        required: best(&mut candidates().filter_map(|candidate| candidate.required)),
+        exact: candidates().any(|candidate| candidate.exact.is_some()),
     }
 }
 
 /// Returns the reason if the thresholds refused every candidate of the semantic leg.
-fn rejected(list: &Listed, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
-    let thresholds = thresholds.filter(|_| list.pool.admitted().is_none_or(|admitted| admitted.by_similarity == 0))?;
-    retrieved.gathered.semantic.as_ref()?;
-    let similarity = |ranked: &&Ranked| ranked.candidate.similarity.unwrap_or(f64::NEG_INFINITY);
-    let best = list.ranked.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    let language = retrieved.question.hint.or(best.passage.language.as_deref());
+pub(super) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
+    let refuses_all = ranking.pool.admitted().is_none_or(|admitted| admitted.by_similarity == 0);
+    let thresholds = thresholds.filter(|_| refuses_all)?;
+    retrieved.statistics.semantic.as_ref()?;
+    let similarity = |candidate: &&Candidate| candidate.scores.similarity.unwrap_or(f64::NEG_INFINITY);
+    let best = ranking.candidates().into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    let language = retrieved.query.hint.or(best.passage.language.as_deref());
     Some(format!(
         "every candidate is below the threshold of its language, the best with similarity {:.2} under {:.2} for {}",
-        best.candidate.similarity?,
+        best.scores.similarity?,
         thresholds.threshold(language),
         language.unwrap_or("any language"),
     ))
+}
+
+/// Adds to the figures of a cut what it counted, and the number of passages behind it.
+pub(super) fn explain_counted(cut: &mut CutReport, ranking: &Ranking) {
+    let counted = if ranking.grouped { "entries" } else { "passages" };
+    cut.diagnostics.insert("counted".into(), counted.into());
+    if ranking.grouped {
+        let copies: usize = ranking.entries.iter().map(|entry| entry.copies.len()).sum();
+        let others: usize = ranking.entries.iter().map(|entry| 1 + entry.others.len()).sum();
+        cut.diagnostics.insert("passages".into(), (others + copies).into());
+        cut.diagnostics.insert("copies".into(), copies.into());
+    }
+}
+
+/// Adds to a cut how many entries people judged.
+pub(super) fn explain_labels(cut: &mut CutReport, ranking: &Ranking) {
+    for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
+        let judged = ranking.entries.iter().filter(|entry| entry.label == Some(relevant)).count();
+        if judged > 0 {
+            cut.diagnostics.insert(name.into(), judged.into());
+        }
+        if judged > 0 && cut.keep == 0 && !relevant {
+            let them = if judged == 1 { "1 result was" } else { &format!("{judged} results were") };
+            cut.reason = format!("{}; {them} judged not relevant", cut.reason.trim_end_matches('.'));
+        }
+    }
 }

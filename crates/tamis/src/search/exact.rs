@@ -1,14 +1,18 @@
-//! Exact finds: the definitions of names in a query, and the lines that make a message in it. The legs may rank these anywhere, so the
-//! store is searched for them separately.
+//! What a query names or repeats. The legs may rank these anywhere, so the store is searched for them separately: definitions of
+//! names, lines that make a message, and files. A file that a query names is among the results, whatever it holds. Otherwise the search
+//! takes the path as words, and says so where the index has no such file: the user may have meant to search below it.
 
 use super::candidate::Candidate;
-use super::question::Question;
-use super::searcher::Searcher;
+use super::context::Context;
+use super::plan::LegQueries;
+use super::query::{Query, WordFilter, share, texts};
+use crate::Error;
 use crate::collections::CODE;
-use std::collections::HashMap;
-use std::sync::Arc;
-use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit};
-use tamis_store::{Filter, LexicalStatistics, PassageId, StoreError, StoredPassage};
+use crate::handle::SourceState;
+use crate::index::is_file;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms};
+use tamis_store::{Filter, LexicalStatistics, Namespace, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
 
 /// The number of definitions of one name that are read. A method such as `new` has thousands.
@@ -36,113 +40,110 @@ const MOST_HOLDING: usize = MOST_EXACT;
 /// The least number of words of a query that is a heading. Many documents have a section of the name `Getting started`.
 const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 
-impl Searcher<'_> {
-    /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
-    /// them words do not take part, and nothing is looked for.
-    pub(super) fn exact_finds(
-        &self,
-        question: &Question,
-        filter: &Filter,
-        statistics: Option<&LexicalStatistics>,
-    ) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
-        let mut finds = HashMap::new();
-        let Some(statistics) = statistics else { return Ok(finds) };
-        if question.asked.is_subject() {
-            for name in question.asked.iter() {
-                finds.extend(self.definitions(name, question.asked.are_alone(), filter)?);
-            }
+/// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
+/// them words do not take part, and nothing is looked for.
+pub(super) fn exact_finds(
+    context: &Context<'_>,
+    query: &Query,
+    filter: &Filter,
+    statistics: Option<&LexicalStatistics>,
+) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
+    let mut finds = HashMap::new();
+    let Some(statistics) = statistics else { return Ok(finds) };
+    if query.asked.is_subject() {
+        for name in query.asked.iter() {
+            finds.extend(definitions(context, name, query.asked.are_alone(), filter)?);
         }
-        finds.extend(self.messages(question, filter, statistics)?);
-        Ok(finds)
     }
+    finds.extend(messages(context, query, filter, statistics)?);
+    Ok(finds)
+}
 
-    /// The definitions of a name: those that fit what qualifies it, or else those of the bare name. In a sentence, where a name is not
-    /// `alone`, those of a plain word do not count unless the file has its name.
-    fn definitions(
-        &self,
-        name: &AskedName,
-        alone: bool,
-        filter: &Filter,
-    ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
-        let ids = self.index.store.defining(&name.name, filter, MOST_DEFINITIONS)?;
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let passages = self.index.store.passages(&filter.namespaces, &ids)?;
-        let fit = |passage: &StoredPassage| name.fit(passage.symbol.as_deref()?, &passage.path);
-        let fits: Vec<(NameFit, &StoredPassage)> =
-            passages.iter().filter_map(|passage| Some((fit(passage)?, passage))).collect();
-        let best = fits.iter().map(|(fit, _)| *fit).max();
-        let fitting = fits.into_iter().filter(|(fit, _)| Some(*fit) == best);
-        let asked = fitting.filter_map(|(fit, passage)| {
-            let own_file = name.is_file_name(&passage.path);
-            let counts = alone || name.is_asked_in_sentence(fit, own_file);
-            counts.then(|| (passage.passage, kind_of_definition(passage, own_file)))
-        });
-        let found: Vec<(PassageId, ExactFind)> = asked.collect();
-        let enough = best == Some(NameFit::Whole) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
-        Ok(if enough { found } else { Vec::new() })
+/// The definitions of a name: those that fit what qualifies it, or else those of the bare name. In a sentence, where a name is not
+/// `alone`, those of a plain word do not count unless the file has its name.
+fn definitions(
+    context: &Context<'_>,
+    name: &AskedName,
+    alone: bool,
+    filter: &Filter,
+) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+    let ids = context.index.store.defining(&name.name, filter, MOST_DEFINITIONS)?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
+    let passages = context.index.store.passages(&filter.namespaces, &ids)?;
+    let fit = |passage: &StoredPassage| name.fit(passage.symbol.as_deref()?, &passage.path);
+    let fits: Vec<(NameFit, &StoredPassage)> =
+        passages.iter().filter_map(|passage| Some((fit(passage)?, passage))).collect();
+    let best = fits.iter().map(|(fit, _)| *fit).max();
+    let fitting = fits.into_iter().filter(|(fit, _)| Some(*fit) == best);
+    let asked = fitting.filter_map(|(fit, passage)| {
+        let own_file = name.is_file_name(&passage.path);
+        let counts = alone || name.is_asked_in_sentence(fit, own_file);
+        counts.then(|| (passage.passage, kind_of_definition(passage, own_file)))
+    });
+    let found: Vec<(PassageId, ExactFind)> = asked.collect();
+    let enough = best == Some(NameFit::Whole) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
+    Ok(if enough { found } else { Vec::new() })
+}
 
-    /// The texts of the message that the query repeats.
-    fn messages(
-        &self,
-        question: &Question,
-        filter: &Filter,
-        statistics: &LexicalStatistics,
-    ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
-        let literal = &question.literal;
-        if literal.is_empty() {
-            return Ok(Vec::new());
-        }
-        let idf: HashMap<&str, f64> =
-            statistics.terms.iter().map(|term| (term.term.as_str(), f64::from(term.idf))).collect();
-        // The index knows an identifier by its parts, joined.
-        let weight = |word: &str| match word.contains('_') {
-            true => idf.get(word.replace('_', "").as_str()).copied(),
-            false => idf.get(word).copied(),
-        };
-        let mut windows: HashMap<PassageId, usize> = HashMap::new();
-        for window in literal.windows(weight) {
-            for passage in self.index.store.containing(&window, filter, MOST_WITH_WINDOW)? {
-                *windows.entry(passage).or_default() += 1;
-            }
-        }
-        let mut ids: Vec<(PassageId, usize)> = windows.into_iter().collect();
-        ids.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        ids.truncate(MOST_COMPARED);
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
-        let passages = self.index.store.passages(&filter.namespaces, &ids)?;
-        let compared = |passage: &StoredPassage| {
-            let code = is_code(passage);
-            let main = passage.role == Role::Main.as_str();
-            let one =
-                move |run: LiteralRun| Compared { passage: passage.passage, run, made: code && run.in_string, main };
-            literal.runs(&passage.text, weight).into_iter().map(one).collect()
-        };
-        let compared: Vec<Vec<Compared>> = passages.iter().map(compared).collect();
-        // Texts that hold much less of a line repeat other words.
-        let holding = |one: &Compared| compared.iter().flatten().filter(|other| other.repeats(one)).count();
-        let counts = |one: &&Compared| {
-            let says = one.made || one.run.of_line && one.run.part >= PART_OF_MENTION;
-            says && holding(one) <= MOST_HOLDING
-        };
-        let compared: Vec<&Compared> = compared.iter().filter_map(|runs| runs.iter().find(counts)).collect();
-        // A test repeats the whole message where the code that makes it has gaps, so each is measured by its own kind.
-        let least = |made: bool, main: bool| {
-            let of_kind = compared.iter().filter(|one| one.is_of(made, main));
-            let best = of_kind.map(|one| one.run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST;
-            if made { best } else { best.max(SHARE_OF_MENTION) }
-        };
-        let find = |one: &&Compared| {
-            let counts = one.run.share >= least(one.made, one.main);
-            counts.then_some((one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention }))
-        };
-        Ok(compared.iter().filter_map(find).collect())
+/// The texts of the message that the query repeats.
+fn messages(
+    context: &Context<'_>,
+    query: &Query,
+    filter: &Filter,
+    statistics: &LexicalStatistics,
+) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+    let literal = &query.literal;
+    if literal.is_empty() {
+        return Ok(Vec::new());
     }
+    let idf: HashMap<&str, f64> =
+        statistics.terms.iter().map(|term| (term.term.as_str(), f64::from(term.idf))).collect();
+    // The index knows an identifier by its parts, joined.
+    let weight = |word: &str| match word.contains('_') {
+        true => idf.get(word.replace('_', "").as_str()).copied(),
+        false => idf.get(word).copied(),
+    };
+    let mut windows: HashMap<PassageId, usize> = HashMap::new();
+    for window in literal.windows(weight) {
+        for passage in context.index.store.containing(&window, filter, MOST_WITH_WINDOW)? {
+            *windows.entry(passage).or_default() += 1;
+        }
+    }
+    let mut ids: Vec<(PassageId, usize)> = windows.into_iter().collect();
+    ids.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    ids.truncate(MOST_COMPARED);
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
+    let passages = context.index.store.passages(&filter.namespaces, &ids)?;
+    let compared = |passage: &StoredPassage| {
+        let code = is_code(passage);
+        let main = passage.role == Role::Main.as_str();
+        let one = move |run: LiteralRun| Compared { passage: passage.passage, run, made: code && run.in_string, main };
+        literal.runs(&passage.text, weight).into_iter().map(one).collect()
+    };
+    let compared: Vec<Vec<Compared>> = passages.iter().map(compared).collect();
+    // Texts that hold much less of a line repeat other words.
+    let holding = |one: &Compared| compared.iter().flatten().filter(|other| other.repeats(one)).count();
+    let counts = |one: &&Compared| {
+        let says = one.made || one.run.of_line && one.run.part >= PART_OF_MENTION;
+        says && holding(one) <= MOST_HOLDING
+    };
+    let compared: Vec<&Compared> = compared.iter().filter_map(|runs| runs.iter().find(counts)).collect();
+    // A test repeats the whole message where the code that makes it has gaps, so each is measured by its own kind.
+    let least = |made: bool, main: bool| {
+        let of_kind = compared.iter().filter(|one| one.is_of(made, main));
+        let best = of_kind.map(|one| one.run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST;
+        if made { best } else { best.max(SHARE_OF_MENTION) }
+    };
+    let find = |one: &&Compared| {
+        let counts = one.run.share >= least(one.made, one.main);
+        counts.then_some((one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention }))
+    };
+    Ok(compared.iter().filter_map(find).collect())
 }
 
 /// A text that was compared with a message.
@@ -169,19 +170,19 @@ impl Compared {
 }
 
 /// Notes the exact find that each candidate is.
-pub(super) fn note(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
-    candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.passage).copied());
+pub(super) fn note_finds(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
+    candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.id()).copied());
 }
 
 /// Notes the candidates below a heading that is the whole query, unless they are a better find. The model of a list sees only the words
 /// of such a query, which are often plain.
-pub(super) fn note_headings(query: &str, candidates: &mut [Candidate], passages: &[Arc<StoredPassage>]) {
+pub(super) fn note_headings(query: &str, candidates: &mut [Candidate]) {
     let asked: Vec<String> = words(query).collect();
     if asked.len() < FEWEST_WORDS_OF_A_HEADING {
         return;
     }
-    for (candidate, passage) in candidates.iter_mut().zip(passages) {
-        let own = passage.heading.as_deref().and_then(|heading| heading.rsplit(" > ").next());
+    for candidate in candidates {
+        let own = candidate.passage.heading.as_deref().and_then(|heading| heading.rsplit(" > ").next());
         if own.is_some_and(|own| words(own).eq(asked.iter().cloned())) {
             candidate.exact = candidate.exact.max(Some(ExactFind::Mention));
         }
@@ -203,5 +204,370 @@ fn kind_of_definition(passage: &StoredPassage, own_file: bool) -> ExactFind {
         Ok(Kind::Function | Kind::Method | Kind::Type | Kind::Trait | Kind::Macro) if own_file => ExactFind::OwnFile,
         Ok(Kind::Function | Kind::Method | Kind::Type | Kind::Trait | Kind::Macro) => ExactFind::Definition,
         _ => ExactFind::Constant,
+    }
+}
+
+/// The most words of a query that are looked up, and the most words of a query that somebody wrote, and did not paste.
+const MOST_PATHS: usize = 3;
+const MOST_WORDS: usize = 32;
+
+/// The most files among which a path is looked for. In larger indexes nothing is said.
+const MOST_FILES: u64 = 50_000;
+
+/// The least likeness of two paths, and of their last parts, for one to be a slip of the other.
+const LEAST_LIKENESS: f64 = 0.8;
+
+/// The longest extension of a file name.
+const LONGEST_EXTENSION: usize = 8;
+
+/// The most files of one name that a query names. Of more, it names the one at the root.
+const MOST_OF_NAME: usize = 3;
+
+/// The passages of each leg among which those of a named file are looked for.
+const MOST_OF_FILES: usize = 64;
+
+/// Files that most projects of a language have. A question that mentions one is hardly ever about its text.
+const MANIFESTS: [&str; 10] = [
+    "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "go.mod", "package.json", "pom.xml", "pyproject.toml",
+    "setup.py", "tsconfig.json",
+];
+
+/// A word that looks like a path.
+#[derive(Debug, PartialEq, Eq)]
+struct PathWord {
+    /// The word as written, without punctuation around it.
+    text: String,
+    /// The path in the form of the index.
+    path: String,
+    /// True if it is a path by its form. `src/net` is one where `src` is a directory, and `and/or` is not.
+    certain: bool,
+}
+
+/// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its legs.
+pub(super) fn named_files(
+    context: &Context<'_>,
+    query: &Query,
+    filter: &Filter,
+    queries: &LegQueries<'_>,
+) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+    let mut found = Vec::new();
+    // A caller who has chosen the files has no other in mind.
+    if !filter.path_globs.is_empty() {
+        return Ok(found);
+    }
+    for name in file_names(&query.text) {
+        let narrowed = Filter { path_globs: vec![format!("**/{name}")], ..filter.clone() };
+        let mut ids = Vec::new();
+        if let Some(query) = &queries.lexical {
+            ids.extend(
+                context.index.store.lexical(query, &narrowed, MOST_OF_FILES)?.hits.iter().map(|hit| hit.passage),
+            );
+        }
+        if let Some(query) = &queries.semantic {
+            let nearest = context.index.store.nearest(query.model, query.vector, &narrowed, MOST_OF_FILES)?;
+            ids.extend(nearest.hits.iter().map(|hit| hit.passage));
+        }
+        let passages = context.index.store.passages(&filter.namespaces, &ids)?;
+        // The first of a file is its best one: by words, or else by meaning.
+        let place = |id: PassageId| ids.iter().position(|&one| one == id);
+        let mut best: BTreeMap<(&str, &str), PassageId> = BTreeMap::new();
+        for passage in passages.iter().filter(|passage| is_path_of(&name, &passage.path)) {
+            let best = best.entry((passage.namespace.as_str(), passage.path.as_str())).or_insert(passage.passage);
+            if place(passage.passage) < place(*best) {
+                *best = passage.passage;
+            }
+        }
+        let at_root = |path: &str| path == name;
+        let all = best.len() <= MOST_OF_NAME;
+        let named = best.into_iter().filter(|((_, path), _)| all || at_root(path));
+        found.extend(named.map(|(_, passage)| (passage, ExactFind::File)));
+    }
+    Ok(found)
+}
+
+/// Returns a warning for each word of a question that looks like a path and names nothing in the searched namespaces, with the
+/// nearest path if there is one.
+pub(super) fn missing_paths(context: &Context<'_>, query: &Query) -> Result<Vec<String>, Error> {
+    if query.memory {
+        return Ok(Vec::new());
+    }
+    let mut words = Vec::new();
+    for word in path_words(&query.text) {
+        if !has_file(context, &word.path, &query.scope.names)? {
+            words.push(word);
+        }
+    }
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let searched = |known: &Namespace| query.scope.names.contains(&known.name);
+    let known = context.index.store.namespaces()?;
+    let files: u64 = known.iter().filter(|known| searched(known)).map(|known| known.documents).sum();
+    if files > MOST_FILES {
+        return Ok(Vec::new());
+    }
+    let mut paths = BTreeSet::new();
+    for namespace in &query.scope.names {
+        let files = context.index.store.documents(namespace)?.into_iter().filter(is_file);
+        paths.extend(files.map(|document| document.path));
+    }
+    Ok(warnings(&words, &paths))
+}
+
+/// Returns a warning for each namespace of an answer whose directory is gone. In a database, it may be on another machine.
+pub(super) fn gone_sources(context: &Context<'_>, shown: BTreeSet<&str>) -> Vec<String> {
+    if context.index.config.store.url.is_some() {
+        return Vec::new();
+    }
+    let sources = context.index.registry.sources().filter(|source| shown.contains(source.namespace.as_str()));
+    let remark = |namespace: &str| SourceState::Gone.remark(namespace).unwrap_or_default();
+    let gone = sources.filter(|source| !source.root.is_dir());
+    gone.map(|source| format!("the directory of {} is {}", source.namespace, remark(&source.namespace))).collect()
+}
+
+/// Whether a path is the whole one of a file, which costs less to know than a list of all.
+fn has_file(context: &Context<'_>, path: &str, namespaces: &[String]) -> Result<bool, Error> {
+    for namespace in namespaces {
+        if context.index.store.document(namespace, path)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn warnings(words: &[PathWord], files: &BTreeSet<String>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for word in words {
+        let top = word.path.split('/').next().unwrap_or_default();
+        let is_path =
+            word.certain || files.iter().any(|file| file.split_once('/').is_some_and(|(first, _)| first == top));
+        if !is_path || files.iter().any(|file| is_at_or_below(file, &word.path)) {
+            continue;
+        }
+        let nearest =
+            nearest_path(&word.path, files).map(|path| format!("; the nearest is {path}")).unwrap_or_default();
+        warnings.push(format!("{}: no such file in the index; searched as words{nearest}", word.text));
+    }
+    warnings
+}
+
+/// Whether a file is at a path or below it. Users write paths from where they are, so the path may begin inside.
+fn is_at_or_below(file: &str, path: &str) -> bool {
+    let whole_parts = |at: usize| {
+        let (before, after) = (&file[..at], &file[at + path.len()..]);
+        (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
+    };
+    file.match_indices(path).any(|(at, _)| whole_parts(at))
+}
+
+/// The file or directory with the most similar path.
+fn nearest_path<'a>(path: &str, files: &'a BTreeSet<String>) -> Option<&'a str> {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let directories = files.iter().flat_map(|file| file.match_indices('/').map(|(at, _)| &file[..at]));
+    // Others wrote the names, and a sentence would read like part of the message.
+    let candidates = directories.chain(files.iter().map(String::as_str)).filter(|path| path.chars().all(is_of_path));
+    let name = last(path);
+    let likeness = |other: &str| {
+        let of_names = strsim::jaro_winkler(&name, &last(other));
+        let of_paths = strsim::jaro_winkler(path, other);
+        // A file of the same name elsewhere has probably been moved.
+        let is_near = of_names >= LEAST_LIKENESS && of_paths >= LEAST_LIKENESS || name == last(other);
+        is_near.then_some(of_names + of_paths)
+    };
+    let likely = candidates.filter_map(|other| Some((likeness(other)?, other)));
+    likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, path)| path)
+}
+
+/// Whether somebody pasted a query, and did not write it.
+fn is_pasted(query: &str) -> bool {
+    query.contains('\n') || query.split_whitespace().take(MOST_WORDS + 1).count() > MOST_WORDS
+}
+
+/// The words of a query that can be the path of a file, or the end of one.
+fn file_names(query: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in query.split_whitespace().filter(|_| !is_pasted(query)) {
+        let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`', '"']);
+        let text = text.trim_end_matches(|c| ")]}>'`\",;:!?.".contains(c));
+        let name = without_lines(text).trim_start_matches("../").trim_start_matches("./");
+        let file = name.rsplit('/').next().unwrap_or_default();
+        let has_extension = file.rsplit_once('.').is_some_and(|(stem, extension)| match stem {
+            "" => extension.len() > 1 && extension.chars().all(char::is_alphabetic),
+            _ => is_extension(extension),
+        });
+        let can_be =
+            has_extension && name.chars().all(is_of_path) && !name.starts_with('/') && !MANIFESTS.contains(&name);
+        if can_be && found.len() < MOST_PATHS && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+/// Whether a path is this one or ends with it.
+fn is_path_of(name: &str, path: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// Whether a text is the extension of a file's name, and not the rest of a number.
+fn is_extension(text: &str) -> bool {
+    text.len() <= LONGEST_EXTENSION && text.chars().all(char::is_alphanumeric) && text.starts_with(char::is_alphabetic)
+}
+
+/// The words of a query that look like paths under a root, outside quotation marks.
+fn path_words(query: &str) -> Vec<PathWord> {
+    let mut quoted = false;
+    let mut found = Vec::new();
+    for word in query.split_whitespace().filter(|_| !is_pasted(query)) {
+        let marks = word.matches('"').count();
+        found.extend(path_word(word).filter(|_| !quoted && marks == 0));
+        quoted ^= marks % 2 == 1;
+    }
+    found.truncate(MOST_PATHS);
+    found
+}
+
+fn path_word(word: &str) -> Option<PathWord> {
+    let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`']);
+    let text = text.trim_end_matches(|c| ")]}>'`,;:!?.".contains(c));
+    let path = without_lines(text);
+    let under = path.trim_start_matches("../").trim_start_matches("./");
+    let is_relative = under.len() < path.len();
+    let (first, rest) = under.split_once('/')?;
+    // `github.com/a/b` is an address, and `/etc/hosts` is of another tree.
+    let is_address = first.contains('.') && !first.starts_with('.');
+    let is_path = !first.is_empty() && !is_address && under.chars().all(is_of_path) && !under.contains("//");
+    let is_directory = under.ends_with('/') && under.contains(char::is_alphabetic);
+    let extension =
+        rest.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, extension)| extension);
+    let certain = is_relative || is_directory || is_extension(extension);
+    is_path.then(|| PathWord { text: text.to_owned(), path: under.trim_end_matches('/').to_owned(), certain })
+}
+
+/// A path without the lines after it, as in `src/main.rs:40-80` or `src/main.rs:40:7`.
+fn without_lines(text: &str) -> &str {
+    let is_lines = |lines: &str| !lines.is_empty() && lines.chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-');
+    text.split_once(':').filter(|(_, lines)| is_lines(lines)).map_or(text, |(path, _)| path)
+}
+
+fn is_of_path(c: char) -> bool {
+    c.is_alphanumeric() || "/._-+@".contains(c)
+}
+
+/// Notes for each candidate what share of the terms it holds, without quotations and hyphenated words that no candidate holds. Nothing is
+/// noted if nothing is required.
+pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate]) {
+    if terms.is_empty() {
+        return;
+    }
+    // A passage that shares no word with the query need not be read.
+    let shares_words = |candidate: &Candidate| candidate.scores.coverage.is_none_or(|coverage| coverage > 0.0);
+    let mut terms = terms.clone();
+    terms.retain_held(|term| {
+        let mut read = candidates.iter().filter(|candidate| shares_words(candidate));
+        read.any(|candidate| term.is_in(&texts(&candidate.passage)))
+    });
+    for candidate in candidates.iter_mut().filter(|_| !terms.is_empty()) {
+        candidate.required = Some(if shares_words(candidate) { share(&terms, &candidate.passage) } else { 0.0 });
+    }
+}
+
+/// Leaves the candidates that hold all phrases of a query, if any candidate does, and none of the words that it excludes.
+pub(super) fn keep_words(words: &WordFilter, candidates: &mut Vec<Candidate>) {
+    if words.is_empty() {
+        return;
+    }
+    candidates.retain(|candidate| !words.excludes(&candidate.passage));
+    // An exact find joins the pool from anywhere, and must not empty it of everything else.
+    if candidates.iter().any(|candidate| candidate.exact.is_none() && words.is_held_by(&candidate.passage)) {
+        candidates.retain(|candidate| words.is_held_by(&candidate.passage));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::candidate::Scores;
+    use crate::search::candidate::test_support::passage;
+
+    fn of(query: &str) -> Vec<String> {
+        let files =
+            ["src/network/client.rs", "src/network/server.rs", "src/main.rs", "docs/and/or.md", "a/say this/client.rs"];
+        warnings(&path_words(query), &files.map(str::to_owned).into())
+    }
+
+    #[test]
+    fn a_path_without_a_file_gets_a_warning_with_the_nearest() {
+        for (query, path, nearest) in [
+            ("retry src/netwrk/client.rs", "src/netwrk/client.rs", Some("src/network/client.rs")),
+            (
+                "retry in `src/netwrk/client.rs:40-80`, as before",
+                "src/netwrk/client.rs:40-80",
+                Some("src/network/client.rs"),
+            ),
+            ("retry src/netwrk/", "src/netwrk/", Some("src/network")),
+            ("retry src/netwrk", "src/netwrk", Some("src/network")),
+            ("retry ../net/client.rs", "../net/client.rs", Some("src/network/client.rs")),
+            ("retry lib/zebra.py", "lib/zebra.py", None),
+        ] {
+            let nearest = nearest.map(|nearest| format!("; the nearest is {nearest}")).unwrap_or_default();
+            assert_eq!(
+                of(query),
+                [format!("{path}: no such file in the index; searched as words{nearest}")],
+                "{query}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_with_an_extension_can_name_a_file() {
+        for (query, names) in [
+            ("update `api.mdx`", &["api.mdx"][..]),
+            ("what does ./src/retry.rs:40-80 do?", &["src/retry.rs"]),
+            ("AGENTS.md, .cursorrules and \"de.po\"", &["AGENTS.md", ".cursorrules", "de.po"]),
+            ("version 1.2 of package.json in /etc/a.conf", &[]),
+            ("retry src/network", &[]),
+            ("a log\nat src/retry.rs", &[]),
+        ] {
+            assert_eq!(file_names(query), names, "{query}");
+        }
+        assert!(is_path_of("a/b.rs", "src/a/b.rs") && is_path_of("b.rs", "b.rs") && !is_path_of("b.rs", "src/ab.rs"));
+    }
+
+    #[test]
+    fn what_exists_and_what_is_no_path_gets_none() {
+        for query in [
+            "retry src/network/client.rs",
+            "retry network/client.rs:7",
+            "retry ./src/network/ src/network",
+            "and/or TCP/IP 24/7 I/O read/write client/server km/h HTTP/1.1 N/A 1/2",
+            "see https://example.org/a/b.html or github.com/a/b.git",
+            "cannot open /tmp/x.toml or ~/x/y.toml",
+            "path src/**/x.rs and a\\b/c.rs",
+            "the text \"in src/netwrk/client.rs here\" is quoted",
+            "a log\nat src/netwrk/client.rs",
+            "",
+        ] {
+            assert!(of(query).is_empty(), "{query}: {:?}", of(query));
+        }
+        let many = "x/a.rs ".repeat(9);
+        assert_eq!(of(&many).len(), MOST_PATHS);
+    }
+
+    #[test]
+    fn a_quotation_that_no_candidate_holds_is_not_required() {
+        let required = |query: &str| {
+            let passages = [(1, "connection reset by peer"), (2, "retry_limit of the client")];
+            let candidate = |(number, text)| Candidate::new(passage(number, "a.md", text), Scores::default());
+            let mut candidates = passages.map(candidate);
+            look_for(&RequiredTerms::of(query), &mut candidates);
+            candidates.map(|candidate| candidate.required)
+        };
+        assert_eq!(required("\"connection reset\" of the client"), [Some(1.0), Some(0.0)]);
+        assert_eq!(required("\"connection lost\" of the client"), [None, None]);
+        assert_eq!(required("\"connection lost\" by retry_limit"), [Some(0.0), Some(1.0)]);
+        assert_eq!(required("parse_config of the client"), [Some(0.0), Some(0.0)], "an identifier is required");
+        assert_eq!(required("retry-limit"), [Some(0.0), Some(1.0)]);
+        assert_eq!(required("well-known"), [None, None]);
     }
 }

@@ -1,99 +1,67 @@
-//! The search pipeline: query → gather → complete → fuse → rerank → cut → arrange → limit → present → record.
+//! The search pipeline: plan → gather → exact → rank → group → relevance → rerank → decide → present → record.
 //!
-//! [`Searcher`] performs every step. This module knows no application: applications ask the searcher for passages, issues, pages
-//! or records, and add their own part.
+//! `search` calls the steps in this order. Each is a function of a [`Context`] and the data before it: the
+//! [`SearchRequest`], the query that it becomes, candidates, and their ranking. This module knows no application: applications ask it for
+//! passages, issues, pages or records, and add their own part.
 
 mod adjustments;
-mod aim;
 mod answer;
-mod arrange;
-mod by_document;
-mod by_issue;
-mod by_page;
-#[cfg(feature = "evidence")]
-mod by_record;
-mod caller;
 mod candidate;
-mod decay;
+mod context;
 mod decide;
-mod depth;
-mod entries;
+mod documents;
 mod exact;
-mod fitted_prior;
+mod filter;
 mod gather;
-mod guarantee;
-mod judged_passages;
-mod judged_queries;
-mod listed;
-mod metadata;
-mod missing_words;
-mod mode;
-mod model_reranker;
-mod named_paths;
-mod near_passage;
-mod on_demand;
-mod options;
+mod group;
+mod judged;
+mod learning;
 mod parameters;
-mod pipeline;
 mod plan;
+mod pool;
 mod present;
-mod quality_row;
 mod query;
-mod question;
 mod rank;
-mod rank_factors;
+mod ranking;
 mod record;
+#[cfg(feature = "evidence")]
+mod records;
 mod relevance;
-mod replayed;
-mod representative;
-mod required;
-mod reranker;
-mod retrieve;
-mod reusable_pool;
-mod scope;
-mod searcher;
-mod shared;
-mod shift;
-mod snippet;
-mod stopwatch;
-mod syntax;
-mod text_kind;
-mod thresholds;
-mod tuned_rule;
-mod variants;
+mod request;
+mod rerank;
+mod rule;
+#[expect(clippy::module_inception, reason = "the steps of a search in their order")]
+mod search;
 
 pub use crate::error::AimError;
-pub use aim::{Aim, CutGoal};
 pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
-pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery};
-pub(crate) use by_page::{FoundPage, FoundPages};
-#[cfg(feature = "evidence")]
-pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
-pub use caller::SearchCaller;
-pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, entry_labels};
-pub use metadata::MetadataFilter;
+pub(crate) use context::{Context, Scope, Stopwatch, scope_of};
+pub(crate) use decide::{check_rule, replacement};
+pub(crate) use documents::{
+    FoundIssue, FoundIssues, FoundPage, FoundPages, IssuePassages, IssueQuery, issue_similarities, issues,
+    other_similarities, pages, record_issues,
+};
+pub use filter::MetadataFilter;
 #[cfg(feature = "clap")]
-pub(crate) use metadata::{issue_type, label_group};
-pub(crate) use metadata::{moment, since, until};
-pub(crate) use model_reranker::ModelReranker;
-pub(crate) use near_passage::SimilarPassages;
-pub(crate) use on_demand::OnDemandVectors;
+pub(crate) use filter::{issue_type, label_group};
+pub(crate) use filter::{moment, since, until};
+pub(crate) use judged::{IMPORTED_JUDGEMENTS, entry_labels};
+pub(crate) use learning::fitted_prior;
 #[cfg(feature = "evidence")]
 pub(crate) use parameters::chosen_cut;
 pub use parameters::{QueryParameters, SearchParameters};
+pub(crate) use plan::covering;
+pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
-pub(crate) use quality_row::Served;
-pub use query::{MAX_VARIANTS, SearchRequest};
-pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
-pub use reranker::{RerankedPassage, Reranker};
-pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
-pub(crate) use scope::Scope;
-pub(crate) use searcher::Searcher;
-pub(crate) use stopwatch::Stopwatch;
-pub use thresholds::{ThresholdSource, Thresholds};
-pub(crate) use thresholds::{Under, resolve};
-pub(crate) use tuned_rule::EVERYTHING;
-pub use tuned_rule::TunedRule;
-pub use variants::{Variant, VariantKind};
+pub(crate) use record::{Configured, ReplayGrounds, Served, replayed, scoring_under};
+#[cfg(feature = "evidence")]
+pub(crate) use records::{End, EvidenceQuery, FoundRecord, similar_evidence};
+pub(crate) use relevance::OnDemandVectors;
+pub use request::{Aim, CutGoal, MAX_VARIANTS, SearchCaller, SearchRequest, Variant, VariantKind};
+pub(crate) use rerank::ModelReranker;
+pub use rerank::{RerankedPassage, Reranker};
+pub(crate) use rule::{EVERYTHING, Under, resolve, thresholds};
+pub use rule::{ThresholdSource, Thresholds, TunedRule};
+pub(crate) use search::search_under;

@@ -1,13 +1,12 @@
 //! A question as people and programs write it: the flags of a command, the parameters of a route, the arguments of a tool or of Python.
 
-use super::aim::{CutGoal, parsed};
-use super::caller::SearchCaller;
-use super::metadata::MetadataFilter;
-use super::query::SearchRequest;
+use super::filter::MetadataFilter;
+use super::request::{CutGoal, SearchCaller, SearchRequest, parsed};
 use crate::config::{Config, Mode};
+use crate::error::AimError;
 #[cfg(feature = "clap")]
 use crate::flags::{language, whole};
-use crate::{Error, error::AimError, languages};
+use crate::{Error, languages};
 #[cfg(feature = "clap")]
 use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
@@ -17,7 +16,7 @@ use tamis_cut::Rule;
 use tamis_text::{Kind, Role};
 
 /// The word for a search without a cut.
-const OFF: &str = "off";
+const NO_CUT: &str = "off";
 
 /// A question to notes and conversations, and what it has in common with every other search.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -228,10 +227,10 @@ impl QueryParameters {
             sharing: asked.no_sharing.then_some(false),
             collections: asked.collections,
             metadata: asked.metadata,
-            cut: chosen_cut(config, self.cut.as_deref().filter(|cut| *cut != OFF))?,
+            cut: chosen_cut(config, self.cut.as_deref().filter(|cut| *cut != NO_CUT))?,
             want: parsed("want", self.goal.want.as_deref())?,
             aim: asked.goal.aim,
-            all: asked.all || self.cut.as_deref() == Some(OFF),
+            all: asked.all || self.cut.as_deref() == Some(NO_CUT),
             strict: asked.strict,
             gate: asked.no_gate.then_some(false),
             fast: asked.fast,

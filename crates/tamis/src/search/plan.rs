@@ -1,13 +1,13 @@
 //! The plan of a search: the legs and the model that the state of the index allows, and the query's vector.
 
-use super::gather::{Leg, LegError, LegQueries, SemanticQuery};
-use super::query::SearchRequest;
-use super::question::Question;
-use super::searcher::Searcher;
+use super::answer::joined;
+use super::context::Context;
+use super::query::Query;
+use super::request::SearchRequest;
 use crate::Error;
 use crate::config::Mode;
 use tamis_embed::ModelInfo;
-use tamis_store::{Coverage, Filter, LexicalQuery};
+use tamis_store::{Coverage, Filter, LexicalQuery, StoreError};
 
 /// The legs of a search, and the reasons why they differ from the requested ones.
 #[derive(Clone, Debug, Default)]
@@ -71,89 +71,95 @@ impl Plan {
     }
 }
 
-impl<'a> Searcher<'a> {
-    /// Chooses the mode and the model that the state of the index allows, and embeds the query.
-    pub(super) fn plan(&self, request: &SearchRequest, question: &Question, filter: &Filter) -> Result<Plan, Error> {
-        let mode = request.mode.unwrap_or(self.index.config.search.mode);
-        let mut plan = Plan { mode, ..Plan::default() };
-        if !mode.semantic() {
-            plan.coverage.passages = self.index.store.coverage("", filter)?.passages;
-            return Ok(plan);
-        }
-        loop {
-            let covering = self.covering(filter, &mut plan.unusable)?;
-            let (reason, pending_model) = (covering.fallback_reason(&plan.unusable), covering.pending_model());
-            let Some((name, coverage)) = covering.best else {
-                plan.coverage = self.index.store.coverage("", filter)?;
-                return Ok(plan.words_alone(reason));
-            };
-            match self.index.embed_query(name, &question.text) {
-                Ok((model, vector)) => {
-                    let (model, model_name) = (model.model().clone(), name.to_owned());
-                    plan = Plan { model_name, coverage, fallback_reason: reason, pending_model, ..plan };
-                    if !mode.lexical() || knows_a_word(&vector) {
-                        return Ok(Plan { model: Some(model), vector: Some(vector), ..plan });
-                    }
-                    let unknown = Some(format!("{} knows no word of the query", model.id));
-                    // It may know words of other phrasings.
-                    return Ok(match question.variants.is_empty() {
-                        true => plan.words_alone(unknown),
-                        false => {
-                            let fallback_reason = joined(plan.fallback_reason.take(), unknown);
-                            Plan { model: Some(model), fallback_reason, ..plan }
-                        }
-                    });
+/// Chooses the mode and the model that the state of the index allows, and embeds the query.
+pub(super) fn plan(
+    context: &Context<'_>,
+    request: &SearchRequest,
+    query: &Query,
+    filter: &Filter,
+) -> Result<Plan, Error> {
+    let mode = request.mode.unwrap_or(context.index.config.search.mode);
+    let mut plan = Plan { mode, ..Plan::default() };
+    if !mode.semantic() {
+        plan.coverage.passages = context.index.store.coverage("", filter)?.passages;
+        return Ok(plan);
+    }
+    loop {
+        let covering = covering(context, filter, &mut plan.unusable)?;
+        let (reason, pending_model) = (covering.fallback_reason(&plan.unusable), covering.pending_model());
+        let Some((name, coverage)) = covering.best else {
+            plan.coverage = context.index.store.coverage("", filter)?;
+            return Ok(plan.words_alone(reason));
+        };
+        match context.index.embed_query(name, &query.text) {
+            Ok((model, vector)) => {
+                let (model, model_name) = (model.model().clone(), name.to_owned());
+                plan = Plan { model_name, coverage, fallback_reason: reason, pending_model, ..plan };
+                if !mode.lexical() || knows_a_word(&vector) {
+                    return Ok(Plan { model: Some(model), vector: Some(vector), ..plan });
                 }
-                Err(Error::Model { model, reason }) => plan.unusable.push((model, reason)),
-                Err(error) => return Err(error),
+                let unknown = Some(format!("{} knows no word of the query", model.id));
+                // It may know words of other phrasings.
+                return Ok(match query.variants.is_empty() {
+                    true => plan.words_alone(unknown),
+                    false => {
+                        let fallback_reason = joined(plan.fallback_reason.take(), unknown);
+                        Plan { model: Some(model), fallback_reason, ..plan }
+                    }
+                });
             }
+            Err(Error::Model { model, reason }) => plan.unusable.push((model, reason)),
+            Err(error) => return Err(error),
         }
     }
+}
 
-    /// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the
-    /// reason if better ones are unusable or none covers all. Nothing is embedded, so its endpoint need not answer.
-    pub(super) fn choose_model(&self, filter: &Filter) -> Result<(Option<ModelInfo>, Option<String>), Error> {
-        let mut unusable = Vec::new();
-        let covering = self.covering(filter, &mut unusable)?;
-        let reason = covering.fallback_reason(&unusable);
-        let model = covering.best.map(|(name, _)| self.index.models.described(name)).transpose()?;
-        Ok((model, reason))
-    }
+/// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the
+/// reason if better ones are unusable or none covers all. Nothing is embedded, so its endpoint need not answer.
+pub(super) fn choose_model(
+    context: &Context<'_>,
+    filter: &Filter,
+) -> Result<(Option<ModelInfo>, Option<String>), Error> {
+    let mut unusable = Vec::new();
+    let covering = covering(context, filter, &mut unusable)?;
+    let reason = covering.fallback_reason(&unusable);
+    let model = covering.best.map(|(name, _)| context.index.models.described(name)).transpose()?;
+    Ok((model, reason))
+}
 
-    /// Returns the best model that covers the filtered passages: the last one with all vectors, or else the one that covers most.
-    /// Models in `unusable` are skipped, and those that turn out to be unusable are added to it.
-    pub(crate) fn covering(
-        &self,
-        filter: &Filter,
-        unusable: &mut Vec<(String, String)>,
-    ) -> Result<Covering<'a>, Error> {
-        let asked = &self.index.config.search.model;
-        let names: Vec<&String> =
-            if asked == "auto" { self.index.config.index.models.iter().collect() } else { vec![asked] };
-        let mut covering = Covering { automatic: asked == "auto", ..Covering::default() };
-        for name in names.into_iter().rev() {
-            if unusable.iter().any(|(one, _)| one == name) {
+/// Returns the best model that covers the filtered passages: the last one with all vectors, or else the one that covers most.
+/// Models in `unusable` are skipped, and those that turn out to be unusable are added to it.
+pub(crate) fn covering<'a>(
+    context: &Context<'a>,
+    filter: &Filter,
+    unusable: &mut Vec<(String, String)>,
+) -> Result<Covering<'a>, Error> {
+    let asked = &context.index.config.search.model;
+    let names: Vec<&String> =
+        if asked == "auto" { context.index.config.index.models.iter().collect() } else { vec![asked] };
+    let mut covering = Covering { automatic: asked == "auto", ..Covering::default() };
+    for name in names.into_iter().rev() {
+        if unusable.iter().any(|(one, _)| one == name) {
+            continue;
+        }
+        let id = match context.index.models.id(name) {
+            Err(Error::Model { model, reason }) => {
+                unusable.push((model, reason));
                 continue;
             }
-            let id = match self.index.models.id(name) {
-                Err(Error::Model { model, reason }) => {
-                    unusable.push((model, reason));
-                    continue;
-                }
-                id => id?,
-            };
-            let coverage = self.index.store.coverage(&id, filter)?;
-            if coverage.embedded == coverage.passages {
-                covering.best = Some((name, coverage));
-                break;
-            }
-            covering.lacking.push(format!("{name} covers {} of {} passages", coverage.embedded, coverage.passages));
-            if coverage.embedded > covering.best.map_or(0, |(_, best)| best.embedded) {
-                covering.best = Some((name, coverage));
-            }
+            id => id?,
+        };
+        let coverage = context.index.store.coverage(&id, filter)?;
+        if coverage.embedded == coverage.passages {
+            covering.best = Some((name, coverage));
+            break;
         }
-        Ok(covering)
+        covering.lacking.push(format!("{name} covers {} of {} passages", coverage.embedded, coverage.passages));
+        if coverage.embedded > covering.best.map_or(0, |(_, best)| best.embedded) {
+            covering.best = Some((name, coverage));
+        }
     }
+    Ok(covering)
 }
 
 /// Returns `true` for the vector of a text of which the model knows a word.
@@ -198,10 +204,61 @@ impl Covering<'_> {
     }
 }
 
-/// Joins two reasons why an answer differs from the request.
-pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
-    match (first, second) {
-        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
-        (first, second) => first.or(second),
+/// The query of the semantic leg.
+pub(super) struct SemanticQuery<'a> {
+    pub model: &'a str,
+    pub vector: &'a [f32],
+}
+
+/// The query of each leg. A leg without one takes no part.
+pub(super) struct LegQueries<'a> {
+    pub lexical: Option<LexicalQuery>,
+    pub semantic: Option<SemanticQuery<'a>>,
+}
+
+/// One of the two legs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leg {
+    Lexical,
+    Semantic,
+}
+
+/// A leg that failed.
+#[derive(Debug)]
+pub(super) struct LegError {
+    pub leg: Leg,
+    pub error: StoreError,
+}
+
+impl LegError {
+    pub fn from_leg(leg: Leg) -> impl Fn(StoreError) -> LegError {
+        move |error| LegError { leg, error }
+    }
+
+    /// Returns `true` if only this leg fails. The common store is sound, so the other leg can answer.
+    pub fn is_of_leg_alone(&self) -> bool {
+        matches!(
+            self.error,
+            // Only an index that still has to be built needs space, the right to write, or its turn.
+            StoreError::Unpublished { .. }
+                | StoreError::Lexical { .. }
+                | StoreError::Vectors { .. }
+                | StoreError::Busy { .. }
+                | StoreError::Full { .. }
+                | StoreError::ReadOnly { .. }
+                | StoreError::Io { .. }
+        )
+    }
+}
+
+impl From<LegError> for StoreError {
+    fn from(failed: LegError) -> StoreError {
+        failed.error
+    }
+}
+
+impl From<LegError> for crate::Error {
+    fn from(failed: LegError) -> crate::Error {
+        failed.error.into()
     }
 }

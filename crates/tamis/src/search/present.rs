@@ -1,62 +1,58 @@
-//! Turns ranked passages into the results and the pool of an answer.
+//! Makes the answer of what was decided.
+//!
+//! Of memories that say the same, the newest comes first, and those that repeat another in nearly the same words come last. A search can
+//! ask for decay by age, and for maximal marginal relevance, which puts new content before repetition. The order never changes which
+//! passages are kept. The similarity of two passages is that of their vectors, or of their words if one has no vector. Passages of one
+//! document that share lines, such as neighbours in a text split with an overlap, count as equal. Both are kept, since the answer may be
+//! in the lines that only one has, and the second comes further down.
 
-use super::answer::{Copy, EvidencePart, FurtherPassage, Hit, Nearest, PoolEntry};
-use super::arrange::Placed;
-use super::candidate::Ranked;
-use super::decay::SearchDecay;
-use super::decide::Decided;
-use super::entries;
-use super::listed::{Entry, Listed};
-use super::metadata;
-use super::question::Question;
-use super::snippet::{self, Snippet};
-use std::collections::HashSet;
-use tamis_rank::WeighedEvidence;
-use tamis_store::{Attribute, Highlighter, StoredPassage};
+use super::adjustments::{SearchDecay, search_decay};
+use super::answer::{Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, joined};
+use super::candidate::{Candidate, Retrieved, namespaces_of};
+use super::context::{Context, Stopwatch};
+use super::filter::{by_name, moment};
+use super::query::Query;
+use super::ranking::{Decided, Entry, Kept, entry_key, identity};
+use super::request::SearchRequest;
+use crate::Error;
+use crate::collections::ISSUES;
+use crate::words::words_of;
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use tamis_embed::dot;
+use tamis_rank::{Decay, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
+use tamis_store::{Attribute, DocumentId, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
+
+/// Lines of text shown for a result, unless the request says how many.
+const SNIPPET_LINES: usize = 6;
 
 /// Makes results of passages.
 pub(super) struct Shown<'a> {
-    pub question: &'a Question,
+    pub query: &'a Query,
     pub highlighter: Option<&'a Highlighter>,
     /// Lines of a snippet.
     pub lines: usize,
 }
 
 impl Shown<'_> {
-    /// Returns the results at these places. `known` has the attributes of each one's document, and `further` the positions of the
-    /// other relevant passages of each counted candidate.
-    pub fn results(
-        &self,
-        decided: &Decided,
-        placed: &[Placed],
-        further: &[Vec<usize>],
-        known: Vec<Vec<Attribute>>,
-    ) -> Vec<Hit> {
-        let Listed { ranked, entries, .. } = &decided.list;
-        let entries = entries.as_deref().unwrap_or_default();
-        let result = |((&Placed { position, score }, known), rank)| {
-            let others = further.get(position).map(Vec::as_slice).unwrap_or_default();
-            let shown: Vec<usize> = std::iter::once(position).chain(others.iter().copied()).collect();
-            Hit {
-                passages: others.iter().map(|&at| self.further(&ranked[at])).collect(),
-                copies: copies(ranked, entries, &shown),
-                probability: decided.list.probability(position),
-                ..self.hit(rank, &ranked[position], score, known)
-            }
-        };
-        placed.iter().zip(known).zip(1..).map(result).collect()
+    /// Returns the results at these places. `known` has the attributes of each one's document.
+    pub fn results(&self, placed: &[Placed<'_>], known: Vec<Vec<Attribute>>) -> Vec<Hit> {
+        placed.iter().zip(known).zip(1..).map(|((placed, known), rank)| self.hit(rank, placed, known)).collect()
     }
 
     /// Creates one result.
-    fn hit(&self, rank: usize, hit: &Ranked, score: f64, known: Vec<Attribute>) -> Hit {
-        let passage = &hit.passage;
+    fn hit(&self, rank: usize, placed: &Placed<'_>, known: Vec<Attribute>) -> Hit {
+        let Placed { candidate, further, score, .. } = placed;
+        let (passage, entry) = (&candidate.passage, placed.stands_for());
         let snippet = self.snippet(passage, self.lines);
         Hit {
             rank,
             id: passage.id.clone(),
             collection: passage.collection.clone(),
             namespace: passage.namespace.clone(),
-            shared: self.question.scope.shared.contains(&passage.namespace),
+            shared: self.query.scope.shared.contains(&passage.namespace),
             path: passage.path.clone(),
             start_line: passage.start_line,
             end_line: passage.end_line,
@@ -67,25 +63,25 @@ impl Shown<'_> {
             language: passage.language.clone(),
             author: passage.author.clone(),
             dated_at: dated_at(passage),
-            attributes: metadata::by_name(known),
-            bm25: hit.candidate.bm25,
-            similarity: hit.candidate.similarity,
-            score,
-            judged: hit.judged,
-            judged_relevant: hit.judged_relevant,
-            probability: None,
+            attributes: by_name(known),
+            bm25: candidate.scores.bm25,
+            similarity: candidate.scores.similarity,
+            score: *score,
+            judged: entry.and_then(|entry| entry.judged),
+            judged_relevant: entry.map_or(candidate.label, |entry| entry.label),
+            probability: entry.and_then(|entry| entry.probability),
             snippet: snippet.text,
             snippet_line: snippet.start_line,
             highlights: snippet.highlights,
-            entry: entries::identity(passage),
-            passages: Vec::new(),
-            copies: Vec::new(),
+            entry: identity(passage),
+            passages: further.iter().map(|candidate| self.further(candidate)).collect(),
+            copies: copies(placed),
         }
     }
 
     /// Creates another passage of a result.
-    fn further(&self, hit: &Ranked) -> FurtherPassage {
-        let passage = &hit.passage;
+    fn further(&self, candidate: &Candidate) -> FurtherPassage {
+        let passage = &candidate.passage;
         let snippet = self.snippet(passage, 1);
         FurtherPassage {
             id: passage.id.clone(),
@@ -96,14 +92,14 @@ impl Shown<'_> {
             kind: passage.kind.clone(),
             author: passage.author.clone(),
             dated_at: dated_at(passage),
-            score: SearchDecay::aged(hit),
+            score: candidate.aged(),
             snippet: snippet.text,
             highlights: snippet.highlights,
         }
     }
 
     fn snippet(&self, passage: &StoredPassage, lines: usize) -> Snippet {
-        snippet::best(&passage.text, passage.start_line, passage.form, self.highlighter, lines)
+        best_lines(&passage.text, passage.start_line, passage.form, self.highlighter, lines)
     }
 }
 
@@ -113,15 +109,14 @@ fn title(passage: &StoredPassage) -> Option<String> {
 }
 
 fn dated_at(passage: &StoredPassage) -> Option<String> {
-    passage.dated_ns.map(|ns| metadata::moment(ns).to_string())
+    passage.dated_ns.map(|ns| moment(ns).to_string())
 }
 
 /// Returns the near-copies of the passages of one result, in their order, each document once.
-fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
+fn copies(placed: &Placed<'_>) -> Vec<Copy> {
     let mut seen = HashSet::new();
-    let all = || entries.iter().flat_map(|entry| &entry.copies);
-    let of = |at: usize| all().filter(move |(original, _)| *original == at).map(|(_, copy)| *copy);
-    let copies = shown.iter().flat_map(|&at| of(at)).map(|at| &ranked[at].passage);
+    let shown = std::iter::once(&placed.candidate).chain(&placed.further);
+    let copies = shown.flat_map(|candidate| placed.entry.copies_of(candidate.id()));
     let once = copies.filter(|passage| seen.insert(passage.document));
     once.map(|passage| Copy {
         id: passage.id.clone(),
@@ -150,23 +145,21 @@ const BELOW_REFUSED: usize = 2;
 
 /// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
 pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
-    let Decided { list, cut, .. } = decided;
+    let Decided { ranking, cut, .. } = decided;
     let most = most_below(cut.keep);
-    let counted = list.counted();
-    let mut seen: HashSet<_> = counted.iter().take(cut.keep).map(|hit| entries::entry_key(&hit.passage)).collect();
-    let below = counted.iter().enumerate().skip(cut.keep);
-    let worth = |(place, hit): &(usize, &Ranked)| {
-        cut.keep == 0 || hit.judged_relevant.is_some() || list.probability(*place).is_none_or(|of| of >= BELOW_LEAST)
-    };
-    let once = below.filter(worth).filter(|(_, hit)| seen.insert(entries::entry_key(&hit.passage)));
-    let (refused, others): (Vec<_>, Vec<_>) = once.partition(|(_, hit)| hit.judged_relevant == Some(false));
+    let (above, below) = ranking.entries.split_at(cut.keep.min(ranking.entries.len()));
+    let mut seen: HashSet<_> = above.iter().map(|entry| entry_key(&entry.best.passage)).collect();
+    let worth =
+        |entry: &&Entry| cut.keep == 0 || entry.label.is_some() || entry.probability.is_none_or(|of| of >= BELOW_LEAST);
+    let once = below.iter().filter(worth).filter(|entry| seen.insert(entry_key(&entry.best.passage)));
+    let (refused, others): (Vec<&Entry>, Vec<&Entry>) = once.partition(|entry| entry.label == Some(false));
     // Those that people refused come last. Each shows that it was found, and can be judged anew.
     let room = most - refused.len().min(BELOW_REFUSED);
     let others = others.into_iter().take(room);
     let taken = others.len();
-    others
-        .chain(refused.into_iter().take(most - taken))
-        .map(|(place, Ranked { passage, judged_relevant, .. })| Nearest {
+    let nearest = |entry: &Entry| {
+        let passage = &entry.best.passage;
+        Nearest {
             id: passage.id.clone(),
             namespace: passage.namespace.clone(),
             path: passage.path.clone(),
@@ -175,61 +168,61 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
             title: title(passage),
             symbol: passage.symbol.clone(),
             kind: passage.kind.clone(),
-            probability: list.probability(place),
-            judged_relevant: *judged_relevant,
-        })
-        .collect()
+            probability: entry.probability,
+            judged_relevant: entry.label,
+        }
+    };
+    others.chain(refused.into_iter().take(most - taken)).map(nearest).collect()
 }
 
-/// Returns every candidate that the cut counted, for an explanation. `known` has the attributes of each one's document.
+/// Returns every entry that the cut counted, for an explanation. `known` has the attributes of each one's document.
 pub(super) fn pool_entries(
     decided: &Decided,
-    placed: &[Placed],
+    placed: &[Placed<'_>],
     known: Vec<Vec<Attribute>>,
     decay: &SearchDecay<'_>,
     now_ns: i64,
 ) -> Vec<PoolEntry> {
-    let Listed { adjustments, entries, evidence, .. } = &decided.list;
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
-    let age = |passage: &StoredPassage| match adjustments.as_ref().filter(|adjustments| adjustments.by_age()) {
+    let by_age = decided.ranking.adjustments.as_ref().filter(|adjustments| adjustments.by_age());
+    let age = |passage: &StoredPassage| match by_age {
         Some(adjustments) => adjustments.age_days(passage),
         None => decay.date(passage).map(days),
     };
-    let of = |at: usize| entries.as_ref().and_then(|entries| entries.get(at));
-    let entry = |((at, hit), known): ((usize, &Ranked), Vec<Attribute>)| PoolEntry {
-        kept: at < decided.cut.keep,
-        rank: None,
-        namespace: hit.passage.namespace.clone(),
-        distance_factor: hit.adjustment.factor,
-        age_days: age(&hit.passage),
-        decay: hit.decay,
-        path: hit.passage.path.clone(),
-        start_line: hit.passage.start_line,
-        title: title(&hit.passage),
-        symbol: hit.passage.symbol.clone(),
-        kind: hit.passage.kind.clone(),
-        collection: hit.passage.collection.clone(),
-        language: hit.passage.language.clone(),
-        dated_at: dated_at(&hit.passage),
-        attributes: metadata::by_name(known),
-        passages: 1 + of(at).map_or(0, |entry| entry.further.len()),
-        copies: of(at).map_or(0, |entry| entry.copies.len()),
-        role: hit.passage.role.clone(),
-        bm25: hit.candidate.bm25,
-        similarity: hit.candidate.similarity,
-        coverage: hit.candidate.coverage,
-        score: hit.score,
-        exact: hit.candidate.exact.filter(|_| hit.first.is_some()).map(|exact| exact.name().to_owned()),
-        added: hit.added,
-        judged: hit.judged,
-        probability: decided.list.probability(at),
-        evidence: evidence.get(at).map(evidence_parts).unwrap_or_default(),
+    let ranks: HashMap<PassageId, usize> = placed.iter().map(|placed| placed.candidate.id()).zip(1..).collect();
+    let pool_entry = |((at, entry), known): ((usize, &Entry), Vec<Attribute>)| {
+        let Candidate { passage, scores, .. } = &entry.best;
+        PoolEntry {
+            kept: at < decided.cut.keep,
+            rank: ranks.get(&entry.best.id()).copied(),
+            namespace: passage.namespace.clone(),
+            distance_factor: entry.best.adjustment.factor,
+            age_days: age(passage),
+            decay: entry.best.decay,
+            path: passage.path.clone(),
+            start_line: passage.start_line,
+            title: title(passage),
+            symbol: passage.symbol.clone(),
+            kind: passage.kind.clone(),
+            collection: passage.collection.clone(),
+            language: passage.language.clone(),
+            dated_at: dated_at(passage),
+            attributes: by_name(known),
+            passages: 1 + entry.others.len(),
+            copies: entry.copies.len(),
+            role: passage.role.clone(),
+            bm25: scores.bm25,
+            similarity: scores.similarity,
+            coverage: scores.coverage,
+            score: entry.best.score,
+            exact: entry.best.exact.filter(|_| entry.best.first.is_some()).map(|exact| exact.name().to_owned()),
+            added: entry.added,
+            judged: entry.judged,
+            probability: entry.probability,
+            evidence: entry.evidence.as_ref().map(evidence_parts).unwrap_or_default(),
+        }
     };
-    let mut pool: Vec<PoolEntry> = decided.list.counted().iter().enumerate().zip(known).map(entry).collect();
-    for (placed, rank) in placed.iter().zip(1..) {
-        pool[placed.position].rank = Some(rank);
-    }
-    pool
+    decided.ranking.entries.iter().enumerate().zip(known).map(pool_entry).collect()
 }
 
 fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
@@ -239,4 +232,418 @@ fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
         log_odds: part.log_odds,
     };
     evidence.parts.iter().map(part).collect()
+}
+
+/// Returns the answer: the kept entries in their order, shortened to the limit, each with the lines that answer best.
+pub(super) fn present(
+    context: &Context<'_>,
+    request: &SearchRequest,
+    retrieved: &Retrieved,
+    decided: &Decided,
+    clock: &mut Stopwatch,
+) -> Result<Answer, Error> {
+    let Retrieved { query, plan, statistics, .. } = retrieved;
+    let Decided { ranking, cut, .. } = decided;
+    let decay = search_decay(context, query);
+    let order = DisplayOrder {
+        decay,
+        lambda: request.diversity.or(context.index.config.memory.diversity().filter(|_| request.memory)),
+        limit: request.limit_under(&context.index.config).min(cut.keep),
+        model: plan.model.as_ref().map(|model| model.id.as_str()),
+    };
+    let kept: Vec<Placed> = decided.kept().into_iter().map(Placed::entry).collect();
+    let placed = arranged(context, kept, &order)?;
+    let shown = match request.passages {
+        true => arranged(context, flattened(&placed), &DisplayOrder { limit: usize::MAX, ..order })?,
+        false => placed.clone(),
+    };
+    clock.lap("arrange");
+    let terms = statistics.lexical.as_ref();
+    let highlighter = terms.map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
+    let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
+    let passages = || shown.iter().map(|placed| &*placed.candidate.passage);
+    let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
+    let known = context.index.store.attributes(&namespaces_of(passages()), &documents)?;
+    let mut results = Shown { query, highlighter: highlighter.as_ref(), lines }.results(&shown, known);
+    add_urls(context, &documents, &mut results)?;
+    // Who wants fewer than are relevant does not want these.
+    let is_whole = request.limit.is_none_or(|limit| cut.keep <= limit);
+    let nearest = if request.strict || !is_whole { Vec::new() } else { nearest(decided) };
+    let mut warnings = retrieved.warnings.clone();
+    warnings.extend(ranking.warning.clone());
+    let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&query.text, &words.terms));
+    let pool = request.explain.then(|| explained_pool(context, decided, &placed, &decay, query.now_ns)).transpose()?;
+    clock.lap("present");
+    Ok(Answer {
+        query: query.text.clone(),
+        query_id: None,
+        language_hint: query.hint.map(str::to_owned),
+        mode_used: decided.mode.to_string(),
+        fallback_reason: joined(plan.fallback_reason.clone(), decided.replaced.clone()),
+        pending_model: plan.pending_model.clone(),
+        warnings,
+        partial: false,
+        missing_namespaces: Vec::new(),
+        model: plan.model.as_ref().map(|model| model.id.clone()),
+        results,
+        cut: cut.clone(),
+        summary: cut.sentence(placed.len(), &missing_words),
+        nearest,
+        missing_words,
+        timings_ms: BTreeMap::new(),
+        index: IndexReport {
+            passages: plan.coverage.passages,
+            embedded: plan.coverage.embedded,
+            namespaces: query.scope.names.clone(),
+            stale: None,
+        },
+        pool,
+    })
+}
+
+/// Returns every candidate that the cut counted, with the attributes of its document.
+fn explained_pool(
+    context: &Context<'_>,
+    decided: &Decided,
+    placed: &[Placed<'_>],
+    decay: &SearchDecay<'_>,
+    now_ns: i64,
+) -> Result<Vec<PoolEntry>, Error> {
+    let passages = || decided.ranking.entries.iter().map(|entry| &*entry.best.passage);
+    let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
+    let known = context.index.store.attributes(&namespaces_of(passages()), &documents)?;
+    Ok(pool_entries(decided, placed, known, decay, now_ns))
+}
+
+/// Returns all relevant passages of the entries that are shown, in ranking order.
+fn flattened<'r>(placed: &[Placed<'r>]) -> Vec<Placed<'r>> {
+    let entries = placed.iter().flat_map(|placed| placed.each_passage().take(1));
+    let others = placed.iter().flat_map(|placed| placed.each_passage().skip(1));
+    let mut passages: Vec<Placed> = entries.chain(others).collect();
+    // Equal or missing values keep the given order.
+    let finite = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
+    let key = |placed: &Placed| (finite(placed.candidate.score), finite(placed.candidate.value));
+    passages.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
+    });
+    passages
+}
+
+/// Adds the address of each result that is an issue, as far as its record has one. `documents` are those of the results.
+fn add_urls(context: &Context<'_>, documents: &[DocumentId], results: &mut [Hit]) -> Result<(), Error> {
+    /// What is read of a record.
+    #[derive(serde::Deserialize)]
+    struct Address {
+        url: Option<String>,
+    }
+    let issues = documents.iter().zip(results).filter(|(_, hit)| hit.collection == ISSUES);
+    let (documents, hits): (Vec<DocumentId>, Vec<&mut Hit>) = issues.unzip();
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let namespaces: BTreeSet<&str> = hits.iter().map(|hit| hit.namespace.as_str()).collect();
+    let namespaces: Vec<String> = namespaces.into_iter().map(str::to_owned).collect();
+    for (hit, record) in hits.into_iter().zip(context.index.store.records(&namespaces, &documents)?) {
+        let address = record.and_then(|record| serde_json::from_str::<Address>(&record).ok());
+        hit.url = address.and_then(|address| address.url);
+    }
+    Ok(())
+}
+
+/// The order in which kept candidates are shown.
+pub(super) struct DisplayOrder<'a> {
+    pub decay: SearchDecay<'a>,
+    /// The weight of relevance against diversity, 0 to 1; `None`: relevance alone.
+    pub lambda: Option<f64>,
+    /// The number of results shown.
+    pub limit: usize,
+    /// The model whose vectors give the similarities.
+    pub model: Option<&'a str>,
+}
+
+/// A candidate at its place in the results.
+#[derive(Clone)]
+pub(super) struct Placed<'r> {
+    pub entry: &'r Entry,
+    /// The passage that is shown, mostly the one that stands for its entry.
+    pub candidate: &'r Candidate,
+    /// The other passages of the entry that are shown below it.
+    pub further: Vec<&'r Candidate>,
+    /// The value that ranked it, with decay.
+    pub score: f64,
+}
+
+impl<'r> Placed<'r> {
+    /// A kept entry with its passages.
+    pub fn entry(Kept { entry, further }: Kept<'r>) -> Self {
+        Placed { entry, candidate: &entry.best, further, score: entry.best.aged() }
+    }
+
+    /// Each passage of the entry by itself.
+    pub fn each_passage(&self) -> impl Iterator<Item = Placed<'r>> {
+        let entry = self.entry;
+        let one = move |candidate| Placed { entry, candidate, further: Vec::new(), score: candidate.aged() };
+        std::iter::once(self.candidate).chain(self.further.clone()).map(one)
+    }
+
+    /// Returns the entry that the passage stands for.
+    pub fn stands_for(&self) -> Option<&'r Entry> {
+        Some(self.entry).filter(|entry| std::ptr::eq(&entry.best, self.candidate))
+    }
+}
+
+/// Returns those of the kept candidates that are shown, in display order.
+pub(super) fn arranged<'r>(
+    context: &Context<'_>,
+    mut placed: Vec<Placed<'r>>,
+    by: &DisplayOrder<'_>,
+) -> Result<Vec<Placed<'r>>, Error> {
+    // The order given can be another than that of the scores, and only age may change it.
+    if by.decay.is_on() {
+        let value = |placed: &Placed| match placed.stands_for().and_then(|entry| entry.probability) {
+            Some(probability) => Decay::apply(probability, placed.candidate.decay),
+            None => placed.score,
+        };
+        let values: Vec<f64> = placed.iter().map(value).collect();
+        placed = order(&values).into_iter().map(|at| placed[at].clone()).collect();
+    } else if by.decay.breaks_ties() {
+        placed = newest_first(placed, &by.decay);
+    }
+    if let Some(lambda) = by.lambda {
+        let places = diversified_places(context, &placed, lambda, by)?;
+        placed = places.into_iter().map(|at| placed[at].clone()).collect();
+    }
+    placed.truncate(by.limit);
+    Ok(placed)
+}
+
+/// Returns the places of `kept` in the order of maximal marginal relevance.
+fn diversified_places(
+    context: &Context<'_>,
+    kept: &[Placed],
+    lambda: f64,
+    by: &DisplayOrder<'_>,
+) -> Result<Vec<usize>, Error> {
+    // The order cannot change.
+    if kept.len() < 3 || by.limit < 2 || lambda >= 1.0 {
+        return Ok((0..kept.len()).collect());
+    }
+    let ids: Vec<PassageId> = kept.iter().map(|placed| placed.candidate.id()).collect();
+    let passages = kept.iter().map(|placed| &*placed.candidate.passage);
+    let vectors = match by.model {
+        Some(model) => context.index.store.vectors(model, &namespaces_of(passages), &ids)?,
+        None => vec![None; ids.len()],
+    };
+    let words: Vec<OnceCell<Vec<String>>> = kept.iter().map(|_| OnceCell::new()).collect();
+    let words = |at: usize| words[at].get_or_init(|| words_of(&kept[at].candidate.passage.text));
+    let alike = |a: usize, b: usize| match (&vectors[a], &vectors[b]) {
+        _ if overlap(kept[a].candidate, kept[b].candidate) => 1.0,
+        (Some(a), Some(b)) => f64::from(dot(a, b)),
+        _ => jaccard(words(a), words(b)),
+    };
+    let relevance: Vec<f64> = kept.iter().map(|placed| placed.score).collect();
+    Ok(diversified(&relevance, lambda, by.limit, alike))
+}
+
+/// Greatest difference of log odds, or of the logarithms of scores, at which two memories are equally good.
+const SAME_VALUE: f64 = 0.03;
+
+/// Orders memories that say the same by their dates: one takes the best place of all that repeat it in nearly the same words, which
+/// move behind everything else, and neighbours of the same value change places. Those whose age does not count are as new as can be.
+fn newest_first<'r>(placed: Vec<Placed<'r>>, decay: &SearchDecay<'_>) -> Vec<Placed<'r>> {
+    // Passages without evidence beside some with it are those of one entry, which nothing but their order compares.
+    let value = |placed: &Placed| match (&placed.entry.evidence, placed.stands_for()) {
+        (None, _) => placed.score.ln(),
+        (Some(evidence), Some(_)) => evidence.log_odds,
+        (Some(_), None) => f64::NAN,
+    };
+    let date = |placed: &Placed| decay.date(&placed.candidate.passage).unwrap_or(i64::MAX);
+    let shingles = placed.iter().map(|placed| Some(Shingles::of(&placed.candidate.passage.text)));
+    let copied = near_copies(&shingles.collect::<Vec<_>>(), |_, _| true);
+    let mut said: Vec<Placed> = Vec::new();
+    let mut repeated: Vec<Placed> = Vec::new();
+    for at in (0..placed.len()).filter(|&at| copied[at].is_none()) {
+        let mut same: Vec<Placed> = vec![placed[at].clone()];
+        same.extend((0..placed.len()).filter(|&other| copied[other] == Some(at)).map(|other| placed[other].clone()));
+        same.sort_by_key(|placed| Reverse(date(placed)));
+        said.push(same.remove(0));
+        repeated.extend(same);
+    }
+    said.chunk_by_mut(|a, b| (value(a) - value(b)).abs() <= SAME_VALUE)
+        .for_each(|same| same.sort_by_key(|placed| Reverse(date(placed))));
+    said.extend(repeated);
+    said
+}
+
+/// Returns `true` if two passages have the same text or share lines of one document.
+fn overlap(a: &Candidate, b: &Candidate) -> bool {
+    let (a, b) = (&a.passage, &b.passage);
+    let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;
+    share_lines || a.text_hash == b.text_hash
+}
+
+/// Some lines of a passage, with the terms of the query marked.
+pub(super) struct Snippet {
+    /// The line of the document on which it starts, from 1.
+    pub start_line: u32,
+    pub text: String,
+    /// Byte ranges in `text`, in order, without overlap.
+    pub highlights: Vec<Range<usize>>,
+}
+
+/// Returns the window of at most `lines` lines with the greatest IDF mass of distinct terms: the beginning if it is such a window, else
+/// the first one, moved so that its terms are in the middle. For a passage without any term it returns the beginning.
+fn best_lines(text: &str, start_line: u32, form: TextForm, highlighter: Option<&Highlighter>, lines: usize) -> Snippet {
+    let marks = highlighter.map(|highlighter| highlighter.find(text, form)).unwrap_or_default();
+    let bounds = line_bounds(text);
+    let window = lines.clamp(1, bounds.len().max(1));
+    // A window starts on a line with text: at the top, or where a term is.
+    let mut best = (0.0, 0);
+    // Marks are in order, so each window reads only those inside it.
+    let mut next = 0;
+    for first in 0..=bounds.len().saturating_sub(window) {
+        let Some(range) = span(&bounds, first, window) else { break };
+        while marks.get(next).is_some_and(|mark| mark.range.start < range.start) {
+            next += 1;
+        }
+        let mut seen: Vec<usize> = Vec::new();
+        let mut mass = 0.0;
+        let inside = marks[next..].iter().take_while(|mark| mark.range.start < range.end);
+        for mark in inside.filter(|mark| mark.range.end <= range.end) {
+            if !seen.contains(&mark.term) {
+                seen.push(mark.term);
+                mass += mark.idf;
+            }
+        }
+        if mass > best.0 * (1.0 + 1e-6) {
+            best = (mass, first);
+        }
+    }
+    let mut first = best.1;
+    if first > 0 {
+        // The last line has a term. As many lines follow the terms as precede them.
+        let top =
+            span(&bounds, first, window).and_then(|range| marks.iter().find(|mark| mark.range.start >= range.start));
+        let top = top.map_or(first, |mark| bounds.partition_point(|line| line.end < mark.range.start));
+        first = (first + (top - first) / 2).min(bounds.len() - window);
+    }
+    let range = span(&bounds, first, window).unwrap_or(0..0);
+    let inside = marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end);
+    Snippet {
+        start_line: start_line + first as u32,
+        text: text[range.clone()].trim_end().to_owned(),
+        highlights: inside.map(|mark| mark.range.start - range.start..mark.range.end - range.start).collect(),
+    }
+}
+
+/// Returns the byte range of each line, without its line end.
+fn line_bounds(text: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let bounds = text.split_inclusive('\n').map(|line| {
+        let range = start..start + line.trim_end_matches('\n').len();
+        start += line.len();
+        range
+    });
+    bounds.collect()
+}
+
+fn span(bounds: &[Range<usize>], first: usize, lines: usize) -> Option<Range<usize>> {
+    let last = bounds.get((first + lines).min(bounds.len()).checked_sub(1)?)?;
+    Some(bounds.get(first)?.start..last.end)
+}
+
+/// Most words returned, of which a sentence names the first.
+const MOST: usize = 20;
+
+/// Words that carry nothing of a question's subject, besides those that the lexical index leaves out. That no passage has them says
+/// nothing about an answer.
+const TRIVIAL: &[&str] = &[
+    "actually", "again", "already", "also", "always", "another", "anybody", "anyone", "anything", "anyway", "best",
+    "better", "could", "currently", "easiest", "easily", "either", "else", "etc", "even", "ever", "everything",
+    "exactly", "explain", "getting", "give", "gives", "going", "good", "happen", "happened", "happening", "happens",
+    "hello", "help", "instead", "just", "kind", "know", "let", "lets", "like", "lots", "many", "maybe", "might",
+    "much", "must", "need", "needed", "needs", "never", "nothing", "one", "only", "ones", "otherwise", "perhaps",
+    "please", "possible", "possibly", "rather", "really", "several", "shall", "should", "simply", "some", "somebody",
+    "somehow", "someone", "something", "still", "stuff", "sure", "tell", "thank", "thanks", "them", "thing", "things",
+    "tried", "tries", "try", "trying", "very", "want", "wanted", "wants", "way", "ways", "whatever", "whether",
+    "would",
+];
+
+/// Fewest characters of a word in lower case letters alone that can be one of the subject.
+const SHORTEST: usize = 3;
+
+/// Returns the words of `query`, as written, that no passage of the searched namespaces has in any form, and whose absence
+/// can mean that there is no answer. `terms` are the query's in
+/// the lexical index, without function words; parts of an identifier are not words of their own.
+pub(super) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String> {
+    let is_missing = |word: &str| {
+        let word = word.to_lowercase();
+        terms.iter().any(|term| term.document_frequency == 0 && !term.compound && term.term == word)
+    };
+    let has_weight = |word: &str| {
+        let is_short = word.chars().count() < SHORTEST && word.chars().all(|c| c.is_ascii_lowercase());
+        !is_short && !TRIVIAL.contains(&word.to_lowercase().as_str())
+    };
+    let mut missing: Vec<String> = Vec::new();
+    for word in query.split(ends_word).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())) {
+        // Of a contraction such as "don't", the lexical index has a part that nobody asked for.
+        let word = match word.split_once(['\'', '’']) {
+            Some((name, "s")) => name,
+            Some(_) => continue,
+            None => word,
+        };
+        let is_known = || missing.iter().any(|known| known.to_lowercase() == word.to_lowercase());
+        if missing.len() < MOST && word.chars().nth(1).is_some() && has_weight(word) && is_missing(word) && !is_known()
+        {
+            missing.push(word.to_owned());
+        }
+    }
+    missing
+}
+
+/// Returns `true` for whatever ends a word of a sentence. Characters that join the parts of a name do not.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "\"‘“”`()[]{}<>,;!?、。，；：！？「」『』（）《》…".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(term: &str, document_frequency: u64, compound: bool) -> TermStatistics {
+        TermStatistics { term: term.into(), document_frequency, idf: 1.0, compound }
+    }
+
+    #[test]
+    fn missing_words_are_named_as_written() {
+        let terms = [term("capital", 3, false), term("mongolia", 0, false), term("ulaanbaatar", 0, false)];
+        assert_eq!(
+            missing_words("Is Mongolia's capital (Ulaanbaatar) in MONGOLIA?", &terms),
+            ["Mongolia", "Ulaanbaatar"]
+        );
+        assert!(missing_words("the capital", &terms).is_empty());
+    }
+
+    #[test]
+    fn parts_of_a_name_are_no_words() {
+        let terms = [term("open_index", 0, true), term("open", 0, false), term("index", 0, false)];
+        assert!(missing_words("open_index Store::open", &terms).is_empty());
+        assert_eq!(missing_words("open_index, then open.", &terms), ["open"]);
+    }
+
+    #[test]
+    fn words_without_weight_are_not_named() {
+        let terms = ["please", "happens", "ab", "k8s", "ui", "elasticsearch"].map(|word| term(word, 0, false));
+        assert_eq!(
+            missing_words("Please tell what happens with ab, k8s, UI and Elasticsearch", &terms),
+            ["k8s", "UI", "Elasticsearch"]
+        );
+    }
+
+    #[test]
+    fn contractions_and_single_characters_are_no_words() {
+        let terms = ["don", "mongolia", "概", "概要"].map(|word| term(word, 0, false));
+        assert_eq!(missing_words("Don't, don’t: Mongolia’s 概 「概要」。", &terms), ["Mongolia", "概要"]);
+    }
 }

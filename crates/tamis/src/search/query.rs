@@ -1,245 +1,143 @@
-//! The search request, which is checked before anything is read.
+//! A query: a request with its words, language hint and namespaces, checked and without operators.
+//!
+//! Operators are `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word` and `-"some phrase"`. Whatever has
+//! another form is a word to search for. So is everything but a language in a query of several lines or many words, which somebody
+//! pasted. `-jar` excludes the word `jar`, unless it is an option of a command in what the search would find.
 
-use super::aim::Aim;
-use super::caller::SearchCaller;
-use super::metadata::MetadataFilter;
-use super::syntax::Parsed;
-use super::variants::Variant;
+use super::context::{Context, Scope, scope_of};
+use super::judged::{JudgedPassages, judged_passages, learns};
+use super::request::{Aim, MAX_VARIANTS, SearchRequest, Variant};
 use crate::Error;
-use crate::config::Mode;
-use tamis_cut::{Guarantee, Rule, Want};
+use std::sync::Arc;
+use tamis_cut::Gate;
+use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerms};
+use tamis_store::{Filter, LexicalQuery, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Language, Role};
 
-/// The maximum number of other phrasings of a query.
-pub const MAX_VARIANTS: usize = 8;
-
-/// A question to an index. [`SearchRequest::new`] takes the settings of the configuration, and each method changes one of them.
-///
-/// ```
-/// use tamis::{Mode, SearchRequest};
-///
-/// let request = SearchRequest::new("where is the retry limit").limit(5).mode(Mode::Lexical).languages(["rust"]);
-/// assert!(request.check().is_ok());
-/// ```
+/// A query with all open choices made.
 #[derive(Clone, Debug, Default)]
-pub struct SearchRequest {
-    /// The question. `lang:rust` in it is a preference; `path:GLOB`, `symbol:NAME` and `kind:KIND` are filters, which take the
-    /// place of those of the request; `-word` and `-"some phrase"` leave out passages with a word or a phrase, where the index does
-    /// not have the word with its dash, as in `java -jar`; of a `"phrase"` only passages that hold it remain, if there are any.
-    pub query: String,
-    /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
-    pub variants: Vec<Variant>,
-    /// Most entries shown, 1 to 1000. It only shortens the list that the cut has decided. `None`: `search.top_k`.
-    pub limit: Option<usize>,
-    /// True to return every relevant passage as a result, not below its entry. The limit still counts entries.
-    pub passages: bool,
-    /// The cut. `None`: `search.cut`, or `memory.cut` for memories.
-    pub cut: Option<Box<dyn Rule>>,
-    /// Lists the first entries as they are ranked, without a cut, a gate or a lower part. It excludes `cut`, `want`, `aim` and
-    /// `guarantee`.
-    pub all: bool,
-    /// Leaves out the entries below the line ([`Answer::nearest`](super::Answer::nearest)).
-    pub strict: bool,
-    /// The number of results wanted, which sets the strictness of a cut that has one. `None`: `search.want`.
-    pub want: Option<Want>,
-    /// The aims of the cut, which override its own parameters.
-    pub aim: Aim,
-    /// A promise that the cut must keep, calibrated on judged queries. It replaces the cut's own choice and the gate. `None`:
-    /// `search.guarantee`.
-    pub guarantee: Option<Guarantee>,
-    /// Whether the gate may refuse everything if nothing stands out. `None`: `search.gate`.
-    pub gate: Option<bool>,
-    /// Leaves the reranker out, which saves its time.
-    pub fast: bool,
-    /// The legs to use. `None`: `search.mode`.
-    pub mode: Option<Mode>,
-    /// Only these languages, by canonical name; empty: all.
-    pub languages: Vec<String>,
-    /// The language to prefer, by canonical name. It overrides the one in the query, that of `languages` and that of
-    /// `caller_path`.
-    pub language_hint: Option<String>,
-    /// The file that the caller is looking at, whose language is preferred.
-    pub caller_path: Option<String>,
-    /// The namespace to search first, with those that its owner shares added. `None`: the index's own, or if it has none, all
-    /// with equal standing.
-    pub namespace: Option<String>,
-    /// Only these namespaces, with equal standing, in place of one's own and the shared ones; empty: see `namespace`.
-    pub namespaces: Vec<String>,
-    /// The namespaces that the caller may read; others are never touched. `None`: all.
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// True to also search the namespaces that the same owner shares. `None`: `search.sharing`.
-    pub sharing: Option<bool>,
-    /// True to search memories, that is notes and conversations. The collections, the cut, the fusion, the decay and the order of
-    /// kept results are then those of `[memory]`, unless the request sets them.
+pub(super) struct Query {
+    /// The words to search for, without hints.
+    pub text: String,
+    /// The names that the query can mean.
+    pub names: QueryNames,
+    /// Its words, to compare the names of files with.
+    pub paths: Arc<PathNames>,
+    /// What its wording asks for. Searches of memories prefer no kind of text.
+    pub lean: Option<Lean>,
+    /// The names whose definitions it asks for.
+    pub asked: Arc<AskedNames>,
+    /// Its words in their order, to find the texts that repeat them.
+    pub literal: Arc<LiteralText>,
+    /// The names in it.
+    pub proper_names: ProperNames,
+    /// The terms that an answer must hold.
+    pub required: RequiredTerms,
+    /// The words that a passage must and must not hold.
+    pub words: WordFilter,
+    /// Other phrasings with their weights.
+    pub variants: Vec<(String, f64)>,
+    /// The language to prefer, by canonical name.
+    pub hint: Option<&'static str>,
+    /// The namespaces to read.
+    pub scope: Scope,
+    /// The reference time for ages, in nanoseconds since 1970.
+    pub now_ns: i64,
+    /// True for a search of memories.
     pub memory: bool,
-    /// Weight of relevance against similarity to higher results, 0 to 1, in the order of kept results (maximal marginal
-    /// relevance). It never changes which results are kept. `None`: that of `[memory]` for memories, otherwise order by
-    /// relevance.
-    pub diversity: Option<f64>,
-    /// Only these collections; empty: all, or those of `[memory]`.
-    pub collections: Vec<String>,
-    /// Only these kinds of passage, such as `function`; empty: all.
-    pub kinds: Vec<String>,
-    /// Only passages with one of these roles, such as `main` or `test`; empty: all.
-    pub roles: Vec<String>,
-    /// Only symbols with one of these names; `name*` stands for a prefix; empty: all.
-    pub symbols: Vec<String>,
-    /// Only paths that match one of these globs; empty: all.
-    pub paths: Vec<String>,
-    /// Conditions on state, labels, author, date and the like.
-    pub metadata: MetadataFilter,
-    /// True to return the whole pool with the answer.
-    pub explain: bool,
-    /// True to embed on demand even where the answer seems sure without it, as measurements do.
+    /// True if nobody waits for a model to read passages.
+    pub fast: bool,
+    /// True if a model embeds passages on demand even where the answer seems sure.
     pub thorough: bool,
-    /// Lines of a snippet; `None`: 6.
-    pub snippet_lines: Option<usize>,
-    /// The reference time for the age of passages, in nanoseconds since 1970. `None`: now.
-    pub now_ns: Option<i64>,
-    /// The entry point to record; `None`: `library`.
-    pub entry_point: Option<String>,
-    /// Who asks. What the same caller opens afterwards is a weak judgement of this search
-    /// ([`Feedback::opened`](crate::feedback::Feedback::opened)). `None`: nothing is credited to it.
-    pub caller: Option<SearchCaller>,
+    /// The gate, if the search has one.
+    pub gate: Option<Gate>,
+    /// The gate, where the user has turned it off. It decides nothing, and the reason says what it would have refused.
+    pub waived_gate: Option<Gate>,
+    /// What people said of its passages.
+    pub judged: JudgedPassages,
+    /// True if judgements of other questions move the odds of its entries.
+    pub learns: bool,
+}
+
+impl Query {
+    /// Returns `true` if the query asks for names and says nothing else.
+    pub fn is_name(&self) -> bool {
+        !self.memory
+            && (self.asked.are_alone() || !self.text.contains(char::is_whitespace))
+            && !self.required.is_empty()
+    }
+}
+
+/// Prepares a request among the passages of a filter.
+///
+/// # Errors
+/// A variant is too long, a namespace does not exist, or the store fails.
+pub(super) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &Filter) -> Result<Query, Error> {
+    let scope = scope_of(context, request)?;
+    let parsed = parse_query(context, &request.query, &scope.of_all(filter))?;
+    let names = QueryNames::of(&parsed.text);
+    let weighed = |variant: &Variant| Ok((variant.text.trim().to_owned(), variant.checked()?));
+    let (gate, waived_gate) = gates(context, request);
+    let judged = judged_passages(context, request, &scope, &parsed.text);
+    Ok(Query {
+        hint: request.hint(&parsed),
+        lean: Lean::of(&parsed.text, &names).filter(|_| !request.memory),
+        names,
+        paths: Arc::new(PathNames::of(&parsed.text)),
+        asked: Arc::new(AskedNames::of(&parsed.text)),
+        literal: Arc::new(LiteralText::of(&parsed.text)),
+        proper_names: ProperNames::of(&parsed.text),
+        required: RequiredTerms::of(&parsed.text),
+        words: parsed.words,
+        text: parsed.text,
+        variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
+        scope,
+        now_ns: request.now_ns.unwrap_or_else(crate::dates::present_ns),
+        memory: request.memory,
+        fast: request.fast,
+        thorough: request.thorough,
+        gate,
+        waived_gate,
+        judged,
+        learns: learns(context) && !request.memory && !request.imports_judgements(),
+    })
+}
+
+/// The gate that decides, or the one that the user has turned off.
+fn gates(context: &Context<'_>, request: &SearchRequest) -> (Option<Gate>, Option<Gate>) {
+    let config = &context.index.config;
+    if request.is_uncut(config) {
+        return (None, None);
+    }
+    let gate = if request.memory { gate_of_memories() } else { Gate::default() };
+    if request.gate.unwrap_or(config.search.gate) { (Some(gate), None) } else { (None, Some(gate)) }
+}
+
+/// The gate of a search of memories whose evidence is not weighed. A note is a line or two and shares few words with a question
+/// about it, so less evidence is enough.
+fn gate_of_memories() -> Gate {
+    Gate { min_evidence: 0.75, ..Gate::default() }
 }
 
 impl SearchRequest {
-    /// Creates a question with the configuration's settings.
-    pub fn new(query: impl Into<String>) -> Self {
-        SearchRequest { query: query.into(), ..SearchRequest::default() }
+    /// Returns the language to prefer. The caller's hint comes first, then the query's, then the only language that the filter
+    /// allows, then that of the caller's file.
+    pub(super) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
+        let said = || self.language_hint.as_deref().and_then(Language::named);
+        let only = || {
+            let mut bases: Vec<&str> =
+                self.languages.iter().filter_map(|name| Language::named(name)).map(Language::base_name).collect();
+            bases.sort_unstable();
+            bases.dedup();
+            if let [base] = bases[..] { Language::named(base) } else { None }
+        };
+        let here = || self.caller_path.as_deref().and_then(|path| Language::of(path, ""));
+        let named = || parsed.language.and_then(Language::named);
+        said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
     }
+}
 
-    /// Creates a question to notes and conversations, with the settings of `[memory]`.
-    pub fn memory(query: impl Into<String>) -> Self {
-        SearchRequest { memory: true, ..SearchRequest::new(query) }
-    }
-
-    /// Sets the most entries shown, 1 to 1000. It only shortens what the cut has decided.
-    #[must_use]
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
-    /// Gives every relevant passage as a result of its own.
-    #[must_use]
-    pub fn passages(mut self) -> Self {
-        self.passages = true;
-        self
-    }
-
-    /// Uses another cut than the configuration's.
-    #[must_use]
-    pub fn cut(mut self, cut: Box<dyn Rule>) -> Self {
-        self.cut = Some(cut);
-        self
-    }
-
-    /// Lists the first entries as they are ranked, without a cut or a gate.
-    #[must_use]
-    pub fn all(mut self) -> Self {
-        self.all = true;
-        self
-    }
-
-    /// Leaves out the entries below the line.
-    #[must_use]
-    pub fn strict(mut self) -> Self {
-        self.strict = true;
-        self
-    }
-
-    /// Sets the number of results wanted: one answer, some, or all.
-    #[must_use]
-    pub fn want(mut self, want: Want) -> Self {
-        self.want = Some(want);
-        self
-    }
-
-    /// Sets the aims of the cut.
-    #[must_use]
-    pub fn aim(mut self, aim: Aim) -> Self {
-        self.aim = aim;
-        self
-    }
-
-    /// Asks for a promise calibrated on judged queries.
-    #[must_use]
-    pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
-        self.guarantee = Some(guarantee);
-        self
-    }
-
-    /// Lets the gate hold everything back where nothing stands out, or never.
-    #[must_use]
-    pub fn gate(mut self, gate: bool) -> Self {
-        self.gate = Some(gate);
-        self
-    }
-
-    /// Uses both legs or one of them.
-    #[must_use]
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = Some(mode);
-        self
-    }
-
-    /// Adds another phrasing of the query.
-    #[must_use]
-    pub fn variant(mut self, variant: Variant) -> Self {
-        self.variants.push(variant);
-        self
-    }
-
-    /// Searches only these languages, by canonical name.
-    #[must_use]
-    pub fn languages<T: Into<String>>(mut self, languages: impl IntoIterator<Item = T>) -> Self {
-        self.languages = languages.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Searches only these collections.
-    #[must_use]
-    pub fn collections<T: Into<String>>(mut self, collections: impl IntoIterator<Item = T>) -> Self {
-        self.collections = collections.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Searches only paths that match one of these globs.
-    #[must_use]
-    pub fn paths<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
-        self.paths = globs.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Searches only these kinds of passage, such as `function`.
-    #[must_use]
-    pub fn kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Self {
-        self.kinds = kinds.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Searches only these namespaces, with equal standing.
-    #[must_use]
-    pub fn namespaces<T: Into<String>>(mut self, namespaces: impl IntoIterator<Item = T>) -> Self {
-        self.namespaces = namespaces.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Searches only documents that meet these conditions on state, labels, author or date.
-    #[must_use]
-    pub fn metadata(mut self, metadata: MetadataFilter) -> Self {
-        self.metadata = metadata;
-        self
-    }
-
-    /// Adds the whole pool to the answer.
-    #[must_use]
-    pub fn explain(mut self) -> Self {
-        self.explain = true;
-        self
-    }
-
+impl SearchRequest {
     /// Checks the values that the types do not restrict.
     ///
     /// # Errors
@@ -282,20 +180,400 @@ impl SearchRequest {
     }
 }
 
-impl From<&str> for SearchRequest {
-    fn from(query: &str) -> Self {
-        SearchRequest::new(query)
+pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Filter {
+    Parsed::new(&request.query).narrow(request.metadata.narrow(Filter {
+        collections: match request.collections.is_empty() && request.memory {
+            true => context.index.config.memory.collections.clone(),
+            false => request.collections.clone(),
+        },
+        languages: request.languages.clone(),
+        path_globs: request.paths.clone(),
+        kinds: request.kinds.clone(),
+        roles: request.roles.clone(),
+        symbols: request.symbols.clone(),
+        ..Filter::default()
+    }))
+}
+
+/// Most words of a query with operators.
+const MOST_WORDS: usize = 32;
+
+/// A query without its operators.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parsed {
+    /// The words to search for.
+    pub text: String,
+    /// The language that the query names, by canonical name; a preference.
+    pub language: Option<&'static str>,
+    /// Only paths that match one of these globs; empty: all.
+    pub paths: Vec<String>,
+    /// Only symbols with one of these names; empty: all.
+    pub symbols: Vec<String>,
+    /// Only these kinds of passage; empty: all.
+    pub kinds: Vec<String>,
+    /// What the passages hold and do not hold.
+    pub words: WordFilter,
+}
+
+/// The words that a passage must and must not hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WordFilter {
+    /// The phrases between double quotation marks.
+    phrases: RequiredTerms,
+    /// The words and phrases after a minus sign.
+    excluded: Vec<Exclusion>,
+    /// The words with a minus sign that are words of the query, since the index writes them so.
+    options: Vec<String>,
+}
+
+/// A word or a phrase that no passage may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Exclusion {
+    text: String,
+    terms: RequiredTerms,
+    /// True between quotation marks, where it can be nothing but an exclusion.
+    quoted: bool,
+}
+
+/// One operator of a query.
+enum Operator {
+    Language(&'static str),
+    Path(String),
+    Symbol(String),
+    Kind(String),
+    Exclude(Exclusion),
+}
+
+impl Parsed {
+    /// Takes the operators out of a query. The last language counts.
+    pub fn new(query: &str) -> Self {
+        Parsed::with_options(query, |_| false)
+    }
+
+    /// Takes the operators out of a query. A word after a minus sign stays one with it if it is an option by `is_option`.
+    pub fn with_options(query: &str, is_option: impl Fn(&str) -> bool) -> Self {
+        let mut parsed = Parsed::default();
+        let mut words = Vec::new();
+        let mut exclusions = Vec::new();
+        let mut quoted = false;
+        let written =
+            !query.trim().contains('\n') && query.split_whitespace().take(MOST_WORDS + 1).count() <= MOST_WORDS;
+        let tokens = tokens(query);
+        for (at, &token) in tokens.iter().enumerate() {
+            let marks = token.matches('"').count();
+            let operator =
+                Operator::parse(token).filter(|operator| written || matches!(operator, Operator::Language(_)));
+            // Nothing between quotation marks is an operator.
+            match operator.filter(|operator| !quoted && (marks == 0 || matches!(operator, Operator::Exclude(_)))) {
+                Some(Operator::Language(name)) => parsed.language = Some(name),
+                Some(Operator::Path(glob)) => parsed.paths.push(glob),
+                Some(Operator::Symbol(name)) => parsed.symbols.push(name),
+                Some(Operator::Kind(name)) => parsed.kinds.push(name),
+                Some(Operator::Exclude(one)) if !one.quoted && is_option(&one.text) => {
+                    parsed.words.options.push(one.text);
+                    words.push(token);
+                }
+                Some(Operator::Exclude(one)) => {
+                    parsed.words.excluded.push(one);
+                    exclusions.push(at);
+                }
+                None => words.push(token),
+            }
+            quoted ^= marks % 2 == 1;
+        }
+        // A minus sign excludes from something.
+        if words.is_empty() {
+            parsed.words.excluded.clear();
+            words = exclusions.into_iter().map(|at| tokens[at]).collect();
+        }
+        // Without an operator the text stays as written, including line ends.
+        let whole = words.len() == tokens.len();
+        parsed.text = if whole { query.trim().to_owned() } else { words.join(" ") };
+        if written {
+            parsed.words.phrases = phrases(&parsed.text);
+        }
+        parsed
+    }
+
+    /// Adds its filters to those of a request; a filter in the query takes the place of the same one in the request.
+    pub fn narrow(self, filter: Filter) -> Filter {
+        let or = |own: Vec<String>, given: Vec<String>| if own.is_empty() { given } else { own };
+        Filter {
+            path_globs: or(self.paths, filter.path_globs),
+            symbols: or(self.symbols, filter.symbols),
+            kinds: or(self.kinds, filter.kinds),
+            ..filter
+        }
     }
 }
 
-impl From<String> for SearchRequest {
-    fn from(query: String) -> Self {
-        SearchRequest::new(query)
+impl Operator {
+    fn parse(word: &str) -> Option<Operator> {
+        if let Some(excluded) = word.strip_prefix('-') {
+            return Exclusion::parse(excluded).map(Operator::Exclude);
+        }
+        let (key, value) = word.split_once(':').filter(|(_, value)| !value.is_empty() && !value.starts_with(':'))?;
+        match key.to_ascii_lowercase().as_str() {
+            "lang" | "language" => Language::resolve(value).map(|language| Operator::Language(language.name)),
+            "path" => Some(Operator::Path(value.to_owned())),
+            "symbol" => Some(Operator::Symbol(value.to_owned())),
+            "kind" => value.parse::<Kind>().is_ok().then(|| Operator::Kind(value.to_owned())),
+            _ => None,
+        }
     }
 }
 
-impl From<&SearchRequest> for SearchRequest {
-    fn from(request: &SearchRequest) -> Self {
-        request.clone()
+impl Exclusion {
+    fn parse(text: &str) -> Option<Exclusion> {
+        let phrase = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        // `-n` and `--offline` are options of a command, and `-100` is a number.
+        let is_word = text.chars().count() > 2
+            && text.chars().all(char::is_alphanumeric)
+            && !text.starts_with(|first: char| first.is_ascii_digit());
+        let excluded = phrase.or_else(|| Some(text).filter(|_| is_word))?.trim();
+        let terms = RequiredTerms::of(&format!("\"{excluded}\""));
+        // A phrase that is too long is none to the terms.
+        let is_one = terms.iter().count() == 1;
+        is_one.then(|| Exclusion { text: excluded.to_owned(), terms, quoted: phrase.is_some() })
+    }
+}
+
+/// The words of a query. An excluded phrase, such as `-"first draft"`, is one.
+fn tokens(query: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let (mut rest, mut quoted) = (query.trim(), false);
+    while !rest.is_empty() {
+        let word = || rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (token, after) = rest.split_at(excluded_phrase(rest).filter(|_| !quoted).unwrap_or_else(word));
+        quoted ^= token.matches('"').count() % 2 == 1;
+        tokens.push(token);
+        rest = after.trim_start();
+    }
+    tokens
+}
+
+/// Where the excluded phrase ends with which a text begins.
+fn excluded_phrase(text: &str) -> Option<usize> {
+    const BEGINS: &str = "-\"";
+    let phrase = text.strip_prefix(BEGINS)?;
+    let end = BEGINS.len() + phrase.find('"')? + 1;
+    text[end..].chars().next().is_none_or(char::is_whitespace).then_some(end)
+}
+
+/// The phrases between double quotation marks.
+fn phrases(text: &str) -> RequiredTerms {
+    let parts: Vec<&str> = text.split('"').collect();
+    // A mark without a partner quotes nothing.
+    let quoted = parts.iter().enumerate().take(parts.len().saturating_sub(1)).filter(|(at, _)| at % 2 == 1);
+    let quoted: Vec<String> = quoted.map(|(_, phrase)| format!("\"{phrase}\"")).collect();
+    RequiredTerms::of(&quoted.join(" "))
+}
+
+impl WordFilter {
+    /// Returns `true` if every passage passes.
+    pub fn is_empty(&self) -> bool {
+        self.phrases.is_empty() && self.excluded.is_empty()
+    }
+
+    /// The words after a minus sign that would be options of a command if the index had them so.
+    pub fn possible_options(&self) -> impl Iterator<Item = &str> {
+        self.excluded.iter().filter(|one| !one.quoted).map(|one| one.text.as_str())
+    }
+
+    /// The words with a minus sign that are words of the query.
+    pub fn options(&self) -> &[String] {
+        &self.options
+    }
+
+    /// Whether no passage that holds what this one holds may be found.
+    pub fn excludes(&self, passage: &StoredPassage) -> bool {
+        self.excluded.iter().any(|one| holds(&one.terms, passage))
+    }
+
+    /// Whether a passage holds all phrases.
+    pub fn is_held_by(&self, passage: &StoredPassage) -> bool {
+        holds(&self.phrases, passage)
+    }
+
+    /// The words and phrases that no passage may hold.
+    pub fn excluded(&self) -> impl Iterator<Item = &str> {
+        self.excluded.iter().map(|one| one.text.as_str())
+    }
+}
+
+/// Whether a passage holds all terms in its text, its names or its path.
+fn holds(terms: &RequiredTerms, passage: &StoredPassage) -> bool {
+    share(terms, passage) >= 1.0
+}
+
+pub(super) fn share(terms: &RequiredTerms, passage: &StoredPassage) -> f64 {
+    terms.share(&texts(passage)).unwrap_or_default()
+}
+
+/// What can hold a term: the text of a passage, its path and its names.
+pub(super) fn texts(passage: &StoredPassage) -> Vec<&str> {
+    let named = [&passage.symbol, &passage.heading, &passage.title].into_iter().flatten().map(String::as_str);
+    [passage.text.as_str(), passage.path.as_str()].into_iter().chain(named).collect()
+}
+
+/// The most passages that are read. Those that match the words of the query best come first.
+const MOST_READ: usize = 64;
+
+/// Takes the operators out of a query. A word with a minus sign stays a word of the query if one of the passages that match the
+/// query best, among those of a filter, has it with its sign.
+pub(super) fn parse_query(context: &Context<'_>, query: &str, filter: &Filter) -> Result<Parsed, StoreError> {
+    let query = &*tamis_text::plain(query);
+    let parsed = Parsed::new(query);
+    if parsed.words.possible_options().next().is_none() {
+        return Ok(parsed);
+    }
+    let asked = LexicalQuery::new(Parsed::with_options(query, |_| true).text);
+    // The search itself reports a leg that fails, and may answer without it.
+    let Ok(found) = context.index.store.lexical(&asked, filter, MOST_READ) else { return Ok(parsed) };
+    let ids: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
+    let passages = context.index.store.passages(&filter.namespaces, &ids)?;
+    let is_option = |word: &str| passages.iter().any(|passage| holds_option(&passage.text, word));
+    Ok(Parsed::with_options(query, is_option))
+}
+
+/// Whether a text has a word after a single minus sign, as in `java -jar app.jar`. Case does not count. `non-jar`, `--jar` and
+/// `-jar-file` are other words.
+fn holds_option(text: &str, word: &str) -> bool {
+    text.match_indices('-').any(|(at, sign)| {
+        let (before, after) = (&text[..at], &text[at + sign.len()..]);
+        let begins = |last: char| last.is_whitespace() || "\"'`([{<|,=".contains(last);
+        let is_word = after.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
+        is_word && before.chars().next_back().is_none_or(begins) && ends(&after[word.len()..])
+    })
+}
+
+/// Whether a word ends before this text.
+fn ends(rest: &str) -> bool {
+    let mut rest = rest.chars();
+    match rest.next() {
+        Some('.') => !rest.next().is_some_and(char::is_alphanumeric),
+        next => next.is_none_or(|next| !next.is_alphanumeric() && next != '_' && next != '-'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::SearchRequest;
+    use tamis_cut::Evidence;
+
+    #[test]
+    fn the_gate_asks_less_of_memories_than_of_other_searches() {
+        // A note in other words than the question's.
+        let evidence =
+            Evidence { coverage: Some(0.1), best_similarity: Some(0.4), reference: Some(0.5), ..Evidence::default() };
+        assert!(Gate::default().judge(&evidence).empty && !gate_of_memories().judge(&evidence).empty);
+    }
+
+    #[test]
+    fn a_hint_is_taken_out_of_the_query_by_any_name_of_the_language() {
+        for (query, text, language) in [
+            ("lang:rust parse config", "parse config", Some("rust")),
+            ("parse language:C++ templates", "parse templates", Some("cpp")),
+            ("retry LANG:py", "retry", Some("python")),
+            ("lang:go lang:rust x", "x", Some("rust")),
+            ("what is lang:klingon", "what is lang:klingon", None),
+            ("std::lang:: x", "std::lang:: x", None),
+            ("a\n  b", "a\n  b", None),
+            ("lang:rust", "", Some("rust")),
+        ] {
+            let parsed = Parsed::new(query);
+            assert_eq!((parsed.text.as_str(), parsed.language), (text, language), "{query}");
+        }
+    }
+
+    #[test]
+    fn operators_leave_the_words() {
+        let parsed = Parsed::new("path:src/** retry limit symbol:Client* kind:function -test");
+        assert_eq!(parsed.text, "retry limit");
+        assert_eq!(
+            (parsed.paths.as_slice(), parsed.symbols.as_slice()),
+            (&["src/**".into()][..], &["Client*".into()][..])
+        );
+        assert_eq!((parsed.kinds.as_slice(), parsed.words.excluded.len()), (&["function".into()][..], 1));
+    }
+
+    #[test]
+    fn what_is_no_operator_is_a_word() {
+        for query in [
+            "kind:nonsense x", "std::path::Path", "path: x", "what does -n do", "the option --offline", "a-b x",
+            "foo:bar x", "-excluded", "it fell by -100 or -0.5, to -1e5", "an open -\"mark",
+            "the list\n-first\n-second", "say \"path:src and -word\" aloud",
+        ] {
+            let parsed = Parsed::new(query);
+            assert_eq!(parsed.text, query);
+            assert!(parsed.paths.is_empty() && parsed.kinds.is_empty() && parsed.words.excluded.is_empty(), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_minus_sign_excludes_a_word_or_a_phrase() {
+        for (query, text, excluded) in [
+            ("release notes -draft", "release notes", &["draft"][..]),
+            ("-draft release -\"first try\" notes", "release notes", &["draft", "first try"]),
+            ("release -\"2024\"", "release", &["2024"]),
+            ("-\"first try\"", "-\"first try\"", &[]),
+            ("path:src/** -draft", "-draft", &[]),
+            ("say \"no -\"first try\" at\" all", "say \"no -\"first try\" at\" all", &[]),
+        ] {
+            let parsed = Parsed::new(query);
+            assert_eq!((parsed.text.as_str(), parsed.words.excluded().collect::<Vec<_>>()), (text, excluded.to_vec()));
+        }
+        assert_eq!(Parsed::new("path:src/** -draft").paths, ["src/**"], "the filter stays");
+    }
+
+    #[test]
+    fn an_option_stays_a_word() {
+        let parsed = Parsed::with_options("java -jar manifest -draft", |word| word == "jar");
+        assert_eq!(parsed.text, "java -jar manifest");
+        assert_eq!(
+            (parsed.words.options(), parsed.words.excluded().collect::<Vec<_>>()),
+            (&["jar".into()][..], vec!["draft"])
+        );
+        let quoted = Parsed::with_options("java -\"jar\" manifest", |_| true);
+        assert_eq!((quoted.text.as_str(), quoted.words.options().len()), ("java manifest", 0));
+    }
+
+    #[test]
+    fn double_marks_quote_a_phrase() {
+        let phrases =
+            |query: &str| Parsed::new(query).words.phrases.iter().map(|term| term.text.clone()).collect::<Vec<_>>();
+        assert_eq!(phrases("why \"connection reset\" and \"broken pipe\" come"), ["connection reset", "broken pipe"]);
+        assert!(phrases("a 5\" screen, don't 'quote' `this`").is_empty());
+    }
+
+    #[test]
+    fn the_nearest_to_the_asker_counts_first() {
+        let mut request = SearchRequest::new("x");
+        let hint = |request: &SearchRequest| request.hint(&Parsed::new(&request.query));
+        assert_eq!(hint(&request), None);
+        request.caller_path = Some("src/app.tsx".into());
+        assert_eq!(hint(&request), Some("tsx"));
+        request.languages = vec!["typescript".into(), "tsx".into()];
+        assert_eq!(hint(&request), Some("typescript"), "two dialects of one language are one");
+        request.languages.push("rust".into());
+        assert_eq!(hint(&request), Some("tsx"), "several languages are no hint");
+        request.query = "x lang:go".into();
+        assert_eq!(hint(&request), Some("go"));
+        request.language_hint = Some("java".into());
+        assert_eq!(hint(&request), Some("java"));
+    }
+
+    #[test]
+    fn an_option_is_a_word_of_its_own_after_one_sign() {
+        for text in ["java -jar app.jar", "`-jar`", "-jar", "(-Jar)", "args = [\"-jar\"]", "use -jar.", "[-jar|-cp]"] {
+            assert!(holds_option(text, "jar"), "{text}");
+        }
+        for text in
+            ["non-jar", "--jar", "-jar-file", "-jars", "-jar_x", "-jar.x", "- jar", "jar", "a--jar", "é-jar", ""]
+        {
+            assert!(!holds_option(text, "jar"), "{text}");
+        }
+        assert!(holds_option("die -größe", "größe") && !holds_option("-grö", "größe"));
     }
 }

@@ -1,218 +1,171 @@
 //! Ranks a gathered pool: language and age adjust the raw scores, fusion combines them, and the rank factors lower the result.
 
-use super::adjustments::Adjustments;
-use super::candidate::{Candidate, Ranked};
-use super::gather::{Gathered, Phrased};
-use super::listed::Listed;
-use super::rank_factors::factors;
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::thresholds::Thresholds;
+use super::adjustments::{Adjustments, adjustments_under, search_decay};
+use super::candidate::{Candidate, MAIN, Phrased, Retrieved, Scores, is_program, scoring_of};
+use super::context::Context;
+use super::judged::RERANKER;
+use super::ranking::{Ranking, pool};
+use super::rule::{Fusions, Thresholds, fusions};
 use crate::Error;
-use crate::collections::CODE;
+use crate::collections::{CODE, FILE_COLLECTIONS};
 use crate::config::ConfigError;
-use std::collections::HashMap;
-use std::sync::Arc;
-use tamis_cut::{Admission, Background, Pool, PoolError, RawScores, Rule, Scale, SourceTable, TopScore};
-use tamis_embed::ModelInfo;
+use std::collections::{HashMap, HashSet};
+use tamis_cut::{Admission, RawScores, Rule, SourceTable, TopScore};
 use tamis_rank::{
-    Adjustment, Evidence, ExactFind, Fusion, Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, lowered,
-    merged_ranks, order, put_first,
+    BackgroundEvidence, Evidence, ExactFind, Fusion, LEAN_FACTOR, Lean, Phrasing, QueryNames, ROLE_FACTORS,
+    ScoredPhrasing, USAGE_FACTOR, best_scores, definition_factors, fuse_phrasings, lowered, merged_ranks, put_first,
+    role_factor,
 };
-use tamis_store::{PassageId, StoredPassage};
+use tamis_store::{PassageId, ScoringKey, ScoringKind, StoredPassage};
 
-/// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
-/// which carry no evidence of relevance: those order, and the rule reads the convex values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fusions {
-    pub order: Fusion,
-    pub cut: Fusion,
-}
-
-impl Fusions {
-    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic leg's share.
-    pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
-        let both = |fusion| Fusions { order: fusion, cut: fusion };
-        match (rule.scale(), configured) {
-            (Scale::Score, Fusion::Rrf { .. }) => Fusions { order: configured, cut: Fusion::Convex { weight } },
-            (Scale::Score, _) => both(configured),
-            (Scale::Similarity, _) => both(Fusion::Weighted { weight: 1.0 }),
-            (Scale::Weighted, _) => both(Fusion::Weighted { weight: 0.7 }),
-        }
-    }
-}
-
-/// The role of ordinary text.
-pub(super) const MAIN: &str = "main";
-
-/// Which candidates have nothing to speak for them, under any phrasing, but a similarity below the one that was measured for code
-/// in their language.
-fn falls_short(gathered: &Gathered, measured: Option<&Thresholds>, adjustments: &Adjustments) -> Vec<bool> {
-    let needed = |passage: &StoredPassage| {
-        measured.filter(|_| passage.collection == CODE)?.measured(adjustments.language_of(passage))
+/// Returns `true` if nothing speaks for a candidate, under any phrasing, but a similarity below the one that was measured for code in
+/// its language.
+fn falls_short(
+    candidate: &Candidate,
+    phrased: &[Phrased],
+    measured: Option<&Thresholds>,
+    adjustments: &Adjustments,
+) -> bool {
+    let passage = &candidate.passage;
+    let Some(thresholds) = measured.filter(|_| passage.collection == CODE) else { return false };
+    let Some(needed) = thresholds.measured(adjustments.language_of(passage)) else { return false };
+    let speaks = |scores: &Scores| {
+        scores.coverage.is_some_and(|coverage| coverage > 0.0)
+            || scores.similarity.is_none_or(|similarity| similarity >= needed)
     };
-    let of_phrasings = |passage: PassageId| {
-        let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
-        phrased.filter(move |candidate| candidate.passage == passage)
-    };
-    let falls_short = |(candidate, passage): (&Candidate, &Arc<StoredPassage>)| {
-        let Some(needed) = needed(passage) else { return false };
-        let speaks = |candidate: &Candidate| {
-            candidate.coverage.is_some_and(|coverage| coverage > 0.0)
-                || candidate.similarity.is_none_or(|similarity| similarity >= needed)
-        };
-        !speaks(candidate) && !of_phrasings(candidate.passage).any(speaks)
-    };
-    gathered.candidates.iter().zip(&gathered.passages).map(falls_short).collect()
+    let mut found = phrased.iter().flat_map(|phrased| &phrased.found).filter(|(found, _)| *found == candidate.id());
+    !speaks(&candidate.scores) && !found.any(|(_, scores)| speaks(scores))
 }
 
-impl Searcher<'_> {
-    /// Orders the candidates, best first, by the fused raw scores; ties are ordered by passage. `thresholds` are those of a rule
-    /// that reads some.
-    pub(super) fn rank(
-        &self,
-        retrieved: &Retrieved,
-        rule: &dyn Rule,
-        thresholds: Option<&Thresholds>,
-    ) -> Result<Listed, Error> {
-        let Retrieved { question, gathered, .. } = retrieved;
-        let Gathered { candidates, passages, .. } = gathered;
-        let Fusions { order: ordering, cut } = self.fusions(rule, retrieved.plan.model.as_ref())?;
-        let adjusting = self.adjustments(question, rule)?;
-        let adjustments: Vec<Adjustment> = passages.iter().map(|passage| adjusting.adjustment(passage)).collect();
-        let factors = factors(&question.names, question.lean, passages);
-        let weighed = |scores: Vec<f64>| -> Vec<f64> {
-            scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
-        };
-        let fused = Fused::new(gathered, &adjustments, cut);
-        let decays = self.decay(question);
-        let decay: Vec<f64> = passages.iter().map(|passage| decays.factor(passage)).collect();
-        let mut values = weighed(fused.values);
-        // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
-        let measured = thresholds.filter(|_| rule.heeds_measured_thresholds());
-        let falls_short = falls_short(gathered, measured, &adjusting);
-        let lower = |scores: &mut [f64], most: f64| {
-            let short = scores.iter_mut().zip(&falls_short).filter(|(_, short)| **short);
-            short.for_each(|(score, _)| *score = score.min(most));
-        };
-        lower(&mut values, fused.background.unwrap_or(0.0));
-        let mut scores = match ordering {
-            // Ranks carry no decay, so candidates that decay are ordered by values.
-            _ if !gathered.phrased.is_empty() && !decays.is_on() => {
-                weighed(Fused::ranks(gathered, &adjustments, ordering))
-            }
-            same if same == cut => values.clone(),
-            other => weighed(Fused::new(gathered, &adjustments, other).values),
-        };
-        if ordering != cut || !gathered.phrased.is_empty() {
-            lower(&mut scores, 0.0);
-        }
-        // An exact find is at least as good as the best of the rest, and comes first.
-        let finds: Vec<Option<ExactFind>> = candidates.iter().map(|candidate| candidate.exact).collect();
-        let main: Vec<bool> = passages.iter().map(|passage| passage.role == MAIN).collect();
-        let first = put_first(&finds, &main, &values);
-        let mut places: Vec<Option<usize>> = vec![None; values.len()];
-        first.iter().enumerate().for_each(|(place, &position)| places[position] = Some(place));
-        for list in [&mut values, &mut scores] {
-            let best = list.iter().copied().filter(|value| value.is_finite()).fold(f64::NEG_INFINITY, f64::max);
-            first.iter().for_each(|&position| list[position] = best);
-        }
-        let mut order = order(&values);
-        // Candidates with equal or missing reciprocal ranks are ordered by their values.
-        let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
-        order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
-        order.sort_by_key(|&position| places[position].unwrap_or(usize::MAX));
-        let source_tables = by_source(rule, &self.source_tables(rule)?, passages, &values, &mut order);
-
-        let thresholds = thresholds.filter(|_| rule.reads_thresholds());
-        let admission = |(candidate, passage): (&Candidate, &Arc<StoredPassage>)| {
-            let language = question.hint.or_else(|| adjusting.language_of(passage));
-            let threshold = thresholds.map(|thresholds| thresholds.threshold(language));
-            let Candidate { similarity, coverage, .. } = *candidate;
-            rule.admits(&RawScores { similarity, coverage, threshold })
-        };
-        // `None` at the first candidate means that the rule reads the list.
-        let admissions: Option<Vec<Admission>> = candidates.iter().zip(passages).map(admission).collect();
-        let admissions = admissions.filter(|admissions| !admissions.is_empty());
-        if let Some(admissions) = &admissions {
-            order.sort_by_key(|&position| admissions[position] == Admission::Refused);
-        }
-        let short = candidates.iter().zip(falls_short).filter(|(_, short)| *short);
-        let short = short.map(|(candidate, _)| candidate.passage).collect();
-        let ranked = order.into_iter().map(|position| Ranked {
-            adjustment: adjustments[position],
-            decay: decay[position],
-            value: values[position],
-            first: places[position],
-            ..Ranked::new(candidates[position].clone(), passages[position].clone(), scores[position])
-        });
-        let ranked: Vec<Ranked> = ranked.collect();
-        values.sort_by(|a, b| b.total_cmp(a));
-        let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-        let mut pool = pool(values, fused.background, count)?.with_source_tables(source_tables);
-        if let Some(admissions) = admissions {
-            pool = pool.with_admitted(admissions.into_iter().collect());
-        }
-        Ok(Listed { short, adjustments: Some(adjusting), ..Listed::new(ranked, pool) })
-    }
-
-    /// Returns the tables of collections with parameters of their own, if the rule reads them.
-    fn source_tables(&self, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
-        let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
-        self.index.config.source_tables(rule).map_err(refused)
-    }
-
-    /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
-    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>) -> Result<Fusions, Error> {
-        let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
-        let weight = self.index.config.search.fusion_weight.unwrap_or(own);
-        let configured = Fusion::named(&self.index.config.search.fusion, weight)
-            .map_err(|error| Error::argument("search.fusion", &self.index.config.search.fusion, error.to_string()))?;
-        Ok(Fusions::new(rule, configured, weight))
-    }
+/// A value to order by, with those that are not finite last.
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { f64::NEG_INFINITY }
 }
 
-/// Returns the pool that a rule reads: descending values, and the value of a passage that has nothing to do with the query, from
-/// `count` passages.
-pub(super) fn pool(values: Vec<f64>, background: Option<f64>, count: u64) -> Result<Pool, Error> {
-    let with_background = |pool: Pool| match background {
-        Some(mean) => pool.with_background(Background { mean, deviation: 0.0, count: count as usize }),
-        None => Ok(pool),
-    };
-    let unusable = |error: PoolError| Error::argument("pool", error.to_string(), "sorted and finite");
-    Pool::scores(values).and_then(with_background).map_err(unusable)
-}
-
-/// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best
-/// value of all, move to the front of `order`. Without such collections nothing changes.
-fn by_source(
+/// Orders the candidates, best first, by the fused raw scores; ties are ordered by passage. `thresholds` are those of a rule
+/// that reads some.
+pub(super) fn rank(
+    context: &Context<'_>,
+    retrieved: &Retrieved,
     rule: &dyn Rule,
-    tables: &[(&'static str, TopScore)],
-    passages: &[Arc<StoredPassage>],
-    values: &[f64],
-    order: &mut [usize],
-) -> Vec<SourceTable> {
-    if tables.is_empty() {
-        return Vec::new();
+    thresholds: Option<&Thresholds>,
+) -> Result<Ranking, Error> {
+    let Retrieved { query, statistics, phrased, .. } = retrieved;
+    let Fusions { order: ordering, cut } = fusions(context, rule, retrieved.plan.model.as_ref())?;
+    let adjusting = adjustments_under(context, query, rule)?;
+    let decays = search_decay(context, query);
+    let measured = thresholds.filter(|_| rule.heeds_measured_thresholds());
+    let mut candidates = retrieved.candidates.clone();
+    for candidate in &mut candidates {
+        candidate.adjustment = adjusting.adjustment(&candidate.passage);
+        candidate.decay = decays.factor(&candidate.passage);
+        candidate.short = falls_short(candidate, phrased, measured, &adjusting);
     }
-    let Ok(own) = TopScore::with_settings(&rule.settings()) else { return Vec::new() };
-    let mut held: Vec<SourceTable> = tables
-        .iter()
-        .map(|(source, table)| SourceTable { source: (*source).to_owned(), table: table.clone(), values: Vec::new() })
-        .collect();
-    let best = values.iter().copied().filter(|value| value.is_finite()).reduce(f64::max);
-    let Some(best) = best else { return held };
-    let mut reaches = vec![false; values.len()];
-    for ((passage, &value), reaches) in passages.iter().zip(values).zip(&mut reaches) {
-        let source = held.iter_mut().find(|source| source.source == passage.collection);
-        let line = source.as_ref().map_or(&own, |source| &source.table).line(best);
-        *reaches = value >= line;
+    let factors = factors(&query.names, query.lean, &candidates);
+    let weighed = |scores: Vec<f64>| scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor));
+    let unrelated = statistics.background();
+    let Fused { values, background } = Fused::new(&candidates, phrased, unrelated, cut);
+    // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
+    for (candidate, value) in candidates.iter_mut().zip(weighed(values)) {
+        candidate.value = if candidate.short { value.min(background.unwrap_or(0.0)) } else { value };
+    }
+    let scores: Option<Vec<f64>> = match ordering {
+        // Ranks carry no decay, so candidates that decay are ordered by values.
+        _ if !phrased.is_empty() && !decays.is_on() => {
+            Some(weighed(Fused::ranks(&candidates, phrased, ordering)).collect())
+        }
+        same if same == cut => None,
+        other => Some(weighed(Fused::new(&candidates, phrased, unrelated, other).values).collect()),
+    };
+    let own_scores = ordering != cut || !phrased.is_empty();
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        let score = scores.as_ref().map_or(candidate.value, |scores| scores[at]);
+        candidate.score = if candidate.short && own_scores { score.min(0.0) } else { score };
+    }
+    note_first(&mut candidates);
+    let source_tables = by_source(rule, &source_tables(context, rule)?, &candidates);
+    let mut values: Vec<f64> = candidates.iter().map(|candidate| candidate.value).collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+
+    let thresholds = thresholds.filter(|_| rule.reads_thresholds());
+    let admission = |candidate: &Candidate| {
+        let language = query.hint.or_else(|| adjusting.language_of(&candidate.passage));
+        let threshold = thresholds.map(|thresholds| thresholds.threshold(language));
+        let Scores { similarity, coverage, .. } = candidate.scores;
+        rule.admits(&RawScores { similarity, coverage, threshold })
+    };
+    // `None` at the first candidate means that the rule reads the list.
+    let admissions: Option<Vec<Admission>> = candidates.iter().map(admission).collect();
+    let admissions = admissions.filter(|admissions| !admissions.is_empty());
+
+    candidates.sort_by(|a, b| finite(b.value).total_cmp(&finite(a.value)));
+    // Candidates with equal or missing reciprocal ranks are ordered by their values.
+    candidates.sort_by(|a, b| finite(b.score).total_cmp(&finite(a.score)));
+    candidates.sort_by_key(|candidate| candidate.first.unwrap_or(usize::MAX));
+    if let Some(SourceTables { reaches, .. }) = &source_tables {
+        candidates.sort_by_key(|candidate| !reaches.contains(&candidate.id()));
+    }
+    if admissions.is_some() {
+        candidates.sort_by_cached_key(|candidate| admission(candidate) == Some(Admission::Refused));
+    }
+    let count = statistics.semantic.as_ref().map_or(0, |background| background.count);
+    let tables = source_tables.map(|sources| sources.tables).unwrap_or_default();
+    let mut pool = pool(values, background, count)?.with_source_tables(tables);
+    if let Some(admissions) = admissions {
+        pool = pool.with_admitted(admissions.into_iter().collect());
+    }
+    Ok(Ranking { adjustments: Some(adjusting), ..Ranking::new(candidates, pool) })
+}
+
+/// Returns the tables of collections with parameters of their own, if the rule reads them.
+fn source_tables(context: &Context<'_>, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
+    let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
+    context.index.config.source_tables(rule).map_err(refused)
+}
+
+/// Puts the exact finds first. Each is at least as good as the best of the rest.
+fn note_first(candidates: &mut [Candidate]) {
+    let finds: Vec<Option<ExactFind>> = candidates.iter().map(|candidate| candidate.exact).collect();
+    let main: Vec<bool> = candidates.iter().map(|candidate| candidate.passage.role == MAIN).collect();
+    let values: Vec<f64> = candidates.iter().map(|candidate| candidate.value).collect();
+    let best = |value: fn(&Candidate) -> f64| {
+        candidates.iter().map(value).filter(|value| value.is_finite()).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let (value, score) = (best(|candidate| candidate.value), best(|candidate| candidate.score));
+    for (place, position) in put_first(&finds, &main, &values).into_iter().enumerate() {
+        let candidate = &mut candidates[position];
+        (candidate.first, candidate.value, candidate.score) = (Some(place), value, score);
+    }
+}
+
+/// The values of the collections with a table of their own, and the candidates above their collection's threshold.
+struct SourceTables {
+    tables: Vec<SourceTable>,
+    reaches: HashSet<PassageId>,
+}
+
+/// Returns the values of the collections with a table of their own. Without such collections there is nothing to return.
+fn by_source(rule: &dyn Rule, tables: &[(&'static str, TopScore)], candidates: &[Candidate]) -> Option<SourceTables> {
+    let own = TopScore::with_settings(&rule.settings()).ok().filter(|_| !tables.is_empty())?;
+    let table = |(source, table): &(&str, TopScore)| SourceTable {
+        source: (*source).to_owned(),
+        table: table.clone(),
+        values: Vec::new(),
+    };
+    let mut tables: Vec<SourceTable> = tables.iter().map(table).collect();
+    let mut reaches = HashSet::new();
+    let values = candidates.iter().map(|candidate| candidate.value).filter(|value| value.is_finite());
+    let Some(best) = values.reduce(f64::max) else { return Some(SourceTables { tables, reaches }) };
+    for candidate in candidates {
+        let source = tables.iter_mut().find(|source| source.source == candidate.passage.collection);
+        if candidate.value >= source.as_ref().map_or(&own, |source| &source.table).line(best) {
+            reaches.insert(candidate.id());
+        }
         if let Some(source) = source {
-            source.values.push(value);
+            source.values.push(candidate.value);
         }
     }
-    order.sort_by_key(|&position| !reaches[position]);
-    held
+    Some(SourceTables { tables, reaches })
 }
 
 /// The value of each candidate, in the candidates' order, and that of a passage that has nothing to do with the query.
@@ -222,47 +175,95 @@ struct Fused {
 }
 
 impl Fused {
-    /// Returns the values that a cut reads: the fused raw scores. With several phrasings it takes the best score, each times its
-    /// phrasing's weight.
-    fn new(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Self {
-        if gathered.phrased.is_empty() {
-            let evidence =
-                gathered.candidates.iter().zip(adjustments).map(|(candidate, moved)| candidate.evidence(*moved));
-            let evidence: Vec<Evidence> = evidence.collect();
-            let background = fusion.background(&evidence, gathered.background());
-            return Fused { values: fusion.fuse(&evidence), background };
+    /// Returns the values that a cut reads: the fused raw scores, where an `unrelated` passage has these. With several phrasings it
+    /// takes the best score, each times its phrasing's weight.
+    fn new(candidates: &[Candidate], phrased: &[Phrased], unrelated: BackgroundEvidence, fusion: Fusion) -> Self {
+        if phrased.is_empty() {
+            let evidence: Vec<Evidence> = candidates.iter().map(Candidate::evidence).collect();
+            return Fused { values: fusion.fuse(&evidence), background: fusion.background(&evidence, unrelated) };
         }
-        let phrasings = fuse_phrasings(&phrasings(gathered, adjustments), fusion);
+        let phrasings = fuse_phrasings(&phrasings(candidates, phrased), fusion);
         let background = |phrasing: &ScoredPhrasing| phrasing.background.map(|value| phrasing.weight * value);
         Fused {
-            values: best_scores(&phrasings, gathered.candidates.len()),
+            values: best_scores(&phrasings, candidates.len()),
             background: phrasings.iter().filter_map(background).reduce(f64::max),
         }
     }
 
     /// Returns the merged ranks of several phrasings.
-    fn ranks(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Vec<f64> {
-        merged_ranks(&fuse_phrasings(&phrasings(gathered, adjustments), fusion), gathered.candidates.len())
+    fn ranks(candidates: &[Candidate], phrased: &[Phrased], fusion: Fusion) -> Vec<f64> {
+        merged_ranks(&fuse_phrasings(&phrasings(candidates, phrased), fusion), candidates.len())
     }
 }
 
 /// Returns each phrasing with its candidates by their position among all.
-fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
+fn phrasings(candidates: &[Candidate], phrased: &[Phrased]) -> Vec<Phrasing> {
     let positions: HashMap<PassageId, usize> =
-        gathered.candidates.iter().enumerate().map(|(position, candidate)| (candidate.passage, position)).collect();
+        candidates.iter().enumerate().map(|(position, candidate)| (candidate.id(), position)).collect();
     let phrasing = |phrased: &Phrased| {
         // A passage that is gone has no position.
-        let found = phrased.candidates.iter().filter_map(|candidate| {
-            let position = *positions.get(&candidate.passage)?;
-            Some((position, candidate.evidence(adjustments[position])))
+        let found = phrased.found.iter().filter_map(|(passage, scores)| {
+            let position = *positions.get(passage)?;
+            Some((position, scores.evidence(candidates[position].adjustment)))
         });
-        let coverages = phrased.candidates.iter().filter_map(|candidate| candidate.coverage);
         Phrasing {
             weight: phrased.weight,
-            coverage: coverages.reduce(f64::max),
+            coverage: phrased.found.iter().filter_map(|(_, scores)| scores.coverage).reduce(f64::max),
             found: found.collect(),
             background: phrased.background,
         }
     };
-    gathered.phrased.iter().map(phrasing).collect()
+    phrased.iter().map(phrasing).collect()
+}
+
+/// Returns the factor on each passage's value, in (0, 1].
+pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, candidates: &[Candidate]) -> Vec<f64> {
+    let symbols = candidates.iter().map(|candidate| candidate.passage.symbol.as_deref());
+    let mut factors = definition_factors(names, symbols);
+    for (factor, Candidate { passage, .. }) in factors.iter_mut().zip(candidates) {
+        *factor *= role_factor(&passage.role);
+        let other = match lean {
+            Some(Lean::Code) => is_file(passage) && !is_program(passage),
+            Some(Lean::Guide) => passage.collection == CODE,
+            Some(Lean::Both) | None => false,
+        };
+        if other {
+            *factor *= LEAN_FACTOR;
+        }
+    }
+    factors
+}
+
+/// Returns the factors as settings of a scoring key, so that scores of a version with other factors are not mixed with these.
+fn factor_settings() -> [(&'static str, String); 3] {
+    let roles = ROLE_FACTORS.map(|(_, factor)| factor.to_string()).join(" ");
+    [("roles", roles), ("usage", USAGE_FACTOR.to_string()), ("lean", LEAN_FACTOR.to_string())]
+}
+
+fn is_file(passage: &StoredPassage) -> bool {
+    FILE_COLLECTIONS.contains(&passage.collection.as_str())
+}
+
+/// Returns the key of the scores: every setting that changes them or the depth of the pool.
+pub(super) fn scoring(
+    context: &Context<'_>,
+    retrieved: &Retrieved,
+    rule: &dyn Rule,
+    ranking: &Ranking,
+    reranker: Option<&str>,
+) -> Result<ScoringKey, Error> {
+    let Retrieved { query, plan, phrased, text_kind, .. } = retrieved;
+    let kind = if query.memory { ScoringKind::Memories } else { ScoringKind::Search };
+    let mut key = ScoringKey::new(kind, fusions(context, rule, plan.model.as_ref())?.cut);
+    let adjusted = ranking.adjustments.iter().flat_map(Adjustments::scoring);
+    let moved = factor_settings().into_iter().chain(adjusted);
+    key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
+    if !phrased.is_empty() {
+        key = key.with("phrasings", phrased.len());
+    }
+    key = scoring_of(key.with("pool", context.index.config.search.pool), *text_kind);
+    if let Some(reranker) = reranker {
+        key = key.with(RERANKER, reranker);
+    }
+    Ok(if ranking.grouped { key.counting_entries() } else { key })
 }

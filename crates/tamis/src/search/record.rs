@@ -1,23 +1,18 @@
-//! The record of a search, for feedback, guarantees and replays.
+//! The record of a search with its quality figures, for feedback, guarantees and telemetry, and its replay with another rule.
 
-use super::adjustments::Adjustments;
 use super::answer::{CutReport, Hit};
-use super::caller::SearchCaller;
-use super::candidate::Ranked;
-use super::decide::Decided;
-use super::listed::Listed;
-use super::quality_row::{Served, quality};
-use super::rank_factors;
-use super::reranker::Reranker;
-use super::retrieve::Retrieved;
-use super::searcher::Searcher;
-use super::shift::RERANKER;
-use super::stopwatch::Stopwatch;
-use super::text_kind::scoring_of;
+use super::candidate::{Candidate, Retrieved};
+use super::context::{Context, Stopwatch};
+use super::ranking::{Decided, pool};
+use super::request::SearchCaller;
+use super::rule::Fusions;
 use crate::Error;
 use std::collections::HashMap;
-use tamis_cut::Rule;
-use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
+use std::ops::RangeInclusive;
+use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
+use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
+use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
+use tamis_text::{Language, Relation};
 
 /// The entry point of a search that does not name one.
 const ENTRY_POINT: &str = "library";
@@ -25,129 +20,530 @@ const ENTRY_POINT: &str = "library";
 /// The number of further passages of a result that every printer shows.
 const FURTHER_SHOWN: usize = 2;
 
-impl Searcher<'_> {
-    /// Returns the record of a search, without its identifier and time.
-    pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
-        let Decided { list, cut, mode, scoring, .. } = decided;
-        let Listed { ranked, pool, .. } = list;
-        let background = retrieved.gathered.background();
-        let single = |value: Option<f64>| value.map(|value| value as f32);
-        let entries = list.entry_places();
-        let counted = list.counted().len();
-        let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
-            passage: ranked.passage.id.clone(),
-            similarity: single(ranked.candidate.similarity),
-            bm25: single(ranked.candidate.bm25),
-            coverage: single(ranked.candidate.coverage),
-            required: single(ranked.candidate.required),
-            exact: ranked.candidate.exact.map(|_| true),
+/// Returns the record of a search, without its identifier and time.
+pub(super) fn recorded(context: &Context<'_>, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
+    let text = &retrieved.query.text;
+    let Decided { ranking, cut, mode, scoring, .. } = decided;
+    let background = retrieved.statistics.background();
+    let single = |value: Option<f64>| value.map(|value| value as f32);
+    let candidate = |(at, (place, candidate)): (usize, (usize, &Candidate))| {
+        let entry = ranking.entries.get(at);
+        RecordedCandidate {
+            passage: candidate.passage.id.clone(),
+            similarity: single(candidate.scores.similarity),
+            bm25: single(candidate.scores.bm25),
+            coverage: single(candidate.scores.coverage),
+            required: single(candidate.required),
+            exact: candidate.exact.map(|_| true),
             // A value that is not finite was not read.
-            score: single(match at < counted {
-                true => pool.values().get(list.place_in_pool(at)).copied(),
-                false => Some(ranked.value).filter(|value| value.is_finite()),
+            score: single(match entry {
+                Some(entry) => entry.value,
+                None => Some(candidate.value).filter(|value| value.is_finite()),
             }),
-            probability: single(list.probability_by_evidence(at)),
-            entry: Some(entries[at]),
-        };
-        let semantic = retrieved.gathered.semantic.as_ref();
+            probability: single(entry.and_then(|entry| entry.probability_by_evidence().or(entry.probability))),
+            entry: Some(place as u32),
+        }
+    };
+    let semantic = retrieved.statistics.semantic.as_ref();
+    RecordedSearch {
+        id: String::new(),
+        at_ms: 0,
+        entry_point: ENTRY_POINT.to_owned(),
+        namespace: retrieved.query.scope.label(&context.index.namespace),
+        query_hash: *blake3::hash(text.as_bytes()).as_bytes(),
+        query_text: context.index.config.telemetry.queries.then(|| text.clone()),
+        mode: mode.to_string(),
+        model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),
+        method: cut.method.clone(),
+        scoring: scoring.clone(),
+        kept: cut.keep as u32,
+        passages: retrieved.plan.coverage.passages,
+        score_background: ranking.background(),
+        similarity_mean: background.similarity,
+        similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
+        bm25_mean: background.bm25,
+        candidates: ranking.numbered().into_iter().enumerate().map(candidate).collect(),
+        caller: None,
+        shown: None,
+    }
+}
+
+/// The search with what its answer showed to a caller: candidates by their position in the pool, in the order shown.
+pub(super) fn shown_to(
+    context: &Context<'_>,
+    caller: Option<SearchCaller>,
+    results: &[Hit],
+    search: RecordedSearch,
+) -> RecordedSearch {
+    let Some(caller) = caller.filter(|_| context.index.config.telemetry.opened()) else { return search };
+    let places: HashMap<&str, u32> =
+        search.candidates.iter().zip(0..).map(|(candidate, place)| (candidate.passage.as_str(), place)).collect();
+    let ids = results.iter().flat_map(|hit| {
+        let further = hit.passages.iter().take(FURTHER_SHOWN).map(|further| further.id.as_str());
+        std::iter::once(hit.id.as_str()).chain(further)
+    });
+    let shown = ids.filter_map(|id| places.get(id).copied()).collect();
+    RecordedSearch { caller: Some(caller.key), shown: Some(shown), ..search }
+}
+
+/// Records a search with its quality figures, and returns its identifier; `None` if recording is off or fails.
+pub(super) fn write_record(
+    context: &Context<'_>,
+    search: RecordedSearch,
+    retrieved: &Retrieved,
+    decided: &Decided,
+    served: Served<'_>,
+    clock: &Stopwatch,
+) -> Option<String> {
+    if !context.index.config.telemetry.record {
+        return None;
+    }
+    let CutReport { method, .. } = &decided.cut;
+    let search = RecordedSearch {
+        entry_point: served.entry_point.unwrap_or(ENTRY_POINT).to_owned(),
+        method: method.clone(),
+        kept: served.kept as u32,
+        ..search
+    };
+    let quality = quality(&search, retrieved, decided, served, clock);
+    context.index.usage.record(search, quality)
+}
+
+/// The recorded collection of a query that names none.
+const ALL: &str = "all";
+
+/// The way a search was answered, besides its candidates and its cut.
+#[derive(Default)]
+pub(crate) struct Served<'a> {
+    /// The part of the program that asked; `None`: the library.
+    pub entry_point: Option<&'a str>,
+    /// The collections of the request; empty: all.
+    pub collections: &'a [String],
+    /// The number of relevant candidates; without a cut, of those that the answer shows.
+    pub kept: usize,
+    /// The number of returned results.
+    pub returned: usize,
+    /// The limit on them.
+    pub top_k: usize,
+    /// The reason why a different model, or fewer legs, answered.
+    pub fallback_reason: Option<String>,
+}
+
+/// Returns the row of a query. Its time and the search's identifier are added when it is written.
+pub(super) fn quality(
+    search: &RecordedSearch,
+    retrieved: &Retrieved,
+    decided: &Decided,
+    served: Served<'_>,
+    clock: &Stopwatch,
+) -> QueryQuality {
+    let Decided { cut, ranking, .. } = decided;
+    let number = |name: &str| cut.diagnostics.get(name).and_then(serde_json::Value::as_f64);
+    let method = cut.diagnostics.get("threshold_method").and_then(serde_json::Value::as_str);
+    let similarities = |candidates: usize| {
+        let similarities = search.candidates.iter().take(candidates).filter_map(|candidate| candidate.similarity);
+        similarities.map(f64::from).filter(|similarity| similarity.is_finite())
+    };
+    // Reports and searches of evidence prefer no language.
+    let is_search = matches!(decided.scoring.kind, ScoringKind::Search | ScoringKind::Memories);
+    let hint = retrieved.query.hint.filter(|_| is_search);
+    let kept = ranking.entries.iter().take(served.kept).map(|entry| entry.best.passage.language.as_deref());
+    QueryQuality {
+        at_ms: 0,
+        entry_point: search.entry_point.clone(),
+        namespace: search.namespace.clone(),
+        corpus: if served.collections.is_empty() { ALL.to_owned() } else { served.collections.join(",") },
+        query_hash: search.query_hash,
+        query_text: search.query_text.clone(),
+        search_id: None,
+        model: search.model.clone(),
+        mode: search.mode.clone(),
+        lexical_candidates: retrieved.statistics.found.lexical.map(|found| found as u32),
+        semantic_candidates: retrieved.statistics.found.semantic.map(|found| found as u32),
+        candidates: cut.candidates as u32,
+        kept: served.kept as u32,
+        dropped: cut.candidates.saturating_sub(served.kept) as u32,
+        returned: served.returned as u32,
+        top_k: served.top_k as u32,
+        threshold: cut.threshold,
+        threshold_method: method.unwrap_or(&cut.method).to_owned(),
+        gap_size: number("gap_size"),
+        mean_kept_distance: mean(similarities(served.kept).map(|similarity| 1.0 - similarity)),
+        language_match_ratio: hint.and_then(|hint| language_match_ratio(hint, kept)),
+        best_similarity: similarities(usize::MAX).reduce(f64::max),
+        similarity_mean: search.similarity_mean,
+        milliseconds: clock.laps.clone(),
+        total_ms: clock.elapsed_ms(),
+        fallback_reason: served.fallback_reason,
+    }
+}
+
+/// Returns the share of languages that are the hinted one; `None` if there are none.
+fn language_match_ratio<'l>(hint: &str, languages: impl Iterator<Item = Option<&'l str>>) -> Option<f64> {
+    let is_same = |language: &str| Language::relation(hint, language) == Relation::Same;
+    mean(languages.map(|language| f64::from(u8::from(language.is_some_and(is_same)))))
+}
+
+/// Returns the mean; `None` for an empty iterator.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The inputs of a decision besides the rule and the record.
+pub(crate) struct ReplayGrounds<'a> {
+    pub gate: Option<&'a Gate>,
+    pub configured: Configured,
+    /// The typical similarity of a passage on a query's subject under the model.
+    pub reference: Option<f64>,
+    pub relevance: Relevance,
+}
+
+/// The fusions of the configuration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Configured {
+    /// The fusion of ordinary searches.
+    pub fusion: Fusion,
+    /// The semantic leg's share in it.
+    pub weight: f64,
+}
+
+impl Configured {
+    /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
+    fn fusions(&self, rule: &dyn Rule) -> Fusions {
+        Fusions::new(rule, self.fusion, self.weight)
+    }
+}
+
+/// A rule's decision on a recorded search.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Replayed {
+    /// The places of the kept candidates in the record, in the order of the rule.
+    pub kept: Vec<usize>,
+    /// The name of the rule, or `gate`.
+    pub method: String,
+}
+
+/// Decides again. If the rule reads the recorded values, they are taken as they are. Otherwise the raw scores are fused again,
+/// and the effect of reranking on each candidate's value is carried over as a factor.
+///
+/// # Errors
+/// The background is not finite.
+pub(crate) fn replayed(
+    search: &RecordedSearch,
+    rule: &dyn Rule,
+    grounds: &ReplayGrounds<'_>,
+) -> Result<Replayed, Error> {
+    let double = |value: Option<f32>| value.map(f64::from);
+    let evidence: Vec<Evidence> = search
+        .candidates
+        .iter()
+        .map(|candidate| Evidence { similarity: double(candidate.similarity), bm25: double(candidate.bm25) })
+        .collect();
+    let list = List::new(search, &evidence, &grounds.configured.fusions(rule), grounds.configured.fusion);
+    let list = if counts_entries(search, rule) { list.grouped(search) } else { list };
+
+    let mut order = list.order;
+    let admission = |&place: &usize| {
+        let candidate = &search.candidates[place];
+        let (similarity, coverage) = (double(candidate.similarity), double(candidate.coverage));
+        rule.admits(&RawScores { similarity, coverage, threshold: None })
+    };
+    let admissions: Option<Vec<Admission>> = (0..evidence.len()).map(|place| admission(&place)).collect();
+    let mut values = list.values;
+    values.sort_by(|a, b| b.total_cmp(a));
+    let mut pool = pool(values, list.background, search.passages)?.with_relevance(grounds.relevance);
+    if let Some(admissions) = admissions.filter(|admissions| !admissions.is_empty()) {
+        order.sort_by_key(|&place| admissions[place] == Admission::Refused);
+        pool = pool.with_admitted(admissions.into_iter().collect());
+    }
+    let cut = match grounds.gate {
+        Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
+        None => rule.cut(&pool),
+    };
+    order.truncate(cut.keep);
+    Ok(Replayed { kept: order, method: cut.method })
+}
+
+/// Returns `true` if a search of these candidates under `rule` counts entries: if the rule does, the record names them, and the
+/// candidates are not all of one document.
+fn counts_entries(search: &RecordedSearch, rule: &dyn Rule) -> bool {
+    let entries = || search.candidates.iter().map(|candidate| candidate.entry);
+    let named = || entries().len() > 0 && entries().all(|entry| entry.is_some());
+    let alone = || entries().len() > 1 && entries().all(|entry| Some(entry) == entries().next());
+    !rule.counts_passages() && (search.scoring.counts_entries() || named() && !alone())
+}
+
+/// The candidates as a rule reads them.
+struct List {
+    /// The value of each candidate, in any order.
+    values: Vec<f64>,
+    /// The candidates' places, best first.
+    order: Vec<usize>,
+    background: Option<f64>,
+    /// True if order and values are the recorded ones.
+    recorded: bool,
+}
+
+impl List {
+    fn new(search: &RecordedSearch, evidence: &[Evidence], fusions: &Fusions, configured: Fusion) -> Self {
+        let recorded: Option<Vec<f64>> =
+            search.candidates.iter().map(|candidate| candidate.score.map(f64::from)).collect();
+        let recorded_by: Option<Fusion> = search.scoring.fusion.parse().ok();
+        match (recorded, recorded_by) {
+            (Some(values), Some(by)) if by == fusions.cut => {
+                // A record of entries begins with their best passages, so it is not in the order of values.
+                let in_order = || (0..evidence.len()).collect();
+                let order = if search.scoring.counts_entries() { order(&values) } else { in_order() };
+                List { values, order, background: search.score_background, recorded: true }
+            }
+            (recorded, by) => {
+                let memories = search.scoring.kind == ScoringKind::Memories;
+                // Reciprocal ranks do not order by the recorded values.
+                let aligned = recorded.zip(by).filter(|_| memories || !matches!(configured, Fusion::Rrf { .. }));
+                // Age can leave any share of a memory's value.
+                let plausible = if memories { &ANY } else { &PLAUSIBLE };
+                let factors = aligned.and_then(|(values, by)| factors(&values, &by.fuse(evidence), plausible));
+                let moved = |fusion: Fusion| -> Vec<f64> {
+                    let fused = fusion.fuse(evidence).into_iter().enumerate();
+                    let factor = |place: usize| factors.as_ref().map_or(1.0, |factors| factors[place]);
+                    fused.map(|(place, value)| if value > 0.0 { value * factor(place) } else { value }).collect()
+                };
+                let means = BackgroundEvidence { similarity: search.similarity_mean, bm25: search.bm25_mean };
+                let values = moved(fusions.cut);
+                let order = order(&if fusions.order == fusions.cut { values.clone() } else { moved(fusions.order) });
+                List { order, background: fusions.cut.background(evidence, means), values, recorded: false }
+            }
+        }
+    }
+
+    /// Returns the list of entries: the position and the value of each one's best passage.
+    fn grouped(self, search: &RecordedSearch) -> Self {
+        let counted = search.counted().len();
+        if self.recorded && search.scoring.counts_entries() {
+            return List { values: self.values[..counted].to_vec(), order: (0..counted).collect(), ..self };
+        }
+        let keys: Vec<Option<u32>> = self.order.iter().map(|&place| search.candidates[place].entry).collect();
+        let values: Vec<f64> = self.order.iter().map(|&place| self.values[place]).collect();
+        let entries = tamis_rank::entries(&keys, &values);
+        List {
+            values: entries.iter().map(|entry| entry.value).collect(),
+            order: entries.iter().map(|entry| self.order[entry.passages[0]]).collect(),
+            ..self
+        }
+    }
+}
+
+/// The plausible factors of reranking. Beyond them, the recorded values are not those of the candidates.
+const PLAUSIBLE: RangeInclusive<f64> = 0.02..=4.0;
+const ANY: RangeInclusive<f64> = 0.0..=f64::MAX;
+
+/// Returns the factor of reranking on each value.
+fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> Option<Vec<f64>> {
+    let factor = |(recorded, fused): (&f64, &f64)| if *fused > 0.0 { recorded / fused } else { 1.0 };
+    let factors: Vec<f64> = recorded.iter().zip(fused).map(factor).collect();
+    factors.iter().all(|factor| plausible.contains(factor)).then_some(factors)
+}
+
+/// Returns the scoring key of the same search under `rule`: the recorded key with the rule's fusion.
+pub(crate) fn scoring_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> ScoringKey {
+    let mut key = search.scoring.clone().counting_passages();
+    key.fusion = configured.fusions(rule).cut.to_string();
+    if counts_entries(search, rule) { key.counting_entries() } else { key }
+}
+
+/// Returns the absolute evidence of the best candidates.
+fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evidence {
+    let candidates = &search.candidates;
+    let best = |values: &mut dyn Iterator<Item = Option<f32>>| {
+        values.flatten().map(f64::from).filter(|value| value.is_finite()).reduce(f64::max)
+    };
+    let coverage = best(&mut candidates.iter().map(|candidate| candidate.coverage));
+    let background = search.similarity_mean.zip(search.similarity_deviation);
+    tamis_cut::Evidence {
+        coverage: coverage.or((search.mode != "semantic").then_some(0.0)),
+        best_similarity: best(&mut candidates.iter().map(|candidate| candidate.similarity)),
+        background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
+        reference: grounds.reference,
+        required: best(&mut candidates.iter().map(|candidate| candidate.required)),
+        exact: candidates.iter().any(|candidate| candidate.exact == Some(true)),
+    }
+}
+
+#[cfg(test)]
+mod quality_row_tests {
+    use super::*;
+    use crate::config::Mode;
+    use crate::search::answer::CutReport;
+    use crate::search::candidate::Found;
+    use crate::search::candidate::Statistics;
+    use crate::search::ranking::Ranking;
+    use std::collections::BTreeMap;
+    use tamis_cut::Pool;
+    use tamis_store::{RecordedCandidate, ScoringKey};
+
+    fn search(similarities: &[Option<f32>]) -> RecordedSearch {
+        let candidate = |&similarity: &Option<f32>| RecordedCandidate { similarity, ..RecordedCandidate::default() };
         RecordedSearch {
-            id: String::new(),
-            at_ms: 0,
-            entry_point: ENTRY_POINT.to_owned(),
-            namespace: retrieved.question.scope.label(&self.index.namespace),
-            query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
-            query_text: self.index.config.telemetry.queries.then(|| query.to_owned()),
-            mode: mode.to_string(),
-            model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),
-            method: cut.method.clone(),
-            scoring: scoring.clone(),
-            kept: cut.keep as u32,
-            passages: retrieved.plan.coverage.passages,
-            score_background: list.background(),
-            similarity_mean: background.similarity,
-            similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
-            bm25_mean: background.bm25,
-            candidates: ranked.iter().enumerate().map(candidate).collect(),
-            caller: None,
-            shown: None,
+            entry_point: "cli".into(),
+            namespace: "here".into(),
+            mode: "hybrid".into(),
+            model: Some("m".into()),
+            method: "max_gap".into(),
+            passages: 9,
+            similarity_mean: Some(0.125),
+            candidates: similarities.iter().map(candidate).collect(),
+            ..RecordedSearch::default()
         }
     }
 
-    /// The search with what its answer showed to a caller: candidates by their position in the pool, in the order shown.
-    pub(super) fn shown_to(
-        &self,
-        caller: Option<SearchCaller>,
-        results: &[Hit],
-        search: RecordedSearch,
-    ) -> RecordedSearch {
-        let Some(caller) = caller.filter(|_| self.index.config.telemetry.opened()) else { return search };
-        let places: HashMap<&str, u32> =
-            search.candidates.iter().zip(0..).map(|(candidate, place)| (candidate.passage.as_str(), place)).collect();
-        let ids = results.iter().flat_map(|hit| {
-            let further = hit.passages.iter().take(FURTHER_SHOWN).map(|further| further.id.as_str());
-            std::iter::once(hit.id.as_str()).chain(further)
-        });
-        let shown = ids.filter_map(|id| places.get(id).copied()).collect();
-        RecordedSearch { caller: Some(caller.key), shown: Some(shown), ..search }
+    fn decided(method: &str, keep: usize, candidates: usize) -> Decided {
+        Decided {
+            ranking: Ranking::new(Vec::new(), Pool::scores(vec![0.5; candidates]).expect("sorted")),
+            cut: CutReport {
+                method: method.into(),
+                keep,
+                threshold: Some(0.5),
+                reason: String::new(),
+                candidates,
+                dropped: candidates - keep,
+                dropped_non_finite: 0,
+                diagnostics: BTreeMap::new(),
+                probabilities: Vec::new(),
+            },
+            token_budget: None,
+            mode: Mode::Hybrid,
+            scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
+            replaced: None,
+        }
     }
 
-    /// Says so where a rule that learns decided without.
-    pub(super) fn explain_learning(&self, rule: &dyn Rule, cut: &mut CutReport) {
-        let config = &self.index.config;
-        let off = match (config.search.learn, config.telemetry.record) {
-            (true, true) => return,
-            (false, _) => "off (search.learn)",
-            (true, false) => "off, since searches are not recorded (telemetry.record)",
+    fn row(similarities: &[Option<f32>], decided: &Decided) -> QueryQuality {
+        let statistics = Statistics { found: Found { lexical: Some(2), semantic: None }, ..Statistics::default() };
+        let retrieved = Retrieved { statistics, ..Retrieved::default() };
+        let served = Served { kept: decided.cut.keep, returned: 1, top_k: 1, ..Served::default() };
+        quality(&search(similarities), &retrieved, decided, served, &Stopwatch::start())
+    }
+
+    #[test]
+    fn a_row_by_hand() {
+        let mut decided = decided("max_gap", 3, 4);
+        decided.cut.diagnostics.insert("threshold_method".into(), "adaptive".into());
+        decided.cut.diagnostics.insert("gap_size".into(), 0.25.into());
+        let row = row(&[Some(0.5), None, Some(0.75), Some(0.875)], &decided);
+        assert_eq!((row.candidates, row.kept, row.dropped, row.returned, row.top_k), (4, 3, 1, 1, 1));
+        assert_eq!((row.lexical_candidates, row.semantic_candidates), (Some(2), None));
+        assert_eq!((row.threshold_method.as_str(), row.gap_size), ("adaptive", Some(0.25)));
+        assert_eq!(row.mean_kept_distance, Some(0.375), "of the two kept ones whose similarity is known");
+        assert_eq!((row.best_similarity, row.similarity_mean), (Some(0.875), Some(0.125)));
+        assert_eq!(row.corpus, "all");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_zero() {
+        let gated = row(&[None, None], &decided("gate", 0, 2));
+        assert_eq!((gated.threshold_method.as_str(), gated.kept), ("gate", 0));
+        assert_eq!((gated.mean_kept_distance, gated.best_similarity), (None, None));
+        assert_eq!(gated.language_match_ratio, None, "nothing was hinted at");
+        let ratio = |languages: &[Option<&str>]| language_match_ratio("rust", languages.iter().copied());
+        assert_eq!(ratio(&[Some("rust"), Some("python"), None]), Some(1.0 / 3.0));
+        assert_eq!(ratio(&[]), None);
+    }
+}
+
+#[cfg(test)]
+mod replayed_tests {
+    use super::*;
+    use tamis_store::RecordedCandidate;
+
+    fn search(fusion: &str, candidates: &[(f32, f32, f32)]) -> RecordedSearch {
+        let candidate = |(place, &(similarity, bm25, score)): (usize, &(f32, f32, f32))| RecordedCandidate {
+            passage: format!("p{place}"),
+            similarity: Some(similarity),
+            bm25: Some(bm25),
+            coverage: Some(if bm25 > 0.0 { 1.0 } else { 0.0 }),
+            score: Some(score),
+            probability: None,
+            entry: None,
+            required: None,
+            exact: None,
         };
-        if rule.reads_relevance() {
-            cut.diagnostics.insert("learning".into(), off.into());
+        RecordedSearch {
+            mode: "hybrid".into(),
+            model: Some("m".into()),
+            scoring: ScoringKey::new(ScoringKind::Search, fusion).with("roles", "1 1 1").with("pool", 100),
+            passages: 9,
+            score_background: Some(0.25),
+            similarity_mean: Some(0.0),
+            similarity_deviation: Some(0.1),
+            bm25_mean: Some(0.0),
+            candidates: candidates.iter().enumerate().map(candidate).collect(),
+            ..RecordedSearch::default()
         }
     }
 
-    /// Records a search with its quality figures, and returns its identifier; `None` if recording is off or fails.
-    pub(super) fn record(
-        &self,
-        search: RecordedSearch,
-        retrieved: &Retrieved,
-        decided: &Decided,
-        served: Served<'_>,
-        clock: &Stopwatch,
-    ) -> Option<String> {
-        if !self.index.config.telemetry.record {
-            return None;
-        }
-        let CutReport { method, .. } = &decided.cut;
-        let search = RecordedSearch {
-            entry_point: served.entry_point.unwrap_or(ENTRY_POINT).to_owned(),
-            method: method.clone(),
-            kept: served.kept as u32,
-            ..search
+    const CONFIGURED: Configured = Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5 };
+
+    fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
+        let grounds =
+            ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5), relevance: Relevance::default() };
+        replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
+    }
+
+    // The fused scores are convex, half and half. By hand: (1 + 1) / 2 for the first, (0.75 + 0.5) / 2 and (0.5 + 0) / 2 for the
+    // last two.
+    const POOL: [(f32, f32, f32); 3] = [(1.0, 8.0, 1.0), (0.5, 4.0, 0.625), (0.0, 0.0, 0.25)];
+
+    #[test]
+    fn a_rule_on_the_recorded_values_reads_them() {
+        let search = search("convex 0.5", &POOL);
+        // The point halfway between 0.25 and 1 is 0.625.
+        assert_eq!(kept(&search, "background:lambda=0.5"), [0, 1]);
+        assert_eq!(kept(&search, "background:lambda=0.6"), [0]);
+        assert_eq!(kept(&search, "fixed:k=2"), [0, 1]);
+    }
+
+    #[test]
+    fn a_rule_on_another_scale_has_the_pool_in_its_own_order() {
+        let search = search("convex 0.5", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
+        // By similarity the second and third lie before the gap.
+        assert_eq!(kept(&search, "max_gap:min_candidates_for_gap=2"), [1, 2]);
+    }
+
+    #[test]
+    fn what_reranking_made_of_a_value_is_carried_over() {
+        // The second was ranked down to half of its fused 1, for example as a test. At similarity 0.8 it is then read as 0.4.
+        let search = search("convex 0.5", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
+        assert_eq!(kept(&search, "max_gap:ceiling=0.45"), [0]);
+    }
+
+    #[test]
+    fn values_that_cannot_be_those_of_the_candidates_give_no_factors() {
+        assert_eq!(factors(&[1.0, 0.5], &[1.0, 1.0], &PLAUSIBLE), Some(vec![1.0, 0.5]));
+        assert_eq!(factors(&[1.0, 0.5], &[0.1, 1.0], &PLAUSIBLE), None);
+        assert_eq!(factors(&[1.0, 0.5], &[0.1, 1.0], &ANY), Some(vec![10.0, 0.5]));
+        assert_eq!(factors(&[0.5], &[0.0], &PLAUSIBLE), Some(vec![1.0]));
+    }
+
+    #[test]
+    fn the_key_under_another_rule_differs_by_its_fusion_alone() {
+        let search = search("convex 0.5", &[]);
+        let scoring = |rule: &str| {
+            let rule = tamis_cut::parse(rule).expect("a rule");
+            scoring_under(&search, rule.as_ref(), CONFIGURED)
         };
-        let quality = quality(&search, retrieved, decided, served, clock);
-        self.index.usage.record(search, quality)
+        assert_eq!(scoring("auto"), search.scoring);
+        assert_eq!(scoring("max_gap").to_string(), "search; fusion=weighted 1; pool=100; roles=1 1 1");
     }
 
-    /// Returns the key of the scores: every setting that changes them or the depth of the pool.
-    pub(super) fn scoring(
-        &self,
-        retrieved: &Retrieved,
-        rule: &dyn Rule,
-        list: &Listed,
-        reranker: Option<&dyn Reranker>,
-    ) -> Result<ScoringKey, Error> {
-        let Retrieved { question, plan, gathered, text_kind, .. } = retrieved;
-        let kind = if question.memory { ScoringKind::Memories } else { ScoringKind::Search };
-        let mut key = ScoringKey::new(kind, self.fusions(rule, plan.model.as_ref())?.cut);
-        let adjusted = list.adjustments.iter().flat_map(Adjustments::scoring);
-        let moved = rank_factors::scoring().into_iter().chain(adjusted);
-        key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
-        if !gathered.phrased.is_empty() {
-            key = key.with("phrasings", gathered.phrased.len());
+    #[test]
+    fn what_is_not_there_is_no_trouble() {
+        let empty = search("convex 0.5", &[]);
+        let mut unknown = search("", &POOL);
+        unknown.candidates.iter_mut().for_each(|candidate| *candidate = RecordedCandidate::default());
+        for method in tamis_cut::METHODS {
+            assert_eq!(kept(&empty, method.name), [0; 0], "{}", method.name);
+            assert!(kept(&unknown, method.name).len() <= 3, "{}", method.name);
         }
-        key = scoring_of(key.with("pool", self.index.config.search.pool), *text_kind);
-        if let Some(reranker) = reranker {
-            key = key.with(RERANKER, reranker.name());
-        }
-        Ok(if list.entries.is_some() { key.counting_entries() } else { key })
     }
 }

@@ -8,7 +8,7 @@ use super::symbols::{Documents, Symbols, filter, groups, similarities};
 use crate::Error;
 use crate::config::{CalibratedConfig, Source, threshold_language};
 use crate::progress::{Observer, Stage};
-use crate::search::{EVERYTHING, Thresholds, Under};
+use crate::search::{Context, EVERYTHING, Thresholds, Under, covering};
 use jiff::{Timestamp, Unit};
 use tamis_embed::ModelInfo;
 use tamis_eval::Random;
@@ -152,7 +152,7 @@ impl Calibrator<'_> {
             return self.index.models.described(name);
         }
         let languages: Vec<String> = groups.iter().flat_map(|(_, members)| members.clone()).collect();
-        let best = self.index.searcher().covering(&filter(&languages), &mut Vec::new())?.best.map(|(name, _)| name);
+        let best = covering(&Context::of(self.index), &filter(&languages), &mut Vec::new())?.best.map(|(name, _)| name);
         let configured = match self.index.config.search.model.as_str() {
             "auto" => self.index.config.index.models.last().map(String::as_str),
             name => Some(name),

@@ -3,7 +3,7 @@
 //! Two symbols of one file are mostly related, and two of different files mostly are not. The similarities of both kinds of
 //! pair under a model show what a similarity is worth there. A calibration looks up the symbols of a language (`symbols`),
 //! draws pairs of both kinds (`pairs`), takes a threshold from their similarities (`statistics`) and stores it
-//! (`measure_languages`). `search::thresholds` decides which threshold holds.
+//! (`measure_languages`). `search::rule` decides which threshold holds.
 
 mod measure_languages;
 mod pairs;
@@ -11,6 +11,7 @@ mod report;
 mod statistics;
 mod symbols;
 
+use crate::search::{Context, thresholds};
 pub use crate::search::{ThresholdSource, Thresholds};
 pub use report::{CalibrateReport, CalibrateRequest, LanguageCalibration, Outcome};
 pub use statistics::{CalibrateMethod, Measurement};
@@ -39,6 +40,6 @@ impl Calibrator<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
-        self.index.searcher().thresholds(model)
+        thresholds(&Context::of(self.index), model)
     }
 }

@@ -4,11 +4,13 @@ use super::DuplicateFinder;
 use super::answer::{ConsideredDuplicate, Duplicates, DuplicatesRequest};
 use super::likeness::{Weights, likeness, mean_similarity, nearness, words};
 use crate::Error;
+use crate::applications::stored_issue::{issue, issue_records};
 use crate::applications::troubleshoot::described;
 use crate::collections::ISSUES;
 use crate::progress::Observer;
 use crate::search::{
-    CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, SearchRequest, Searcher, Served, Stopwatch,
+    Context, CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, SearchRequest, Served, Stopwatch,
+    issue_similarities, issues, other_similarities, record_issues, scope_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_cut::{Background, Pool};
@@ -67,7 +69,7 @@ impl DuplicateFinder<'_> {
     /// A missing issue or namespace, an empty text, a damaged index, a model that fails, or [`Error::Cancelled`] if the observer
     /// stopped it.
     pub fn find(&self, request: &DuplicatesRequest, observer: &dyn Observer) -> Result<Duplicates, Error> {
-        let searcher = self.index.searcher_for(observer);
+        let context = Context::new(self.index, observer);
         let settings = self.index.config.triage.duplicates;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {
@@ -79,7 +81,7 @@ impl DuplicateFinder<'_> {
         described("number", *number, title.as_deref(), body.as_deref())?;
         let (asked, own) = match number {
             Some(number) => {
-                let stored = searcher.issue(*number, &searcher.scope(&search)?)?;
+                let stored = issue(&context, *number, &scope_of(&context, &search)?)?;
                 (stored.issue, Some(stored.document))
             }
             None => {
@@ -92,7 +94,8 @@ impl DuplicateFinder<'_> {
         if !request.states.is_empty() {
             attributes.push(AttributeCondition::new("state", request.states.clone()));
         }
-        let found = searcher.issues(
+        let found = issues(
+            &context,
             &IssueQuery {
                 request: &search,
                 filter: Filter { attributes, ..Filter::default() },
@@ -102,7 +105,7 @@ impl DuplicateFinder<'_> {
             },
             &mut clock,
         )?;
-        let (order, considered) = compared(searcher, &found, &asked)?;
+        let (order, considered) = compared(&context, &found, &asked)?;
         clock.lap("compare");
         let mut cut = self.cut_duplicates(&found, &considered, settings.min_likeness)?;
         found.explain_words(&mut cut);
@@ -115,7 +118,7 @@ impl DuplicateFinder<'_> {
             top_k: settings.max_results,
             fallback_reason: found.fallback_reason(),
         };
-        let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);
+        let query_id = record_issues(&context, &found, &order, &cut, served, &clock);
         clock.lap("record");
         let limited = request.allowed_namespaces.is_some();
         Ok(Duplicates {
@@ -194,16 +197,16 @@ impl DuplicateFinder<'_> {
 /// The proposed issues by likeness, best first, and the position of each in `found`. Issues whose similarity or
 /// record is unknown are left out.
 fn compared(
-    searcher: Searcher<'_>,
+    context: &Context<'_>,
     found: &FoundIssues,
     asked: &Issue,
 ) -> Result<(Vec<usize>, Vec<ConsideredDuplicate>), Error> {
-    let passages = searcher.issue_similarities(found)?;
-    let others = searcher.other_similarities(found, &passages)?;
+    let passages = issue_similarities(context, found)?;
+    let others = other_similarities(context, found, &passages)?;
     // An empty body has a passage of its title. Without a passage of the body, the best passage stands in.
     let of_body = |issue: &IssuePassages| issue.of_part(BODY).or_else(|| issue.best());
     let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
-    let records = searcher.issue_records(found.scope(), &documents)?;
+    let records = issue_records(context, found.scope(), &documents)?;
     let own_words = words(&text_of(asked));
     let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
     texts.push(own_words.clone());
@@ -224,7 +227,7 @@ fn compared(
             at,
             ConsideredDuplicate {
                 number: issue.number,
-                namespace: found.issues[at].passage.namespace.clone(),
+                namespace: found.issues[at].passage().namespace.clone(),
                 title: issue.title,
                 kind: issue.kind.to_string(),
                 state: issue.state.to_string(),

@@ -1,6 +1,6 @@
 //! Likely duplicates of an issue; there may be none.
 //!
-//! Both legs propose issues (`search::by_issue`), `likeness` compares two issues, `finder` orders and cuts, and
+//! Both legs propose issues (`search::documents`), `likeness` compares two issues, `finder` orders and cuts, and
 //! `answer` is the result. `docs/research/duplicates.md` explains the choice of the measure and its floor.
 
 mod answer;

@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
+use crate::search::{Candidates, Context, CutReport, Ordered, OrderedPassage, SearchRequest, candidates, check_rule};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -77,7 +77,7 @@ pub fn measure(
     let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
     let index = cache::index(test, config, cache, observer)?;
     for cut in &measurement.cuts {
-        index.searcher().check_rule(&*cut.rule, &SearchRequest::default())?;
+        check_rule(&Context::of(&index), &*cut.rule, &SearchRequest::default())?;
     }
     let own = test.queries.iter().take(measurement.limit.unwrap_or(usize::MAX));
     let queries: Vec<&TestQuery> = own.chain(foreign).collect();
@@ -142,7 +142,7 @@ impl<'a> Found<'a> {
         let depth = index.config().search.pool;
         let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
         let without = own.of(query);
-        let all = index.searcher().candidates(&query.text, deepest, without)?;
+        let all = candidates(&Context::of(index), &query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, shared by every rule on the fused score, or of the reranker that reads under `auto`.
@@ -200,7 +200,7 @@ fn beyond(
         if known.len() + found.len() >= RANKED {
             break;
         }
-        let ordered = index.searcher().candidates(&query.text, deeper, without)?.decide(&Fixed::default())?;
+        let ordered = candidates(&Context::of(index), &query.text, deeper, without)?.decide(&Fixed::default())?;
         // The first retrieval already found the whole collection.
         let pooled = ordered.passages.len() + ordered.others.len();
         if pooled == passages {

@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::Candidates;
+use crate::search::{Candidates, Context, candidates};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn record(
     query: &TestQuery,
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
-    let candidates: Candidates<'_> = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
+    let candidates: Candidates<'_> = candidates(&Context::of(index), &query.text, index.config().search.pool, without)?;
     // Only rules that read relevance ask a reranker.
     let rule: &dyn Rule = if index.reranker.is_some() { &Auto::default() } else { &Fixed::default() };
     let ordered = candidates.decide(rule)?;

@@ -7,7 +7,9 @@ use crate::config::Mode;
 use crate::config::nearest;
 #[cfg(feature = "clap")]
 use crate::flags::whole;
-use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut};
+use crate::search::{
+    Context, CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut, similar_evidence,
+};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,7 +181,7 @@ impl EvidenceGraph<'_> {
             limit,
             entry_point: request.entry_point.as_deref().unwrap_or("rank"),
         };
-        let found = self.index.searcher().similar_evidence(&query, clock)?;
+        let found = similar_evidence(&Context::of(self.index), &query, clock)?;
         let proposed = found.records.len();
         let kept: Vec<FoundRecord> = found.records.into_iter().take(found.cut.keep.min(limit)).collect();
         let mut fragments = self.ranked_fragments(&namespace, &claim.id, kept)?;

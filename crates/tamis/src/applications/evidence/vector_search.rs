@@ -6,7 +6,9 @@ use crate::Error;
 use crate::config::Mode;
 #[cfg(feature = "clap")]
 use crate::flags;
-use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut};
+use crate::search::{
+    Context, CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut, similar_evidence,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -184,7 +186,7 @@ impl EvidenceGraph<'_> {
             limit: top_k,
             entry_point: request.entry_point.as_deref().unwrap_or("vector_search"),
         };
-        let found = self.index.searcher().similar_evidence(&query, clock)?;
+        let found = similar_evidence(&Context::of(self.index), &query, clock)?;
         let kept = found.records.into_iter().take(found.cut.keep.min(top_k));
         Ok(VectorMatches {
             target: request.target,

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::applications::evaluate::{EvaluationError, TestQuery, queries};
 use crate::handle::now_ms;
 use crate::progress::{Observer, Stage};
-use crate::search::{IMPORTED_JUDGEMENTS, SearchRequest};
+use crate::search::{Context, IMPORTED_JUDGEMENTS, SearchRequest, search_under};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -109,7 +109,7 @@ impl Feedback<'_> {
         }
         let request =
             SearchRequest { entry_point: Some(IMPORTED_JUDGEMENTS.into()), ..SearchRequest::new(query.text.as_str()) };
-        let answer = self.index.searcher().search_under(&request, None, &Default::default())?;
+        let answer = search_under(&Context::of(self.index), &request, None, &Default::default())?;
         let id = answer.query_id.ok_or_else(|| EvaluationError::Path {
             path: self.index.location.directory.clone(),
             reason: self.recording_problem().unwrap_or_else(|| "the search could not be recorded".into()),

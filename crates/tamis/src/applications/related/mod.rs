@@ -1,6 +1,6 @@
 //! Finds what is similar to a passage, what it uses and what uses it.
 //!
-//! Similarity uses vectors (`search::near_passage`). The other two use names: the syntax tree gives the names that a
+//! Similarity uses vectors (`search::pool`). The other two use names: the syntax tree gives the names that a
 //! piece of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among
 //! several definitions as far as possible without types, using the file's `imports`. `definitions` looks names up,
 //! `references` goes from a passage to what it uses, and `referrers` the other way. `occurrences` adds every other place where
@@ -20,7 +20,7 @@ use crate::flags;
 use crate::handle::Index;
 use crate::lookup::Named;
 use crate::progress::Observer;
-use crate::search::{CutReport, MetadataFilter, SimilarPassages};
+use crate::search::{Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use definitions::Definitions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -287,7 +287,7 @@ impl RelatedFinder<'_> {
     /// The passage is missing or may not be read, the limit is out of range, a condition is not allowed, or the index
     /// or a model fails. [`Error::Cancelled`] if the observer stopped it.
     pub fn find(&self, request: &RelatedRequest, observer: &dyn Observer) -> Result<Related, Error> {
-        let searcher = self.index.searcher_for(observer);
+        let context = Context::new(self.index, observer);
         let references_alone = request.by == Some(RelatedBy::Reference);
         let usual = if references_alone { MOST_LISTED } else { self.index.config.search.top_k };
         let limit = request.limit.unwrap_or(usual);
@@ -297,12 +297,13 @@ impl RelatedFinder<'_> {
         request.metadata.check()?;
         let allowed = request.allowed_namespaces.as_deref();
         let subject = self.subject(&request.id, allowed)?;
-        let scope = searcher.scope_around(&subject.passage.namespace, allowed)?;
+        let scope = scope_around(&context, &subject.passage.namespace, allowed)?;
         let mut notes = Vec::new();
 
         let mut similar = SimilarPassages::default();
         if request.by != Some(RelatedBy::Reference) {
-            similar = searcher.similar(subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
+            similar =
+                crate::search::similar(&context, subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
             notes.extend(similar.remark.take());
         }
         let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);

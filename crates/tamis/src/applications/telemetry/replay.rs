@@ -14,7 +14,9 @@ use crate::Error;
 use crate::config::Mode;
 use crate::handle::Index;
 use crate::models;
-use crate::search::{Configured, ReplayGrounds, TunedRule, replayed, scoring_under};
+use crate::search::{
+    Configured, Context, ReplayGrounds, TunedRule, fitted_prior, replacement, replayed, scoring_under,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -162,7 +164,7 @@ impl<'a> Grounds<'a> {
         let index = self.index;
         let mode: Mode = search.mode.parse()?;
         // Without vectors a rule that reads similarities is replaced, as in a search.
-        let replacement = index.searcher().replacement(rule, mode)?;
+        let replacement = replacement(&Context::of(index), rule, mode)?;
         let rule = replacement.as_deref().unwrap_or(rule);
 
         let model = self.built_in.iter().find(|model| search.model.as_ref() == Some(&model.id));
@@ -183,7 +185,7 @@ impl<'a> Grounds<'a> {
         let index = self.index;
         let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scoring);
         let fitted = |(namespace, model, _, scoring): &PriorKey| {
-            index.searcher().relevance(namespace, model.as_deref(), mode, scoring)
+            fitted_prior(&Context::of(index), namespace, model.as_deref(), mode, scoring)
         };
         *self.relevances.entry(key).or_insert_with_key(fitted)
     }

@@ -6,7 +6,7 @@ use crate::collections::SKIPPED;
 use crate::file::foreign::Directory;
 use crate::index::{is_file, limits};
 use crate::languages;
-use crate::search::SearchRequest;
+use crate::search::{Context, SearchRequest, scope_of};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl Tree<'_> {
             sharing: Some(false),
             ..SearchRequest::new("")
         };
-        let names = self.index.searcher().scope(&request)?.names;
+        let names = scope_of(&Context::of(self.index), &request)?.names;
         let (paths, languages) = (Paths::new(&scope.paths)?, languages::canonical(&scope.languages)?);
         let mut listed = Listed { files: Vec::new(), left_out: BTreeMap::new() };
         let mut named = vec![false; scope.paths.len()];

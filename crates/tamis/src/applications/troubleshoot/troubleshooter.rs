@@ -8,12 +8,13 @@ use super::request::TroubleshootRequest;
 use super::thread::{Remark, Thread, ThreadRules, assemble};
 use super::wiki::{FromWiki, WIKI};
 use crate::Error;
+use crate::applications::stored_issue::{issue, issue_records};
 use crate::collections::ISSUES;
 use crate::config::{KeepBy, Words};
 use crate::progress::Observer;
 use crate::search::{
-    CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, MetadataFilter, SearchRequest, Searcher,
-    Served, Stopwatch,
+    Context, CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, MetadataFilter, SearchRequest,
+    Served, Stopwatch, issue_similarities, pages, record_issues, scope_of,
 };
 use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, Filter};
@@ -62,7 +63,7 @@ impl Troubleshooter<'_> {
     /// A value out of range, a missing issue or namespace, a damaged index, a model that fails, or [`Error::Cancelled`] if
     /// the observer stopped it.
     pub fn answer(&self, request: &TroubleshootRequest, observer: &dyn Observer) -> Result<Troubleshooting, Error> {
-        let searcher = self.index.searcher_for(observer);
+        let context = Context::new(self.index, observer);
         let settings = request.settings(&self.index.config.triage.troubleshooting)?;
         let mut clock = Stopwatch::start();
         let mut search = SearchRequest {
@@ -73,13 +74,14 @@ impl Troubleshooter<'_> {
         let (title, body, own, number) = match request.issue {
             None => (request.title.clone().unwrap_or_default(), request.body.clone().unwrap_or_default(), None, None),
             Some(number) => {
-                let stored = searcher.issue(number, &searcher.scope(&search)?)?;
+                let stored = issue(&context, number, &scope_of(&context, &search)?)?;
                 (stored.issue.title, stored.issue.body, Some(stored.document), Some(number))
             }
         };
         search.query = format!("{}\n\n{}", title.trim(), body.trim());
         let resolved = AttributeCondition::new("state", ["resolved"]);
-        let mut found = searcher.issues(
+        let mut found = crate::search::issues(
+            &context,
             &IssueQuery {
                 request: &search,
                 filter: Filter { attributes: vec![resolved], ..Filter::default() },
@@ -89,17 +91,17 @@ impl Troubleshooter<'_> {
             },
             &mut clock,
         )?;
-        let mut passages = searcher.issue_similarities(&found)?;
+        let mut passages = issue_similarities(&context, &found)?;
         if settings.keep_by == KeepBy::Cut {
             // The most similar issues are given, whatever the legs' ranks say.
             passages = by_similarity(&mut found, passages);
         }
         clock.lap("compare");
         let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
-        let records = searcher.issue_records(found.scope(), &documents)?;
+        let records = issue_records(&context, found.scope(), &documents)?;
         let within = match settings.keep_by {
             KeepBy::Floor => None,
-            KeepBy::Cut => Some(self.relevant_issues(searcher, &search, number, &mut clock)?),
+            KeepBy::Cut => Some(self.relevant_issues(&context, &search, number, &mut clock)?),
         };
         let least = settings.similarity_threshold.unwrap_or_else(|| match settings.keep_by {
             KeepBy::Floor => FLOOR,
@@ -113,7 +115,7 @@ impl Troubleshooter<'_> {
 
         let wiki = match kept.is_empty() && self.has_wiki(&search)? {
             true => {
-                Some(self.wiki_pages(searcher, request, (&title, &body), settings.total_budget_chars, &mut clock)?)
+                Some(self.wiki_pages(&context, request, (&title, &body), settings.total_budget_chars, &mut clock)?)
             }
             false => None,
         };
@@ -144,7 +146,7 @@ impl Troubleshooter<'_> {
             top_k: settings.max_results,
             fallback_reason: fallback_reason.clone(),
         };
-        let query_id = searcher.record_issues(&found, &order, &cut, served, &clock);
+        let query_id = record_issues(&context, &found, &order, &cut, served, &clock);
         clock.lap("record");
 
         let sources = matches.iter().map(|found| found.source.clone());
@@ -178,7 +180,7 @@ impl Troubleshooter<'_> {
     /// The solved issues with a passage that the cut of every search keeps, except the issue asked about.
     fn relevant_issues(
         &self,
-        searcher: Searcher<'_>,
+        context: &Context<'_>,
         search: &SearchRequest,
         asked: Option<u64>,
         clock: &mut Stopwatch,
@@ -189,13 +191,13 @@ impl Troubleshooter<'_> {
             paths: asked.map(|number| format!("!{}", Issue::path(number))).into_iter().collect(),
             ..search.clone()
         };
-        searcher.pages(&request, clock)
+        pages(context, &request, clock)
     }
 
     /// Returns `true` if the scope holds any wiki page.
     fn has_wiki(&self, search: &SearchRequest) -> Result<bool, Error> {
         let filter = Filter { collections: vec![WIKI.to_owned()], ..Filter::default() };
-        Ok(self.index.store.coverage("", &self.index.searcher().scope(search)?.of_all(&filter))?.passages > 0)
+        Ok(self.index.store.coverage("", &scope_of(&Context::of(self.index), search)?.of_all(&filter))?.passages > 0)
     }
 
     /// The kept issues with their threads, each within its share of the budget.
@@ -215,7 +217,7 @@ impl Troubleshooter<'_> {
         let solved = kept.iter().zip(shares).filter_map(|(&at, budget)| {
             let issue = records[at].take()?;
             let found = &found.issues[at];
-            let namespace = found.passage.namespace.clone();
+            let namespace = found.passage().namespace.clone();
             let source = if alone || own == Some(namespace.as_str()) {
                 format!("[Issue #{}]", issue.number)
             } else {
@@ -309,8 +311,8 @@ fn judged(
         kept += usize::from(refused.is_none());
         Considered {
             number: issue.number,
-            namespace: issue.passage.namespace.clone(),
-            title: issue.passage.title.clone(),
+            namespace: issue.passage().namespace.clone(),
+            title: issue.passage().title.clone(),
             similarity,
             bm25: issue.bm25,
             rrf: issue.rrf,

@@ -7,7 +7,7 @@ use super::keywords::keywords;
 use super::request::TroubleshootRequest;
 use super::shorten::{characters, fitted};
 use crate::Error;
-use crate::search::{FoundPage, SearchRequest, Searcher, Stopwatch};
+use crate::search::{Context, FoundPage, SearchRequest, Stopwatch, pages};
 use std::sync::Arc;
 use tamis_store::StoredPassage;
 
@@ -48,7 +48,7 @@ impl Troubleshooter<'_> {
     /// not cover gets nothing.
     pub(super) fn wiki_pages(
         &self,
-        searcher: Searcher<'_>,
+        context: &Context<'_>,
         request: &TroubleshootRequest,
         (title, body): (&str, &str),
         budget: usize,
@@ -70,7 +70,7 @@ impl Troubleshooter<'_> {
                 allowed_namespaces: request.allowed_namespaces.clone(),
                 ..SearchRequest::new(query)
             };
-            let pages = searcher.pages(&search, clock)?;
+            let pages = pages(context, &search, clock)?;
             warnings.extend(pages.fallback_reason.filter(|reason| !warnings.contains(reason)));
             if pages.pages.is_empty() && reason.is_empty() {
                 reason = pages.cut.reason;

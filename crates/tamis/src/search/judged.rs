@@ -1,9 +1,20 @@
-//! Searches with labels, grouped by query, for the fitted prior and the guarantee. A label is a judgement of a passage or, as
-//! weaker evidence, a shown result that was opened afterwards.
+//! Labels of past searches, by query and by passage.
+//!
+//! A label is a judgement of a passage or, as weaker evidence, a shown result that was opened afterwards. What people said of the passages
+//! of one question, every later search of the same question obeys. A question is the same where its words and the namespaces searched
+//! are. Its model, filters and settings may differ, since people judge passages and not scores. What was only opened says nothing there.
 
+use super::context::{Context, Scope};
+use super::request::SearchRequest;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tamis_cut::{Background, Pool};
-use tamis_store::{JudgedSearch, OpenedSearch, RecordedCandidate, RecordedSearch};
+use tamis_store::{JudgedSearch, OpenedSearch, RecordedCandidate, RecordedSearch, StoredPassage};
+
+/// The setting that names the reranker in the key of a search's scores.
+pub(super) const RERANKER: &str = "judge";
+
+/// The name of this evidence.
+pub(super) const JUDGEMENTS: &str = "judgements";
 
 /// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
@@ -153,17 +164,92 @@ pub(crate) fn entry_labels(search: &RecordedSearch, said: &HashMap<&str, bool>) 
 /// increase. `None` if the best does not stand out from the background.
 pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
     let background = Background { mean: search.score_background?, deviation: 0.0, count: search.passages as usize };
-    pool(search).ok()?.with_background(background).ok()?.normalized_scores()
+    recorded_pool(search).ok()?.with_background(background).ok()?.normalized_scores()
 }
 
 /// Returns the scores that a cut read in a search. A log can hold them out of order; each is then lowered to the one before.
-pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
+pub(super) fn recorded_pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
     let mut lowest = f64::INFINITY;
     let scores = search.counted().iter().map_while(|candidate| candidate.score);
     Pool::scores(scores.map(|score| {
         lowest = lowest.min(f64::from(score));
         lowest
     }))
+}
+
+/// Returns `true` if labels move the cut.
+pub(super) fn learns(context: &Context<'_>) -> bool {
+    context.index.config.telemetry.record && context.index.config.search.learn
+}
+
+/// The name of this evidence.
+pub(super) const JUDGED: &str = "judged";
+
+/// The last judgement of a passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub relevant: bool,
+    /// True if the passage stood for its entry, so that the entry was judged as a whole.
+    pub of_entry: bool,
+}
+
+/// The last judgement of each passage of a question, by the passage's public identifier.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct JudgedPassages(HashMap<String, Said>);
+
+impl JudgedPassages {
+    /// Returns the judgements of the searches of one question.
+    fn from_searches(searches: &[JudgedSearch]) -> Self {
+        let mut all: Vec<_> =
+            searches.iter().flat_map(|judged| judged.judgements.iter().map(move |one| (&judged.search, one))).collect();
+        all.sort_by_key(|(_, judgement)| judgement.at_ms);
+        let said = all.into_iter().map(|(search, judgement)| {
+            let said = Said { relevant: judgement.relevant, of_entry: stood_for_entry(search, &judgement.passage) };
+            (judgement.passage.clone(), said)
+        });
+        JudgedPassages(said.collect())
+    }
+
+    /// Returns `true` if nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns what was said of a passage.
+    pub fn said(&self, passage: &StoredPassage) -> Option<Said> {
+        self.0.get(&passage.id).copied()
+    }
+}
+
+/// Returns `true` if a passage stood for its entry in a search, as far as the record tells.
+fn stood_for_entry(search: &RecordedSearch, passage: &str) -> bool {
+    let mut candidates = (0..).zip(&search.candidates);
+    candidates
+        .any(|(place, candidate)| candidate.passage == passage && candidate.entry.is_none_or(|entry| entry == place))
+}
+
+impl SearchRequest {
+    /// Returns `true` for searches whose judgements are imported. Imported again, they rest on the same answers as the first time.
+    pub(super) fn imports_judgements(&self) -> bool {
+        self.entry_point.as_deref() == Some(IMPORTED_JUDGEMENTS)
+    }
+}
+
+/// Returns what people said of the passages of a question. Nothing was said if the log cannot be read or nothing is recorded.
+pub(super) fn judged_passages(
+    context: &Context<'_>,
+    request: &SearchRequest,
+    scope: &Scope,
+    text: &str,
+) -> JudgedPassages {
+    if request.memory || request.imports_judgements() || !context.index.config.telemetry.record {
+        return JudgedPassages::default();
+    }
+    let hash = blake3::hash(text.as_bytes());
+    let namespace = scope.label(&context.index.namespace);
+    let log = context.index.usage.log();
+    let searches = log.ok().and_then(|log| log.judged_as(hash.as_bytes(), &namespace).ok());
+    JudgedPassages::from_searches(&searches.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -308,8 +394,8 @@ mod entry_tests {
     #[test]
     fn the_cut_read_one_score_for_each_entry() {
         let search = by_entries();
-        assert_eq!(pool(&search).expect("sorted").len(), 3);
+        assert_eq!(recorded_pool(&search).expect("sorted").len(), 3);
         let flat = RecordedSearch { scoring: search.scoring.clone().counting_passages(), ..search };
-        assert_eq!(pool(&flat).expect("sorted").len(), 5);
+        assert_eq!(recorded_pool(&flat).expect("sorted").len(), 5);
     }
 }

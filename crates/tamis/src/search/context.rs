@@ -1,10 +1,61 @@
-//! The namespaces that a search reads: its own first, then those that the same owner shares.
+//! What every step of a search reads besides its data: the index, an observer, and the namespaces that a request covers.
 
-use super::query::SearchRequest;
-use super::searcher::Searcher;
+use super::request::SearchRequest;
 use crate::Error;
-use std::collections::{HashMap, HashSet};
+use crate::handle::Index;
+use crate::progress::Observer;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Instant;
 use tamis_store::{Filter, Namespace};
+
+/// What a step reads besides its data.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub index: &'a Index,
+    /// Can stop a search.
+    pub observer: &'a dyn Observer,
+}
+
+impl<'a> Context<'a> {
+    /// A context that nobody stops.
+    pub fn of(index: &'a Index) -> Self {
+        Context::new(index, &())
+    }
+
+    /// A context that `observer` can stop: each step returns [`Error::Cancelled`] then.
+    pub fn new(index: &'a Index, observer: &'a dyn Observer) -> Self {
+        Context { index, observer }
+    }
+}
+
+/// The time that each stage of a search takes, in milliseconds.
+pub(crate) struct Stopwatch {
+    started: Instant,
+    lap: Instant,
+    pub(super) laps: BTreeMap<String, f64>,
+}
+
+impl Stopwatch {
+    pub fn start() -> Self {
+        let now = Instant::now();
+        Stopwatch { started: now, lap: now, laps: BTreeMap::new() }
+    }
+
+    pub fn lap(&mut self, stage: &str) {
+        let now = Instant::now();
+        self.laps.insert(stage.to_owned(), (now - self.lap).as_secs_f64() * 1000.0);
+        self.lap = now;
+    }
+
+    pub fn elapsed_ms(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1000.0
+    }
+
+    pub fn finish(mut self) -> BTreeMap<String, f64> {
+        self.laps.insert("total".to_owned(), self.elapsed_ms());
+        self.laps
+    }
+}
 
 /// Most shared namespaces that a search reads, the largest first.
 const MOST_SHARED: usize = 5;
@@ -48,7 +99,7 @@ impl Scope {
 /// # Errors
 /// A namespace does not exist, or the caller may not read it. The error is the same for both, so it does not reveal which
 /// namespaces exist.
-pub(crate) fn scope(
+pub(crate) fn scope_among(
     request: &SearchRequest,
     known: &[Namespace],
     own: Option<&str>,
@@ -102,14 +153,12 @@ pub(crate) fn scope(
     Ok(Scope { own: vec![own.name.clone()], shared, names })
 }
 
-impl Searcher<'_> {
-    /// Returns the namespaces that a request reads.
-    pub(crate) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
-        let known = self.index.store.namespaces()?;
-        let sharing = request.sharing.unwrap_or(self.index.config.search.sharing);
-        let most = if sharing { MOST_SHARED } else { 0 };
-        scope(request, &known, self.index.own_namespace(), most)
-    }
+/// Returns the namespaces that a request reads.
+pub(crate) fn scope_of(context: &Context<'_>, request: &SearchRequest) -> Result<Scope, Error> {
+    let known = context.index.store.namespaces()?;
+    let sharing = request.sharing.unwrap_or(context.index.config.search.sharing);
+    let most = if sharing { MOST_SHARED } else { 0 };
+    scope_among(request, &known, context.index.own_namespace(), most)
 }
 
 #[cfg(test)]
@@ -133,7 +182,9 @@ mod tests {
     }
 
     fn scoped(request: &SearchRequest, own: Option<&str>, most: usize) -> Result<(Vec<String>, Vec<String>), String> {
-        scope(request, &team(), own, most).map(|scope| (scope.own, scope.shared)).map_err(|error| error.to_string())
+        scope_among(request, &team(), own, most)
+            .map(|scope| (scope.own, scope.shared))
+            .map_err(|error| error.to_string())
     }
 
     fn names(names: &[&str]) -> Vec<String> {
