@@ -3,7 +3,7 @@
 use crate::api::metrics::Metrics;
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
-use crate::cursor::Cursor;
+use tamis::feedback::Opened;
 use tamis::search::{QueryParameters, SearchCaller};
 use tamis::{Error, Index, Observer};
 
@@ -55,8 +55,6 @@ pub(crate) struct Call<'a> {
     pub metrics: &'a Metrics,
     /// True if the client gets answers as data too.
     pub with_data: bool,
-    /// The start of the answer.
-    pub cursor: Cursor,
     /// The entry point that recorded searches name.
     pub entry_point: &'static str,
 }
@@ -104,6 +102,11 @@ impl Call<'_> {
     /// True if places need their namespace: the index holds several trees, or stands beside another one.
     pub fn holds_several(&self) -> bool {
         self.index.sources().len() > 1 || self.index.elsewhere().is_some()
+    }
+
+    /// Records that the client reads this text: a weak judgement, if a search showed it before.
+    pub fn note_opened<'o>(&self, opened: impl Into<Opened<'o>>, operation: &str) {
+        self.index.feedback().opened(opened, &self.session, &format!("{} {operation}", self.entry_point));
     }
 
     /// Warnings about the state of the index.

@@ -1,8 +1,8 @@
 //! The server of Tamis: an open index as tools for agents (MCP), and as a JSON API.
 //!
 //! A [`Server`] holds an open index and answers many clients, on standard input and output ([`serve_on_stdio`]) or over HTTP
-//! ([`serve_on_http`]). Each file in `operations` is one operation of the library: as a tool, whose answer is data and a short text, and as a
-//! route of the JSON API ([`HttpOptions::api`]), whose answer is the one that the command prints with `--json`. [`openapi()`] describes
+//! ([`serve_on_http`]). Each file in `operations` is one operation of the library: as a tool, whose answer is a short text, and as a
+//! route of the JSON API ([`HttpOptions::api`]). The data of both is what the command prints with `--json`. [`openapi()`] describes
 //! the routes. An operation never searches, cuts or reads by itself.
 //!
 //! The official library speaks the [Model Context Protocol](https://modelcontextprotocol.io/specification/2026-07-28), in this and
@@ -18,13 +18,9 @@ mod caller;
 mod change_feed;
 mod content;
 mod current_index;
-mod cursor;
 mod error;
-mod hits;
 mod http;
-mod labels;
 mod lanes;
-mod lines;
 mod logging;
 mod messages;
 mod operation;
@@ -35,11 +31,12 @@ mod private;
 mod process;
 mod progress;
 mod prompts;
-mod reply;
+mod refused;
 mod resources;
 mod rows;
 mod sanitize;
 mod schema;
+mod search_text;
 mod server;
 mod signal;
 mod stdio;

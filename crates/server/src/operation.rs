@@ -10,7 +10,7 @@ use crate::call::{Call, Effect, Need};
 use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::page::DEFAULT_MAX_CHARS;
-use crate::reply::{Refused, Reply};
+use crate::refused::Refused;
 use crate::schema::{self, WHOLE};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -71,20 +71,18 @@ pub(crate) trait Tool: Operation {
     const EFFECT: Effect = Effect::Reads;
     /// Content of an index without which the tool is not listed.
     const NEED: Need = Need::Nothing;
-    /// Most characters of an answer, as text and as data, when the arguments have no `max_chars`.
+    /// Most characters of an answer as text, when the arguments have no `max_chars`.
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     /// The fields of the request that are arguments; `None`: all.
     const ARGUMENTS: Option<&'static [Argument]> = None;
     /// The arguments that only a tool has, such as those of pages.
     type Options: DeserializeOwned + JsonSchema;
-    /// The answer as an agent reads it.
-    type View: Serialize + JsonSchema;
 
     /// Adapts a request to the form of the answer.
     fn adapt(_call: &Call<'_>, _request: &mut Self::Request, _options: &Self::Options) {}
 
-    /// The answer for an agent, as data and as text.
-    fn view(call: &Call<'_>, answer: Self::Answer, options: Self::Options) -> Reply<Self::View>;
+    /// The answer as text, which an agent reads.
+    fn text(call: &Call<'_>, answer: &Self::Answer, options: &Self::Options) -> String;
 }
 
 /// A request or options without any.

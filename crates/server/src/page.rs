@@ -1,12 +1,10 @@
 //! Pages of an answer: as many whole entries as fit into a number of characters.
 
 use crate::agent_messages::for_agent;
-use crate::cursor::{CHANGED, Cursor};
-use crate::reply::Reply;
-use crate::sanitize::json_length;
-use crate::text::{REST, backticks, clean, fenced, line, short};
+use crate::text::{REST, backticks, clean, fenced, first, line, short};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use std::ops::Range;
 
 /// Most characters of an answer by default.
 pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;
@@ -18,9 +16,10 @@ pub(crate) struct PageArguments {
     #[schemars(range(min = 1000, max = 100_000))]
     #[serde(default = "max_chars")]
     pub max_chars: usize,
-    /// Cursor of the next page (default: first).
-    #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
-    cursor: Option<String>,
+    /// Where to go on, as the last page says.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[serde(default)]
+    pub offset: usize,
 }
 
 /// The default of the argument `max_chars`.
@@ -28,47 +27,53 @@ pub(crate) fn max_chars() -> usize {
     DEFAULT_MAX_CHARS
 }
 
-/// Characters reserved for a cursor and its line.
-pub(crate) const CURSOR_CHARS: usize = 260;
+/// Characters reserved for the line that names the next page.
+pub(crate) const NEXT_CHARS: usize = 80;
 
 /// Most characters of a warning.
 const MAX_WARNING: usize = 400;
 
-/// An entry of a list.
-pub(crate) trait Entry: Serialize {
-    /// The entry as text. Text by others stands between fences, either its own or those of the list.
-    fn text(&self) -> String;
-    /// The longest part of the entry. It is shortened when the entry does not fit on a page of its own.
-    fn body(&mut self) -> &mut String;
-    /// Marks the entry as shortened.
-    fn mark_shortened(&mut self);
+/// An entry of a list, as text that others wrote.
+#[derive(Debug, Default)]
+pub(crate) struct Entry {
+    /// What stands above the entry and need not be repeated below the same, such as the path of its file.
+    pub heading: String,
+    /// What stands before the entry's own fences.
+    pub label: String,
+    pub lead: String,
+    /// The part that is shortened if the entry does not fit on a page of its own.
+    pub body: String,
+    /// The part that is left out then.
+    pub rest: String,
 }
 
-/// The position of a page in its list, and warnings about the answer.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct PageInfo {
-    /// Number of entries after these; `cursor` continues with them.
-    pub remaining: usize,
-    /// The `cursor` of the next page, for the same arguments; absent on the last page.
-    pub next_cursor: Option<String>,
-    /// Warnings about the answer, such as a search by words alone.
-    pub warnings: Vec<String>,
+impl Entry {
+    /// The entry of a list in one pair of fences, on one line or more.
+    pub fn line(body: String) -> Entry {
+        Entry { body: body + "\n", ..Entry::default() }
+    }
+
+    /// The entry between its own fences.
+    pub fn in_fences(&self) -> String {
+        format!("{}{}", self.label, fenced(&format!("{}{}{}", self.lead, self.body, self.rest)))
+    }
+
+    fn shorten(&mut self, over: usize) {
+        let over = over.saturating_sub(self.rest.chars().count()) + REST.chars().count() + 1;
+        self.rest = String::new();
+        self.body = first(&self.body, self.body.chars().count().saturating_sub(over)).to_owned() + REST + "\n";
+    }
 }
 
 /// An answer with a list.
-pub(crate) trait Listing: Serialize {
-    /// An entry of the list.
-    type Entry: Entry;
-    /// True if one pair of fences encloses all entries.
-    const FENCED: bool = false;
-    /// The entries.
-    fn entries(&mut self) -> &mut Vec<Self::Entry>;
-    /// The page of the list.
-    fn page(&mut self) -> &mut PageInfo;
-    /// Text inside the fences of the list, before the entries.
-    fn head(&self) -> String {
-        String::new()
-    }
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    pub entries: Vec<Entry>,
+    /// The first text in the fences that all entries share; `None`: each entry has its own.
+    pub shared: Option<String>,
+    /// What follows the list.
+    pub tail: String,
+    pub warnings: Vec<String>,
 }
 
 /// The text between the fences of a list.
@@ -80,252 +85,143 @@ struct Fenced {
 }
 
 impl Fenced {
-    fn with(&self, text: &str) -> Fenced {
-        Fenced {
-            characters: self.characters + text.chars().count(),
-            backticks: self.backticks.max(backticks(text)),
-            text: String::new(),
-        }
-    }
-
-    /// Characters, fences included.
-    fn whole(&self) -> usize {
-        self.characters + 2 * (self.backticks.max(2) + 2)
+    /// Characters with this text at the end, fences included.
+    fn with(&self, text: &str) -> usize {
+        self.characters + text.chars().count() + 2 * (self.backticks.max(backticks(text)).max(2) + 2)
     }
 
     fn push(&mut self, text: &str) {
-        *self = Fenced { text: std::mem::take(&mut self.text) + text, ..self.with(text) };
+        self.text.push_str(text);
+        self.characters += text.chars().count();
+        self.backticks = self.backticks.max(backticks(text));
     }
 }
 
-/// The page of an answer that starts at `cursor`, and its text: the entries, then `tail`. `listed` is the fingerprint of the
-/// whole list. Neither the text nor the JSON exceeds `max_chars`.
-pub(crate) fn paginated<L: Listing>(
-    mut answer: L,
-    tail: &str,
-    cursor: &Cursor,
-    listed: &str,
-    max_chars: usize,
-) -> Reply<L> {
-    let entries = std::mem::take(answer.entries());
-    if cursor.has_changed(listed) {
-        answer.page().warnings.insert(0, CHANGED.to_owned());
-    }
-    let tail = short(&clean(tail), max_chars / 4).into_owned();
-    shorten_warnings(&mut answer.page().warnings, max_chars / 4);
-    let warnings = warning_lines(&answer.page().warnings);
-    let around = tail.chars().count() + 1 + warnings.chars().count() + CURSOR_CHARS;
-    let text_room = max_chars.saturating_sub(around);
-    let mut json_room = match cursor.with_data {
-        true => max_chars.saturating_sub(json_length(&answer) + CURSOR_CHARS),
-        false => usize::MAX,
-    };
-
-    let all = entries.len();
-    let mut text = Fenced::default();
-    if L::FENCED {
-        text.push(&answer.head());
-    }
-    // Entries that bring their own fences already count them.
-    let whole = |text: &Fenced| if L::FENCED { text.whole() } else { text.characters };
-    for mut entry in entries.into_iter().skip(cursor.start) {
-        if answer.entries().is_empty() {
-            shorten(&mut entry, |shown| whole(&text.with(shown)).saturating_sub(text_room), json_room);
+impl List {
+    /// The page that starts at an offset, in at most `max_chars` characters, and the numbers of its entries.
+    pub fn page(self, page: &PageArguments) -> (String, Range<usize>) {
+        let (most, all) = (page.max_chars, self.entries.len());
+        let tail = short(&clean(&self.tail), most / 4).into_owned();
+        let mut warnings = self.warnings;
+        if page.offset > all {
+            warnings.insert(0, format!("the offset {} is beyond the end, which is {all}", page.offset));
         }
-        let shown = entry.text();
-        let json = json_length(&entry) + 1;
-        if (whole(&text.with(&shown)) > text_room || json > json_room) && !answer.entries().is_empty() {
-            break;
-        }
-        json_room = json_room.saturating_sub(json);
-        text.push(&shown);
-        answer.entries().push(entry);
-    }
-    let end = cursor.start + answer.entries().len();
-    let remaining = all.saturating_sub(end);
-    let mut text = if L::FENCED && !text.text.is_empty() { fenced(&text.text) } else { text.text };
-    text.push_str(&tail);
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text.push_str(&warnings);
-    if remaining > 0 {
-        let next = cursor.next(end, listed);
-        text.push_str(&format!("{remaining} more: call again with the same arguments and cursor = \"{next}\".\n"));
-        answer.page().next_cursor = Some(next);
-    }
-    answer.page().remaining = remaining;
-    Reply::new(answer, text)
-}
-
-/// Puts each warning on one line, and keeps as many as fit into so many characters.
-pub(crate) fn shorten_warnings(warnings: &mut Vec<String>, most: usize) {
-    let mut room = most;
-    for warning in warnings.iter_mut() {
-        *warning = short(&for_agent(&line(warning)), MAX_WARNING.min(most)).into_owned();
-    }
-    warnings.retain(|warning| {
-        let length = warning.chars().count() + "Note: \n".len();
-        let fits = length <= room || room == most;
-        room = room.saturating_sub(length);
-        fits
-    });
-}
-
-/// Warnings as lines of text.
-pub(crate) fn warning_lines(warnings: &[String]) -> String {
-    warnings.iter().map(|warning| format!("Note: {}\n", line(warning))).collect()
-}
-
-/// Shortens and marks an entry that does not fit on a page of its own.
-fn shorten<E: Entry>(entry: &mut E, text_over: impl Fn(&str) -> usize, json_room: usize) {
-    let over = |entry: &E| (text_over(&entry.text()), (json_length(entry) + 1).saturating_sub(json_room));
-    if over(entry) == (0, 0) {
-        return;
-    }
-    entry.mark_shortened();
-    // The mark takes up space too.
-    let (text, json) = over(entry);
-    let body = entry.body();
-    let left = |length: usize, over: usize| length.saturating_sub(over + REST.chars().count());
-    let mut short =
-        fitting(body, left(body.chars().count(), text), left(json_length(body.as_str()) - 2, json)).to_owned();
-    short.push_str(REST);
-    *body = short;
-}
-
-/// The longest beginning of a text that fits into two limits: characters of plain text, and characters in JSON.
-pub(crate) fn fitting(text: &str, mut text_room: usize, mut json_room: usize) -> &str {
-    for (at, character) in text.char_indices() {
-        let width = match character {
-            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-            '\0'..='\u{1f}' => 6,
-            _ => 1,
+        let warnings = warning_lines(&warnings, most / 4);
+        let room = most.saturating_sub(tail.chars().count() + 1 + warnings.chars().count() + NEXT_CHARS);
+        let mut text = Fenced::default();
+        text.push(self.shared.as_deref().unwrap_or_default());
+        // Entries that bring their own fences count them already.
+        let with = |text: &Fenced, shown: &str| match self.shared {
+            Some(_) => text.with(shown),
+            None => text.characters + shown.chars().count(),
         };
-        if text_room == 0 || width > json_room {
-            return &text[..at];
+        let start = page.offset.min(all);
+        let mut end = start;
+        let mut heading = String::new();
+        for mut entry in self.entries.into_iter().skip(start) {
+            let show = |entry: &Entry| match self.shared {
+                None => entry.in_fences(),
+                Some(_) if entry.heading == heading => format!("{}{}{}", entry.lead, entry.body, entry.rest),
+                Some(_) => format!("{}{}{}{}", entry.heading, entry.lead, entry.body, entry.rest),
+            };
+            let mut shown = show(&entry);
+            let over = with(&text, &shown).saturating_sub(room);
+            if over > 0 && end > start {
+                break;
+            }
+            if over > 0 {
+                entry.shorten(over);
+                shown = show(&entry);
+            }
+            text.push(&shown);
+            heading = entry.heading;
+            end += 1;
         }
-        text_room -= 1;
-        json_room -= width;
+        let mut text = if self.shared.is_some() && !text.text.is_empty() { fenced(&text.text) } else { text.text };
+        text.push_str(&tail);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&warnings);
+        if end < all {
+            text.push_str(&format!("{} more: call again with offset = {end}.\n", all - end));
+        }
+        (text, start..end)
     }
-    text
+}
+
+/// Warnings as lines of text, as many as fit into so many characters.
+pub(crate) fn warning_lines(warnings: &[String], most: usize) -> String {
+    let mut room = most;
+    let mut lines = String::new();
+    for warning in warnings {
+        let warning = format!("Note: {}\n", short(&for_agent(&line(warning)), MAX_WARNING.min(most)));
+        let length = warning.chars().count();
+        if length <= room || room == most {
+            lines.push_str(&warning);
+        }
+        room = room.saturating_sub(length);
+    }
+    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor;
-    use rmcp::model::JsonObject;
-    use serde_json::json;
 
-    #[derive(Serialize)]
-    struct One {
-        body: String,
-        shortened: bool,
-    }
-
-    impl Entry for One {
-        fn text(&self) -> String {
-            format!("{}\n", self.body)
-        }
-        fn body(&mut self) -> &mut String {
-            &mut self.body
-        }
-        fn mark_shortened(&mut self) {
-            self.shortened = true;
-        }
-    }
-
-    #[derive(Serialize, Default)]
-    struct List {
-        results: Vec<One>,
-        page: PageInfo,
-    }
-
-    impl Listing for List {
-        type Entry = One;
-        fn entries(&mut self) -> &mut Vec<One> {
-            &mut self.results
-        }
-        fn page(&mut self) -> &mut PageInfo {
-            &mut self.page
-        }
-    }
-
-    fn list(bodies: &[String]) -> List {
-        let results = bodies.iter().map(|body| One { body: body.clone(), shortened: false }).collect();
-        List { results, page: PageInfo::default() }
-    }
-
-    fn at(cursor: Option<&str>) -> Cursor {
-        let mut arguments = JsonObject::new();
-        if let Some(cursor) = cursor {
-            arguments.insert("cursor".into(), json!(cursor));
-        }
-        let mut cursor = Cursor::of("test", &arguments).expect("a cursor");
-        cursor.with_data = true;
-        cursor
+    fn list(bodies: &[String], shared: bool) -> List {
+        let entries = bodies.iter().map(|body| Entry::line(body.clone())).collect();
+        List { entries, shared: shared.then(String::new), tail: "the reason".to_owned(), ..List::default() }
     }
 
     #[test]
     fn pages_hold_every_entry_once_and_stay_within_the_limit() {
-        let bodies: Vec<String> = (0..40).map(|number| format!("{number} {}", "ä\"\n".repeat(number))).collect();
-        let names = cursor::fingerprint(bodies.iter().map(String::as_str));
-        for max_chars in [700, 1000, 5000, 100_000] {
-            let mut seen = Vec::new();
-            let mut cursor: Option<String> = None;
-            loop {
-                let reply = paginated(list(&bodies), "the reason", &at(cursor.as_deref()), &names, max_chars);
-                assert!(reply.text.chars().count() <= max_chars, "{max_chars}: {}", reply.text.chars().count());
-                assert!(json_length(&reply.answer) <= max_chars, "{max_chars}: {}", json_length(&reply.answer));
-                assert!(!reply.answer.results.is_empty());
-                seen.extend(reply.answer.results.into_iter().map(|one| one.body));
-                cursor = reply.answer.page.next_cursor;
-                if cursor.is_none() {
-                    break;
-                }
+        let bodies: Vec<String> = (0..40).map(|number| format!("{number} {}.", "ä\"\n".repeat(number))).collect();
+        for (max_chars, shared) in [(700, true), (1000, false), (5000, true), (100_000, false)] {
+            let (mut seen, mut offset) = (0, 0);
+            while offset < bodies.len() {
+                let (text, range) = list(&bodies, shared).page(&PageArguments { max_chars, offset });
+                assert!(text.chars().count() <= max_chars, "{max_chars}: {}", text.chars().count());
+                assert!(range.start == seen && range.end > seen, "{range:?}");
+                assert!(bodies[range.clone()].iter().all(|body| text.contains(body)), "{text}");
+                let next = format!("call again with offset = {}.\n", range.end);
+                assert_eq!(text.ends_with(&next), range.end < bodies.len(), "{text}");
+                (seen, offset) = (range.end, range.end);
             }
-            assert_eq!(seen, bodies, "{max_chars}");
         }
     }
 
     #[test]
     fn an_entry_that_exceeds_a_page_is_shortened_and_marked() {
-        for body in ["ä".repeat(9000), "\"\\\u{1}".repeat(9000)] {
-            let bodies = [body, "second".to_owned()];
-            let reply = paginated(list(&bodies), "", &at(None), "0000000000000000", 1000);
-            let [one] = reply.answer.results.as_slice() else { panic!("one entry") };
-            assert!(one.shortened && one.body.ends_with(REST) && !one.body.starts_with(REST), "{}", one.body);
-            assert!(reply.text.chars().count() <= 1000 && json_length(&reply.answer) <= 1000);
-            assert_eq!(reply.answer.page.remaining, 1);
+        for shared in [true, false] {
+            for body in ["ä".repeat(9000), "`".repeat(300) + &"\"\\\u{1}".repeat(9000)] {
+                let bodies = [body, "second".to_owned()];
+                let (text, range) = list(&bodies, shared).page(&PageArguments { max_chars: 1500, offset: 0 });
+                assert!(text.contains(REST) && !text.contains("second") && range == (0..1), "{text}");
+                assert!(text.chars().count() <= 1500, "{}", text.chars().count());
+            }
         }
     }
 
     #[test]
-    fn the_width_of_a_character_is_that_of_its_json() {
-        for character in ('\0'..'\u{2100}').chain(['\u{1f600}']) {
-            let text = character.to_string();
-            let width = json_length(text.as_str()) - 2;
-            assert_eq!(fitting(&text, 1, width), text, "{character:?}");
-            assert_eq!(fitting(&text, 1, width - 1), "", "{character:?}");
-        }
-        assert_eq!(fitting("äöü", 2, 99), "äö");
+    fn a_heading_stands_once_above_its_entries_on_each_page() {
+        let entry = |heading: &str, body: &str| Entry { heading: heading.to_owned(), ..Entry::line(body.to_owned()) };
+        let list = || List {
+            entries: vec![entry("a.rs\n", "1"), entry("a.rs\n", "2"), entry("b.rs\n", "3")],
+            shared: Some(String::new()),
+            ..List::default()
+        };
+        let page = |offset| list().page(&PageArguments { max_chars: 1000, offset }).0;
+        assert_eq!(page(0), "```\na.rs\n1\n2\nb.rs\n3\n```\n");
+        assert_eq!(page(1), "```\na.rs\n2\nb.rs\n3\n```\n");
+        assert!(page(9).contains("Note: the offset 9 is beyond the end, which is 3\n"));
     }
 
     #[test]
-    fn a_page_warns_when_the_list_has_changed() {
-        let bodies: Vec<String> = (0..9).map(|number| format!("{number}{}", "x".repeat(200))).collect();
-        let reply = paginated(list(&bodies), "", &at(None), "0000000000000000", 1000);
-        let cursor = reply.answer.page.next_cursor.expect("more");
-        let reply = paginated(list(&bodies), "", &at(Some(&cursor)), "1111111111111111", 1000);
-        assert!(reply.text.contains("has changed since") && reply.answer.page.warnings.len() == 1, "{}", reply.text);
-    }
-
-    #[test]
-    fn a_page_past_the_end_is_empty() {
-        let bodies = ["x".to_owned()];
-        let cursor = at(None).next(7, "0000000000000000");
-        let reply = paginated(list(&bodies), "", &at(Some(&cursor)), "0000000000000000", 1000);
-        assert!(reply.answer.results.is_empty() && reply.answer.page.next_cursor.is_none());
+    fn warnings_are_limited_in_length_and_number() {
+        let warnings = vec!["w".repeat(900); 9];
+        let lines = warning_lines(&warnings, 1000);
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        assert!(lines.chars().count() <= 1000);
     }
 }

@@ -1,8 +1,7 @@
 //! Documents as resources: listed page by page in a fixed order, and read as indexed. Nothing else can be read.
 
 use crate::call::Call;
-use crate::labels::note_opened;
-use crate::reply::Refused;
+use crate::refused::Refused;
 use crate::sanitize::json_length;
 use crate::text::{clean, first, name};
 use crate::uri;
@@ -87,7 +86,7 @@ pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, 
         Err(Error::NotFound { .. }) => return Err(missing()),
         Err(error) => return Err(failed(call, error)),
     };
-    note_opened(call, &excerpt, "mcp resource");
+    call.note_opened(&excerpt, "mcp resource");
     let contents = ResourceContents::text(bounded(&excerpt.text, &namespace, &path), uri::of(&namespace, &path))
         .with_mime_type(mime_type(&path));
     Ok(ReadResourceResult::new(vec![contents]))

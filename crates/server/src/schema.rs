@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{AddNullable, RecursiveTransform, RestrictFormats};
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Key of a list's schema: its values hold commas themselves, so only repetition gives several.
 pub(crate) const WHOLE: &str = "x-whole";
@@ -16,12 +16,28 @@ pub(crate) const WHOLE: &str = "x-whole";
 pub(crate) fn of_arguments<T: JsonSchema>() -> JsonObject {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12());
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    schema.entry("properties").or_insert_with(|| json!({}));
     schema
 }
 
 /// The schema of a tool's answer.
 pub(crate) fn of_answer<T: JsonSchema>() -> JsonObject {
-    generate::<T>(SchemaSettings::draft2020_12().for_serialize())
+    let schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+    match schema.get("type").is_some_and(|kind| kind == "array") {
+        true => {
+            let list = json!({ "type": "object", "properties": { LIST: schema }, "required": [LIST] });
+            list.as_object().cloned().unwrap_or_default()
+        }
+        false => schema,
+    }
+}
+
+/// The key of an answer that is a list, since the data of a tool is an object.
+const LIST: &str = "results";
+
+/// An answer as an object.
+pub(crate) fn in_object(answer: Value) -> Value {
+    if answer.is_array() { json!({ LIST: answer }) } else { answer }
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
@@ -40,7 +56,6 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     object.remove("title");
     object.remove("$schema");
     object.remove("description");
-    object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     std::mem::take(object)
 }
 

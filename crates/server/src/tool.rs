@@ -3,13 +3,15 @@
 use crate::arguments;
 use crate::call::{Call, Effect, MCP, Need};
 use crate::caller::Caller;
-use crate::cursor::Cursor;
 use crate::lanes::Lane;
 use crate::operation::{self, Tool};
-use crate::reply::Refused;
+use crate::refused::Refused;
 use crate::{sanitize, schema};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
 use serde_json::Value;
+
+/// Most characters of an answer as data. Some clients accept at most a megabyte.
+const MAX_DATA_CHARS: usize = 500_000;
 
 /// A tool in a server's list.
 pub(crate) struct RegisteredTool {
@@ -37,7 +39,7 @@ impl RegisteredTool {
             is_for: T::is_for,
             need: T::NEED,
             lane: T::LANE,
-            output_schema: schema::of_answer::<T::View>,
+            output_schema: schema::of_answer::<T::Answer>,
             call: call::<T>,
         }
     }
@@ -65,25 +67,23 @@ impl RegisteredTool {
 }
 
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
-    call.cursor = Cursor::of(T::TOOL_NAME, &arguments).map_err(Refused::from)?;
-    call.cursor.with_data = call.with_data;
     call.entry_point = MCP;
-    let is_first_page = !arguments.contains_key("cursor");
-    let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-    let most = most.unwrap_or(T::MAX_CHARS);
+    let number = |name: &str| arguments.get(name).and_then(Value::as_u64).and_then(|value| usize::try_from(value).ok());
+    let most = number("max_chars").unwrap_or(T::MAX_CHARS);
+    // The further pages of an answer are the same search.
+    let is_first_page = number("offset").unwrap_or_default() == 0;
     let invalid = |error: serde_json::Error| Refused::from(error.to_string());
     let (request, options) = operation::read::<T>(call, arguments).map_err(invalid)?;
     let answer = T::call(call, request)?;
-    // The further pages of an answer are the same search.
     if let (true, Some(kept)) = (is_first_page, T::kept(&answer)) {
         call.metrics.search("/mcp", T::TOOL_NAME, kept);
     }
-    let reply = T::view(call, answer, options);
-    let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
+    let text = T::text(call, &answer, &options);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&text, most))]);
     // The data repeats the text, and many clients give a model both.
     if call.with_data {
-        let answer = serde_json::to_value(&reply.answer).map_err(invalid)?;
-        result.structured_content = Some(sanitize::data(schema::without_nulls(answer), most));
+        let answer = schema::without_nulls(serde_json::to_value(&answer).map_err(invalid)?);
+        result.structured_content = Some(sanitize::data(schema::in_object(answer), MAX_DATA_CHARS));
     }
     Ok(result)
 }

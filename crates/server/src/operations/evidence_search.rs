@@ -2,15 +2,10 @@
 
 use crate::api::verbs::Verbs;
 use crate::call::{Call, Need};
-use crate::cursor::fingerprint;
-use crate::hits::Cut;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, Listing, PageArguments, PageInfo, paginated};
-use crate::reply::Reply;
-use crate::text::{clean, line, rounded};
-use schemars::JsonSchema;
-use serde::Serialize;
-use tamis::evidence::{EvidenceTarget, VectorMatch, VectorMatches, VectorSearchRequest};
+use crate::page::{Entry, List, PageArguments};
+use crate::text::{line, name};
+use tamis::evidence::{VectorMatches, VectorSearchRequest};
 
 pub(crate) struct EvidenceSearch;
 
@@ -39,60 +34,6 @@ impl Route for EvidenceSearch {
     const DESCRIPTION: &'static str = "As `tamis evidence search --json`.";
 }
 
-/// Similar claims or fragments, if any.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Matches {
-    /// The compared records.
-    #[schemars(with = "String", extend("enum" = EvidenceTarget::NAMES))]
-    target: EvidenceTarget,
-    /// Results, most similar first.
-    results: Vec<Match>,
-    /// Number of passages compared.
-    total_searched: u64,
-    /// Number of similar records, and the reason for it.
-    cut: Cut,
-    /// Identifier of the search, for `feedback`; absent when searches are not recorded.
-    query_id: Option<String>,
-    #[serde(flatten)]
-    page: PageInfo,
-}
-
-/// A claim or a fragment.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Match {
-    /// Identifier; `get` takes it after claim: or fragment:.
-    id: String,
-    /// Cosine similarity to the query, from -1 to 1.
-    similarity: f64,
-    /// Its first 200 characters.
-    text_preview: String,
-}
-
-impl Entry for Match {
-    fn text(&self) -> String {
-        format!("{:.3} [{}] {}\n", self.similarity, line(&self.id), line(&self.text_preview))
-    }
-
-    fn body(&mut self) -> &mut String {
-        &mut self.text_preview
-    }
-
-    fn mark_shortened(&mut self) {}
-}
-
-impl Listing for Matches {
-    type Entry = Match;
-    const FENCED: bool = true;
-
-    fn entries(&mut self) -> &mut Vec<Match> {
-        &mut self.results
-    }
-
-    fn page(&mut self) -> &mut PageInfo {
-        &mut self.page
-    }
-}
-
 impl Tool for EvidenceSearch {
     const TOOL_NAME: &'static str = "vector_search";
     const NEED: Need = Need::Evidence;
@@ -110,27 +51,24 @@ impl Tool for EvidenceSearch {
         field("namespace"),
     ]);
     type Options = PageArguments;
-    type View = Matches;
 
-    fn view(call: &Call<'_>, found: VectorMatches, page: PageArguments) -> Reply<Matches> {
-        let results: Vec<Match> = found.matches.into_iter().map(matched).collect();
-        let sentence = found.cut.sentence(results.len(), &[]);
-        let cut = Cut::of(found.cut, &sentence);
-        let warnings = call.warnings().into_iter().chain(found.fallback_reason).chain(found.warnings).collect();
-        let names = fingerprint(results.iter().map(|one| one.id.as_str()));
-        let tail = format!("{} Compared: {} passages.\n", cut.sentence, found.total_searched);
-        let answer = Matches {
-            target: found.target,
-            results,
-            total_searched: found.total_searched,
-            cut,
-            query_id: found.query_id,
-            page: PageInfo { warnings, ..PageInfo::default() },
+    fn text(call: &Call<'_>, found: &VectorMatches, page: &PageArguments) -> String {
+        let entries = found
+            .matches
+            .iter()
+            .map(|one| Entry::line(format!("{:.3} [{}] {}", one.similarity, line(&one.id), line(&one.text_preview))));
+        let sentence = found.cut.sentence(found.matches.len(), &[]);
+        let list = List {
+            entries: entries.collect(),
+            shared: Some(String::new()),
+            tail: format!("{} Compared: {} passages.\n", name(&sentence), found.total_searched),
+            warnings: call
+                .warnings()
+                .into_iter()
+                .chain(found.fallback_reason.clone())
+                .chain(found.warnings.clone())
+                .collect(),
         };
-        paginated(answer, &tail, &call.cursor, &names, page.max_chars)
+        list.page(page).0
     }
-}
-
-fn matched(found: VectorMatch) -> Match {
-    Match { id: found.id, similarity: rounded(found.similarity), text_preview: clean(&found.text_preview) }
 }

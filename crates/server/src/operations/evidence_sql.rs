@@ -5,8 +5,7 @@ use crate::call::{Call, Need};
 use crate::lanes::Lane;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::max_chars;
-use crate::reply::Reply;
-use crate::rows::Rows;
+use crate::rows::rows_text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::evidence::{SqlAnswer, SqlRequest};
@@ -55,9 +54,8 @@ impl Tool for EvidenceSql {
         field("namespace"),
     ]);
     type Options = Options;
-    type View = Rows;
 
-    fn view(_: &Call<'_>, answer: SqlAnswer, options: Options) -> Reply<Rows> {
-        Rows::reply(answer, options.max_chars)
+    fn text(_: &Call<'_>, answer: &SqlAnswer, options: &Options) -> String {
+        rows_text(answer, options.max_chars)
     }
 }

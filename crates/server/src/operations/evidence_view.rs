@@ -5,8 +5,7 @@ use crate::call::{Call, Need};
 use crate::lanes::Lane;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::max_chars;
-use crate::reply::Reply;
-use crate::rows::Rows;
+use crate::rows::rows_text;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -65,13 +64,12 @@ impl Tool for EvidenceView {
     const ARGUMENTS: Option<&'static [Argument]> =
         Some(&[field("view").named("view_name"), field("task").named("task_id"), field("limit"), field("namespace")]);
     type Options = Options;
-    type View = Rows;
 
     fn adapt(_: &Call<'_>, request: &mut ViewRequest, options: &Options) {
         request.parameters = options.params.clone().into_iter().collect();
     }
 
-    fn view(_: &Call<'_>, answer: SqlAnswer, options: Options) -> Reply<Rows> {
-        Rows::reply(answer, options.max_chars)
+    fn text(_: &Call<'_>, answer: &SqlAnswer, options: &Options) -> String {
+        rows_text(answer, options.max_chars)
     }
 }

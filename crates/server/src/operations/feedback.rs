@@ -4,11 +4,10 @@ use crate::api::verbs::Verbs;
 use crate::call::{Call, Effect};
 use crate::caller::Caller;
 use crate::operation::{Failure, Operation, Route, Tool};
-use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
-use crate::text::{clean, counted};
+use crate::text::counted;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tamis::feedback::{Judged, Label, SearchSummary};
 
 pub(crate) struct Feedback;
@@ -79,28 +78,6 @@ impl Route for Feedback {
     const NEEDS: &'static str = "judging is off: the server needs --allow-feedback, and a token feedback = true";
 }
 
-/// The recorded judgements.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Judgements {
-    /// Identifier of the search.
-    query_id: String,
-    /// The judged passages.
-    judged: Vec<Judgement>,
-}
-
-/// A judged passage.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Judgement {
-    /// Identifier of the passage.
-    id: String,
-    /// Path of its document; absent when the passage has left the index.
-    path: Option<String>,
-    /// Rank among the candidates of that search, from 1; absent when it was not a candidate.
-    rank: Option<usize>,
-    /// The judgement; absent when it was taken back.
-    relevant: Option<bool>,
-}
-
 impl Tool for Feedback {
     const TITLE: &'static str = "Feedback";
     const DESCRIPTION: &'static str = "Record which results of a search answered it and which did not, so that later searches stop \
@@ -110,26 +87,14 @@ impl Tool for Feedback {
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     // The answer names the search.
     type Options = Judging;
-    type View = Judgements;
 
-    fn view(_: &Call<'_>, judged: Vec<Judged>, judging: Judging) -> Reply<Judgements> {
-        let Judging { query_id, relevant, .. } = judging;
-        let judged: Vec<Judgement> = judged
-            .into_iter()
-            .map(|one| Judgement {
-                id: one.passage,
-                path: one.place.map(|(path, _)| clean(&path)),
-                rank: one.rank,
-                relevant,
-            })
-            .collect();
-        let results = counted(judged.len(), "result");
-        let text = match relevant {
-            Some(true) => format!("Recorded: {results} of search {query_id} relevant.\n"),
-            Some(false) => format!("Recorded: {results} of search {query_id} not relevant.\n"),
-            None => format!("Taken back: what was said of {results} of search {query_id}.\n"),
-        };
-        Reply::new(Judgements { query_id, judged }, text)
+    fn text(_: &Call<'_>, judged: &Vec<Judged>, judging: &Judging) -> String {
+        let (results, query) = (counted(judged.len(), "result"), &judging.query_id);
+        match judging.relevant {
+            Some(true) => format!("Recorded: {results} of search {query} relevant.\n"),
+            Some(false) => format!("Recorded: {results} of search {query} not relevant.\n"),
+            None => format!("Taken back: what was said of {results} of search {query}.\n"),
+        }
     }
 }
 

@@ -1,11 +1,10 @@
 //! Files of the index by name.
 
 use crate::call::Call;
-use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{PageArguments, paginated};
-use crate::reply::Reply;
-use crate::text::{clean, counted, name};
+use crate::page::{Entry, List, PageArguments};
+use crate::search_text::place;
+use crate::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::tree::{FileEntry, FilesAnswer, FilesRequest};
@@ -47,36 +46,28 @@ impl Tool for Files {
         "Find indexed files by name, large ones with their size in bytes. Also lists a directory: src/";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[field("pattern"), field("languages"), field("namespace")]);
     type Options = Options;
-    type View = LinesFound;
 
-    fn view(call: &Call<'_>, found: FilesAnswer, options: Options) -> Reply<LinesFound> {
+    fn text(call: &Call<'_>, found: &FilesAnswer, options: &Options) -> String {
         let fuzzy = found.matched == "fuzzy" && found.total > 0;
         let how = if fuzzy { " with these letters in order; none contains the text" } else { "" };
-        let summary = format!("{}{how}, {} bytes.\n", counted(found.total as usize, "file"), found.bytes);
-        let nothing = found.total == 0;
-        let warnings = call.warnings().into_iter().chain(found.notes.into_iter().filter(|_| nothing)).collect();
         let several = call.holds_several();
-        let entry = |file: FileEntry| {
-            let namespace = if several { format!("{}:", name(&file.namespace)) } else { String::new() };
+        let line = |file: &FileEntry| {
+            let place = place(&file.namespace, &file.path, several);
             let language = file.language.as_deref().unwrap_or("-");
             let day = file.changed_at.as_deref().and_then(|date| date.get(..10)).unwrap_or("-");
-            FileLines {
-                text: match file.bytes {
-                    bytes if options.details => format!("{namespace}{} {bytes} {language} {day}", name(&file.path)),
-                    bytes if bytes >= LARGE => format!("{namespace}{} {bytes}", name(&file.path)),
-                    _ => format!("{namespace}{}", name(&file.path)),
-                },
-                namespace: several.then_some(file.namespace),
-                path: clean(&file.path),
-                start_line: 1,
-                end_line: 1,
-                heads: false,
-                about: String::new(),
-            }
+            Entry::line(match file.bytes {
+                bytes if options.details => format!("{place} {bytes} {language} {day}"),
+                bytes if bytes >= LARGE => format!("{place} {bytes}"),
+                _ => place,
+            })
         };
-        let mut answer = LinesFound::new(summary.clone(), found.results.into_iter().map(entry).collect(), 0, warnings);
-        answer.results.iter_mut().for_each(|one| one.heads = false);
-        let names = answer.names();
-        paginated(answer, &summary, &call.cursor, &names, options.page.max_chars)
+        let notes = found.notes.iter().filter(|_| found.total == 0).cloned();
+        let list = List {
+            entries: found.results.iter().map(line).collect(),
+            shared: Some(String::new()),
+            tail: format!("{}{how}, {} bytes.\n", counted(found.total as usize, "file"), found.bytes),
+            warnings: call.warnings().into_iter().chain(notes).collect(),
+        };
+        list.page(&options.page).0
     }
 }

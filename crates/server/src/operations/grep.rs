@@ -3,11 +3,10 @@
 use crate::api::verbs::Verbs;
 use crate::call::Call;
 use crate::lanes::Lane;
-use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{PageArguments, paginated};
-use crate::reply::Reply;
-use crate::text::{clean, counted, name};
+use crate::page::{self, Entry, PageArguments};
+use crate::search_text::place;
+use crate::text::{clean, counted};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -83,31 +82,26 @@ impl Tool for Grep {
         field("namespace"),
     ]);
     type Options = Options;
-    type View = LinesFound;
 
     fn adapt(_: &Call<'_>, request: &mut GrepRequest, options: &Options) {
         request.limit = Some(if options.list == List::Files { 0 } else { LISTED });
         request.line_chars = Some(SHOWN_CHARS);
     }
 
-    fn view(call: &Call<'_>, found: GrepAnswer, options: Options) -> Reply<LinesFound> {
+    fn text(call: &Call<'_>, found: &GrepAnswer, options: &Options) -> String {
         let by_file = options.list == List::Files;
-        let mut summary = summary(&found, by_file);
+        let mut tail = summary(found, by_file);
         for note in &found.notes {
-            summary = format!("{} ({note}).\n", summary.trim_end().trim_end_matches('.'));
+            tail = format!("{} ({note}).\n", tail.trim_end().trim_end_matches('.'));
         }
-        let warnings = call.warnings();
         let several = call.holds_several();
-        let results: Vec<FileLines> = found
-            .results
-            .into_iter()
-            .flat_map(|file| if by_file { vec![counts(file, several)] } else { entries(file, several) })
-            .collect();
-        let mut answer = LinesFound::new(summary.clone(), results, call.cursor.start, warnings);
-        // The line of a file in a list names it.
-        answer.results.iter_mut().for_each(|one| one.heads &= !by_file);
-        let names = answer.names();
-        paginated(answer, &summary, &call.cursor, &names, options.page.max_chars)
+        let entries = found.results.iter().flat_map(|file| {
+            let place = place(&file.namespace, &file.path, several);
+            if by_file { vec![Entry::line(format!("{place}: {}", file.lines))] } else { entries(file, &place) }
+        });
+        let list =
+            page::List { entries: entries.collect(), shared: Some(String::new()), tail, warnings: call.warnings() };
+        list.page(&options.page).0
     }
 }
 
@@ -132,42 +126,23 @@ fn counted_matches(number: u64) -> String {
     if number == 1 { "1 match".to_owned() } else { format!("{number} matches") }
 }
 
-/// A file with its number of matching lines.
-fn counts(file: GrepFile, several: bool) -> FileLines {
-    let namespace = if several { format!("{}:", name(&file.namespace)) } else { String::new() };
-    FileLines {
-        text: format!("{namespace}{}: {}", name(&file.path), file.lines),
-        namespace: several.then_some(file.namespace),
-        path: clean(&file.path),
-        start_line: 1,
-        end_line: 1,
-        heads: false,
-        about: String::new(),
-    }
-}
-
 /// The matches of a file, each with the lines around it. Those that touch form one entry.
-fn entries(file: GrepFile, several: bool) -> Vec<FileLines> {
-    let mut entries: Vec<FileLines> = Vec::new();
+fn entries(file: &GrepFile, place: &str) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut last_line = 0;
     let has_context = file.hits.iter().any(|hit| hit.column.is_none());
-    for hit in file.hits {
-        let line = shown(&hit, has_context);
-        match entries.last_mut().filter(|last| has_context && last.end_line + 1 == hit.line) {
-            Some(last) => {
-                last.text.push('\n');
-                last.text.push_str(&line);
-                last.end_line = hit.line;
-            }
-            None => entries.push(FileLines {
-                namespace: several.then(|| file.namespace.clone()),
-                path: clean(&file.path),
-                start_line: hit.line,
-                end_line: hit.line,
-                text: if has_context && !entries.is_empty() { format!("--\n{line}") } else { line },
-                heads: false,
-                about: String::new(),
+    for hit in &file.hits {
+        let line = shown(hit, has_context) + "\n";
+        let separator = if has_context && last_line > 0 { "--\n" } else { "" };
+        match entries.last_mut().filter(|_| has_context && last_line + 1 == hit.line) {
+            Some(last) => last.body.push_str(&line),
+            None => entries.push(Entry {
+                heading: format!("{place}\n"),
+                body: format!("{separator}{line}"),
+                ..Entry::default()
             }),
         }
+        last_line = hit.line;
     }
     entries
 }

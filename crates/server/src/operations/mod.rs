@@ -59,8 +59,7 @@ operations! {
     feedback::{Feedback: route tool, Searches: route};
     stats::{Stats: route};
     replay::{Replay: route};
-    status::{Status: route};
-    get_status::{GetStatus: tool};
+    status::{Status: route tool};
     namespaces::{Namespaces: route};
     refresh::{Refresh: route};
 }

@@ -1,11 +1,10 @@
 //! The symbols of a file or directory.
 
 use crate::call::Call;
-use crate::lines::{FileLines, LinesFound};
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{PageArguments, paginated};
-use crate::reply::Reply;
-use crate::text::{clean, counted, name};
+use crate::page::{Entry, List, PageArguments};
+use crate::search_text::place;
+use crate::text::{counted, name};
 use tamis::tree::{FileOutline, OutlineAnswer, OutlineRequest};
 
 pub(crate) struct Outline;
@@ -34,46 +33,35 @@ impl Tool for Outline {
     const ARGUMENTS: Option<&'static [Argument]> =
         Some(&[field("path"), field("tests"), field("limit"), field("namespace")]);
     type Options = PageArguments;
-    type View = LinesFound;
 
-    fn view(call: &Call<'_>, found: OutlineAnswer, page: PageArguments) -> Reply<LinesFound> {
+    fn text(call: &Call<'_>, found: &OutlineAnswer, page: &PageArguments) -> String {
         let files = counted(found.files.len(), "file");
         let notes = found.notes.iter().map(|note| format!("; {note}")).collect::<String>();
-        let summary = format!("{} in {files}{notes}.\n", counted(found.symbols as usize, "symbol"));
         let several = call.holds_several();
-        let results = found.files.into_iter().flat_map(|file| entries(file, several)).collect();
-        let answer = LinesFound::new(summary.clone(), results, call.cursor.start, call.warnings());
-        let names = answer.names();
-        paginated(answer, &summary, &call.cursor, &names, page.max_chars)
+        let list = List {
+            entries: found.files.iter().flat_map(|file| entries(file, several)).collect(),
+            shared: Some(String::new()),
+            tail: format!("{} in {files}{notes}.\n", counted(found.symbols as usize, "symbol")),
+            warnings: call.warnings(),
+        };
+        list.page(page).0
     }
 }
 
 /// The symbols of a file, one an entry, and how many are not listed.
-fn entries(file: FileOutline, several: bool) -> Vec<FileLines> {
-    let line = |start_line: u32, end_line: u32, text: String| FileLines {
-        namespace: several.then(|| file.namespace.clone()),
-        path: clean(&file.path),
-        start_line,
-        end_line,
-        text,
-        heads: false,
-        about: format!(" ({})", counted(file.lines as usize, "line")),
-    };
-    let mut entries: Vec<FileLines> = file
-        .entries
-        .iter()
-        .map(|entry| {
-            let lines = if entry.start_line == entry.end_line {
-                entry.start_line.to_string()
-            } else {
-                format!("{}-{}", entry.start_line, entry.end_line)
-            };
-            let text = format!("{}{lines} {}", " ".repeat(entry.depth), name(&entry.signature));
-            line(entry.start_line, entry.end_line, text)
-        })
-        .collect();
-    if file.unlisted > 0 {
-        entries.push(line(file.lines, file.lines, format!("and {} more", file.unlisted)));
+fn entries(file: &FileOutline, several: bool) -> Vec<Entry> {
+    let place = place(&file.namespace, &file.path, several);
+    let heading = format!("{place} ({})\n", counted(file.lines as usize, "line"));
+    let mut lines: Vec<String> = Vec::with_capacity(file.entries.len() + 1);
+    for entry in &file.entries {
+        let numbers = match entry.start_line == entry.end_line {
+            true => entry.start_line.to_string(),
+            false => format!("{}-{}", entry.start_line, entry.end_line),
+        };
+        lines.push(format!("{}{numbers} {}", " ".repeat(entry.depth), name(&entry.signature)));
     }
-    entries
+    if file.unlisted > 0 {
+        lines.push(format!("and {} more", file.unlisted));
+    }
+    lines.into_iter().map(|line| Entry { heading: heading.clone(), ..Entry::line(line) }).collect()
 }

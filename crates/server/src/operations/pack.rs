@@ -3,10 +3,8 @@
 use crate::api::verbs::Verbs;
 use crate::call::Call;
 use crate::operation::{Argument, Failure, Nothing, Operation, Route, Tool, field};
-use crate::reply::Reply;
-use crate::text::{clean, fenced, line};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::page::warning_lines;
+use crate::text::{clean, fenced};
 use tamis::pack::PackRequest;
 
 pub(crate) struct Pack;
@@ -39,21 +37,6 @@ impl Route for Pack {
     const DESCRIPTION: &'static str = "As `tamis pack --json`.";
 }
 
-/// One text of relevant passages.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Packed {
-    /// The text, each section under its place.
-    text: String,
-    /// Estimated tokens of the text.
-    tokens: usize,
-    /// Places of relevant passages that did not fit, or only in part.
-    left_out: Vec<String>,
-    /// Identifier of the search.
-    query_id: Option<String>,
-    /// Warnings about the answer.
-    warnings: Vec<String>,
-}
-
 impl Tool for Pack {
     const TITLE: &'static str = "Pack";
     const DESCRIPTION: &'static str = "Read everything relevant to a question at once: the results of a search in full, in \
@@ -67,15 +50,9 @@ impl Tool for Pack {
         field("namespace"),
     ]);
     type Options = Nothing;
-    type View = Packed;
 
-    fn view(_: &Call<'_>, found: tamis::pack::Pack, _: Nothing) -> Reply<Packed> {
-        let warnings: Vec<String> = found.warnings.iter().map(|one| line(one)).collect();
-        let text = clean(&found.text);
-        let notes: String = warnings.iter().map(|warning| format!("Note: {warning}\n")).collect();
-        let query = found.query_id.as_ref().map(|id| format!("[query {id}]\n")).unwrap_or_default();
-        let shown = format!("{}{notes}{query}", fenced(&text));
-        let left_out = found.left_out.iter().map(|place| clean(place)).collect();
-        Reply::new(Packed { text, tokens: found.tokens, left_out, query_id: found.query_id, warnings }, shown)
+    fn text(_: &Call<'_>, pack: &tamis::pack::Pack, _: &Nothing) -> String {
+        let query = pack.query_id.as_ref().map(|id| format!("[query {id}]\n")).unwrap_or_default();
+        fenced(&clean(&pack.text)) + &warning_lines(&pack.warnings, Self::MAX_CHARS / 4) + &query
     }
 }

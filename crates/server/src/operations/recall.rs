@@ -1,12 +1,10 @@
 //! Notes and past conversations.
 
-use super::search::found;
 use crate::api::verbs::Verbs;
 use crate::call::{Call, Need};
-use crate::hits::Found;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::PageArguments;
-use crate::reply::Reply;
+use crate::search_text::search_text;
 use tamis::search::QueryParameters;
 use tamis::{Answer, Freshness};
 
@@ -59,9 +57,8 @@ impl Tool for Recall {
         field("namespace"),
     ]);
     type Options = PageArguments;
-    type View = Found;
 
-    fn view(call: &Call<'_>, answer: Answer, page: PageArguments) -> Reply<Found> {
-        found(call, answer, page)
+    fn text(call: &Call<'_>, answer: &Answer, page: &PageArguments) -> String {
+        search_text(call, answer, page)
     }
 }

@@ -6,11 +6,8 @@ use crate::call::{Call, Effect};
 use crate::caller::Caller;
 use crate::lanes::Lane;
 use crate::operation::{Failure, Nothing, Operation, Route, Tool};
-use crate::reply::Reply;
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{clean, name};
-use schemars::JsonSchema;
-use serde::Serialize;
 use tamis::Error;
 use tamis::memory::{RememberRequest, Remembered};
 
@@ -40,21 +37,6 @@ impl Route for Remember {
     const NEEDS: &'static str = "adding notes is off: the server needs --allow-remember, and a token remember = true";
 }
 
-/// Location of a note.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Noted {
-    /// Repository or project of the note.
-    namespace: String,
-    /// Path of the file.
-    path: String,
-    /// First line, from 1.
-    start_line: u32,
-    /// Last line, included.
-    end_line: u32,
-    /// The reason memory_search cannot find it yet; absent when it can.
-    not_indexed: Option<String>,
-}
-
 impl Tool for Remember {
     const TITLE: &'static str = "Remember";
     const DESCRIPTION: &'static str = "Write a note that memory_search can find from now on: a decision and its reason, a preference, \
@@ -62,23 +44,12 @@ impl Tool for Remember {
     const EFFECT: Effect = Effect::Adds;
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     type Options = Nothing;
-    type View = Noted;
 
-    fn view(_: &Call<'_>, noted: Remembered, _: Nothing) -> Reply<Noted> {
-        let answer = Noted {
-            namespace: noted.namespace,
-            path: clean(&noted.path),
-            start_line: noted.start_line,
-            end_line: noted.end_line,
-            not_indexed: noted.not_indexed.map(|reason| for_agent(&name(&reason))),
-        };
-        let Noted { path, start_line, end_line, .. } = &answer;
-        let found = match &answer.not_indexed {
-            Some(reason) => format!("It cannot be found yet: {reason}.\n"),
-            None => String::new(),
-        };
-        let text = format!("Noted in {path}:{start_line}-{end_line}.\n{found}");
-        Reply::new(answer, text)
+    fn text(_: &Call<'_>, noted: &Remembered, _: &Nothing) -> String {
+        let Remembered { path, start_line, end_line, not_indexed, .. } = noted;
+        let found =
+            not_indexed.as_ref().map(|reason| format!("It cannot be found yet: {}.\n", for_agent(&name(reason))));
+        format!("Noted in {}:{start_line}-{end_line}.\n{}", clean(path), found.unwrap_or_default())
     }
 }
 

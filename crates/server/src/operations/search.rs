@@ -2,11 +2,9 @@
 
 use crate::api::verbs::Verbs;
 use crate::call::Call;
-use crate::hits::Found;
-use crate::labels::note_shown;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
 use crate::page::PageArguments;
-use crate::reply::Reply;
+use crate::search_text::search_text;
 use tamis::search::SearchParameters;
 use tamis::{Answer, Freshness};
 
@@ -57,18 +55,8 @@ impl Tool for Search {
         field("namespace"),
     ]);
     type Options = PageArguments;
-    type View = Found;
 
-    fn view(call: &Call<'_>, answer: Answer, page: PageArguments) -> Reply<Found> {
-        found(call, answer, page)
+    fn text(call: &Call<'_>, answer: &Answer, page: &PageArguments) -> String {
+        search_text(call, answer, page)
     }
-}
-
-/// A page of the results.
-pub(super) fn found(call: &Call<'_>, answer: Answer, page: PageArguments) -> Reply<Found> {
-    let found = Found::from(answer);
-    let all = found.results.len();
-    let reply = found.reply(&call.cursor, page.max_chars);
-    note_shown(call, &reply, all);
-    reply
 }

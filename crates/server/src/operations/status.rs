@@ -1,24 +1,47 @@
 //! The contents of the index, and its freshness.
 
 use crate::call::Call;
-use crate::operation::{Failure, Nothing, Operation, Route};
+use crate::operation::{Failure, Nothing, Operation, Route, Tool};
+use crate::page::warning_lines;
+use crate::sanitize::FIXED_MAX_CHARS;
+use crate::text::{fenced, name};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::PathBuf;
-use tamis_store::{Count, Filter};
+use tamis::Error;
+use tamis_store::{Count, EvidenceSummary, Filter};
 
 pub(crate) struct Status;
 
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct StatusRequest {
+    /// Only evidence of this task (default: all tasks).
+    #[schemars(length(min = 1, max = 200))]
+    task_id: Option<String>,
+    /// Repository (default: all).
+    namespace: Option<String>,
+}
+
 impl Operation for Status {
     const NAME: &'static str = "status";
-    type Request = Nothing;
+    type Request = StatusRequest;
     type Answer = tamis::Status;
 
-    fn call(call: &Call<'_>, _: Nothing) -> Result<tamis::Status, Failure> {
-        let status = call.index.status()?;
-        match call.allowed() {
-            None => Ok(status),
-            Some(allowed) => limited(call, status, &allowed),
+    fn call(call: &Call<'_>, request: StatusRequest) -> Result<tamis::Status, Failure> {
+        let mut status = call.index.status()?;
+        let wanted = request.namespace.map(|wanted| known(call, wanted)).transpose()?;
+        if let Some(names) = wanted.map(|wanted| vec![wanted]).or(call.allowed()) {
+            status = limited(call, status, &names)?;
         }
+        if let Some(task) = request.task_id {
+            for evidence in &mut status.evidence {
+                *evidence = call.index.evidence().summary(Some(&evidence.namespace), Some(&task))?;
+            }
+            status.evidence.retain(|evidence| !evidence.is_empty());
+        }
+        Ok(status)
     }
 }
 
@@ -30,9 +53,74 @@ impl Route for Status {
     const TAGGED: bool = true;
 }
 
-/// The part of a status that a caller of these namespaces may read.
+impl Tool for Status {
+    const TOOL_NAME: &'static str = "get_status";
+    const TITLE: &'static str = "Status";
+    const DESCRIPTION: &'static str = "Say what the index holds: repositories, collections, counts, models, and files changed \
+        since. Use it when results seem outdated.";
+    const MAX_CHARS: usize = FIXED_MAX_CHARS;
+    type Options = Nothing;
+
+    fn text(call: &Call<'_>, status: &tamis::Status, _: &Nothing) -> String {
+        let summary = &status.summary;
+        let passages = summary.passages;
+        let fresh = match status.stale {
+            0 => "up to date".to_owned(),
+            stale => format!("{stale} files have changed since"),
+        };
+        let mut text = String::new();
+        let mut list = |what: &str, entries: Vec<String>| {
+            if !entries.is_empty() {
+                let _ = writeln!(text, "{what}: {}", entries.join(", "));
+            }
+        };
+        let counted =
+            |one: &Count| format!("{} ({} documents, {} passages)", name(&one.name), one.documents, one.passages);
+        list("namespaces", summary.namespaces.iter().map(counted).collect());
+        list("collections", summary.collections.iter().map(counted).collect());
+        let embedded = |model: &tamis_store::ModelSummary| {
+            format!("{} ({} of {passages} embedded)", model.model.id, model.coverage.embedded)
+        };
+        list("models", summary.models.iter().map(embedded).collect());
+        status.evidence.iter().for_each(|evidence| text.push_str(&evidence_line(evidence)));
+        let text = if text.is_empty() { text } else { fenced(&text) };
+        let remarks = status.sources.iter().filter_map(|source| source.remark.clone());
+        let warnings: Vec<String> = call.warnings().into_iter().chain(remarks).collect();
+        format!("{} documents in {passages} passages, {fresh}.\n{text}", summary.documents)
+            + &warning_lines(&warnings, FIXED_MAX_CHARS / 4)
+    }
+}
+
+fn evidence_line(evidence: &EvidenceSummary) -> String {
+    let EvidenceSummary { tasks, claims, fragments, pages, supporting, refuting, neutral, .. } = evidence;
+    let domain = |domain: &Count| format!("{} ({} fragments)", name(&domain.name), domain.passages);
+    let domains: Vec<String> = evidence.top_domains.iter().map(domain).collect();
+    let domains = if domains.is_empty() { String::new() } else { format!("; from {}", domains.join(", ")) };
+    format!(
+        "evidence of {}: {tasks} tasks, {claims} claims, {fragments} fragments of {pages} pages, {supporting} supporting, \
+         {refuting} refuting and {neutral} neutral edges{domains}\n",
+        name(&evidence.namespace)
+    )
+}
+
+/// The namespace, if it exists and the caller may read it; both errors are the same.
+fn known(call: &Call<'_>, wanted: String) -> Result<String, Error> {
+    let known = call.index.contents().namespaces()?;
+    let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
+    names.sort();
+    match names.contains(&wanted) {
+        true => Ok(wanted),
+        false => Err(Error::Argument {
+            name: "namespace",
+            value: format!("{wanted:?}"),
+            allowed: format!("one of {}", names.join(", ")),
+        }),
+    }
+}
+
+/// The part of a status about these namespaces.
 fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Result<tamis::Status, Failure> {
-    let may_read = |namespace: &str| call.may_read(namespace);
+    let may_read = |namespace: &str| allowed.iter().any(|one| one == namespace);
     let contents = call.index.contents();
     let mut collections = BTreeMap::new();
     let mut namespaces = Vec::new();

@@ -2,13 +2,11 @@
 
 use crate::api::verbs::Verbs;
 use crate::call::{Call, Need};
-use crate::cursor::fingerprint;
 use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, Listing, PageInfo, paginated};
-use crate::reply::Reply;
-use crate::text::{clean, counted, fenced, name, rounded};
+use crate::page::{Entry, List, PageArguments};
+use crate::text::{clean, counted, name};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tamis::troubleshoot::{SolvedIssue, TroubleshootRequest, Troubleshooting, WikiPage};
 
 pub(crate) struct Troubleshoot;
@@ -38,130 +36,26 @@ impl Route for Troubleshoot {
         "As `tamis troubleshoot --json`. Takes a title, a body or both; or the number of an issue.";
 }
 
+/// Most characters of an answer by default: a little more than the budget of the threads.
+const DEFAULT_MAX_CHARS: usize = 14_000;
+
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Options {
-    /// Most characters of the answer, 2000 to 60000.
+    /// Most characters.
     #[schemars(range(min = 2000, max = 60_000))]
     #[serde(default = "max_chars")]
     max_chars: usize,
-    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
-    #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
-    cursor: Option<String>,
+    /// Where to go on, as the last page says.
+    #[schemars(range(min = 0, max = 1000))]
+    #[serde(default)]
+    offset: usize,
 }
-
-/// Most characters of an answer by default: a little more than the budget of the threads.
-const DEFAULT_MAX_CHARS: usize = 14_000;
 
 fn max_chars() -> usize {
     DEFAULT_MAX_CHARS
 }
 
-/// Solved problems, if any.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Solved {
-    /// Similar solved issues, or pages of the wiki when there are none; best first.
-    results: Vec<Solution>,
-    /// The citation of each result.
-    sources: Vec<String>,
-    /// Reason for the number of results.
-    reason: String,
-    /// Identifier of the search, for `feedback`; absent when searches are not recorded.
-    query_id: Option<String>,
-    #[serde(flatten)]
-    page: PageInfo,
-}
-
-/// An issue with its conversation, or a page of the wiki.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Solution {
-    /// The citation: [Issue #123] or [Wiki: Page Name].
-    source: String,
-    /// Kind: issue, pull request or wiki page.
-    kind: String,
-    /// Title.
-    title: String,
-    /// Repository or project of the document.
-    namespace: String,
-    /// Identifier, for `get`.
-    id: String,
-    /// Address of the page for people.
-    url: Option<String>,
-    /// State of an issue, closed or merged, with the date.
-    state: Option<String>,
-    /// Cosine similarity to the problem, from -1 to 1.
-    similarity: Option<f64>,
-    /// The conversation, or the relevant sections of the page.
-    text: String,
-    /// True if the text was shortened to fit `max_chars`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    shortened: bool,
-}
-
-impl Solution {
-    fn of_issue(issue: SolvedIssue) -> Self {
-        let closed = issue.closed_at.map(|at| format!(" on {}", at.strftime("%Y-%m-%d"))).unwrap_or_default();
-        Solution {
-            source: name(&issue.source),
-            kind: issue.kind.replace('_', " "),
-            title: name(&issue.title),
-            id: format!("{}:issue:{}", issue.namespace, issue.number),
-            namespace: issue.namespace,
-            url: issue.url.as_deref().map(name),
-            state: Some(name(&format!("{}{closed}", issue.state))),
-            similarity: Some(rounded(issue.similarity)),
-            text: clean(&issue.thread.text),
-            shortened: false,
-        }
-    }
-
-    fn of_page(page: WikiPage) -> Self {
-        Solution {
-            source: name(&page.source),
-            kind: "wiki page".to_owned(),
-            title: name(&page.title),
-            id: format!("{}:{}", page.namespace, clean(&page.path)),
-            namespace: page.namespace,
-            url: None,
-            state: None,
-            similarity: page.similarity.map(rounded),
-            text: clean(&page.text),
-            shortened: false,
-        }
-    }
-}
-
-impl Entry for Solution {
-    fn text(&self) -> String {
-        let state = self.state.as_ref().map(|state| format!(", {state}")).unwrap_or_default();
-        let similarity = self.similarity.map(|value| format!(", similarity {value:.2}")).unwrap_or_default();
-        let url = self.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-        let Solution { source, title, kind, id, .. } = self;
-        let quoted = format!("{source} {title} [{id}] ({kind}{state}{similarity}{url})\n\n{}", self.text);
-        fenced(&quoted) + "\n"
-    }
-
-    fn body(&mut self) -> &mut String {
-        &mut self.text
-    }
-
-    fn mark_shortened(&mut self) {
-        self.shortened = true;
-    }
-}
-
-impl Listing for Solved {
-    type Entry = Solution;
-
-    fn entries(&mut self) -> &mut Vec<Solution> {
-        &mut self.results
-    }
-
-    fn page(&mut self) -> &mut PageInfo {
-        &mut self.page
-    }
-}
-
-/// Characters reserved around each thread, as text and as JSON.
+/// Characters reserved around each thread.
 const OVERHEAD: usize = 600;
 
 /// Range of the characters that all threads share.
@@ -177,7 +71,6 @@ impl Tool for Troubleshoot {
     const ARGUMENTS: Option<&'static [Argument]> =
         Some(&[field("title").required(), field("body").named("details"), field("max_results"), field("namespace")]);
     type Options = Options;
-    type View = Solved;
 
     fn adapt(call: &Call<'_>, request: &mut TroubleshootRequest, options: &Options) {
         let most = request.max_results.unwrap_or(call.index.config().triage.troubleshooting.max_results);
@@ -185,25 +78,50 @@ impl Tool for Troubleshoot {
         request.total_budget_chars = Some(budget);
     }
 
-    fn view(call: &Call<'_>, found: Troubleshooting, options: Options) -> Reply<Solved> {
+    fn text(call: &Call<'_>, found: &Troubleshooting, options: &Options) -> String {
         let mut warnings = call.warnings();
         if let Some(reason) = &found.fallback_reason {
             warnings.push(format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
         }
-        warnings.extend(found.warnings);
-        let issues = found.matches.into_iter().map(Solution::of_issue);
-        let results: Vec<Solution> = issues.chain(found.wiki.into_iter().map(Solution::of_page)).collect();
+        warnings.extend(found.warnings.iter().cloned());
+        let entries: Vec<Entry> = found.matches.iter().map(issue).chain(found.wiki.iter().map(wiki)).collect();
         let reason = name(&found.reason);
         let why = reason.trim_end_matches('.');
         let query = found.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-        let tail = match results.len() {
+        let tail = match entries.len() {
             0 => format!("No similar problem: {why}.{query}\n"),
             count => format!("{}: {why}.{query}\n", counted(count, "solution")),
         };
-        let names = fingerprint(results.iter().map(|one| one.id.as_str()));
-        let sources = found.sources.iter().map(|source| name(source)).collect();
-        let page = PageInfo { warnings, ..PageInfo::default() };
-        let answer = Solved { results, sources, reason, query_id: found.query_id, page };
-        paginated(answer, &tail, &call.cursor, &names, options.max_chars)
+        let page = PageArguments { max_chars: options.max_chars, offset: options.offset };
+        List { entries, shared: None, tail, warnings }.page(&page).0
+    }
+}
+
+/// An issue with its conversation.
+fn issue(issue: &SolvedIssue) -> Entry {
+    let SolvedIssue { source, title, namespace, number, .. } = issue;
+    let closed = issue.closed_at.map(|at| format!(" on {}", at.strftime("%Y-%m-%d"))).unwrap_or_default();
+    let state = name(&format!("{}{closed}", issue.state));
+    let kind = issue.kind.replace('_', " ");
+    let url = issue.url.as_ref().map(|url| format!(", {}", name(url))).unwrap_or_default();
+    let (source, title) = (name(source), name(title));
+    Entry {
+        lead: format!(
+            "{source} {title} [{namespace}:issue:{number}] ({kind}, {state}, similarity {:.2}{url})\n\n",
+            issue.similarity
+        ),
+        body: clean(&issue.thread.text),
+        ..Entry::default()
+    }
+}
+
+/// The relevant sections of a wiki page.
+fn wiki(page: &WikiPage) -> Entry {
+    let WikiPage { source, title, namespace, path, .. } = page;
+    let similarity = page.similarity.map(|value| format!(", similarity {value:.2}")).unwrap_or_default();
+    Entry {
+        lead: format!("{} {} [{namespace}:{}] (wiki page{similarity})\n\n", name(source), name(title), clean(path)),
+        body: clean(&page.text),
+        ..Entry::default()
     }
 }

@@ -1,22 +1,8 @@
-//! The result of a tool: an answer as data and as a short text, or the reason for refusing the call.
+//! The reason for refusing a call.
 
 use crate::caller::Caller;
 use crate::text::{fenced, name};
 use crate::{agent_messages, private, sanitize};
-use serde::Serialize;
-
-/// An answer and its text.
-#[derive(Debug)]
-pub(crate) struct Reply<A> {
-    pub answer: A,
-    pub text: String,
-}
-
-impl<A: Serialize> Reply<A> {
-    pub fn new(answer: A, text: impl Into<String>) -> Self {
-        Reply { answer, text: text.into() }
-    }
-}
 
 /// The reason for refusing a call, and how to correct it.
 #[derive(Debug, Default)]
