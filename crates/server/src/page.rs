@@ -16,7 +16,7 @@ pub(crate) struct PageArguments {
     #[schemars(range(min = 1000, max = 100_000))]
     #[serde(default = "max_chars")]
     pub max_chars: usize,
-    /// Where to go on, as the last page says.
+    /// Where to go on.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     #[serde(default)]
     pub offset: usize,

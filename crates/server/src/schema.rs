@@ -59,8 +59,18 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     std::mem::take(object)
 }
 
-/// Makes properties optional that [`AddNullable`] marked, and removes the marks.
+/// Makes properties optional that [`AddNullable`] marked, and removes the marks. Names with a description each become a list of names.
 fn nullable_to_optional(schema: &mut Schema) {
+    let names = |one: &Value| match (one.get("const"), one.get("enum")) {
+        (Some(name), _) => Some(vec![name.clone()]),
+        (None, names) => names.and_then(Value::as_array).cloned(),
+    };
+    let alternatives = schema.get("oneOf").and_then(Value::as_array);
+    if let Some(names) = alternatives.and_then(|all| all.iter().map(names).collect::<Option<Vec<_>>>()) {
+        schema.remove("oneOf");
+        schema.insert("type".to_owned(), "string".into());
+        schema.insert("enum".to_owned(), names.concat().into());
+    }
     schema.remove("nullable");
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
@@ -69,7 +79,13 @@ fn nullable_to_optional(schema: &mut Schema) {
         values.retain(|value| !value.is_null());
     }
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
-    let is_nullable = |name: &Value| name.as_str().and_then(|name| properties.get(name)?.get("nullable")).is_some();
+    // What can be anything can be null.
+    let is_nullable = |name: &Value| {
+        let property = name.as_str().and_then(|name| properties.get(name));
+        property.is_some_and(|one| {
+            one.get("nullable").is_some() || (one.get("type").is_none() && one.get("oneOf").is_none())
+        })
+    };
     let kept = |required: &Value| -> Vec<Value> {
         required.as_array().into_iter().flatten().filter(|name| !is_nullable(name)).cloned().collect()
     };

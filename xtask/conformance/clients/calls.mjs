@@ -56,15 +56,15 @@ export const CALLS = [
   {
     tool: "related",
     good: { id: "src/retry.rs:12" },
-    holds: has("results", "related"),
+    holds: (answer) => answer.similar.length + answer.references.length + answer.referenced_by.length > 0 || "nothing",
     wrong: [[{ id: "nothing" }, /nothing/], [{ id: "src/retry.rs:12", by: "taste" }, /by/]],
   },
   {
     tool: "troubleshoot",
     good: { title: "The queue does not move any more", details: "Since the mail service was down." },
-    holds: has("results", "troubleshoot"),
+    holds: has("matches", "troubleshoot"),
     empty: { title: "The printer is out of cyan ink" },
-    isEmpty: none("results"),
+    isEmpty: none("matches"),
     wrong: [[{ details: "x" }, /title/], [{ title: "x", max_results: 99 }, /max_results/]],
   },
   {
@@ -84,9 +84,9 @@ export const CALLS = [
   {
     tool: "vector_search",
     good: { query: "waits that double keep a service up", min_similarity: 0.3 },
-    holds: has("results", "vector_search"),
+    holds: has("matches", "vector_search"),
     empty: { query: "who won the football world cup", min_similarity: 0.95 },
-    isEmpty: none("results"),
+    isEmpty: none("matches"),
     wrong: [
       [{ query: "x", top_k: 51 }, /top_k/],
       [{ query: "x", min_similarity: 2 }, /min_similarity/],
@@ -109,7 +109,7 @@ export const CALLS = [
   {
     tool: "list_views",
     good: {},
-    holds: (answer) => answer.views.length >= 17 || `${answer.views.length} views`,
+    holds: (answer) => answer.results.length >= 17 || `${answer.results.length} views`,
     wrong: [[{ all: true }, /all/]],
   },
   {
@@ -129,16 +129,16 @@ export const CALLS = [
   {
     tool: "explain_cut",
     good: { query: "when is a failed job tried again", cut: "kneedle" },
-    holds: (answer) => answer.around.length > 0 && answer.other !== undefined || JSON.stringify(answer),
+    holds: (answer) => answer.answer.pool.length > 0 && answer.other !== undefined || JSON.stringify(answer),
     empty: { query: "who won the football world cup" },
-    isEmpty: (answer) => answer.decided.keep === 0 || answer.decided.keep,
+    isEmpty: (answer) => answer.answer.cut.keep === 0 || answer.answer.cut.keep,
     wrong: [[{ query: "x", cut: "guillotine" }, /guillotine/]],
   },
   {
     tool: "feedback",
     // Filled in with an answer of `search`.
     good: { query_id: "", ids: ["1"], relevant: true },
-    holds: has("judged", "feedback"),
+    holds: has("results", "feedback"),
     wrong: [[{ query_id: "zzzzzzzz", ids: ["1"], relevant: true }, /zzzzzzzz/], [{ query_id: "x", ids: [], relevant: true }, /ids/]],
   },
 ];

@@ -93,18 +93,19 @@ impl Client {
         result
     }
 
-    /// Returns data and text of every page of an answer, each within the `max_chars` of the arguments.
-    pub fn pages(&mut self, tool: &str, mut arguments: Value) -> Vec<(Value, String)> {
+    /// Returns the text of every page of an answer, each within the `max_chars` of the arguments.
+    pub fn pages(&mut self, tool: &str, mut arguments: Value) -> Vec<String> {
         let most = arguments["max_chars"].as_u64().expect("a limit") as usize;
         let mut pages = Vec::new();
         loop {
-            let (data, text) = self.good(tool, arguments.clone());
-            assert!(text.chars().count() <= most && data.to_string().chars().count() <= most, "{text}");
-            arguments["cursor"] = data["next_cursor"].clone();
-            pages.push((data, text));
-            if arguments["cursor"].is_null() {
-                return pages;
-            }
+            let (_, text) = self.good(tool, arguments.clone());
+            assert!(text.chars().count() <= most, "{text}");
+            let next =
+                text.rsplit_once("call again with offset = ").map(|(_, next)| next.trim_end().trim_end_matches('.'));
+            let next: Option<u64> = next.map(|next| next.parse().expect("a number"));
+            pages.push(text);
+            let Some(next) = next else { return pages };
+            arguments["offset"] = json!(next);
         }
     }
 
@@ -201,42 +202,32 @@ fn long_answers_come_in_pages_that_hold_everything_once() {
     let mut client = Client::of(&tree, &["--no-refresh"]);
 
     let pages = client.pages("grep", json!({ "pattern": "walrus", "max_chars": 2000 }));
-    let matches = |(data, text): &(Value, String)| {
+    let matches = |text: &String| {
         assert!(text.starts_with("```\nsrc/long.rs\n") && text.contains("400 matches of 1 file"), "{text}");
-        data["results"].as_array().expect("a list").len()
+        text.matches("walrus").count()
     };
     assert_eq!(pages.iter().map(matches).sum::<usize>(), 400);
 
     let mut whole = String::new();
-    for (data, _) in client.pages("get", json!({ "id": "docs/long.txt", "max_chars": 1500 })) {
-        assert_eq!(data["start_line"], whole.lines().count() + 1);
-        whole.push_str(data["text"].as_str().expect("a text"));
+    for text in client.pages("get", json!({ "id": "docs/long.txt", "max_chars": 1500 })) {
+        let (fence, rest) = text.split_once('\n').expect("a fence");
+        let (place, rest) = rest.split_once('\n').expect("a place");
+        assert!(place.starts_with(&format!("docs/long.txt:{}-", whole.lines().count() + 1)), "{place}");
+        whole.push_str(rest.split(fence).next().expect("lines"));
     }
     assert_eq!(whole, lines);
 
-    let ids = |data: &Value| {
-        data["results"].as_array().expect("a list").iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
-    };
-    let ask = |most: u64| json!({ "query": "pancake batter", "want": "all", "limit": 30, "max_chars": most });
-    let (all, _) = client.good("search", ask(100_000));
-    let pages = client.pages("search", ask(2000));
-    assert!(pages.len() > 2 && ids(&all).len() >= 4, "{all}");
-    assert_eq!(pages.iter().flat_map(|(data, _)| ids(data)).collect::<Vec<_>>(), ids(&all), "each once, in order");
-
-    // The cursor works after a restart, but not for another call.
-    let mut next = ask(2000);
-    next["cursor"] = pages[0].0["next_cursor"].clone();
-    let mut again = Client::of(&tree, &["--no-refresh"]);
-    assert_eq!(ids(&again.good("search", next.clone()).0), ids(&pages[1].0));
-    let mut other = next.clone();
-    other["query"] = json!("oven");
-    assert!(again.refused("search", other).contains("other arguments"));
-    // The index changes, and the answer says so.
-    std::fs::remove_dir_all(tree.root().join("recipes")).expect("removed");
-    tree.write("recipes/new.md", "# Pancake batter\n\nPancake batter needs milk, pancake batter needs eggs.\n");
-    tree.tamis(&["index"]).assert().success();
-    let (data, text) = Client::of(&tree, &[]).good("search", next);
-    assert!(text.contains("has changed since") && data["warnings"].to_string().contains("has changed since"), "{text}");
+    let ask = json!({ "query": "pancake batter", "want": "all", "limit": 30, "max_chars": 2000 });
+    let (all, _) = client.good("search", ask.clone());
+    let count = all["results"].as_array().expect("a list").len();
+    let pages = client.pages("search", ask.clone());
+    let ranks =
+        |text: &String| text.split("```").filter_map(|part| part.trim().strip_suffix('.')?.parse().ok()).collect();
+    let ranks: Vec<usize> = pages.iter().flat_map(|text| -> Vec<usize> { ranks(text) }).collect();
+    assert!(pages.len() > 2 && count >= 4, "{all}");
+    assert_eq!(ranks, (1..=count).collect::<Vec<_>>(), "each once, in order");
+    let (_, beyond) = client.good("search", json!({ "query": "pancake batter", "offset": 900 }));
+    assert!(beyond.contains("the offset 900 is beyond the end"), "{beyond}");
 }
 
 #[test]

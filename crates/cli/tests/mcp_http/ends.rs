@@ -201,7 +201,7 @@ fn embeds(child: &mut std::process::Child) {
     for id in 2.. {
         let params = json!({ "name": "get_status", "arguments": {} });
         let answer = ask(child, &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
-        if answer["result"]["structuredContent"]["freshness"] == "embedding" {
+        if answer["result"]["structuredContent"]["embedding"].is_object() {
             return;
         }
         assert!(started.elapsed() < PATIENCE, "it does not embed: {answer}");

@@ -5,7 +5,6 @@ use crate::call::{Call, Need};
 use crate::operation::{Failure, Nothing, Operation, Route, Tool};
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, line};
-use std::fmt::Write;
 use tamis::evidence::{SqlValue, ViewDescription, ViewParameter};
 
 pub(crate) struct EvidenceViews;
@@ -57,12 +56,11 @@ impl Tool for EvidenceViews {
     fn text(_: &Call<'_>, views: &Vec<ViewDescription>, _: &Nothing) -> String {
         let mut text = String::new();
         for view in views {
-            match &view.error {
-                Some(error) => {
-                    drop(writeln!(text, "{}: cannot be used: {}", line(&view.name), for_agent(&line(error))));
-                }
-                None => drop(writeln!(text, "{}: {}", line(&view.name), line(&view.answers))),
-            }
+            let about = match &view.error {
+                Some(error) => format!("cannot be used: {}", for_agent(&line(error))),
+                None => line(&view.answers),
+            };
+            text.push_str(&format!("{}: {about}\n", line(&view.name)));
             view.parameters.iter().for_each(|parameter| text.push_str(&parameter_line(parameter)));
         }
         if text.is_empty() { "There are no views.\n".to_owned() } else { fenced(&text) }

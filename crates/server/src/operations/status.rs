@@ -21,6 +21,7 @@ pub(crate) struct StatusRequest {
     #[schemars(length(min = 1, max = 200))]
     task_id: Option<String>,
     /// Repository (default: all).
+    #[schemars(length(min = 1, max = 200))]
     namespace: Option<String>,
 }
 
