@@ -72,6 +72,8 @@ fn nullable_to_optional(schema: &mut Schema) {
         schema.insert("enum".to_owned(), names.concat().into());
     }
     schema.remove("nullable");
+    // A value of any type has none.
+    schema.remove("anyOf");
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
     }

@@ -13,7 +13,8 @@ use tamis_store::{Access, EmbeddedUsageLog, UsageLog};
 
 fn index(root: &Path) -> Arc<Index> {
     for (at, animal) in ["walrus", "narwhal", "seal", "orca", "otter", "puffin"].into_iter().enumerate() {
-        let page = format!("# The {animal}\n\nThe {animal} lives in cold water and sings in verse {at}.\n");
+        let verses = format!("The {animal} lives in cold water and sings in verse {at}. ").repeat(4);
+        let page = format!("# The {animal}\n\n{verses}\n");
         std::fs::write(root.join(format!("{animal}.md")), page).expect("written");
     }
     let mut config = Config::built_in();
