@@ -18,7 +18,7 @@ use crate::Error;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
-use tamis_cut::Rule;
+use tamis_cut::{Relevance, Rule};
 use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// The candidates of a query with each leg's statistics.
