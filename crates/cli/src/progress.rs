@@ -4,8 +4,6 @@ use crate::interrupt::{self, Polled};
 use crate::output::Output;
 use console::Term;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -91,7 +89,7 @@ impl Drop for Progress {
 impl Observer for Progress {
     fn stage(&self, stage: Stage, total: u64) {
         // Without a bar only this line explains a long silence.
-        let waits = matches!(stage, Stage::Wait(_) | Stage::Queue(_)) && self.delay.is_none();
+        let waits = matches!(stage, Stage::Queue(_)) && self.delay.is_none();
         if self.lines || waits {
             let steps = if total > 0 { format!(" ({total})") } else { String::new() };
             self.output.note(&format!("{}{steps}", name(&stage)));
@@ -131,7 +129,6 @@ fn name(stage: &Stage) -> String {
         Stage::Fetch(what) => format!("reading {what}"),
         Stage::Download(model) => format!("fetching {model}"),
         Stage::Try(model) => format!("trying {model}"),
-        Stage::Wait(until) => format!("the limit of requests is reached; waiting until {}", clock_time(*until)),
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing this index"),
         Stage::Copy(what) => format!("copying {what}"),
         Stage::Compare(namespace) => format!("comparing {namespace}"),
@@ -168,11 +165,6 @@ fn style(stage: &Stage, total: u64) -> ProgressStyle {
     style.with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
         let _ = out.write_str(&left(state.eta(), state.per_sec()));
     })
-}
-
-/// A time of this day as the user's clock shows it.
-fn clock_time(moment: Timestamp) -> String {
-    moment.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string()
 }
 
 /// Steps a second, with a decimal where there are few; empty before the first step.

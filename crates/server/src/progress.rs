@@ -97,7 +97,6 @@ fn words(stage: &Stage) -> String {
         Stage::Embed(model) => format!("embedding with {}", name(model)),
         Stage::Import => "importing".to_owned(),
         Stage::Fetch(what) => format!("fetching {}", name(what)),
-        Stage::Wait(until) => format!("waiting until {until}"),
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing the index"),
         Stage::Answer => "answering".to_owned(),
         Stage::Calibrate => "measuring".to_owned(),

@@ -1,11 +1,10 @@
 //! The optional parts of the library that a build has.
 
 /// The name of each optional feature, and whether this build has it.
-const FEATURES: [(&str, bool); 9] = [
+const FEATURES: [(&str, bool); 8] = [
     ("clients", cfg!(feature = "clients")),
     ("documents", cfg!(feature = "documents")),
     ("evidence", cfg!(feature = "evidence")),
-    ("github", cfg!(feature = "github")),
     ("grammars", cfg!(feature = "grammars")),
     ("hub", cfg!(feature = "hub")),
     ("minilm", cfg!(feature = "minilm")),

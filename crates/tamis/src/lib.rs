@@ -48,6 +48,7 @@
 
 mod access;
 mod applications;
+mod child;
 #[cfg(feature = "clients")]
 pub mod clients;
 mod collections;
@@ -64,7 +65,7 @@ pub mod flags;
 mod git;
 mod handle;
 pub mod hook;
-#[cfg(any(feature = "github", feature = "hub"))]
+#[cfg(feature = "hub")]
 mod host;
 pub mod hub;
 pub mod import;
@@ -78,7 +79,6 @@ mod models;
 mod progress;
 mod rerankers;
 pub mod search;
-#[cfg(any(feature = "github", feature = "hub"))]
 mod server_message;
 mod status;
 mod user_directories;

@@ -1,7 +1,6 @@
 //! The progress of a long call, and the way to stop it.
 
 use crate::Error;
-use jiff::Timestamp;
 
 /// A stage of a long call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +24,6 @@ pub enum Stage {
     Try(String),
     /// Waiting for the named process, which is writing the index.
     Queue(String),
-    /// Waiting until this time, as another host demands.
-    Wait(Timestamp),
     /// Copying the named namespace, or what else has this name; counts documents.
     Copy(String),
     /// Comparing the named namespace with its copy; counts documents.

@@ -1,4 +1,4 @@
-//! Messages of other people's servers in our own errors.
+//! Messages of other people's servers and programs in our own errors.
 
 /// Longest part of a message, in characters.
 const LONGEST: usize = 200;

@@ -5,6 +5,7 @@ mod background;
 #[cfg(unix)]
 mod file_modes;
 mod hook;
+#[cfg(unix)]
 mod import_github;
 mod interruptions;
 mod linux;

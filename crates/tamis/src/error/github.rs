@@ -11,106 +11,58 @@ pub enum GithubError {
         /// The text received.
         given: String,
     },
-    /// An unusable API address.
-    #[error("{given}: cannot be the address of an API: {reason}")]
-    ApiUrl {
-        /// The text received, without secrets.
+    /// An invalid name of a host.
+    #[error("{given:?}: no name of a host, such as github.com or git.example.org")]
+    Host {
+        /// The text received.
         given: String,
-        /// The reason.
-        reason: String,
     },
-    /// An invalid token. It is not printed.
-    #[error("{variable}: it holds characters that no token has; set it anew, or unset it to read without a token")]
-    Token {
-        /// The environment variable.
-        variable: String,
-    },
-    /// GitHub does not accept the token.
+    /// There is no `gh`.
     #[error(
-        "{address}: GitHub does not accept the token of {variable} (401{said}); it may have expired: set a valid one, or \
-         unset it to read a public repository without"
+        "there is no `gh`, GitHub's command line, on the PATH: install it (https://cli.github.com) and run `gh auth login`, or \
+         import a file from elsewhere with `tamis import issues FILE`"
     )]
-    BadToken {
-        /// The address or name asked for.
-        address: String,
-        /// The environment variable that holds the token.
-        variable: String,
-        /// The server's message.
+    NoGh,
+    /// `gh` is not logged in, or GitHub does not accept its token.
+    #[error("gh is not logged in to {host}{said}; run `gh auth login --hostname {host}`")]
+    Login {
+        /// The host.
+        host: String,
+        /// The words of `gh`, with a separator in front.
         said: String,
     },
-    /// The server requires a token.
-    #[error("{address}: only with a token (401{said}); set GITHUB_TOKEN")]
-    NoToken {
-        /// The address or name asked for.
-        address: String,
-        /// The server's message.
-        said: String,
-    },
-    /// The repository does not exist or is not visible: the server does not say which.
-    #[error("{repository}: there is no such repository, or {access} (404 at {address})")]
+    /// The repository does not exist or is not visible: GitHub does not say which.
+    #[error(
+        "{repository}: there is no such repository, or the account that gh is logged in to may not see it ({said})"
+    )]
     NotFound {
         /// The repository.
         repository: String,
-        /// The address or name asked for.
-        address: String,
-        /// A remark on access, and the way out.
-        access: String,
-    },
-    /// The server refuses the request.
-    #[error("{address}: refused ({status}{said}); {hint}")]
-    Refused {
-        /// The address or name asked for.
-        address: String,
-        /// The HTTP status.
-        status: u16,
-        /// The server's message.
+        /// The words of `gh`.
         said: String,
-        /// The way out.
-        hint: &'static str,
     },
-    /// The server redirects to another host, where the token must not go.
-    #[error(
-        "{asked}: the server points to another host, {named}; the token is not sent there and the address not followed. If \
-         that is where the API is now, name it with --api-url"
-    )]
-    OtherHost {
-        /// The address or name asked for.
-        asked: String,
-        /// The other host.
-        named: String,
-    },
-    /// The server redirects too often.
-    #[error("{address}: redirected more than {limit} times")]
-    Redirects {
-        /// The address or name asked for.
-        address: String,
-        /// The maximum number of redirects.
-        limit: u32,
+    /// `gh` failed.
+    #[error("gh api {path}: {said}; what was read so far is kept: run the import again to go on")]
+    Failed {
+        /// The path asked for.
+        path: String,
+        /// The words of `gh`, or the reason.
+        said: String,
     },
     /// The answer does not follow the API.
-    #[error("{address}: not an answer of GitHub's API: {reason}; see whether that is the address of an API")]
+    #[error("gh api {path}: not an answer of GitHub's API: {reason}")]
     Answer {
-        /// The address or name asked for.
-        address: String,
+        /// The path asked for.
+        path: String,
         /// The reason.
         reason: String,
     },
     /// More items changed at one moment than a list can show.
-    #[error("{address}: the server ends the list too early: more than it shows were updated at {moment}")]
+    #[error("gh api {path}: GitHub ends the list too early: more than it shows were updated at {moment}")]
     ListEnds {
-        /// The address or name asked for.
-        address: String,
+        /// The path asked for.
+        path: String,
         /// The moment.
         moment: String,
-    },
-    /// All attempts failed.
-    #[error("{address}: {reason} ({attempts} attempts); what was read so far is kept: run the import again to go on")]
-    Unavailable {
-        /// The address or name asked for.
-        address: String,
-        /// The last failure.
-        reason: String,
-        /// The number of attempts.
-        attempts: u32,
     },
 }

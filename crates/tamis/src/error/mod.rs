@@ -1,14 +1,12 @@
 //! The errors of the library. Each says what happened and how to go on.
 
 mod aim;
-#[cfg(feature = "github")]
 mod github;
 #[cfg(feature = "hub")]
 mod hub;
 mod unreadable;
 
 pub use aim::AimError;
-#[cfg(feature = "github")]
 pub use github::GithubError;
 #[cfg(feature = "hub")]
 pub use hub::HubError;
@@ -94,7 +92,6 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// An import from GitHub failed.
-    #[cfg(feature = "github")]
     #[error(transparent)]
     Github(#[from] GithubError),
     /// A model could not be fetched.

@@ -3,7 +3,8 @@
 //! git's own comparison reads the files of the tree, for which a repository can name filters that run. Here files are read as
 //! they are, so a file that git would convert (line endings, filters) counts as changed.
 
-use super::command::{Limit, ask};
+use super::command::ask;
+use crate::child::Limit;
 use crate::file::foreign::read_in;
 use rayon::prelude::*;
 use sha1::{Digest, Sha1};

@@ -5,12 +5,10 @@
 //! overrides every file and its includes, or switched off by a flag. We only run commands that read objects. None reads the files
 //! of the tree, for which filters could run.
 
-use std::io::Read;
+use crate::child::{self, End, Limit};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
 
 /// Settings on the command line, before the command.
 const SETTINGS: [&str; 14] = [
@@ -22,27 +20,6 @@ const SETTINGS: [&str; 14] = [
 /// Most bytes taken from one command.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Most bytes kept of a command's error output.
-const LONGEST_COMPLAINT: u64 = 4096;
-
-/// The interval at which the caller is asked whether to stop.
-const POLL: Duration = Duration::from_millis(50);
-
-/// The end of a command's time.
-pub(super) struct Limit<'a> {
-    /// The deadline.
-    pub until: Instant,
-    /// Returns `true` if the caller wants to stop.
-    pub stopped: &'a dyn Fn() -> bool,
-}
-
-impl Limit<'_> {
-    /// Returns `true` if it is time to stop.
-    pub fn reached(&self) -> bool {
-        Instant::now() >= self.until || (self.stopped)()
-    }
-}
-
 /// Runs `git` with these arguments in `root` and passes its output to `each`, piece by piece, until the output ends or `each`
 /// breaks off.
 ///
@@ -52,90 +29,17 @@ pub(super) fn ask(
     root: &Path,
     arguments: &[&str],
     limit: &Limit<'_>,
-    mut each: impl FnMut(&[u8]) -> ControlFlow<()> + Send,
+    each: impl FnMut(&[u8]) -> ControlFlow<()> + Send,
 ) -> Result<(), String> {
-    let mut child = command(root, arguments)?.spawn().map_err(|error| format!("git cannot be started: {error}"))?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (sender, ended) = channel::<bool>();
-    let (end, complaint, in_time) = std::thread::scope(|scope| {
-        let complaint = scope.spawn(move || stderr.map(complaint).unwrap_or_default());
-        let reading = scope.spawn(move || {
-            let end = stdout.map_or(End::Broken, |stdout| read(stdout, &mut each));
-            // The receiver waits for this as long as it runs.
-            let _ = sender.send(end == End::All);
-            end
-        });
-        let in_time = wait(&mut child, &ended, limit);
-        // A reader panics only if `each` does.
-        (reading.join().unwrap_or(End::Broken), complaint.join().unwrap_or_default(), in_time)
-    });
-    let status = child.wait().map_err(|error| format!("git cannot be waited for: {error}"))?;
-    match end {
+    let ended = child::run(&mut command(root, arguments)?, MOST_BYTES, limit, each)
+        .map_err(|error| format!("git cannot be started: {error}"))?;
+    match ended.end {
         End::Enough => Ok(()),
-        _ if !in_time => Err("git took too long, so only a part of the history was read".into()),
-        End::All if status.success() => Ok(()),
+        End::Late => Err("git took too long, so only a part of the history was read".into()),
+        End::All if ended.code == Some(0) => Ok(()),
         End::TooMuch => Err("git's answer is too long, so only a part of it was read".into()),
-        _ => Err(reason(&complaint)),
+        End::All | End::Broken => Err(reason(&ended.complaint)),
     }
-}
-
-/// The way in which reading ended.
-#[derive(PartialEq)]
-enum End {
-    All,
-    Enough,
-    TooMuch,
-    Broken,
-}
-
-fn read(mut stdout: impl Read, each: &mut impl FnMut(&[u8]) -> ControlFlow<()>) -> End {
-    let mut buffer = vec![0; 64 * 1024];
-    let mut total = 0;
-    loop {
-        match stdout.read(&mut buffer) {
-            Ok(0) => return End::All,
-            Ok(bytes) => {
-                total += bytes;
-                if each(&buffer[..bytes]).is_break() {
-                    return End::Enough;
-                }
-                if total > MOST_BYTES {
-                    return End::TooMuch;
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return End::Broken,
-        }
-    }
-}
-
-/// Waits for the reader to say whether it reached the end, then ends the process. Returns `true` if that was in time.
-fn wait(child: &mut Child, ended: &Receiver<bool>, limit: &Limit<'_>) -> bool {
-    let (in_time, whole) = loop {
-        match ended.recv_timeout(POLL) {
-            Err(RecvTimeoutError::Timeout) if limit.reached() => break (false, false),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break (true, false),
-            Ok(whole) => break (true, whole),
-        }
-    };
-    // A process that has written everything ends by itself, with a useful status, unless it takes too long.
-    let patience = Instant::now() + Duration::from_secs(1);
-    while whole && Instant::now() < patience && matches!(child.try_wait(), Ok(None)) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    // The process may be gone already, which is fine.
-    let _ = child.kill();
-    in_time
-}
-
-fn complaint(stderr: impl Read) -> String {
-    let mut taken = stderr.take(LONGEST_COMPLAINT);
-    let mut text = Vec::new();
-    // The readable part is enough.
-    let _ = taken.read_to_end(&mut text);
-    let _ = std::io::copy(&mut taken.into_inner(), &mut std::io::sink());
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Returns git's error output as one line.
@@ -150,7 +54,7 @@ fn reason(complaint: &str) -> String {
 }
 
 fn command(root: &Path, arguments: &[&str]) -> Result<Command, String> {
-    let mut command = Command::new(program().ok_or("there is no git on this machine")?);
+    let mut command = Command::new(child::program("git").ok_or("there is no git on this machine")?);
     command.current_dir(root);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().to_ascii_uppercase().starts_with("GIT_") {
@@ -163,16 +67,5 @@ fn command(root: &Path, arguments: &[&str]) -> Result<Command, String> {
     command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
     command.args(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok(command)
-}
-
-/// Returns the program's whole path. A search path with the current directory must not find one in the repository.
-fn program() -> Option<PathBuf> {
-    let name = format!("git{}", std::env::consts::EXE_SUFFIX);
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|entry| entry.is_absolute())
-        .map(|entry| entry.join(&name))
-        .find(|at| at.is_file())
 }

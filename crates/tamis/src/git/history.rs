@@ -1,6 +1,7 @@
 //! Finds the newest commit of each wanted path in one pass over the log.
 
-use super::command::{Limit, ask};
+use super::command::ask;
+use crate::child::Limit;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;

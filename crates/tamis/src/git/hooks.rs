@@ -1,7 +1,8 @@
 //! The directory of a repository's hooks.
 
 use super::Repository;
-use super::command::{Limit, ask};
+use super::command::ask;
+use crate::child::Limit;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

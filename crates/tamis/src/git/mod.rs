@@ -13,6 +13,7 @@ mod repository;
 pub(crate) use hooks::{hooks, hooks_elsewhere};
 pub(crate) use repository::{Repository, exclude_elsewhere};
 
+use crate::child::Limit;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ pub(crate) fn dates(repository: &Repository, root: &Path, paths: &[&str], stoppe
     if let Some(file) = repository.unsound() {
         return note(&format!("{}: not a regular file of a sensible size, so git is not asked", file.display()));
     }
-    let limit = command::Limit { until: Instant::now() + PATIENCE, stopped };
+    let limit = Limit { until: Instant::now() + PATIENCE, stopped };
     let tracked = match blob::tracked(root, &limit) {
         Ok(tracked) => tracked,
         Err(problem) => return note(&problem),

@@ -30,7 +30,6 @@
 pub(crate) mod commit;
 mod conversations;
 pub(crate) mod destination;
-#[cfg(feature = "github")]
 mod github;
 pub(crate) mod input;
 mod issues;
@@ -40,15 +39,10 @@ mod pages;
 mod rendered;
 pub(crate) mod summary;
 
-#[cfg(feature = "github")]
 pub use crate::error::GithubError;
 pub use crate::error::UnreadableRecord;
 pub use conversations::{ConversationImport, ImportedLog};
-#[cfg(feature = "github")]
-pub use github::{
-    Clock, GITHUB_API, GithubAccess, GithubImport, GithubReport, IssueStates, Repository, Stopped, SystemClock,
-    TOKEN_VARIABLES, Token,
-};
+pub use github::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Repository, Stopped};
 pub use input::{ImportInput, LARGEST_IMPORT};
 pub use issues::IssueImport;
 pub use origins::Imported;

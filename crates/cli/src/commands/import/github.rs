@@ -17,22 +17,20 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
 use std::io;
-use std::time::Duration;
 use tamis::flags::moment;
-use tamis::import::{GITHUB_API, GithubAccess, GithubImport, GithubReport, IssueStates, Stopped, Token};
+use tamis::import::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Stopped};
 
 /// Flags of `tamis import github`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tamis import github rust-lang/cargo                      everything; the next time only the changes
-  GITHUB_TOKEN=$(gh auth token) tamis import github OWNER/REPO
   tamis import github OWNER/REPO --state closed --since 1y --no-pulls
   tamis import github OWNER/REPO --namespace repo-issues   apart from another repository's issues
-  tamis import github OWNER/REPO --api-url https://git.example.org/api/v3
+  tamis import github OWNER/REPO --hostname git.example.org
 
-The token comes from GITHUB_TOKEN, else from GH_TOKEN. It needs only the right to read; nothing on GitHub is changed. \
-GitHub allows 60 requests an hour without a token (public repositories only) and 5,000 with one.
+It runs `gh api`, of GitHub's own command line, which has to be installed and logged in (`gh auth login`). It only reads; \
+nothing on GitHub is changed.
 Ctrl-C stops at the next page; the next import continues there.
 Exit status: 0 complete, 1 stopped at GitHub's limit, 2 an error, 130 stopped by Ctrl-C.")]
 pub struct ImportGithubArguments {
@@ -57,12 +55,9 @@ pub struct ImportGithubArguments {
     /// Read everything again, changed or not
     #[arg(long)]
     pub full: bool,
-    /// Wait at most this long at GitHub's request limit, then stop for the next import to continue
-    #[arg(long, value_name = "MINUTES", default_value = "15", value_parser = minutes, allow_negative_numbers = true)]
-    pub max_wait: f64,
-    /// Use the API of your own GitHub server at this address; the token is sent there
-    #[arg(long, value_name = "URL", default_value = GITHUB_API)]
-    pub api_url: String,
+    /// Read from your own GitHub server, in place of GH_HOST or github.com
+    #[arg(long, value_name = "HOST")]
+    pub hostname: Option<String>,
     /// Embed with every model before ending, in place of the first one
     #[arg(long)]
     pub wait: bool,
@@ -71,10 +66,10 @@ pub struct ImportGithubArguments {
     pub json: bool,
 }
 
-/// A wait in minutes, up to a day.
-fn minutes(text: &str) -> Result<f64, String> {
-    let minutes = text.parse().ok().filter(|minutes| (0.0..=1440.0).contains(minutes));
-    minutes.ok_or_else(|| "must be a number of minutes from 0 to 1440".into())
+/// Returns the host that a flag names, or else the variable with which people name it to `gh`.
+fn host(flag: Option<&String>) -> String {
+    let variable = || std::env::var("GH_HOST").ok().filter(|host| !host.is_empty());
+    flag.cloned().or_else(variable).unwrap_or_else(|| GITHUB_HOST.to_owned()).to_ascii_lowercase()
 }
 
 /// Imports the issues of a repository on GitHub.
@@ -92,17 +87,14 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         reviews: !arguments.no_reviews,
         full: arguments.full,
         wait: arguments.wait,
-        max_wait: Duration::from_secs_f64(arguments.max_wait * 60.0),
+        host: host(arguments.hostname.as_ref()),
         ..GithubImport::new(arguments.repository.parse()?)
     };
-    let token = Token::from_environment(|name| std::env::var(name).ok())?;
-    let has_token = token.is_some();
-    let access = GithubAccess { api_url: arguments.api_url.clone(), ..GithubAccess::new(token) };
     let index = session.open(config)?;
     interrupt::install()?;
     let report = {
         let progress = Progress::at_once(output);
-        index.imports().github(&request, &access, &progress)?
+        index.imports().github(&request, &progress)?
     };
     output.answer(arguments.json, &report, output.styled(), |out| {
         print_report(out, &report, index.own_namespace(), output.verbose())
@@ -116,7 +108,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
             Exit::Interrupted
         }
         Some(Stopped::RateLimit { until }) => {
-            output.warn(&limited(until, &tamis::dates::now().with_time_zone(TimeZone::system()), has_token));
+            output.warn(&limited(until, &tamis::dates::now().with_time_zone(TimeZone::system())));
             Exit::Nothing
         }
     })
@@ -149,12 +141,7 @@ fn print_report(out: &mut dyn Page, report: &GithubReport, own: Option<&str>, ve
     }
     bad(out, report)?;
     if verbose {
-        let same = match report.not_modified {
-            0 => String::new(),
-            same => format!(", {} answered by \"not changed\"", count(same)),
-        };
-        let left = report.remaining_requests.map(|left| format!("; {} left in this hour", count(left)));
-        writeln!(out, "  {}{same}{}", counted(report.requests, "request"), left.unwrap_or_default())?;
+        writeln!(out, "  {}", counted(report.requests, "request"))?;
     }
     if own.is_some_and(|own| own != namespace) {
         writeln!(out, "  search it with --namespace {}", label(namespace))?;
@@ -196,16 +183,11 @@ fn changes(report: &GithubReport) -> String {
 }
 
 /// The reason an import stopped at the request limit, and the time to continue.
-fn limited(until: Timestamp, now: &Zoned, has_token: bool) -> String {
+fn limited(until: Timestamp, now: &Zoned) -> String {
     let until = until.to_zoned(now.time_zone().clone());
     let form = if until.date() == now.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
-    let token = match has_token {
-        true => "",
-        false => "; with a token in GITHUB_TOKEN the limit is far higher",
-    };
     format!(
-        "GitHub's request limit was reached before the end; what was read is kept. Run the import again after {} to continue, \
-         or let it wait with --max-wait MINUTES{token}",
+        "GitHub's request limit was reached before the end; what was read is kept. Run the import again after {} to continue",
         until.strftime(form)
     )
 }
@@ -246,13 +228,11 @@ mod tests {
             left_out: 7,
             pending: 9500,
             gone: 1,
-            not_modified: 3,
-            remaining_requests: Some(4955),
             added: 0,
             updated: 0,
             ..sample()
         };
-        insta::assert_snapshot!(plain(|out| print_report(out, &other, Some("here"), true)), @r#"
+        insta::assert_snapshot!(plain(|out| print_report(out, &other, Some("here"), true)), @"
         nothing new in 4.2 s
           from github:ada/engine, namespace engine, collection issues
           ada/engine is now called ada/motor; its issues keep the old name
@@ -260,17 +240,16 @@ mod tests {
           7 issues left out by the flags
           reviews or comments of 9,500 issues are left for the next import, since each costs one request
           1 issue deleted or moved away in the meantime
-          45 requests, 3 answered by "not changed"; 4,955 left in this hour
+          45 requests
           search it with --namespace engine
-        "#);
+        ");
     }
 
     #[test]
     fn a_limit_says_when_to_go_on() {
         let now: Zoned = "2026-11-22T23:30:00+01:00[Europe/Berlin]".parse().expect("a time");
-        let said = |until: &str, has_token| limited(until.parse().expect("a time"), &now, has_token);
-        assert!(said("2026-11-22T22:50:00Z", true).contains("after 23:50 to continue"));
-        let next_day = said("2026-11-22T23:10:00Z", false);
-        assert!(next_day.contains("after 2026-11-23 00:10") && next_day.contains("GITHUB_TOKEN"), "{next_day}");
+        let said = |until: &str| limited(until.parse().expect("a time"), &now);
+        assert!(said("2026-11-22T22:50:00Z").contains("after 23:50 to continue"));
+        assert!(said("2026-11-22T23:10:00Z").contains("after 2026-11-23 00:10"));
     }
 }

@@ -1,11 +1,8 @@
 //! One import from GitHub: the lists of the repository, then the details of single issues.
 
-use super::api::{Address, Api};
-use super::client::{Answer, Client, Missing, Page, Stop};
-use super::progress::{Details, List, Progress, Scope};
-use super::resumption::NextRequest;
-use super::select::{self, Known};
-use super::{GithubAccess, GithubImport, GithubReport, IssueStates, Stopped};
+use super::gh::{Answer, Gh, Page, Stop};
+use super::progress::{Details, List, Progress, Scope, Step};
+use super::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Stopped};
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::error::GithubError;
@@ -15,49 +12,39 @@ use crate::import::destination::namespace;
 use crate::import::{ImportInput, IssueImport};
 use crate::index::RunOptions;
 use crate::index::import_state_property;
-use crate::progress::Observer;
+use crate::progress::{Observer, Stage};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
-use tamis_store::{StoreError, Writing};
+use std::time::Instant;
 use tamis_text::Issue;
 
 /// Entries per page, the most that GitHub allows.
 const PAGE: usize = 100;
 
-/// Pull requests whose reviews are committed together.
-const DETAILS_A_BATCH: usize = 20;
-
-/// The longest time that a request to GitHub may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// The issues in the index by number, with the time of their last update in nanoseconds since 1970.
+type Known = HashMap<u64, Option<i64>>;
 
 impl Imports<'_> {
     /// Imports the issues and pull requests of a repository on GitHub, with their comments and reviews, then publishes and
-    /// embeds. Nothing at GitHub is ever changed.
+    /// embeds. It runs `gh`, GitHub's own command line, which must be logged in. Nothing at GitHub is ever changed.
     ///
     /// The first import reads everything, each later one only the changes since. It can be stopped or killed at any time and
     /// continues from the last page. Deleted issues and comments stay in the index.
     ///
     /// # Errors
-    /// The address of the API is not safe; the repository does not exist or is not visible; the token is not accepted; the server
-    /// keeps failing, or points to another host; and those of [`Imports::issues`]. Everything read before stays in the index and
-    /// can be found.
-    pub fn github(
-        &self,
-        request: &GithubImport,
-        access: &GithubAccess<'_>,
-        observer: &dyn Observer,
-    ) -> Result<GithubReport, Error> {
+    /// There is no `gh`, or it is not logged in; the repository does not exist or is not visible; `gh` fails; and those of
+    /// [`Imports::issues`]. Everything read before stays in the index and can be found.
+    pub fn github(&self, request: &GithubImport, observer: &dyn Observer) -> Result<GithubReport, Error> {
         let started = Instant::now();
-        let mut run = Run::new(self.index, request, access, observer)?;
+        let mut run = Run::new(self.index, request, observer)?;
         let ended = run.all();
         let (mut report, stored) = run.report();
         report.compare(&stored, &self.index.store.documents(&report.namespace)?);
         let ended = match ended {
             Ok(()) => Ok(()),
-            Err(Ended::Failed(error)) => Err(error),
-            Err(Ended::Stopped(stopped)) => {
+            Err(Stop::Failed(error)) => Err(error),
+            Err(Stop::Early(stopped)) => {
                 report.stopped = Some(stopped);
                 Ok(())
             }
@@ -80,41 +67,11 @@ impl Imports<'_> {
     }
 }
 
-/// The reason why a run ended early.
-enum Ended {
-    Stopped(Stopped),
-    Failed(Error),
-}
-
-impl From<Stop> for Ended {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => Ended::Stopped(Stopped::Interrupted),
-            Stop::Limited(until) => Ended::Stopped(Stopped::RateLimit { until }),
-            Stop::Failed(error) => Ended::Failed(error.into()),
-        }
-    }
-}
-
-impl From<Error> for Ended {
-    fn from(error: Error) -> Self {
-        Ended::Failed(error)
-    }
-}
-
-impl From<GithubError> for Ended {
-    fn from(error: GithubError) -> Self {
-        Ended::Failed(error.into())
-    }
-}
-
 struct Run<'a> {
     index: &'a Index,
     request: &'a GithubImport,
     observer: &'a dyn Observer,
-    client: Client<'a>,
-    /// The root of the repository, as the server wants it.
-    root: Address,
+    gh: Gh<'a>,
     property: String,
     progress: Progress,
     known: Known,
@@ -126,17 +83,12 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        index: &'a Index,
-        request: &'a GithubImport,
-        access: &'a GithubAccess<'a>,
-        observer: &'a dyn Observer,
-    ) -> Result<Self, Error> {
-        let api = Api::at(&access.api_url)?;
+    fn new(index: &'a Index, request: &'a GithubImport, observer: &'a dyn Observer) -> Result<Self, Error> {
+        let gh = Gh::new(request, observer)?;
         let namespace = namespace(index, request.namespace.as_deref())?;
-        let origin = match api.other_host() {
-            Some(host) => format!("github:{host}/{}", request.repository),
-            None => format!("github:{}", request.repository),
+        let origin = match request.host.as_str() {
+            GITHUB_HOST => format!("github:{}", request.repository),
+            host => format!("github:{host}/{}", request.repository),
         };
         // The names of repositories ignore case.
         let (mut known, mut stored) = (Known::new(), HashMap::new());
@@ -166,39 +118,17 @@ impl<'a> Run<'a> {
             }
             None => Progress::new(scope),
         };
-        let client = Client::new(api, access.token.clone(), TIMEOUT, request.max_wait, access.clock, observer);
-        let root = client.repository(&request.repository);
-        Ok(Run {
-            index,
-            request,
-            observer,
-            client,
-            root,
-            property,
-            progress,
-            known,
-            stored,
-            before: Vec::new(),
-            report,
-        })
+        Ok(Run { index, request, observer, gh, property, progress, known, stored, before: Vec::new(), report })
     }
 
     /// Returns the report of the run, and the hash of each issue before it.
     fn report(self) -> (GithubReport, HashMap<String, [u8; 32]>) {
-        let tally = self.client.tally;
-        let report = GithubReport {
-            requests: tally.requests,
-            not_modified: tally.not_modified,
-            remaining_requests: tally.remaining,
-            waited_seconds: tally.waited.as_secs_f64(),
-            pending: self.progress.details.values().filter(|wanted| !self.allowed_details(**wanted).is_empty()).count()
-                as u64,
-            ..self.report
-        };
-        (report, self.stored)
+        let pending =
+            self.progress.details.values().filter(|wanted| !self.allowed_details(**wanted).is_empty()).count();
+        (GithubReport { requests: self.gh.requests, pending: pending as u64, ..self.report }, self.stored)
     }
 
-    fn all(&mut self) -> Result<(), Ended> {
+    fn all(&mut self) -> Result<(), Stop> {
         self.import_list(List::Issues)?;
         self.import_list(List::Comments)?;
         if self.progress.scope.pulls {
@@ -208,98 +138,119 @@ impl<'a> Run<'a> {
     }
 
     /// Reads a list from the point where the last run stopped to its end.
-    fn import_list(&mut self, list: List) -> Result<(), Ended> {
-        self.client.stage(format!("{} of {}", list.name(), self.request.repository), 0);
-        let since = self.progress.scope.since;
-        let place = self.progress.lists.entry(list).or_default();
-        place.begin(since);
-        // Until the list was read once, the server can filter by state. Later a change of state matters.
-        let filtered = list == List::Issues && !place.whole && self.progress.scope.state != IssueStates::All;
-        let states = if filtered { self.progress.scope.state } else { IssueStates::All };
+    fn import_list(&mut self, list: List) -> Result<(), Stop> {
+        self.stage(list.name(), 0);
+        let Scope { state, since, .. } = self.progress.scope;
+        let cursor = self.progress.list(list);
+        cursor.begin(since);
+        // Until the list was read once, GitHub can filter by state. Later a change of state matters.
+        let filtered = list == List::Issues && !cursor.whole && state != IssueStates::All;
+        let state = if filtered { state } else { IssueStates::All };
         self.before.clear();
-        while let Some(asked) = self.progress.lists.entry(list).or_default().next_request() {
-            let address = self.address(list, &asked, states);
-            let validators =
-                self.progress.lists.get(&list).and_then(|place| place.validators(address.as_str())).cloned();
-            match self.client.page(&address, validators.as_ref(), true)? {
-                Answer::Page(page) => self.take(list, &address, page)?,
-                Answer::Unchanged => self.progress.lists.entry(list).or_default().unchanged(address.as_str()),
-                Answer::Missing(missing) => return Err(self.missing(&address, &missing).into()),
+        while let Some(step) = self.progress.list(list).next {
+            match self.gh.page(&self.path(list, step, state))? {
+                Answer::Page(page) => self.take(list, step, page)?,
+                Answer::Missing(404, said) => {
+                    return Err(GithubError::NotFound { repository: self.report.repository.clone(), said }.into());
+                }
+                Answer::Missing(_, said) => {
+                    return Err(GithubError::Failed { path: self.below(list.path()), said }.into());
+                }
                 Answer::TooFar => {
-                    let place = self.progress.lists.entry(list).or_default();
-                    if !place.too_far() {
-                        let moment = place.reached().map_or_else(|| "one moment".to_owned(), |at| at.to_string());
-                        return Err(GithubError::ListEnds { address: address.to_string(), moment }.into());
-                    }
+                    let moment = step.since.map_or_else(|| "one moment".to_owned(), |at| at.to_string());
+                    return Err(GithubError::ListEnds { path: self.below(list.path()), moment }.into());
                 }
             }
         }
-        let place = self.progress.lists.entry(list).or_default();
+        let cursor = self.progress.list(list);
         if filtered {
-            place.was_filtered();
+            cursor.was_filtered();
         }
-        place.whole = true;
-        self.save()?;
-        Ok(())
+        cursor.whole = true;
+        Ok(self.save()?)
     }
 
-    fn address(&self, list: List, asked: &NextRequest, states: IssueStates) -> Address {
-        let since = match asked {
-            // A stored address that is no longer at this host is useless: start from the beginning.
-            NextRequest::Page(page) => match self.client.stored_address(page, &self.root) {
-                Some(page) => return page,
-                None => None,
-            },
-            NextRequest::Since(since) => *since,
-        };
-        let state = if list == List::Issues { format!("state={states}&") } else { String::new() };
-        let since = since.map(|since| format!("&since={}", seconds(since))).unwrap_or_default();
-        let query = format!("{state}sort=updated&direction=asc&per_page={PAGE}{since}");
-        self.root.below(&format!("{}?{query}", list.path()))
+    fn stage(&self, what: &str, total: usize) {
+        self.observer.stage(Stage::Fetch(format!("{what} of {}", self.request.repository)), total as u64);
+    }
+
+    fn path(&self, list: List, step: Step, state: IssueStates) -> String {
+        let mut query = format!("sort=updated&direction=asc&per_page={PAGE}");
+        if list == List::Issues {
+            query += &format!("&state={}", state.as_str());
+        }
+        if let Some(since) = step.since {
+            query += &format!("&since={since}");
+        }
+        if step.page > 1 {
+            query += &format!("&page={}", step.page);
+        }
+        format!("{}?{query}", self.below(list.path()))
+    }
+
+    /// Returns the path of something below the repository.
+    fn below(&self, path: &str) -> String {
+        format!("repos/{}/{path}", self.request.repository)
     }
 
     /// Imports a page, then stores the progress.
-    fn take(&mut self, list: List, address: &Address, page: Page) -> Result<(), Ended> {
-        if let Some(moved) = &page.moved {
-            self.moved(list, moved)?;
+    fn take(&mut self, list: List, step: Step, page: Page) -> Result<(), Error> {
+        self.observer.advance(page.entries.len() as u64);
+        let times: Vec<Timestamp> = page.entries.iter().filter_map(|entry| time(entry, "updated_at")).collect();
+        if let Some(name) = page.entries.first().and_then(repository)
+            && !name.eq_ignore_ascii_case(&self.report.repository)
+        {
+            self.report.moved_to = Some(name);
         }
-        let times: Vec<Timestamp> = page.entries.iter().filter_map(select::updated).collect();
-        self.client.advance(page.entries.len() as u64);
-        let fresh: Vec<Value> = page.entries.iter().filter(|entry| !self.before.contains(entry)).cloned().collect();
-        let selected = match list {
-            List::Issues => select::issues(fresh, &self.known, &self.progress),
-            List::Comments | List::ReviewComments => select::Selected { entries: fresh, ..Default::default() },
-        };
-        let taken: Vec<_> = selected.entries.iter().filter_map(select::identity).collect();
-        let writing = self.wait_to_write()?;
-        self.import(&[(address.to_string(), selected.entries)])?;
-        self.report.left_out += selected.left_out;
+        let mut entries: Vec<Value> =
+            page.entries.iter().filter(|entry| !self.before.contains(entry)).cloned().collect();
         if list == List::Issues {
-            self.known.extend(taken);
+            entries.retain(|entry| self.select(entry));
         }
-        for (number, details) in selected.wanted {
-            self.progress.want(number, details);
-        }
-        let next = page.next.map(|next| next.as_str().to_owned());
-        let place = self.progress.lists.entry(list).or_default();
-        place.read(address.as_str(), &times, next, page.validators, page.date);
+        // The page and the progress are stored together, in one turn of writing.
+        let _writing = self.index.wait_for_run(self.observer)?;
+        self.import(list.path(), entries)?;
+        self.progress.list(list).read(step, &times, page.more, page.date);
         self.save()?;
-        drop(writing);
         self.before = page.entries;
         Ok(())
     }
 
-    /// Imports lists of entries together, each with a name for messages.
-    fn import(&mut self, lists: &[(String, Vec<Value>)]) -> Result<(), Error> {
-        let mut inputs = Vec::with_capacity(lists.len());
-        for (name, entries) in lists.iter().filter(|(_, entries)| !entries.is_empty()) {
-            let bytes = serde_json::to_vec(entries).map_err(|error| answer(name, &error))?;
-            inputs.push(ImportInput { name: name.clone(), bytes });
+    /// Returns `true` for an issue to import, and notes the details to request for it. An issue that is in the index is always
+    /// imported: one that has been closed meanwhile must not stay open there.
+    fn select(&mut self, entry: &Value) -> bool {
+        // The reader of issues reports an entry without a number.
+        let Some(number) = entry.get("number").and_then(Value::as_u64) else { return true };
+        let updated = time(entry, "updated_at").and_then(|time| i64::try_from(time.as_nanosecond()).ok());
+        let stored = self.known.get(&number).copied();
+        if stored.is_none() && !asked_for(entry, self.progress.scope) {
+            self.report.left_out += 1;
+            return false;
         }
-        if inputs.is_empty() {
+        let pull = is_pull(entry);
+        // The list has passed the comments of a late issue before it was imported.
+        let created = time(entry, "created_at");
+        let passed = |list| {
+            let passed = self.progress.passed(list);
+            stored.is_none() && passed.is_some_and(|passed| created.is_none_or(|created| created <= passed))
+        };
+        let details = Details {
+            comments: passed(List::Comments) && entry.get("comments").and_then(Value::as_u64) != Some(0),
+            review_comments: passed(List::ReviewComments) && pull,
+            reviews: pull && stored.is_none_or(|stored| stored != updated || updated.is_none()),
+        };
+        self.progress.want(number, details);
+        self.known.insert(number, updated);
+        true
+    }
+
+    /// Imports entries of a list, which has this path below the repository.
+    fn import(&mut self, path: &str, entries: Vec<Value>) -> Result<(), Error> {
+        if entries.is_empty() {
             return Ok(());
         }
-        let mut import = IssueImport::read(&inputs, Some(&self.report.origin))?;
+        let input = ImportInput { name: self.below(path), bytes: Value::Array(entries).to_string().into_bytes() };
+        let mut import = IssueImport::read(&[input], Some(&self.report.origin))?;
         import.namespace = Some(self.report.namespace.clone());
         import.skip_bad = true;
         // Fetched entries are kept even if the caller wants to stop.
@@ -310,47 +261,8 @@ impl<'a> Run<'a> {
 
     /// Stores the progress of the import.
     fn save(&self) -> Result<(), Error> {
-        let kept = self.progress.to_json().map_err(|error| answer(&self.property, &error))?;
-        let _writing = self.wait_to_write()?;
-        Ok(self.index.store.set_property(&self.property, &kept)?)
-    }
-
-    /// Waits for the right to write, as long as it would wait for the server.
-    fn wait_to_write(&self) -> Result<Writing<'a>, Error> {
-        let started = Instant::now();
-        loop {
-            match self.index.wait_to_write(self.observer) {
-                Err(Error::Store(StoreError::Busy { .. }))
-                    if started.elapsed() < self.request.max_wait && !self.observer.cancelled() => {}
-                writing => return writing,
-            }
-        }
-    }
-
-    /// Handles a redirect of the list: the repository was renamed or given to another owner. The origin stays.
-    fn moved(&mut self, list: List, moved: &Address) -> Result<(), Ended> {
-        let Some(root) = moved.before(&format!("/{}?", list.path())) else { return Ok(()) };
-        if root == self.root {
-            return Ok(());
-        }
-        self.root = root;
-        let named = self.client.object(&self.root)?;
-        let name = named.as_ref().and_then(|named| named.get("full_name")?.as_str().map(str::to_owned));
-        self.report.moved_to = Some(name.unwrap_or_else(|| self.root.to_string()));
-        Ok(())
-    }
-
-    fn missing(&self, address: &Address, missing: &Missing) -> GithubError {
-        let address = address.to_string();
-        if missing.status == 404 {
-            let access = match self.client.token_variable() {
-                Some(variable) => format!("the token of {variable} may not see it"),
-                None => "it is private: set GITHUB_TOKEN to a token that may read it".to_owned(),
-            };
-            return GithubError::NotFound { repository: self.request.repository.to_string(), address, access };
-        }
-        let hint = "the repository's issues are switched off";
-        GithubError::Refused { address, status: missing.status, said: missing.said.clone(), hint }
+        let _writing = self.index.wait_for_run(self.observer)?;
+        Ok(self.index.store.set_property(&self.property, &self.progress.to_json())?)
     }
 
     /// Returns the wanted details that the request allows.
@@ -359,53 +271,35 @@ impl<'a> Run<'a> {
     }
 
     /// Requests the details that the lists lack, the newest first, within the budget of requests.
-    fn details(&mut self) -> Result<(), Ended> {
-        let budget = self.request.most_reviews;
-        let wanted: Vec<(u64, Details)> =
-            self.progress.details.iter().rev().map(|(number, wanted)| (*number, *wanted)).collect();
-        let wanted = wanted.into_iter().map(|(number, wanted)| (number, self.allowed_details(wanted)));
+    fn details(&mut self) -> Result<(), Stop> {
+        let wanted =
+            self.progress.details.iter().rev().map(|(number, wanted)| (*number, self.allowed_details(*wanted)));
         // Comments would be lost otherwise, so they are always read. Reviews alone have a budget.
-        let (first, later): (Vec<_>, Vec<_>) = wanted
+        let (mut all, reviews): (Vec<_>, Vec<_>) = wanted
             .filter(|(_, wanted)| !wanted.is_empty())
             .partition(|(_, wanted)| wanted.comments || wanted.review_comments);
-        let all: Vec<_> = first.into_iter().chain(later.into_iter().take(budget)).collect();
+        all.extend(reviews.into_iter().take(self.request.most_reviews));
         if all.is_empty() {
             return Ok(());
         }
-        self.client.stage(format!("reviews of {}", self.request.repository), all.len() as u64);
-        for batch in all.chunks(DETAILS_A_BATCH) {
-            let mut lists = Vec::new();
-            let mut done = Vec::new();
-            let mut ended = Ok(());
-            for &(number, wanted) in batch {
-                match self.of_one(number, wanted) {
-                    Ok(entries) => {
-                        lists.extend(entries);
-                        done.push((number, wanted));
-                        self.client.advance(1);
-                    }
-                    Err(stop) => {
-                        ended = Err(stop);
-                        break;
-                    }
-                }
+        self.stage("reviews", all.len());
+        for (number, asked) in all {
+            let lists = self.of_one(number, asked)?;
+            let _writing = self.index.wait_for_run(self.observer)?;
+            for (path, entries) in lists {
+                self.import(&path, entries)?;
             }
-            let _writing = self.wait_to_write()?;
-            self.import(&lists)?;
-            for (number, asked) in done {
-                self.report.reviewed += u64::from(asked.reviews);
-                let left = self.progress.details.get(&number).copied().unwrap_or_default();
-                let left = Details { reviews: left.reviews && !asked.reviews, ..Details::default() };
-                self.progress.details.remove(&number);
-                self.progress.want(number, left);
-            }
+            let left = self.progress.details.remove(&number).is_some_and(|left| left.reviews && !asked.reviews);
+            self.progress.want(number, Details { reviews: left, ..Details::default() });
             self.save()?;
-            ended?;
+            self.report.reviewed += u64::from(asked.reviews);
+            self.observer.advance(1);
         }
         Ok(())
     }
 
-    /// Requests the wanted details of one issue, one list of entries for each kind. A deleted issue has none.
+    /// Requests the wanted details of one issue, one list of entries for each kind. An issue that was deleted or moved to another
+    /// repository has none.
     fn of_one(&mut self, number: u64, wanted: Details) -> Result<Vec<(String, Vec<Value>)>, Stop> {
         let paths = [
             (wanted.comments, format!("issues/{number}/comments")),
@@ -414,45 +308,57 @@ impl<'a> Run<'a> {
         ];
         let mut lists = Vec::new();
         for (_, path) in paths.into_iter().filter(|(wanted, _)| *wanted) {
-            let first = self.root.below(&format!("{path}?per_page={PAGE}"));
-            let name = first.to_string();
-            let (mut entries, mut next) = (Vec::new(), Some(first));
-            while let Some(address) = next.take() {
-                match self.client.page(&address, None, false)? {
-                    Answer::Page(page) => {
+            let mut entries = Vec::new();
+            for page in 1.. {
+                match self.gh.page(&self.below(&format!("{path}?per_page={PAGE}&page={page}")))? {
+                    Answer::Page(page) if page.entries.iter().all(|entry| is_of(entry, number)) => {
                         entries.extend(page.entries);
-                        next = page.next;
+                        if !page.more {
+                            break;
+                        }
                     }
-                    Answer::Missing(_) => {
+                    // GitHub leads on to another repository, where another issue may have this number.
+                    Answer::Page(_) | Answer::Missing(..) => {
                         self.report.gone += 1;
                         return Ok(Vec::new());
                     }
-                    // The server ends the list here, or says "not changed" without being asked.
-                    Answer::TooFar | Answer::Unchanged => {}
+                    Answer::TooFar => break,
                 }
             }
-            lists.push((name, entries));
+            lists.push((path, entries));
         }
         Ok(lists)
     }
 }
 
-fn answer(address: &str, error: &serde_json::Error) -> Error {
-    GithubError::Answer { address: address.to_owned(), reason: error.to_string() }.into()
+fn time(entry: &Value, field: &str) -> Option<Timestamp> {
+    entry.get(field)?.as_str()?.parse().ok()
 }
 
-/// Returns a moment in whole seconds, as the API takes it.
-fn seconds(moment: Timestamp) -> Timestamp {
-    Timestamp::from_second(moment.as_second()).unwrap_or(moment)
+fn is_pull(entry: &Value) -> bool {
+    entry.get("pull_request").is_some_and(|pull| !pull.is_null())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Returns `true` for an issue in the scope of the import.
+fn asked_for(entry: &Value, scope: Scope) -> bool {
+    let state = entry.get("state").and_then(Value::as_str);
+    let state_fits = scope.state == IssueStates::All || state == Some(scope.state.as_str());
+    let late_enough = scope.since.is_none_or(|since| time(entry, "updated_at").is_none_or(|updated| updated >= since));
+    state_fits && late_enough && (scope.pulls || !is_pull(entry))
+}
 
-    #[test]
-    fn moments_are_asked_for_in_whole_seconds() {
-        let moment: Timestamp = "2025-01-01T00:00:00.75Z".parse().expect("a time");
-        assert_eq!(seconds(moment).to_string(), "2025-01-01T00:00:00Z");
-    }
+/// Returns the `OWNER/NAME` in the address of an entry's repository or issue.
+fn repository(entry: &Value) -> Option<String> {
+    let mut parts = address(entry)?.split_once("/repos/")?.1.split('/');
+    Some(format!("{}/{}", parts.next()?, parts.next()?))
+}
+
+/// Returns `true` if a comment or review is of the issue with this number.
+fn is_of(entry: &Value, number: u64) -> bool {
+    let named = address(entry).and_then(|address| address.rsplit('/').next());
+    named.is_none_or(|named| named == number.to_string())
+}
+
+fn address(entry: &Value) -> Option<&str> {
+    ["repository_url", "issue_url", "pull_request_url"].into_iter().find_map(|field| entry.get(field)?.as_str())
 }

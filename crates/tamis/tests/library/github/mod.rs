@@ -1,63 +1,17 @@
-//! The import from GitHub, against a fake server in the same process, with its limits and its failures.
+//! The import from GitHub, with a `gh` that asks the test.
 
-#![cfg(feature = "github")]
+#![cfg(unix)]
 
-mod hosts;
-mod limits;
+mod failing;
+mod gh;
 mod reading;
-mod resume;
-mod server;
 
 use crate::support::Tree;
-use jiff::{SignedDuration, Timestamp};
-use server::{Server, World, comment, issue, pull, remark, review};
+use gh::{FakeGh, World, comment, issue, pull, remark, review};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-use tamis::import::{Clock, GithubAccess, GithubImport, GithubReport, Token};
-use tamis::{Error, Index, Observer, Stage};
-
-/// The token of all tests.
-const TOKEN: &str = "sesame-7c1f";
-
-/// A clock that moves only by waiting, without randomness.
-struct TestClock {
-    now: Mutex<Timestamp>,
-    slept: Mutex<Duration>,
-}
-
-impl TestClock {
-    /// Starts at the server's time.
-    fn new() -> Self {
-        let now = "2025-06-01T12:00:00Z".parse().expect("a time");
-        TestClock { now: Mutex::new(now), slept: Mutex::default() }
-    }
-
-    fn slept(&self) -> Duration {
-        *self.slept.lock().expect("not poisoned")
-    }
-
-    fn pass(&self, duration: Duration) {
-        let mut now = self.now.lock().expect("not poisoned");
-        *now += SignedDuration::try_from(duration).expect("short");
-    }
-}
-
-impl Clock for TestClock {
-    fn now(&self) -> Timestamp {
-        *self.now.lock().expect("not poisoned")
-    }
-
-    fn sleep(&self, duration: Duration) {
-        self.pass(duration);
-        *self.slept.lock().expect("not poisoned") += duration;
-    }
-
-    fn random(&self) -> f64 {
-        0.0
-    }
-}
+use tamis::import::{GithubImport, GithubReport};
+use tamis::{Error, Index, Observer};
 
 /// Stops a run after a number of steps of reading.
 struct StopAfter {
@@ -72,13 +26,6 @@ impl StopAfter {
 }
 
 impl Observer for StopAfter {
-    fn stage(&self, stage: Stage, _: u64) {
-        // A wait at a limit is as good a place to stop as any.
-        if matches!(stage, Stage::Wait(_)) {
-            self.seen.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-
     fn advance(&self, steps: u64) {
         self.seen.fetch_add(usize::try_from(steps).expect("few"), Ordering::SeqCst);
     }
@@ -107,23 +54,22 @@ fn world() -> World {
         ],
         remarks: vec![remark(81, 3, 140, "This line leaks oil."), remark(82, 3, 141, "So does this one.")],
         reviews: BTreeMap::from([(3, vec![review(91, 3, 150, "Works on the test bench.")])]),
-        root: "/repos/ada/engine".into(),
+        root: "repos/ada/engine".into(),
         page: 2,
         pages: 100,
         ..World::default()
     }
 }
 
-/// A server, an index, and a clock.
+/// GitHub and an index.
 struct Bench {
-    server: Server,
+    gh: FakeGh,
     tree: Tree,
-    clock: TestClock,
 }
 
 impl Bench {
     fn new(world: World) -> Self {
-        Bench { server: Server::start(world), tree: Tree::new(&[]), clock: TestClock::new() }
+        Bench { gh: FakeGh::start(world), tree: Tree::new(&[]) }
     }
 
     fn open(&self) -> Index {
@@ -131,30 +77,21 @@ impl Bench {
     }
 
     fn request(&self) -> GithubImport {
-        GithubImport::new("ada/engine".parse().expect("a repository"))
-    }
-
-    fn access(&self) -> GithubAccess<'_> {
-        let token = Token::new(TOKEN, "GITHUB_TOKEN").expect("valid");
-        GithubAccess { api_url: self.server.url.clone(), token: Some(token), clock: &self.clock }
-    }
-
-    fn try_import(
-        &self,
-        index: &Index,
-        request: &GithubImport,
-        observer: &dyn Observer,
-    ) -> Result<GithubReport, Error> {
-        index.imports().github(request, &self.access(), observer)
+        let request = GithubImport::new("ada/engine".parse().expect("a repository"));
+        GithubImport { program: Some(self.gh.program()), ..request }
     }
 
     fn import(&self, index: &Index) -> GithubReport {
-        self.try_import(index, &self.request(), &()).expect("imported")
+        try_import(index, &self.request(), &()).expect("imported")
     }
 
     fn error(&self, index: &Index) -> String {
-        self.try_import(index, &self.request(), &()).expect_err("refused").to_string()
+        try_import(index, &self.request(), &()).expect_err("refused").to_string()
     }
+}
+
+fn try_import(index: &Index, request: &GithubImport, observer: &dyn Observer) -> Result<GithubReport, Error> {
+    index.imports().github(request, observer)
 }
 
 /// All that the index holds of the repository: each issue by its path, as printed.

@@ -1,13 +1,13 @@
 //! The imported issues, and the requests of the next import.
 
-use super::server::{World, comment, issue, minute, pull, review};
-use super::{Bench, TOKEN, held, world};
+use super::gh::{World, comment, issue, minute, pull, review};
+use super::{Bench, held, try_import, world};
 use crate::support::{ask, assert_says};
 use serde_json::json;
 use tamis::import::{GithubImport, IssueStates};
 
 fn issues_of(targets: &[String]) -> Vec<&String> {
-    targets.iter().filter(|target| target.starts_with("/repos/ada/engine/issues?")).collect()
+    targets.iter().filter(|target| target.starts_with("repos/ada/engine/issues?")).collect()
 }
 
 #[test]
@@ -41,24 +41,28 @@ fn issues_come_in_with_comments_and_reviews_and_are_found() {
 }
 
 #[test]
-fn requests_only_read_and_say_who_asks() {
+fn gh_is_only_asked_to_read_and_prints_nothing_else() {
     let bench = Bench::new(world());
-    bench.import(&bench.open());
-    let requests = bench.server.requests();
+    let index = bench.open();
+    bench.import(&index);
+    let requests = bench.gh.requests();
     assert!(requests.len() > 5, "{requests:?}");
     for request in requests {
-        assert_eq!(request.method, "GET", "{request:?}");
-        let header = |name: &str| request.headers.get(name).map(String::as_str);
-        assert_eq!(header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
-        assert_eq!(header("accept"), Some("application/vnd.github+json"));
-        assert_eq!(header("x-github-api-version"), Some("2022-11-28"));
-        assert!(header("user-agent").is_some_and(|agent| agent.starts_with("tamis/")), "{request:?}");
+        let (target, before) = request.split_last().expect("arguments");
+        let version = "X-GitHub-Api-Version: 2022-11-28";
+        let arguments = ["11", "api", "--method", "GET", "--include", "--hostname", "github.com", "--header", version];
+        assert_eq!(before, arguments);
+        assert!(target.starts_with("repos/ada/engine/"), "{target}");
     }
 
-    let bench = Bench::new(world());
-    let access = tamis::import::GithubAccess { token: None, ..bench.access() };
-    bench.open().imports().github(&bench.request(), &access, &()).expect("imported");
-    assert!(bench.server.requests().iter().all(|request| !request.headers.contains_key("authorization")));
+    let request = GithubImport { host: "git.example.org".into(), namespace: Some("own".into()), ..bench.request() };
+    let report = try_import(&index, &request, &()).expect("imported");
+    assert_eq!(report.origin, "github:git.example.org/ada/engine");
+    assert!(bench.gh.requests()[0].contains(&"git.example.org".to_owned()));
+    for host in ["", "-x", "git.example.org/api", "a b", "https://git.example.org"] {
+        let request = GithubImport { host: host.into(), ..bench.request() };
+        assert_says(try_import(&index, &request, &()).expect_err("refused"), &["no name of a host"]);
+    }
 }
 
 #[test]
@@ -67,28 +71,26 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
     let index = bench.open();
     bench.import(&index);
     let before = held(&index);
-    bench.server.requests();
+    bench.gh.requests();
     let second = bench.import(&index);
     assert_eq!((second.added, second.updated, second.comments), (0, 0, 0), "{second:?}");
-    let targets = bench.server.targets();
+    let targets = bench.gh.targets();
     assert_eq!(targets.len(), 3, "one request a list, and none for reviews: {targets:?}");
     assert!(targets[0].contains("since=2025-01-01T04:09:59Z"), "a second before the last update: {targets:?}");
-    let third = bench.import(&index);
-    assert_eq!((third.requests, third.not_modified), (3, 3), "{third:?}");
     assert_eq!(held(&index), before);
 
-    bench.server.requests();
-    let report = bench.try_import(&index, &GithubImport { full: true, ..bench.request() }, &()).expect("imported");
-    assert_eq!((report.added, report.updated, report.not_modified), (0, 0, 0), "{report:?}");
-    let targets = bench.server.targets();
+    bench.gh.requests();
+    let report = try_import(&index, &GithubImport { full: true, ..bench.request() }, &()).expect("imported");
+    assert_eq!((report.added, report.updated), (0, 0), "{report:?}");
+    let targets = bench.gh.targets();
     assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
 
     let bench = Bench::new(world());
     let index = bench.open();
     bench.import(&index);
-    bench.server.requests();
+    bench.gh.requests();
     {
-        let mut world = bench.server.world();
+        let mut world = bench.gh.world();
         world.issues[0]["state"] = json!("closed");
         world.issues[0]["updated_at"] = json!(minute(300));
         world.issues[2]["updated_at"] = json!(minute(301));
@@ -99,8 +101,7 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
     let report = bench.import(&index);
     assert_eq!((report.added, report.reviewed), (1, 2), "{report:?}");
     assert_eq!(report.comments, 2, "{report:?}");
-    let reviews: Vec<String> =
-        bench.server.targets().into_iter().filter(|target| target.contains("/reviews")).collect();
+    let reviews: Vec<String> = bench.gh.targets().into_iter().filter(|target| target.contains("/reviews")).collect();
     assert_eq!(reviews.len(), 2, "{reviews:?}");
     let held = held(&index);
     assert!(held["issue:1"].contains("It whistles no more."), "{held:?}");
@@ -139,15 +140,15 @@ fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
     let bench = Bench::new(world());
     let index = bench.open();
     let open = GithubImport { states: IssueStates::Open, ..bench.request() };
-    bench.try_import(&index, &open, &()).expect("imported");
+    try_import(&index, &open, &()).expect("imported");
     assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:1", "issue:4", "issue:5"]);
-    assert!(bench.server.targets()[0].contains("state=open"), "the server leaves out what is not asked for");
+    assert!(bench.gh.targets()[0].contains("state=open"), "the server leaves out what is not asked for");
     {
-        let mut world = bench.server.world();
+        let mut world = bench.gh.world();
         world.issues[0]["state"] = json!("closed");
         world.issues[0]["updated_at"] = json!("2025-06-01T12:30:00Z");
     }
-    let report = bench.try_import(&index, &open, &()).expect("imported");
+    let report = try_import(&index, &open, &()).expect("imported");
     assert_eq!(report.updated, 1, "{report:?}");
     let document = index.contents().document(index.namespace(), "issue:1").expect("read").expect("there");
     let attributes = index.contents().attributes(&[document.document]).expect("read").remove(0);
@@ -157,15 +158,15 @@ fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
     let bench = Bench::new(world());
     let index = bench.open();
     let closed = GithubImport { states: IssueStates::Closed, ..bench.request() };
-    let report = bench.try_import(&index, &closed, &()).expect("imported");
+    let report = try_import(&index, &closed, &()).expect("imported");
     assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:2", "issue:3"]);
     assert_eq!(report.without_issue, 1, "{report:?}");
     {
-        let mut world = bench.server.world();
+        let mut world = bench.gh.world();
         world.issues[0]["state"] = json!("closed");
         world.issues[0]["updated_at"] = json!("2025-06-01T12:30:00Z");
     }
-    let report = bench.try_import(&index, &closed, &()).expect("imported");
+    let report = try_import(&index, &closed, &()).expect("imported");
     assert_eq!((report.added, report.pending), (1, 0), "{report:?}");
     assert!(held(&index)["issue:1"].contains("A loose washer"), "{:?}", held(&index));
 }
@@ -175,7 +176,7 @@ fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
     let bench = Bench::new(world());
     let index = bench.open();
     let since = GithubImport { since: Some(minute(215).parse().expect("a time")), ..bench.request() };
-    let report = bench.try_import(&index, &since, &()).expect("imported");
+    let report = try_import(&index, &since, &()).expect("imported");
     let held = held(&index);
     assert_eq!(held.keys().collect::<Vec<_>>(), ["issue:2", "issue:3", "issue:4", "issue:5"], "{report:?}");
     assert!(held["issue:2"].contains("Graphite grease"), "{held:?}");
@@ -194,14 +195,14 @@ fn reviews_can_be_left_out_and_have_a_budget() {
     let bench = Bench::new(world());
     let index = bench.open();
     let issues = GithubImport { pulls: false, ..bench.request() };
-    let report = bench.try_import(&index, &issues, &()).expect("imported");
+    let report = try_import(&index, &issues, &()).expect("imported");
     assert_eq!((report.added, report.left_out), (4, 1), "{report:?}");
-    assert!(bench.server.targets().iter().all(|target| !target.contains("/pulls/")));
+    assert!(bench.gh.targets().iter().all(|target| !target.contains("/pulls/")));
 
     let bench = Bench::new(world());
     let index = bench.open();
     let no_reviews = GithubImport { reviews: false, ..bench.request() };
-    let report = bench.try_import(&index, &no_reviews, &()).expect("imported");
+    let report = try_import(&index, &no_reviews, &()).expect("imported");
     assert_eq!((report.added, report.reviewed, report.pending), (5, 0, 0), "{report:?}");
     // They are not forgotten: an import that may request them does.
     let report = bench.import(&index);
@@ -213,18 +214,26 @@ fn reviews_can_be_left_out_and_have_a_budget() {
     let bench = Bench::new(world);
     let index = bench.open();
     let one = GithubImport { most_reviews: 1, ..bench.request() };
-    let report = bench.try_import(&index, &one, &()).expect("imported");
+    let report = try_import(&index, &one, &()).expect("imported");
     assert_eq!((report.reviewed, report.pending), (1, 1), "{report:?}");
     assert!(held(&index)["issue:6"].contains("Red is fine."), "the newest first");
     let report = bench.import(&index);
     assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
     assert!(held(&index)["issue:3"].contains("Works on the test bench."));
 
-    let mut world = self::world();
-    world.redirects.push(("/repos/ada/engine/pulls/3/reviews".into(), "/repositories/99/pulls/1/reviews".into()));
-    let bench = Bench::new(world);
-    let report = bench.import(&bench.open());
-    assert_eq!((report.added, report.gone, report.pending), (5, 1, 0), "{report:?}");
+    // The one is deleted; the other has moved to another repository, where it has another number.
+    for (review, at) in [(None, "repos/ada/engine/pulls/9999/missing"), (Some(4), "repos/ada/engine/pulls/4/reviews")] {
+        let mut world = self::world();
+        world
+            .reviews
+            .extend(review.map(|number| (number, vec![self::review(94, number, 150, "Of another repository.")])));
+        world.redirects.push(("repos/ada/engine/pulls/3/reviews".into(), at.into()));
+        let bench = Bench::new(world);
+        let index = bench.open();
+        let report = bench.import(&index);
+        assert_eq!((report.added, report.gone, report.pending), (5, 1, 0), "{report:?}");
+        assert!(held(&index).values().all(|text| !text.contains("Of another repository.")));
+    }
 
     let mut world = self::world();
     world.issues[3].as_object_mut().expect("an object").remove("title");
@@ -240,15 +249,16 @@ fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
     let bench = Bench::new(world());
     let index = bench.open();
     bench.import(&index);
-    bench.server.world().redirects.push(("/repos/Ada/Engine/".into(), "/repos/ada/engine/".into()));
+    bench.gh.world().redirects.push(("repos/Ada/Engine/".into(), "repos/ada/engine/".into()));
     let same = GithubImport { repository: "Ada/Engine".parse().expect("a repository"), ..bench.request() };
-    let report = bench.try_import(&index, &same, &()).expect("imported");
+    let report = try_import(&index, &same, &()).expect("imported");
     assert_eq!((report.origin.as_str(), report.added), ("github:ada/engine", 0), "{report:?}");
+    assert_eq!(report.moved_to, None);
 
-    bench.server.world().root = "/repos/ada/loom".into();
+    bench.gh.world().root = "repos/ada/loom".into();
     let other = GithubImport { repository: "ada/loom".parse().expect("a repository"), ..bench.request() };
-    assert_says(bench.try_import(&index, &other, &()).expect_err("refused"), &["a namespace of its own"]);
+    assert_says(try_import(&index, &other, &()).expect_err("refused"), &["a namespace of its own"]);
     let apart = GithubImport { namespace: Some("loom".into()), ..other };
-    let report = bench.try_import(&index, &apart, &()).expect("imported");
+    let report = try_import(&index, &apart, &()).expect("imported");
     assert_eq!((report.namespace.as_str(), report.added), ("loom", 5), "{report:?}");
 }

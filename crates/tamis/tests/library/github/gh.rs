@@ -1,41 +1,46 @@
-//! A small GitHub in the same process: lists sorted by the time of the last update, paged, with `ETag`s; and every
-//! fault of a server.
+//! A `gh` that asks the test in place of GitHub: lists sorted by the time of the last update, paged; and every way to fail.
 
 #![allow(dead_code)]
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard};
+use tempfile::TempDir;
 
-/// The fault that the server shows instead of an answer.
+/// Hands its environment and arguments to the test, a line each, and prints what the test answers.
+const SCRIPT: &str = r#"#!/bin/sh
+cd "${0%/*}" || exit 9
+printf '%s\n' "$GH_PROMPT_DISABLED$NO_COLOR$CLICOLOR_FORCE" "$@" > asked
+read -r code < answered
+if [ "$code" = silence ]; then
+    echo $$ > silent
+    exec sleep 600
+fi
+cat complaint >&2
+cat output
+exit "$code"
+"#;
+
+/// A failure in place of an answer.
 #[derive(Clone)]
-pub enum ServerFault {
-    /// Status, headers, body.
-    Status(u16, Vec<(&'static str, String)>, String),
-    /// The answer, with these headers instead of its own.
-    Headers(Vec<(&'static str, String)>),
-    /// The answer, with the connection cut in the middle.
-    CutConnection,
-    /// The answer, of which the server only sends the first half.
-    CutBody,
-    /// The connection ends without an answer.
-    Nothing,
-    /// The connection stays open without an answer.
+pub enum Fault {
+    /// GitHub refuses with a status, headers and a message.
+    Status(u16, Vec<(&'static str, String)>, &'static str),
+    /// Only the first half of the answer arrives.
+    Cut,
+    /// `gh` prints this instead.
+    Output(&'static str),
+    /// `gh` ends with this exit status and these words.
+    Exit(i32, &'static str),
+    /// `gh` waits without an end.
     Silence,
 }
 
-/// A received request.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub method: String,
-    pub target: String,
-    pub headers: BTreeMap<String, String>,
-}
-
-/// The content of the server, and its planned faults.
+/// The content of GitHub, and its planned faults.
 #[derive(Default)]
 pub struct World {
     pub issues: Vec<Value>,
@@ -44,112 +49,117 @@ pub struct World {
     pub reviews: BTreeMap<u64, Vec<Value>>,
     /// The root of the repository; requests to others get 404.
     pub root: String,
-    /// Paths with these prefixes are redirected to the same path at another root.
+    /// Paths with these prefixes are redirected to the same path at another root, which `gh` follows.
     pub redirects: Vec<(String, String)>,
     /// The number of entries on a page.
     pub page: usize,
     /// The number of pages shown of a list.
     pub pages: usize,
     /// Faults by the number of the request, from 0.
-    pub faults: BTreeMap<usize, ServerFault>,
+    pub faults: BTreeMap<usize, Fault>,
     /// The request from which on all get this fault.
-    pub broken_from: Option<(usize, ServerFault)>,
+    pub broken_from: Option<(usize, Fault)>,
     /// Changes after a request was answered, by its number.
     pub changes: BTreeMap<usize, fn(&mut World)>,
-    pub requests: Vec<Request>,
+    /// The environment and the arguments of each run.
+    pub requests: Vec<Vec<String>>,
 }
 
-pub struct Server {
-    pub url: String,
+pub struct FakeGh {
+    directory: TempDir,
     world: Arc<Mutex<World>>,
 }
 
-impl Server {
-    pub fn start(world: World) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
+impl FakeGh {
+    pub fn start(world: World) -> FakeGh {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        fs::write(directory.path().join("script"), SCRIPT).expect("written");
+        // Another process copies the program: while one of ours has it open for writing, it cannot be run.
+        let made = "mkfifo asked answered && cp script gh && chmod +x gh";
+        let made = Command::new("sh").args(["-c", made]).current_dir(directory.path()).status();
+        assert!(made.expect("runs").success());
         let world = Arc::new(Mutex::new(world));
-        let (shared, base) = (world.clone(), url.clone());
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                serve(stream, &shared, &base);
-            }
-        });
-        Server { url, world }
+        let (shared, at) = (world.clone(), directory.path().to_owned());
+        // The thread ends with the test.
+        std::thread::spawn(move || while serve(&at, &shared).is_ok() {});
+        FakeGh { directory, world }
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn program(&self) -> PathBuf {
+        self.directory().join("gh")
     }
 
     pub fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().expect("no test failed while it held this")
     }
 
-    /// Returns the requests since the last call.
-    pub fn requests(&self) -> Vec<Request> {
+    /// Returns the environment and the arguments of each run since the last call.
+    pub fn requests(&self) -> Vec<Vec<String>> {
         std::mem::take(&mut self.world().requests)
     }
 
-    /// Returns their addresses.
+    /// Returns what they asked for.
     pub fn targets(&self) -> Vec<String> {
-        self.requests().into_iter().map(|request| request.target).collect()
+        self.requests().into_iter().filter_map(|mut request| request.pop()).collect()
     }
 }
 
-fn serve(mut stream: TcpStream, world: &Mutex<World>, base: &str) {
-    let mut reader = BufReader::new(stream.try_clone().expect("cloned"));
-    let Some(request) = read(&mut reader) else { return };
+impl Drop for FakeGh {
+    fn drop(&mut self) {
+        if let Ok(silent) = fs::read_to_string(self.directory().join("silent")) {
+            let _ = Command::new("kill").arg(silent.trim()).output();
+        }
+    }
+}
+
+fn serve(directory: &Path, world: &Mutex<World>) -> std::io::Result<()> {
+    let request: Vec<String> = fs::read_to_string(directory.join("asked"))?.lines().map(str::to_owned).collect();
     let mut world = world.lock().expect("no test failed while it held this");
     let number = world.requests.len();
-    world.requests.push(request.clone());
+    let (mut status, mut headers, mut body) = answer(&world, request.last().map_or("", String::as_str));
+    world.requests.push(request);
     let broken = world.broken_from.clone().filter(|(from, _)| number >= *from).map(|(_, fault)| fault);
     let fault = world.faults.remove(&number).or(broken);
-    let (mut status, mut headers, mut body) = answer(&world, &request, base);
-    let mut length = None;
-    match fault {
-        Some(ServerFault::Status(other, others, text)) => (status, headers, body) = (other, others, text),
-        Some(ServerFault::Headers(others)) => headers = others,
-        Some(ServerFault::CutConnection) => length = Some(body.len() + 1000),
-        Some(ServerFault::CutBody) => {
-            let mut half = body.len() / 2;
-            while !body.is_char_boundary(half) {
-                half -= 1;
-            }
-            body.truncate(half);
-        }
-        Some(ServerFault::Nothing) => return,
-        Some(ServerFault::Silence) => return std::mem::forget((reader, stream)),
-        None => {}
+    if let Some(Fault::Status(other, others, message)) = &fault {
+        (status, headers, body) = (*other, others.clone(), json!({ "message": message }).to_string());
     }
+    headers.push(("Date", "Sun, 01 Jun 2025 12:00:00 GMT".to_owned()));
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let length = length.unwrap_or(body.len());
-    let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n");
-    // A client that is gone needs no answer.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+    let mut output = format!("HTTP/2.0 {status} X\n{headers}\r\n{body}");
+    let (mut code, mut complaint) = ("0".to_owned(), String::new());
+    if status >= 400 {
+        let message = serde_json::from_str::<Value>(&body).expect("JSON")["message"].clone();
+        (code, complaint) = ("1".to_owned(), format!("gh: {} (HTTP {status})\n", message.as_str().expect("a text")));
+    }
+    match fault {
+        Some(Fault::Cut) => {
+            output.truncate(output.len() - body.len() / 2);
+            (code, complaint) = ("1".to_owned(), "unexpected EOF\n".to_owned());
+        }
+        Some(Fault::Output(text)) => output = text.to_owned(),
+        Some(Fault::Exit(other, words)) => (code, complaint, output) = (other.to_string(), words.into(), String::new()),
+        Some(Fault::Silence) => code = "silence".to_owned(),
+        Some(Fault::Status(..)) | None => {}
+    }
+    fs::write(directory.join("output"), output)?;
+    fs::write(directory.join("complaint"), complaint)?;
     if let Some(change) = world.changes.remove(&number) {
         change(&mut world);
     }
-}
-
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok()?;
-    let mut words = line.split_whitespace().map(str::to_owned);
-    let mut request = Request { method: words.next()?, target: words.next()?, headers: BTreeMap::new() };
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-        request.headers.insert(name.to_ascii_lowercase(), value.to_owned());
-    }
-    Some(request)
+    drop(world);
+    fs::write(directory.join("answered"), format!("{code}\n"))
 }
 
 type Reply = (u16, Vec<(&'static str, String)>, String);
 
-fn answer(world: &World, request: &Request, base: &str) -> Reply {
-    let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
-    if let Some((old, new)) = world.redirects.iter().find(|(old, _)| path.starts_with(old.as_str())) {
-        let target = request.target.replacen(old.as_str(), new, 1);
-        return (301, vec![("location", target)], json!({ "message": "Moved Permanently" }).to_string());
-    }
+fn answer(world: &World, target: &str) -> Reply {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let moved = world.redirects.iter().find(|(old, _)| path.starts_with(old.as_str()));
+    let path = moved.map_or_else(|| path.to_owned(), |(old, new)| path.replacen(old.as_str(), new, 1));
     let missing = || (404, Vec::new(), json!({ "message": "Not Found" }).to_string());
     let Some(below) = path.strip_prefix(world.root.as_str()) else { return missing() };
     let parameters: BTreeMap<&str, &str> = query.split('&').filter_map(|part| part.split_once('=')).collect();
@@ -159,7 +169,6 @@ fn answer(world: &World, request: &Request, base: &str) -> Reply {
         entries.iter().filter(|entry| entry[field].as_str().is_some_and(|url| url.ends_with(&end))).cloned().collect()
     };
     let entries = match parts.as_slice() {
-        [""] => return (200, Vec::new(), json!({ "full_name": "new-owner/new-name" }).to_string()),
         ["issues"] => {
             let state = parameters.get("state").copied().unwrap_or("open");
             world.issues.iter().filter(|issue| state == "all" || issue["state"] == state).cloned().collect()
@@ -173,17 +182,10 @@ fn answer(world: &World, request: &Request, base: &str) -> Reply {
         }
         _ => return missing(),
     };
-    paged(world, request, entries, path, &parameters, base)
+    paged(world, entries, &parameters)
 }
 
-fn paged(
-    world: &World,
-    request: &Request,
-    mut entries: Vec<Value>,
-    path: &str,
-    parameters: &BTreeMap<&str, &str>,
-    base: &str,
-) -> Reply {
+fn paged(world: &World, mut entries: Vec<Value>, parameters: &BTreeMap<&str, &str>) -> Reply {
     let updated = |entry: &Value| entry["updated_at"].as_str().unwrap_or_default().to_owned();
     if let Some(since) = parameters.get("since") {
         entries.retain(|entry| updated(entry).as_str() >= *since);
@@ -195,21 +197,9 @@ fn paged(
     }
     let start = (number - 1) * world.page;
     let shown: Vec<&Value> = entries.iter().skip(start).take(world.page).collect();
-    let body = serde_json::to_string(&shown).expect("JSON");
-    let etag = format!("W/\"{}\"", blake3::hash(body.as_bytes()).to_hex());
-    let mut headers = vec![("etag", etag.clone()), ("date", "Sun, 01 Jun 2025 12:00:00 GMT".to_owned())];
-    if request.headers.get("if-none-match") == Some(&etag) {
-        return (304, headers, String::new());
-    }
-    if entries.len() > start + world.page {
-        let others: String = parameters
-            .iter()
-            .filter(|(name, _)| **name != "page")
-            .map(|(name, value)| format!("{name}={value}&"))
-            .collect();
-        headers.push(("link", format!("<{base}{path}?{others}page={}>; rel=\"next\"", number + 1)));
-    }
-    (200, headers, body)
+    let more = entries.len() > start + world.page;
+    let link = more.then(|| ("Link", format!("<https://api.github.com/x?page={}>; rel=\"next\"", number + 1)));
+    (200, link.into_iter().collect(), serde_json::to_string(&shown).expect("JSON"))
 }
 
 /// The moment so many minutes after the beginning of 2025, as GitHub writes it.
@@ -220,7 +210,7 @@ pub fn minute(minutes: i64) -> String {
 /// An issue written and updated at these minutes.
 pub fn issue(number: u64, title: &str, created: i64, updated: i64) -> Value {
     json!({
-        "url": format!("https://api.github.com/repos/ada/engine/issues/{number}"),
+        "repository_url": "https://api.github.com/repos/ada/engine",
         "html_url": format!("https://github.com/ada/engine/issues/{number}"),
         "id": 1000 + number,
         "number": number,
