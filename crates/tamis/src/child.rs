@@ -1,6 +1,7 @@
 //! Runs another program within a limit of time and of output. No shell is involved.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

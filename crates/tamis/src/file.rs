@@ -1,17 +1,19 @@
 //! File access. Changes are serialized and atomic. Files from others are read defensively ([`foreign`]). A file that the user
 //! names is written according to its kind ([`named`]).
 
-pub(crate) mod foreign;
+pub mod foreign;
 mod named;
 
-pub(crate) use named::replace_whole;
-pub use named::{write_bytes, write_file};
-
-use crate::Error;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs;
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use crate::Error;
+
+pub(crate) use named::replace_whole;
+pub use named::{write_bytes, write_file};
 
 /// The prefix of temporary files. A file gets its final name when it is complete.
 pub(crate) const TEMPORARY: &str = ".tamis-new-";

@@ -1,11 +1,13 @@
 //! Values of the flags that requests declare; errors say what is allowed.
 
-use crate::languages;
-use crate::search::MetadataFilter;
+use std::str::FromStr;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
-use std::str::FromStr;
 use tamis_text::Language;
+
+use crate::search::MetadataFilter;
+use crate::words;
 
 /// A whole number in a closed range.
 ///
@@ -43,7 +45,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 pub fn language(text: &str) -> Result<String, String> {
     match Language::resolve(text) {
         Some(_) => Ok(text.to_owned()),
-        None => Err(format!("must be {}", languages::allowed(text))),
+        None => Err(format!("must be {}", words::allowed(text))),
     }
 }
 

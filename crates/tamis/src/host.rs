@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+
 use ureq::http::Uri;
 
 /// Scheme, name and port of a host.

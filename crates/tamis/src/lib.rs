@@ -46,14 +46,12 @@
 //! The types of cuts, metrics, embedders, stores and documents are those of the crates `tamis-cut`, `tamis-eval`, `tamis-embed`,
 //! `tamis-store` and `tamis-text`.
 
-mod access;
 mod applications;
 mod child;
 #[cfg(feature = "clients")]
 pub mod clients;
 mod collections;
 pub mod config;
-mod contents;
 #[cfg(feature = "evidence")]
 pub mod copy;
 pub mod dates;
@@ -70,18 +68,13 @@ mod host;
 pub mod hub;
 pub mod import;
 pub mod index;
-mod kind_words;
-mod languages;
 mod location;
 mod lookup;
-mod machine;
 mod models;
 mod progress;
-mod rerankers;
 pub mod search;
 mod server_message;
 mod status;
-mod user_directories;
 mod words;
 
 #[cfg(feature = "evidence")]
@@ -90,16 +83,14 @@ pub use applications::{
     calibrate, duplicates, evaluate, feedback, lists, memory, pack, related, telemetry, tree, troubleshoot,
 };
 pub use config::Mode;
-pub use contents::Contents;
 pub use error::Error;
 pub use features::features;
 pub use handle::{Index, IndexBuilder, Source, SourceSettings, SourceState};
 pub use index::{Freshness, RunOptions, RunReport, TextDocument};
-pub use kind_words::kind_in_words;
-pub use location::{INDEX_DIRECTORY, Location};
+pub use location::{INDEX_DIRECTORY, Location, machine_name};
 pub use lookup::{Excerpt, GetRequest};
-pub use machine::machine_name;
 pub use models::Models;
 pub use progress::{Observer, Stage};
 pub use search::{Answer, CutReport, Hit, SearchRequest};
-pub use status::{SourceStatus, Status};
+pub use status::{Contents, SourceStatus, Status};
+pub use words::kind_in_words;

@@ -1,4 +1,8 @@
-//! The words of a text, for comparing two texts, and a message without those that are paths.
+//! Words: of a text, for comparing two; of kinds and languages, as people write them; and of a message without paths.
+
+use tamis_text::{LANGUAGES, Language};
+
+use crate::Error;
 
 /// Returns the words of a text in lower case, each once, ascending.
 pub(crate) fn words_of(text: &str) -> Vec<String> {
@@ -24,6 +28,77 @@ pub(crate) fn without_paths(message: &str) -> String {
     message.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
+// Kinds of passages in words.
+
+/// Returns the kind of a passage in words, as those call it who write its language: a Go interface is no trait.
+///
+/// ```
+/// use tamis::kind_in_words;
+///
+/// assert_eq!(kind_in_words("trait", Some("go")), "interface");
+/// assert_eq!(kind_in_words("trait", Some("rust")), "trait");
+/// assert_eq!(kind_in_words("pull_request", None), "pull request");
+/// ```
+pub fn kind_in_words(kind: &str, language: Option<&str>) -> String {
+    if kind != "trait" {
+        return kind.replace('_', " ");
+    }
+    let word = match language {
+        None | Some("rust" | "scala" | "groovy") => "trait",
+        Some("swift" | "elixir" | "objectivec" | "clojure") => "protocol",
+        Some("haskell") => "type class",
+        Some("cpp") => "concept",
+        Some("protobuf") => "service",
+        Some(_) => "interface",
+    };
+    word.to_owned()
+}
+
+// Languages as people write them, for every request that filters by language or prefers one.
+
+/// Lowest similarity of a name that is suggested instead of an unknown one.
+const MIN_SIMILARITY: f64 = 0.5;
+
+/// The canonical names behind names, aliases and file extensions, sorted. TypeScript and JavaScript include their dialects with
+/// markup.
+///
+/// # Errors
+/// A name is that of no language.
+pub(crate) fn canonical(names: &[String]) -> Result<Vec<String>, Error> {
+    let mut languages = Vec::new();
+    for name in names {
+        let found = Language::selection(name);
+        if found.is_empty() {
+            return Err(Error::argument("languages", format!("{name:?}"), allowed(name)));
+        }
+        languages.extend(found.iter().map(|language| language.name.to_owned()));
+    }
+    languages.sort();
+    languages.dedup();
+    Ok(languages)
+}
+
+/// The canonical name behind a name, an alias or a file extension. `argument` is the one that names it.
+///
+/// # Errors
+/// It is that of no language.
+pub(crate) fn one(argument: &'static str, name: &str) -> Result<String, Error> {
+    let found = Language::resolve(name).map(|language| language.name.to_owned());
+    found.ok_or_else(|| Error::argument(argument, format!("{name:?}"), allowed(name)))
+}
+
+/// What a language can be, with the name that is nearest to an unknown one.
+pub(crate) fn allowed(unknown: &str) -> String {
+    let unknown = unknown.trim().trim_start_matches('.').to_lowercase();
+    let names = LANGUAGES.iter().flat_map(|one| std::iter::once(one.name).chain(one.aliases.iter().copied()));
+    let nearest = names
+        .map(|name| (strsim::normalized_damerau_levenshtein(&unknown, name), name))
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let meant = nearest.map(|(_, name)| format!("; did you mean {name}?")).unwrap_or_default();
+    format!("a language such as rust, python, markdown, or a file extension such as rs{meant}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +112,34 @@ mod tests {
         ] {
             assert_eq!(without_paths(message), expected);
         }
+    }
+
+    #[test]
+    fn languages_go_by_name_alias_and_extension() {
+        for (text, expected) in [
+            ("rust", vec!["rust"]),
+            ("Rust", vec!["rust"]),
+            ("rs", vec!["rust"]),
+            (".py", vec!["python"]),
+            ("C++", vec!["cpp"]),
+            ("c#", vec!["csharp"]),
+            ("Objective-C", vec!["objectivec"]),
+            ("bash", vec!["shell"]),
+            ("golang", vec!["go"]),
+            ("ts", vec!["typescript"]),
+            ("typescript", vec!["tsx", "typescript"]),
+            ("common-lisp", vec!["common_lisp"]),
+        ] {
+            let expected = expected.into_iter().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(canonical(&[text.to_owned()]).ok(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_language_names_the_nearest() {
+        let refused = |name: &str| canonical(&[name.to_owned()]).expect_err("refused").to_string();
+        assert!(refused("pyton").contains("did you mean python?"), "{}", refused("pyton"));
+        assert!(refused("qqqqqq").ends_with("such as rs"), "{}", refused("qqqqqq"));
+        assert!(one("prefer_lang", "").is_err());
     }
 }

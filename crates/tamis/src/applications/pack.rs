@@ -3,18 +3,19 @@
 //! The pack has the entries that the search keeps, with the same configuration and cut: first the best passage of each, best
 //! entries first, then their other passages. What fits is put into reading order, and passages that touch become one section.
 
-use crate::Error;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis_store::StoredPassage;
+use tamis_text::estimate_tokens;
+
 #[cfg(feature = "clap")]
 use crate::flags::{language, whole};
 use crate::handle::Index;
-use crate::languages;
 use crate::lookup::by_line;
 use crate::search::{CutReport, SearchCaller, SearchRequest};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use tamis_store::StoredPassage;
-use tamis_text::estimate_tokens;
+use crate::{Error, words};
 
 /// A request for a pack.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -93,7 +94,7 @@ impl PackRequest {
         let search = SearchRequest {
             limit: request.limit,
             paths: request.paths,
-            languages: languages::canonical(&request.languages)?,
+            languages: words::canonical(&request.languages)?,
             collections: request.collections,
             namespaces: request.namespaces,
             namespace: request.namespace,

@@ -1,10 +1,11 @@
 //! Issues of the index by number, as they were imported.
 
+use tamis_store::{DocumentId, Filter};
+use tamis_text::Issue;
+
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::search::{Context, Scope};
-use tamis_store::{DocumentId, Filter};
-use tamis_text::Issue;
 
 /// An issue of the index.
 #[derive(Clone, Debug)]

@@ -1,9 +1,12 @@
 //! The clients: their names, their files, and the way each names the project.
 
-use super::surroundings::Surroundings;
-use crate::user_directories::System;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::Surroundings;
+use crate::location::System;
 
 /// A program that starts servers for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub enum Scope {
 
 /// The way in which a client names the open project to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tells {
+pub(crate) enum Tells {
     /// It starts the server in the client's own working directory.
     Directory,
     /// It replaces this variable in the arguments.
@@ -53,7 +56,7 @@ pub(super) enum Tells {
 
 /// The format of a file and the place of the servers in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// JSON, with or without comments: an object of servers under this key.
     Json(&'static str),
     /// TOML: a table of servers under this key.
@@ -113,12 +116,12 @@ impl Client {
     }
 
     /// Returns `true` if the client has windows. The desktop starts such a program, often without the shell's search path.
-    pub(super) fn has_windows(self) -> bool {
+    pub(crate) fn has_windows(self) -> bool {
         matches!(self, Client::ClaudeDesktop | Client::Cursor | Client::VsCode | Client::Windsurf | Client::Zed)
     }
 
     /// Returns the command that starts it from a shell, if it has one.
-    pub(super) fn program(self) -> Option<&'static str> {
+    pub(crate) fn program(self) -> Option<&'static str> {
         match self {
             Client::ClaudeCode => Some("claude"),
             Client::ClaudeDesktop => None,
@@ -133,7 +136,7 @@ impl Client {
         }
     }
 
-    pub(super) fn form(self) -> Form {
+    pub(crate) fn form(self) -> Form {
         match self {
             Client::Codex => Form::Toml("mcp_servers"),
             Client::VsCode => Form::Json("servers"),
@@ -144,7 +147,7 @@ impl Client {
     }
 
     /// Returns the way in which it names the project to a server listed in a file of this scope.
-    pub(super) fn tells(self, scope: Scope) -> Tells {
+    pub(crate) fn tells(self, scope: Scope) -> Tells {
         match (self, scope) {
             (Client::ClaudeCode | Client::Codex | Client::CopilotCli | Client::GeminiCli | Client::OpenCode, _) => {
                 Tells::Directory
@@ -225,6 +228,114 @@ impl Client {
             _ => false,
         });
         own || self.program().is_some_and(|program| around.on_path(program).is_some())
+    }
+}
+
+// The entry in a client's file that starts the server.
+
+/// The name of the program, which identifies an entry of ours.
+const PROGRAM: &str = "tamis";
+
+/// The subcommand that starts the server.
+const COMMAND: &str = "mcp";
+
+/// The command line with which a client starts the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// The values that an entry is made from.
+#[derive(Clone, Debug, Default)]
+pub struct EntryOptions {
+    /// The root of the project, absolute.
+    pub project: PathBuf,
+    /// The directory of its index, if that is outside the project.
+    pub index: Option<PathBuf>,
+    /// The path of the running program.
+    pub program: PathBuf,
+    /// Further flags of `tamis mcp`.
+    pub flags: Vec<String>,
+}
+
+impl Entry {
+    /// Creates the entry for a client's file of a scope.
+    ///
+    /// The entry names the program by its path if the client may lack the shell's search path, or if the program is not on it.
+    /// Otherwise it uses the name, so that the file also works for others.
+    pub fn new(client: Client, scope: Scope, options: &EntryOptions, around: &Surroundings) -> Entry {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let on_path = around.on_path(PROGRAM).filter(|found| is_same(found, &options.program));
+        let command = match on_path {
+            Some(found) if scope == Scope::User && client.has_windows() => text(&found),
+            Some(_) => PROGRAM.to_owned(),
+            None => text(&options.program),
+        };
+        let mut arguments = vec![COMMAND.to_owned()];
+        let directory = match client.tells(scope) {
+            Tells::Directory => None,
+            Tells::Variable(variable) => Some(variable.to_owned()),
+            Tells::Nothing => Some(text(&options.project)),
+        };
+        arguments.extend(directory.into_iter().flat_map(|directory| ["--directory".to_owned(), directory]));
+        arguments.extend(options.index.iter().flat_map(|index| ["--index".to_owned(), text(index)]));
+        arguments.extend(options.flags.iter().cloned());
+        Entry { command, arguments }
+    }
+
+    /// Returns `true` if the entry holds for any project that the client opens.
+    pub fn is_for_any_project(client: Client, scope: Scope) -> bool {
+        scope == Scope::User && client.tells(scope) != Tells::Nothing
+    }
+
+    /// Returns the entry in this client's format, key by key.
+    pub(crate) fn keys(&self, client: Client) -> Vec<(&'static str, Value)> {
+        let split = |mut keys: Vec<(&'static str, Value)>| {
+            keys.extend([("command", json!(self.command)), ("args", json!(self.arguments))]);
+            keys
+        };
+        match client {
+            Client::OpenCode => {
+                let command: Vec<&str> =
+                    [&self.command].into_iter().chain(&self.arguments).map(String::as_str).collect();
+                vec![("type", json!("local")), ("command", json!(command)), ("enabled", json!(true))]
+            }
+            Client::ClaudeCode | Client::VsCode => split(vec![("type", json!("stdio"))]),
+            Client::CopilotCli => {
+                let mut keys = split(vec![("type", json!("local"))]);
+                keys.push(("tools", json!(["*"])));
+                keys
+            }
+            _ => split(Vec::new()),
+        }
+    }
+}
+
+/// Returns `true` if an existing entry starts this program's server, whatever else it says.
+pub(crate) fn is_ours(entry: &Map<String, Value>) -> bool {
+    let strings = |value: Option<&Value>| -> Vec<String> {
+        match value {
+            Some(Value::String(text)) => vec![text.clone()],
+            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    };
+    let mut words = strings(entry.get("command"));
+    words.extend(strings(entry.get("args")));
+    let Some((program, arguments)) = words.split_first() else { return false };
+    // Both separators count, since a file can come from another system.
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let is_program = name == PROGRAM || name.eq_ignore_ascii_case("tamis.exe");
+    is_program && arguments.iter().any(|argument| argument == COMMAND)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (dunce::canonicalize(one), dunce::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
     }
 }
 

@@ -26,7 +26,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 ///
 /// # Errors
 /// The text is not of this form; the message names the place.
-pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
+pub(crate) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
     let root = parse(text)?;
     let Some(servers) = find_servers(&root, servers)? else { return Ok(None) };
     Ok(entry(&servers, name)?.and_then(|entry| match CstNode::from(entry).to_serde_value() {
@@ -39,7 +39,7 @@ pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<S
 ///
 /// # Errors
 /// The text is not of this form, or holds a key twice.
-pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]) -> Result<String, String> {
+pub(crate) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]) -> Result<String, String> {
     let root = parse(text)?;
     let mut wanted = value(&root);
     let Some(object) = root.object_value_or_create() else { return Err("not an object of settings".to_owned()) };
@@ -70,7 +70,7 @@ pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]
 ///
 /// # Errors
 /// As [`with`].
-pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
+pub(crate) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
     let root = parse(text)?;
     let mut wanted = value(&root);
     let Some(held) = find_servers(&root, servers)? else { return Ok(text.to_owned()) };
@@ -96,7 +96,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
 ///
 /// # Errors
 /// As [`with`].
-pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
+pub(crate) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
     let root = parse(text)?;
     let Some(entry) = find_servers(&root, servers)?.map(|held| entry(&held, name)).transpose()?.flatten() else {
         return Ok(Vec::new());
@@ -113,7 +113,7 @@ pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Re
 ///
 /// # Errors
 /// The text is not of this form.
-pub(super) fn values(text: &str) -> Result<Value, String> {
+pub(crate) fn values(text: &str) -> Result<Value, String> {
     Ok(value(&parse(text)?))
 }
 

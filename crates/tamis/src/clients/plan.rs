@@ -1,18 +1,17 @@
 //! The planned change of a client's file, and the change itself.
 
-use super::client::{Client, Form, Scope};
-use super::entry::{Entry, is_ours};
-use super::record::{Record, Records};
-use super::surroundings::Surroundings;
-use super::{json, table};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::client::{Client, Entry, Form, Scope, is_ours};
+use super::{Record, Records, Surroundings, json, table};
 use crate::Error;
 use crate::file::foreign::{read_linked, read_regular};
 use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
 use crate::location::resolved;
-use serde::Serialize;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 /// The state of a server's entry in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -7,7 +7,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 ///
 /// # Errors
 /// The text is not TOML; the message names the place.
-pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
+pub(crate) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
     let document = parse(text)?;
     let Some(held) = document.get(servers) else { return Ok(None) };
     let held = held.as_table_like().ok_or_else(|| not_table(servers))?;
@@ -20,7 +20,7 @@ pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<S
 ///
 /// # Errors
 /// As [`find`].
-pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]) -> Result<String, String> {
+pub(crate) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]) -> Result<String, String> {
     let mut document = parse(text)?;
     if !document.contains_key(servers) {
         let mut table = Table::new();
@@ -46,7 +46,7 @@ pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]
 ///
 /// # Errors
 /// As [`find`].
-pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
+pub(crate) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
     let mut document = parse(text)?;
     if !document.contains_key(servers) {
         return Ok(text.to_owned());
@@ -65,7 +65,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
 ///
 /// # Errors
 /// As [`find`].
-pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
+pub(crate) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
     let document = parse(text)?;
     let Some(item) = document.get(servers).and_then(|held| held.as_table_like()?.get(name)) else {
         return Ok(Vec::new());
@@ -89,7 +89,7 @@ pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Re
 ///
 /// # Errors
 /// As [`find`].
-pub(super) fn values(text: &str) -> Result<Value, String> {
+pub(crate) fn values(text: &str) -> Result<Value, String> {
     let table: toml::Table = text.parse().map_err(|error| format!("not TOML: {error}"))?;
     serde_json::to_value(table).map_err(|error| error.to_string())
 }

@@ -3,13 +3,14 @@
 //! Only a project's configuration names them, with paths relative to the project's root. The file came with the project and could
 //! make us read any of the user's files, so directories outside that root need the user's trust.
 
-use super::error::ConfigError;
-use super::error::nearest;
-use super::words::{Words, words};
-use globset::GlobBuilder;
-use ignore::gitignore::GitignoreBuilder;
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+use ignore::gitignore::GitignoreBuilder;
+
+use super::error::{ConfigError, nearest};
+use super::words::{Words, words};
 
 /// A directory that a `[[collection]]` names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl FileCollection {
 
 /// An entry as written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Collection {
+pub(crate) struct Collection {
     /// Its position in the file, from 1.
     position: usize,
     path: String,
@@ -70,7 +71,7 @@ const LONGEST_NAME: usize = 200;
 ///
 /// # Errors
 /// The first invalid entry, with the allowed values.
-pub(super) fn read_collections(value: &toml::Value, file: &Path) -> Result<Vec<Collection>, ConfigError> {
+pub(crate) fn read_collections(value: &toml::Value, file: &Path) -> Result<Vec<Collection>, ConfigError> {
     let tables = value.as_array().and_then(|items| items.iter().map(toml::Value::as_table).collect::<Option<Vec<_>>>());
     let Some(tables) = tables else {
         return Err(wrong(file, "collection", value.to_string(), "tables, each [[collection]] with a `path`"));
@@ -185,7 +186,7 @@ fn wrong(file: &Path, key: &str, value: String, allowed: &str) -> ConfigError {
 ///
 /// # Errors
 /// A directory outside the root that the user does not trust.
-pub(super) fn directories(
+pub(crate) fn directories(
     collections: &[Collection],
     root: &Path,
     file: &Path,

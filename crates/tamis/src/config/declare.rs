@@ -5,20 +5,21 @@
 //! Validation, environment variables, `tamis config` and the typed value all come from that entry, so a key without a field, or a
 //! field without a key, cannot be written.
 
-use super::calibrated::CalibratedConfig;
-use super::collections::Collection;
-use super::error::{ConfigError, Source};
-use super::key::Key;
-use super::mcp_tokens::McpToken;
-use super::models::ModelDefinition;
-use super::trust;
-use super::value::{Allowed, Value};
-use super::words::Words;
-use crate::user_directories::UserDirectories;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::calibrated::CalibratedConfig;
+use super::collections::Collection;
+use super::error::{ConfigError, Source};
+use super::mcp_tokens::McpToken;
+use super::models::ModelDefinition;
+use super::trust;
+use super::value::{Allowed, Key, Value};
+use super::words::Words;
+use crate::location::UserDirectories;
 
 /// The value of a key and its origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,7 +32,7 @@ pub struct Setting {
 
 /// The merged settings of all origins, by key, with the tables that have no fixed keys.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub values: BTreeMap<String, Setting>,
     pub models: BTreeMap<String, ModelDefinition>,
     pub collections: Vec<Collection>,
@@ -58,7 +59,7 @@ impl Settings {
 }
 
 /// A part of the configuration with its keys and its typed value.
-pub(super) trait Section: Sized {
+pub(crate) trait Section: Sized {
     /// Returns the keys, in the order in which `tamis config` prints them.
     fn declared() -> Vec<Key>;
 
@@ -94,7 +95,7 @@ macro_rules! section {
         }
     ) => {
         impl $crate::config::declare::Section for $name {
-            fn declared() -> Vec<$crate::config::key::Key> {
+            fn declared() -> Vec<$crate::config::value::Key> {
                 let mut keys = Vec::new();
                 $($crate::config::declare::section!(
                     @declared keys, concat!($($doc),+), $type $(= $key, $spec)? $(=> $derive)?
@@ -136,7 +137,7 @@ macro_rules! section {
 pub(super) use section;
 
 /// A key's type, range, default and conversion to a `T`.
-pub(super) struct KeySpec<T> {
+pub(crate) struct KeySpec<T> {
     allowed: Allowed,
     default: Value,
     convert: Convert<T>,
@@ -145,7 +146,7 @@ pub(super) struct KeySpec<T> {
 type Convert<T> = Box<dyn Fn(&Entry<'_>) -> Result<T, ConfigError>>;
 
 /// A key with the value to convert.
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     pub settings: &'a Settings,
     pub setting: &'a Setting,
     name: &'static str,
@@ -197,7 +198,7 @@ impl<T: 'static> KeySpec<T> {
 }
 
 /// A key that is true or false.
-pub(super) fn flag(default: bool) -> KeySpec<bool> {
+pub(crate) fn flag(default: bool) -> KeySpec<bool> {
     KeySpec::new(Allowed::Flag, Value::Flag(default), |value| match value {
         Value::Flag(value) => Some(*value),
         _ => None,
@@ -205,7 +206,7 @@ pub(super) fn flag(default: bool) -> KeySpec<bool> {
 }
 
 /// A key that is a whole number.
-pub(super) fn integer<T: TryFrom<i64> + 'static>(range: RangeInclusive<i64>, default: i64) -> KeySpec<T> {
+pub(crate) fn integer<T: TryFrom<i64> + 'static>(range: RangeInclusive<i64>, default: i64) -> KeySpec<T> {
     KeySpec::new(Allowed::Integer(*range.start(), *range.end()), Value::Integer(default), |value| match value {
         Value::Integer(value) => T::try_from(*value).ok(),
         _ => None,
@@ -213,39 +214,39 @@ pub(super) fn integer<T: TryFrom<i64> + 'static>(range: RangeInclusive<i64>, def
 }
 
 /// A key that is a number.
-pub(super) fn number(range: RangeInclusive<f64>, default: f64) -> KeySpec<f64> {
+pub(crate) fn number(range: RangeInclusive<f64>, default: f64) -> KeySpec<f64> {
     KeySpec::new(Allowed::Number(*range.start(), *range.end()), Value::Number(default), number_of)
 }
 
 /// A key that is a number, or `"auto"` for `None`.
-pub(super) fn auto_or_number(range: RangeInclusive<f64>, default: Option<f64>) -> KeySpec<Option<f64>> {
+pub(crate) fn auto_or_number(range: RangeInclusive<f64>, default: Option<f64>) -> KeySpec<Option<f64>> {
     let allowed = Allowed::AutoOrNumber(*range.start(), *range.end());
     let default = default.map_or_else(|| Value::from("auto"), Value::Number);
     KeySpec::new(allowed, default, |value| Some(number_of(value)))
 }
 
 /// A key that is one of these words.
-pub(super) fn choice(words: &'static [&'static str], default: &str) -> KeySpec<String> {
+pub(crate) fn choice(words: &'static [&'static str], default: &str) -> KeySpec<String> {
     KeySpec::new(Allowed::OneOf(words), default, text_of)
 }
 
 /// A key that is one of the words of an enum, whose default variant is the key's default.
-pub(super) fn word<T: Words + Default>() -> KeySpec<T> {
+pub(crate) fn word<T: Words + Default>() -> KeySpec<T> {
     KeySpec::new(Allowed::OneOf(T::WORDS), T::default().word(), |value| T::from_word(&text_of(value)?))
 }
 
 /// A key that is any text.
-pub(super) fn text(default: &str) -> KeySpec<String> {
+pub(crate) fn text(default: &str) -> KeySpec<String> {
     KeySpec::new(Allowed::Text, default, text_of)
 }
 
 /// A key that is a list of texts.
-pub(super) fn list(default: &[&str]) -> KeySpec<Vec<String>> {
+pub(crate) fn list(default: &[&str]) -> KeySpec<Vec<String>> {
     list_of(&[], default)
 }
 
 /// A key that is a list of these words.
-pub(super) fn list_of(words: &'static [&'static str], default: &[&str]) -> KeySpec<Vec<String>> {
+pub(crate) fn list_of(words: &'static [&'static str], default: &[&str]) -> KeySpec<Vec<String>> {
     let default = Value::List(default.iter().map(|&item| item.to_owned()).collect());
     KeySpec::new(Allowed::List(words), default, |value| match value {
         Value::List(items) => Some(items.clone()),

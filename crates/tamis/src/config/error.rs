@@ -1,8 +1,9 @@
 //! Errors of a configuration, and the origins of its values.
 
-use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 use thiserror::Error;
 
 /// The origin of a value, weakest first.
@@ -136,7 +137,7 @@ pub enum ConfigError {
 
 impl ConfigError {
     /// Creates the error for a value in a file that its key does not allow.
-    pub(super) fn in_file(file: &Path, key: impl Into<String>, value: impl Into<String>, allowed: &str) -> Self {
+    pub(crate) fn in_file(file: &Path, key: impl Into<String>, value: impl Into<String>, allowed: &str) -> Self {
         ConfigError::NotAllowed {
             source_name: file.display().to_string(),
             key: key.into(),
@@ -146,7 +147,7 @@ impl ConfigError {
     }
 
     /// Creates the error for a table that does not have the fields of its entry.
-    pub(super) fn of_entry(source_name: String, key: String, error: &toml::de::Error) -> Self {
+    pub(crate) fn of_entry(source_name: String, key: String, error: &toml::de::Error) -> Self {
         ConfigError::Malformed { source_name, key, reason: reason(error.message()) }
     }
 }

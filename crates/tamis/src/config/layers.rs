@@ -1,20 +1,17 @@
 //! Reads every origin and keeps the strongest value of each key, with its origin.
 
-use super::calibrated;
-use super::collections::read_collections;
-use super::declare::{Setting, Settings};
-use super::error::{ConfigError, Source};
-use super::key::{Key, unknown};
-use super::keys;
-use super::mcp_tokens;
-use super::models::read_models;
-use super::project_file;
-use super::sections::{cuts, thresholds};
-use super::value::Value;
-use crate::user_directories::UserDirectories;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use super::collections::read_collections;
+use super::declare::{Setting, Settings};
+use super::error::{ConfigError, Source};
+use super::models::read_models;
+use super::sections::{cuts, thresholds};
+use super::value::{Key, Value, unknown};
+use super::{calibrated, keys, mcp_tokens, project_file};
+use crate::location::UserDirectories;
 
 /// The origins of a configuration. Nothing is read from the process itself, so a test can pass its own.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +43,7 @@ impl Settings {
     ///
     /// # Errors
     /// An unreadable or malformed file, an unknown key, or a value that is not allowed.
-    pub(super) fn collect(
+    pub(crate) fn collect(
         origins: &Origins,
         user_directory: Option<PathBuf>,
         keys: Vec<Key>,

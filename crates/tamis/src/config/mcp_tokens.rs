@@ -1,8 +1,10 @@
 //! `[[mcp.token]]`: the tokens that open a server, and the rights of each.
 
-use super::error::{ConfigError, Source};
-use serde::Deserialize;
 use std::path::Path;
+
+use serde::Deserialize;
+
+use super::error::{ConfigError, Source};
 
 /// A token and the rights of its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub struct McpToken {
 }
 
 /// Takes the tokens out of a file. A project's file cannot set who may reach a server.
-pub(super) fn take(document: &mut toml::Table, path: &Path, source: &Source) -> Result<Vec<McpToken>, ConfigError> {
+pub(crate) fn take(document: &mut toml::Table, path: &Path, source: &Source) -> Result<Vec<McpToken>, ConfigError> {
     let Some(toml::Value::Table(table)) = document.get_mut("mcp") else { return Ok(Vec::new()) };
     if matches!(source, Source::Project(_)) {
         let key = table.keys().next().map_or("mcp".to_owned(), |key| format!("mcp.{key}"));

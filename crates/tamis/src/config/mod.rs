@@ -8,34 +8,37 @@
 //! reads the origins by the keys that the sections declare, and the sections convert what was read.
 
 mod calibrated;
-mod calibrated_file;
 mod collections;
 mod declare;
 mod error;
-mod key;
 mod layers;
 mod mcp_tokens;
-mod model_file;
 mod models;
 mod project_file;
 mod sections;
-mod threshold_language;
 pub mod trust;
 mod value;
 mod words;
 
-pub use calibrated::CalibratedConfig;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tamis_cut::{Rule, TopScore};
+
+use declare::{Section, Settings, section};
+use sections::{cuts, thresholds};
+
+pub use crate::location::UserDirectories;
+pub use calibrated::{CalibratedConfig, threshold_language};
 pub(crate) use collections::is_name;
 pub use collections::{CollectionDirectory, FileCollection};
 pub use declare::Setting;
 #[cfg(feature = "evidence")]
 pub(crate) use error::nearest;
 pub use error::{ConfigError, Source};
-pub use key::Key;
 pub use layers::{Origins, unknown_variables};
 pub use mcp_tokens::{McpToken, is_token_name};
-pub use model_file::{ModelEntry, ModelFile};
-pub use models::{Endpoint, HubModel, ModelDefinition, Provider, RerankEndpoint};
+pub use models::{Endpoint, HubModel, ModelDefinition, ModelEntry, ModelFile, Provider, RerankEndpoint};
 pub use sections::embedding_cache::EmbeddingCacheConfig;
 pub use sections::evidence::EvidenceConfig;
 pub use sections::index::IndexConfig;
@@ -49,17 +52,8 @@ pub use sections::store::StoreConfig;
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
 pub use sections::triage::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};
-pub use threshold_language::threshold_language;
-pub use value::{Allowed, Value};
+pub use value::{Allowed, Key, Value};
 pub(crate) use words::Words;
-
-pub use crate::user_directories::UserDirectories;
-
-use declare::{Section, Settings, section};
-use sections::{cuts, thresholds};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use tamis_cut::{Rule, TopScore};
 
 section! {
     /// The validated configuration.
@@ -106,7 +100,7 @@ section! {
 /// `[search.thresholds]` and the collections in `[cut.top_score.COLLECTION]`, in the order in which `tamis config` prints them.
 /// [`Config::keys`] adds the last two where they are set.
 pub fn keys() -> Vec<Key> {
-    key::by_table(Config::declared())
+    value::by_table(Config::declared())
 }
 
 impl Config {
@@ -145,7 +139,7 @@ impl Config {
     /// further languages or for a collection.
     pub fn keys(&self) -> Vec<Key> {
         let collections = cuts::by_collection().filter(|key| self.settings.contains_key(&key.name));
-        key::by_table(keys().into_iter().chain(thresholds::further(&self.settings)).chain(collections).collect())
+        value::by_table(keys().into_iter().chain(thresholds::further(&self.settings)).chain(collections).collect())
     }
 
     /// Returns the rule of the specification `METHOD[:PARAM=VALUE,…]`. Omitted parameters come from the configuration.

@@ -1,9 +1,10 @@
 //! Reads a project's configuration file, which came with the project and is untrusted.
 
-use crate::file::foreign::read_linked;
-use crate::location::INDEX_DIRECTORY;
 use std::io;
 use std::path::Path;
+
+use crate::file::foreign::read_linked;
+use crate::location::INDEX_DIRECTORY;
 
 /// Longest configuration file, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -12,7 +13,7 @@ const LONGEST: u64 = 1 << 20;
 ///
 /// # Errors
 /// The file is missing, or is not such a file.
-pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let root = root(file);
     read_linked(root, file.strip_prefix(root).unwrap_or(file), LONGEST)
 }
@@ -21,7 +22,7 @@ pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of [`read`], and invalid UTF-8.
-pub(super) fn read_text(file: &Path) -> io::Result<String> {
+pub(crate) fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(read(file)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 

@@ -1,10 +1,11 @@
 //! The user's trust in projects' configurations, which lets them send text away. Trust covers a file's content and ends when the
 //! file changes.
 
-use super::project_file;
-use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::project_file;
 
 /// Returns the file that lists trusted configurations, in the user's configuration directory.
 fn trusted_file(user_directory: &Path) -> PathBuf {

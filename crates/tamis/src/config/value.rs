@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::error::ConfigError;
+
 /// A value that a file, a variable or a flag sets.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
@@ -38,7 +40,7 @@ impl From<&str> for Value {
 
 impl Value {
     /// Returns the value of a TOML item; `None` for tables, dates and mixed lists, which no key takes.
-    pub(super) fn from_toml(value: &toml::Value) -> Option<Self> {
+    pub(crate) fn from_toml(value: &toml::Value) -> Option<Self> {
         Some(match value {
             toml::Value::Boolean(value) => Value::Flag(*value),
             toml::Value::Integer(value) => Value::Integer(*value),
@@ -93,7 +95,7 @@ impl Allowed {
     }
 
     /// Returns `value` in the key's own type, or `None` if it is not allowed. A whole number serves as a number.
-    pub(super) fn accept(&self, value: &Value) -> Option<Value> {
+    pub(crate) fn accept(&self, value: &Value) -> Option<Value> {
         let number = |value: &Value| match value {
             Value::Integer(value) => Some(*value as f64),
             Value::Number(value) => Some(*value),
@@ -123,7 +125,7 @@ impl Allowed {
     }
 
     /// Reads a value from a variable or a flag. Lists are split at commas.
-    pub(super) fn parse(&self, text: &str) -> Option<Value> {
+    pub(crate) fn parse(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         let value = match self {
             Allowed::Flag => match text.to_ascii_lowercase().as_str() {
@@ -144,6 +146,47 @@ impl Allowed {
         };
         self.accept(&value)
     }
+}
+
+// A configuration key: its name, the values it allows, its default and its documentation.
+
+/// One configuration key.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Dotted name: the TOML table and the key in it.
+    pub name: String,
+    /// The values it allows.
+    pub allowed: Allowed,
+    /// Its value when nobody sets it.
+    pub default: Value,
+    /// Its meaning, in one line.
+    pub doc: String,
+}
+
+impl Key {
+    /// Returns the environment variable that sets it: `TAMIS_` and the name in capitals with underscores.
+    pub fn variable(&self) -> String {
+        format!("TAMIS_{}", self.name.to_ascii_uppercase().replace('.', "_"))
+    }
+}
+
+/// Returns the error for a key or variable that does not exist, with the nearest of `known`.
+pub(crate) fn unknown<'a>(source_name: &str, key: &str, known: impl IntoIterator<Item = &'a str>) -> ConfigError {
+    let nearest = crate::config::error::nearest(key, known).map(str::to_owned);
+    ConfigError::UnknownKey { source_name: source_name.to_owned(), key: key.to_owned(), nearest }
+}
+
+/// Groups keys by table, in the order in which tables and keys first appear, since TOML names a table once.
+pub(crate) fn by_table(keys: Vec<Key>) -> Vec<Key> {
+    let mut tables: Vec<(String, Vec<Key>)> = Vec::new();
+    for key in keys {
+        let table = key.name.rsplit_once('.').map_or("", |(table, _)| table);
+        match tables.iter_mut().find(|(name, _)| name == table) {
+            Some((_, members)) => members.push(key),
+            None => tables.push((table.to_owned(), vec![key])),
+        }
+    }
+    tables.into_iter().flat_map(|(_, members)| members).collect()
 }
 
 #[cfg(test)]

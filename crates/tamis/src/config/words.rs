@@ -55,4 +55,5 @@ macro_rules! words {
         }
     };
 }
+
 pub(super) use words;

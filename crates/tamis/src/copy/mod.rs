@@ -23,23 +23,21 @@
 //! ```
 
 mod compare;
-mod documents;
-mod evidence;
-mod pairs;
-mod place;
-mod report;
-mod settings;
-mod trees;
-mod usage;
+mod parts;
 
-pub use place::{Place, copy_between};
-pub use report::{Compared, CopyReport, ModelComparison, NamespaceComparison, Written};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[cfg(feature = "postgres")]
+use tamis_store::PostgresStore;
+use tamis_store::{Access, EmbeddedStore, Namespace, Store};
 
 use crate::Error;
+use crate::handle::open_writable;
 use crate::index::publish_store;
+use crate::location::{INDEX_DIRECTORY, Location, resolved};
 use crate::progress::Observer;
-use tamis_store::{Namespace, Store};
-use trees::Side;
+use parts::Side;
 
 /// What is copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,7 +73,7 @@ fn copy_sides(
     options: &CopyOptions,
     observer: &dyn Observer,
 ) -> Result<CopyReport, Error> {
-    let trees = || trees::Copied { from, to, is_named: options.tree.is_some() };
+    let trees = || parts::Copied { from, to, is_named: options.tree.is_some() };
     let (from, to) = (from.store, to.store);
     let namespaces = chosen(from, &options.namespaces)?;
     let mut report = CopyReport::default();
@@ -116,15 +114,15 @@ fn write(
     for namespace in namespaces {
         let (name, written) = (namespace.name.as_str(), &mut report.written);
         let known = known.iter().find(|known| known.name == name);
-        written.settings += u64::from(settings::register(to, namespace, known)?);
-        evidence::copy_nodes(from, to, name, options.delete, written)?;
-        if !documents::copy(from, to, name, options.delete, observer, written)? {
+        written.settings += u64::from(parts::register(to, namespace, known)?);
+        parts::copy_nodes(from, to, name, options.delete, written)?;
+        if !parts::copy_documents(from, to, name, options.delete, observer, written)? {
             return Ok(false);
         }
-        evidence::copy_edges(from, to, name, written)?;
+        parts::copy_edges(from, to, name, written)?;
     }
-    report.thresholds = settings::copy_thresholds(from, to, &mut report.written)?;
-    if !usage::copy(from.usage()?, to.usage()?, &options.namespaces, observer, report)? {
+    report.thresholds = parts::copy_thresholds(from, to, &mut report.written)?;
+    if !parts::copy_usage(from.usage()?, to.usage()?, &options.namespaces, observer, report)? {
         return Ok(false);
     }
     // Also when nothing was written: an earlier copy may have been killed before it published.
@@ -148,4 +146,303 @@ fn chosen(from: &dyn Store, names: &[String]) -> Result<Vec<Namespace>, Error> {
         return Err(Error::argument("--namespace", unknown, allowed));
     }
     Ok(known.into_iter().filter(|known| names.is_empty() || names.contains(&known.name)).collect())
+}
+
+// The places that people name: a directory or the address of a database.
+
+/// The tree of a store that is opened for its namespaces alone. Its settings are not used.
+#[cfg(feature = "postgres")]
+const NO_TREE: &str = "";
+
+/// A place that holds an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A directory that holds an index, or a tree whose index is in `.tamis`.
+    Directory(PathBuf),
+    /// The address of a PostgreSQL database.
+    Database(String),
+}
+
+impl Place {
+    /// Reads what people write: an address that begins with `postgres://`, or else a directory.
+    pub fn parse(text: impl AsRef<Path>) -> Place {
+        let path = text.as_ref();
+        match path.to_str() {
+            Some(text) if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) => {
+                Place::Database(text.to_owned())
+            }
+            _ => Place::Directory(path.to_owned()),
+        }
+    }
+}
+
+/// The directory of the index at a path: itself if it holds an index or has that name, else `.tamis` in it.
+fn index_directory(path: &Path) -> PathBuf {
+    let path = resolved(path);
+    let is_index = path.join("tamis.db").is_file() || path.file_name().is_some_and(|name| name == INDEX_DIRECTORY);
+    if is_index { path } else { path.join(INDEX_DIRECTORY) }
+}
+
+/// The name that a tree gets if nothing says otherwise.
+fn directory_name(directory: &Path) -> String {
+    let is_inside = directory.file_name().is_some_and(|name| name == INDEX_DIRECTORY);
+    let root = if is_inside { directory.parent() } else { Some(directory) };
+    Location::at(root.unwrap_or(directory), None).namespace
+}
+
+/// Copies an index from one place to another with [`copy`](super::copy()), and the settings of its tree. A directory that does not
+/// exist is made.
+///
+/// # Errors
+/// A place holds no index, cannot be reached or written, or is both source and destination; and those of
+/// [`copy`](super::copy()).
+pub fn copy_between(
+    from: &Place,
+    to: &Place,
+    options: &CopyOptions,
+    observer: &dyn Observer,
+) -> Result<CopyReport, Error> {
+    match (from, to) {
+        (Place::Directory(from), Place::Directory(to)) => {
+            let (here, there) = (index_directory(from), index_directory(to));
+            if here == there {
+                return Err(same(&here.display().to_string()));
+            }
+            let (source, destination) = (open_source(&here)?, open_destination(&there)?);
+            let tree = parts::tree(&source)?;
+            let (here, there) = (in_directory(&source, &here), in_directory(&*destination, &there));
+            finish(&here, &there, tree.as_deref(), options, observer)
+        }
+        #[cfg(feature = "postgres")]
+        (Place::Directory(from), Place::Database(to)) => {
+            let directory = index_directory(from);
+            let here = open_source(&directory)?;
+            let own = parts::tree(&here)?;
+            let tree = options.tree.clone().or(own).unwrap_or_else(|| directory_name(&directory));
+            let there = PostgresStore::open(to, &tree)?;
+            finish(&in_directory(&here, &directory), &Side::new(&there), Some(&tree), options, observer)
+        }
+        #[cfg(feature = "postgres")]
+        (Place::Database(from), Place::Directory(to)) => {
+            let trees = PostgresStore::open(from, NO_TREE)?.trees()?;
+            let directory = index_directory(to);
+            let there = open_destination(&directory)?;
+            let own = parts::tree(&*there)?.unwrap_or_else(|| directory_name(&directory));
+            let tree = match &trees[..] {
+                _ if options.tree.is_some() => options.tree.clone(),
+                _ if trees.contains(&own) => Some(own),
+                _ if options.namespaces.len() == 1 => Some(options.namespaces[0].clone()),
+                [only] => Some(only.clone()),
+                _ => None,
+            };
+            let here = PostgresStore::open(from, tree.as_deref().unwrap_or(NO_TREE))?;
+            finish(&Side::new(&here), &in_directory(&*there, &directory), tree.as_deref(), options, observer)
+        }
+        #[cfg(feature = "postgres")]
+        (Place::Database(from), Place::Database(to)) => {
+            let (here, there) = (PostgresStore::open(from, NO_TREE)?, PostgresStore::open(to, NO_TREE)?);
+            if here.is_same_database(&there)? {
+                return Err(same(here.address()));
+            }
+            let mut report = copy_sides(&Side::new(&here), &Side::new(&there), options, observer)?;
+            for tree in here.trees()?.iter().filter(|tree| concerns(tree, options)) {
+                if report.interrupted {
+                    break;
+                }
+                let (here, there) = (PostgresStore::open(from, tree)?, PostgresStore::open(to, tree)?);
+                let compared = parts::copy_settings(&here, &there, &mut report.written)?;
+                add(&mut report.settings, compared);
+            }
+            Ok(report)
+        }
+        #[cfg(not(feature = "postgres"))]
+        (Place::Database(_), _) | (_, Place::Database(_)) => Err(Error::argument(
+            "FROM and TO",
+            "postgres://…",
+            "directories: this program was built without PostgreSQL",
+        )),
+    }
+}
+
+/// Copies and adds the settings of a tree.
+fn finish(
+    here: &Side<'_>,
+    there: &Side<'_>,
+    tree: Option<&str>,
+    options: &CopyOptions,
+    observer: &dyn Observer,
+) -> Result<CopyReport, Error> {
+    let mut report = copy_sides(here, there, options, observer)?;
+    if report.interrupted {
+        return Ok(report);
+    }
+    let is_directory = there.base.is_some();
+    let (here, there) = (here.store, there.store);
+    match tree {
+        Some(tree) if concerns(tree, options) => {
+            if is_directory {
+                parts::name_tree(there, tree)?;
+            }
+            report.settings = parts::copy_settings(here, there, &mut report.written)?;
+        }
+        Some(tree) => {
+            report.settings_left = Some(format!("the settings of {tree} were not copied, since it was not chosen"));
+        }
+        None => {
+            let reason =
+                "no settings were copied: several trees have some in the database; name one by store.namespace";
+            report.settings_left = Some(reason.to_owned());
+        }
+    }
+    Ok(report)
+}
+
+fn concerns(tree: &str, options: &CopyOptions) -> bool {
+    options.namespaces.is_empty() || options.namespaces.iter().any(|name| name == tree)
+}
+
+fn add(sum: &mut Compared, one: Compared) {
+    *sum = Compared { from: sum.from + one.from, to: sum.to + one.to, different: sum.different + one.different };
+}
+
+/// A store in the directory of an index.
+fn in_directory<'a>(store: &'a dyn Store, directory: &Path) -> Side<'a> {
+    Side { store, base: Some(Location::at(directory, Some(directory)).base()) }
+}
+
+fn open_source(directory: &Path) -> Result<EmbeddedStore, Error> {
+    Ok(EmbeddedStore::open(directory, Access::ReadOnly)?)
+}
+
+fn open_destination(directory: &Path) -> Result<Arc<dyn Store>, Error> {
+    crate::handle::holds_plain_files(directory)?;
+    open_writable(directory)
+}
+
+fn same(place: &str) -> Error {
+    Error::argument("TO", place, "another place than FROM")
+}
+
+// What a copy wrote, and how both sides compare afterwards.
+
+/// The number of differing items that a comparison names.
+const NAMED: usize = 10;
+
+/// What [`copy`](super::copy) did and found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CopyReport {
+    /// What was written. What was equal already was not written again.
+    pub written: Written,
+    /// True if the observer stopped the copy. Nothing was compared then, and the same copy goes on where this one stopped.
+    pub interrupted: bool,
+    /// The comparison of each namespace, by name.
+    pub namespaces: Vec<NamespaceComparison>,
+    /// Settings of the index.
+    pub settings: Compared,
+    /// Calibrated thresholds.
+    pub thresholds: Compared,
+    /// Recorded searches with their judgements and openings.
+    pub searches: Compared,
+    /// Quality figures of queries.
+    pub queries: Compared,
+    /// Namespaces that only the destination has, and that stay as they are.
+    pub other_namespaces: u64,
+    /// The reason why the settings were not copied, if they were not.
+    pub settings_left: Option<String>,
+}
+
+/// What a copy wrote.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Written {
+    /// Documents added or replaced.
+    pub documents: u64,
+    /// Documents deleted because the source does not have them.
+    pub deleted: u64,
+    /// Vectors added.
+    pub vectors: u64,
+    /// Records of evidence added or replaced.
+    pub evidence: u64,
+    /// Settings and registrations of namespaces.
+    pub settings: u64,
+    /// Calibrated thresholds.
+    pub thresholds: u64,
+    /// Recorded searches added, or completed with judgements and openings.
+    pub searches: u64,
+    /// Quality figures of queries.
+    pub queries: u64,
+}
+
+/// Items of one kind on both sides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Compared {
+    /// Number at the source.
+    pub from: u64,
+    /// Number at the destination, which may have others as well.
+    pub to: u64,
+    /// Number of the source's items that the destination lacks, or has with another content.
+    pub different: u64,
+}
+
+/// A model's vectors on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ModelComparison {
+    /// The model.
+    pub model: String,
+    /// Its vectors. Values that differ by no more than half precision rounds are equal.
+    pub vectors: Compared,
+}
+
+/// A namespace on both sides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct NamespaceComparison {
+    /// Its name.
+    pub name: String,
+    /// True if its registration (root, owner, shared) is the same.
+    pub same_registration: bool,
+    /// Documents with all their properties.
+    pub documents: Compared,
+    /// Passages with their texts, properties and public identifiers.
+    pub passages: Compared,
+    /// Different texts to embed.
+    pub texts: Compared,
+    /// Vectors by model.
+    pub vectors: Vec<ModelComparison>,
+    /// Records of evidence.
+    pub evidence: Compared,
+    /// Documents that only the destination has.
+    pub kept: u64,
+    /// The first items that differ, by name.
+    pub differing: Vec<String>,
+}
+
+impl Compared {
+    /// Returns `true` if the destination has everything that the source has.
+    pub fn is_equal(&self) -> bool {
+        self.different == 0
+    }
+}
+
+impl NamespaceComparison {
+    /// Returns `true` if the destination has everything that the source has.
+    pub fn is_equal(&self) -> bool {
+        self.same_registration
+            && [self.documents, self.passages, self.texts, self.evidence].iter().all(Compared::is_equal)
+            && self.vectors.iter().all(|model| model.vectors.is_equal())
+    }
+
+    /// Names an item that differs.
+    pub(crate) fn name_difference(&mut self, item: impl FnOnce() -> String) {
+        if self.differing.len() < NAMED {
+            self.differing.push(item());
+        }
+    }
+}
+
+impl CopyReport {
+    /// Returns `true` if the destination has everything that the source has.
+    pub fn is_equal(&self) -> bool {
+        !self.interrupted
+            && self.namespaces.iter().all(NamespaceComparison::is_equal)
+            && [self.settings, self.thresholds, self.searches, self.queries].iter().all(Compared::is_equal)
+    }
 }

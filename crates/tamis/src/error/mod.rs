@@ -1,23 +1,23 @@
 //! The errors of the library. Each says what happened and how to go on.
 
-mod aim;
 mod github;
 #[cfg(feature = "hub")]
 mod hub;
-mod unreadable;
 
-pub use aim::AimError;
-pub use github::GithubError;
-#[cfg(feature = "hub")]
-pub use hub::HubError;
-pub use unreadable::UnreadableRecord;
-
-use crate::config::ConfigError;
+use std::fmt;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tamis_cut::RuleError;
 use tamis_embed::EmbedError;
 use tamis_store::StoreError;
 use thiserror::Error;
-use unreadable::listed;
+
+use crate::config::ConfigError;
+
+pub use github::GithubError;
+#[cfg(feature = "hub")]
+pub use hub::HubError;
 
 /// An operation on an index that failed.
 #[derive(Debug, Error)]
@@ -194,5 +194,71 @@ impl Error {
 
     pub(crate) fn index_directory(path: &Path, reason: impl Into<String>) -> Self {
         Error::IndexDirectory { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+// Aims that a cut cannot take.
+
+/// An aim that a rule cannot take.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum AimError {
+    /// The method has no parameter for it. Ignoring the aim in silence would break a promise.
+    #[error("{aim}: cut {method} has no such aim; use the cut {able}")]
+    NoSuchAim {
+        /// The parameter.
+        aim: &'static str,
+        /// The method without it.
+        method: &'static str,
+        /// The methods that have it.
+        able: String,
+    },
+    /// The value is not allowed.
+    #[error(transparent)]
+    NotAllowed(#[from] RuleError),
+}
+
+// Records of an import that could not be read.
+
+/// A record of an input that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnreadableRecord {
+    /// Its place, in the words of its format: `issues.json: record 3`.
+    pub position: String,
+    /// Its fault.
+    pub reason: String,
+}
+
+impl fmt::Display for UnreadableRecord {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.position, self.reason)
+    }
+}
+
+/// The number of records that a message names; further ones are only counted.
+const NAMED: usize = 20;
+
+/// Formats unreadable records for a message: one a line, the first twenty, and the number of further ones.
+pub(crate) fn listed(records: &[UnreadableRecord]) -> String {
+    let mut lines: Vec<String> = records.iter().take(NAMED).map(|record| format!("  {record}")).collect();
+    if records.len() > NAMED {
+        lines.push(format!("  and {} more", records.len() - NAMED));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_twenty_are_named_and_the_rest_counted() {
+        let record =
+            |number: u64| UnreadableRecord { position: format!("record {number}"), reason: "no number".into() };
+        let few: Vec<_> = (1..=20).map(record).collect();
+        assert_eq!(listed(&few).lines().count(), 20);
+        let many: Vec<_> = (1..=23).map(record).collect();
+        let text = listed(&many);
+        assert_eq!(text.lines().next(), Some("  record 1: no number"));
+        assert_eq!(text.lines().last(), Some("  and 3 more"));
     }
 }

@@ -5,10 +5,15 @@
 //! blocking, check the opened file, and read it up to a limit. A [`Directory`] also holds its own path open, so no directory on
 //! that path is a link either.
 
-use std::fmt;
-use std::fs::{self, File, FileType, Metadata};
-use std::io::{self, ErrorKind, Read};
+use std::fs::{File, FileType, Metadata};
+use std::io::{ErrorKind, Read};
 use std::path::{Component, Path};
+use std::{fmt, fs, io};
+
+#[cfg(not(unix))]
+pub(crate) use portable::{Directory, open_regular};
+#[cfg(unix)]
+pub(crate) use unix::{Directory, open_regular};
 
 /// The reason why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,9 +136,6 @@ fn parts(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     };
     path.components().filter(|component| *component != Component::CurDir).map(part).collect()
 }
-
-#[cfg(unix)]
-pub(crate) use unix::{Directory, open_regular};
 
 #[cfg(unix)]
 mod unix {
@@ -262,9 +264,6 @@ mod unix {
         Ok((file, metadata))
     }
 }
-
-#[cfg(not(unix))]
-pub(crate) use portable::{Directory, open_regular};
 
 /// On systems that cannot hold directories open, each part of a path is checked before it is used.
 #[cfg(not(unix))]

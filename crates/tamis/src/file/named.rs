@@ -1,11 +1,14 @@
 //! Writes the files that somebody names.
 
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use tempfile::NamedTempFile;
+
 use super::{TEMPORARY, sync};
 use crate::Error;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// The maximum number of links followed in a row, as on common systems.
 const MOST_LINKS: usize = 40;
@@ -125,12 +128,12 @@ fn whole<T>(
 }
 
 /// Returns the directory of a file.
-pub(super) fn directory_of(path: &Path) -> &Path {
+pub(crate) fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Creates a file that gets its final name later. `mode` applies before the user's mask.
-pub(super) fn new_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
+pub(crate) fn new_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
     #[cfg(unix)]
@@ -153,7 +156,7 @@ pub(crate) fn replace_whole(path: &Path, bytes: &[u8], before: Option<&Metadata>
 
 /// Gives a complete file its final name. A replacement keeps the mode and owner of the old file. If it cannot, or if the old file
 /// has further names, the content is written over the old file.
-pub(super) fn put(mut temporary: NamedTempFile, path: &Path, before: Option<&Metadata>) -> io::Result<()> {
+pub(crate) fn put(mut temporary: NamedTempFile, path: &Path, before: Option<&Metadata>) -> io::Result<()> {
     if let Some(before) = before {
         OpenOptions::new().write(true).open(path)?;
         if has_other_names(before) || !adopt(temporary.as_file(), before) {

@@ -3,36 +3,32 @@
 //! This module reads and writes no passage. `index` brings the store up to date, `search` reads it, `import` adds content from
 //! elsewhere, and the applications build on those.
 
-mod builder;
-mod embedding;
-mod fitted_prior;
 mod opening;
-mod serving;
 mod source;
-mod usage_log;
 
-pub use builder::IndexBuilder;
-pub(crate) use fitted_prior::{FittedPrior, FittedShifts, PriorKey, ShiftKey, Shifts};
-pub(crate) use opening::registry;
-#[cfg(feature = "evidence")]
-pub(crate) use opening::{holds_plain_files, open_writable};
-pub(crate) use source::{Registry, SOURCES_PROPERTY, plain, stored_roots};
-pub use source::{Source, SourceSettings, SourceState};
-pub(crate) use usage_log::{UsageLogFile, now_ms};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tamis_cut::Relevance;
+use tamis_embed::Embedder;
+use tamis_rank::Shift;
+use tamis_store::{Filter, LabelVersion, ScoringKey, SharedSessions, Store, StoreError, Writing};
 
 use crate::Error;
 use crate::config::Config;
 use crate::location::Location;
-use crate::models::Models;
+use crate::models::{ConfiguredReranker, Models};
 use crate::progress::{Observer, Stage};
-use crate::rerankers::ConfiguredReranker;
 use crate::search::{ModelReranker, OnDemandVectors, Reranker};
-use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use tamis_embed::Embedder;
-use tamis_store::{Filter, Store, StoreError, Writing};
+
+pub use opening::IndexBuilder;
+pub(crate) use opening::{UsageLogFile, now_ms, registry};
+#[cfg(feature = "evidence")]
+pub(crate) use opening::{holds_plain_files, open_writable};
+pub(crate) use source::{Registry, SOURCES_PROPERTY, plain, stored_roots};
+pub use source::{Source, SourceSettings, SourceState};
 
 /// The longest wait of a short write for other processes that are writing.
 const SHORT_WAIT: Duration = Duration::from_secs(10);
@@ -258,4 +254,108 @@ fn configured_reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
     let (name, is_calibrated) = (model.name().to_owned(), model.is_calibrated());
     let reranker = ModelReranker::new(name, Box::new(move || model.load()));
     Some(Arc::new(if is_calibrated { reranker.calibrated() } else { reranker }))
+}
+
+// Vectors for this index: those of its models, if they fit the ones that it has.
+
+impl Index {
+    /// Returns the model of that name and the vector of a query.
+    ///
+    /// # Errors
+    /// The model cannot be used, or makes other vectors than those of the index.
+    pub(crate) fn embed_query(&self, name: &str, text: &str) -> Result<(Arc<dyn Embedder>, Vec<f32>), Error> {
+        let (model, vector) = self.models.embed_query(name, text)?;
+        self.check_dimension(name, &model.model().id, vector.len())?;
+        Ok((model, vector))
+    }
+
+    /// Makes sure that vectors of a model fit those that the index has under its identifier. An endpoint may serve another model under
+    /// the same name.
+    ///
+    /// # Errors
+    /// They do not, so the model cannot be used.
+    pub(crate) fn check_dimension(&self, name: &str, id: &str, received: usize) -> Result<(), Error> {
+        if !self.models.is_remote(name) || received == 0 {
+            return Ok(());
+        }
+        match self.store.models()?.into_iter().find(|known| known.id == id) {
+            Some(known) if known.dimension != received => {
+                let reason = format!(
+                    "its vectors have {received} dimensions, those in the index have {}, so it serves another model; have it serve \
+                     the former one again, or change `model` in [models.{name}], which embeds everything anew",
+                    known.dimension
+                );
+                Err(Error::Model { model: name.to_owned(), reason })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+// What servers need of an index: to notice changes of other processes, and the sessions that all servers share.
+
+impl Index {
+    /// Waits until the change number is another one than `seen`, for `patience` at most, and returns the number then. A change in a
+    /// database is noticed when it is published, or within a second.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn wait_for_change(&self, seen: Option<u64>, patience: Duration) -> Result<u64, Error> {
+        Ok(self.store.wait_for_change(seen, patience)?)
+    }
+
+    /// Returns the sessions that all servers of the index share; `None` if a session belongs to the process that opened it.
+    pub fn shared_sessions(&self) -> Option<&dyn SharedSessions> {
+        self.store.shared_sessions()
+    }
+}
+
+// What was last fitted to labels, kept so that searches do not fit it again until the labels change.
+
+/// The last fitted relevance and the key of its fit.
+#[derive(Debug, Default)]
+pub(crate) struct FittedPrior(pub Mutex<Option<(PriorKey, Relevance)>>);
+
+/// The inputs of a fit. The fit is reused as long as they stay the same.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PriorKey {
+    pub labels: LabelVersion,
+    pub namespace: String,
+    pub model: Option<String>,
+    pub mode: String,
+    pub scoring: ScoringKey,
+}
+
+/// The last shifts of the model of relevance.
+#[derive(Debug, Default)]
+pub(crate) struct FittedShifts(pub Mutex<Option<Shifts>>);
+
+/// The shifts of the model of relevance that judgements justify.
+#[derive(Debug)]
+pub(crate) struct Shifts {
+    /// The judgements that they rest on, as a [`LabelVersion`] has them.
+    pub judgements: (i64, i64),
+    /// Each by the searches that it holds for.
+    pub by_key: HashMap<ShiftKey, Shift>,
+}
+
+/// The searches whose judgements speak for each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ShiftKey {
+    pub namespace: String,
+    pub model: Option<String>,
+    pub mode: String,
+    /// The reranker that read the first entries, if one did.
+    pub reranker: Option<String>,
+}
+
+// Read access to namespaces.
+
+/// The most passages compared when a caller gives the beginning of an identifier. That is enough to know whether exactly one
+/// passage that the caller may read begins so.
+pub(crate) const MOST_ALIKE: usize = 1000;
+
+/// Returns `true` if a caller may read a namespace. `None` stands for every namespace.
+pub(crate) fn readable(allowed: Option<&[String]>, namespace: &str) -> bool {
+    allowed.is_none_or(|allowed| allowed.iter().any(|one| one == namespace))
 }

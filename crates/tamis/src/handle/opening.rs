@@ -1,18 +1,24 @@
-//! Opens the store of an index: the directory of its tree, or the database that the configuration names.
+//! How an index is opened: from the settings of a builder, with its lock, its log of searches and its models.
 
-use super::{Registry, SHORT_WAIT, SOURCES_PROPERTY, plain};
-use crate::Error;
-use crate::config::Config;
-use crate::file::foreign::read_in;
-use crate::location::Location;
-use crate::machine::machine_name;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
-use std::sync::Arc;
-use tamis_store::{Access, EmbeddedStore, Namespace, Store, StoreError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tamis_embed::Embedder;
+use tamis_store::{Access, EmbeddedStore, Namespace, QueryQuality, RecordedSearch, Store, StoreError, UsageLog};
+
+use super::{Index, Registry, SHORT_WAIT, SOURCES_PROPERTY, plain};
+use crate::Error;
+use crate::config::{Config, Origins, UserDirectories};
+use crate::file::foreign::read_in;
+use crate::location::{Location, machine_name};
+use crate::search::Reranker;
 
 /// Opens the store. In a directory that is read-only or full it is opened for reading, and the reason comes with it.
-pub(super) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Store>, Option<StoreError>), Error> {
+pub(crate) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Store>, Option<StoreError>), Error> {
     if let Some(url) = &config.store.url {
         return Ok((database(url, &named(location, config))?, None));
     }
@@ -49,7 +55,7 @@ fn named(location: &Location, config: &Config) -> String {
 }
 
 /// Returns the name under which the tree was first indexed. It stays, so renaming the directory changes nothing.
-pub(super) fn namespace(
+pub(crate) fn namespace(
     store: &dyn Store,
     location: &Location,
     config: &Config,
@@ -135,4 +141,216 @@ pub(crate) fn holds_plain_files(directory: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+// Opens an index, by a path alone or step by step.
+
+/// The environment variable that sets the index directory.
+const INDEX_VARIABLE: &str = "TAMIS_INDEX";
+
+/// The name of the user's configuration file in the user's configuration directory.
+const USER_FILE: &str = "config.toml";
+
+/// Opens an index with settings of its own. From [`Index::builder`].
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let (docs, elsewhere) = (directory.path(), directory.path().join("elsewhere"));
+/// let index = tamis::Index::builder(docs)
+///     .index_directory(elsewhere)
+///     .set("index.models", "static")
+///     .set("search.top_k", "20")
+///     .open()?;
+/// assert_eq!(index.config().search.top_k, 20);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct IndexBuilder {
+    path: PathBuf,
+    directory: Option<PathBuf>,
+    config: Option<Config>,
+    settings: Vec<(String, String, String)>,
+    embedders: Vec<(String, Arc<dyn Embedder>)>,
+    reranker: Option<Arc<dyn Reranker>>,
+}
+
+impl Index {
+    /// Opens the index of the tree that contains `path`, and creates an empty one if there is none. The tree, its index and the
+    /// configuration are found as the `tamis` command finds them: the nearest directory with `.tamis` or `.git`, the environment
+    /// (`TAMIS_…`), `.tamis/config.toml` and the user's `config.toml`.
+    ///
+    /// # Errors
+    /// `path` is not a directory, the configuration is invalid, or the index cannot be created or read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Index, Error> {
+        Index::builder(path).open()
+    }
+
+    /// Starts building the index of the tree that contains `path`.
+    pub fn builder(path: impl AsRef<Path>) -> IndexBuilder {
+        IndexBuilder {
+            path: path.as_ref().to_owned(),
+            directory: None,
+            config: None,
+            settings: Vec::new(),
+            embedders: Vec::new(),
+            reranker: None,
+        }
+    }
+}
+
+impl IndexBuilder {
+    /// Keeps the index in `directory` instead of `.tamis` in the tree. This overrides `TAMIS_INDEX`.
+    pub fn index_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Uses this configuration instead of the one in files and the environment.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Sets one key of the configuration, over files and the environment. It has no effect with [`IndexBuilder::config`].
+    pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((key.into(), value.into(), "IndexBuilder::set".to_owned()));
+        self
+    }
+
+    /// Makes vectors with your own model, under a `name` that stands first among the models of the index. Its vectors are
+    /// stored under the identifier in [`Embedder::model`].
+    pub fn embedder(mut self, name: impl Into<String>, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedders.push((name.into(), embedder));
+        self
+    }
+
+    /// Has `reranker` read the first entries of each search, and decides by its opinion together with the scores.
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
+        self
+    }
+
+    /// Opens the index, and creates an empty one if there is none.
+    ///
+    /// # Errors
+    /// The path is not a directory, the configuration is invalid, or the index cannot be created or read.
+    pub fn open(self) -> Result<Index, Error> {
+        let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let directory = self.directory.or_else(variable);
+        let location = Location::discover(&self.path, directory.as_deref())?;
+        let mut config = match self.config {
+            Some(config) => config,
+            None => found(&location, self.settings)?,
+        };
+        if let Some((name, _)) = self.embedders.first() {
+            config.index.models = self.embedders.iter().map(|(name, _)| name.clone()).collect();
+            config.search.model.clone_from(name);
+        }
+        let index = Index::with_embedders(location, config, self.embedders)?;
+        Ok(match self.reranker {
+            Some(reranker) => Index { reranker: Some(reranker), ..index },
+            None => index,
+        })
+    }
+}
+
+/// Loads the configuration of a tree from the environment, its own file and the user's.
+fn found(location: &Location, settings: Vec<(String, String, String)>) -> Result<Config, Error> {
+    let directories = UserDirectories::here();
+    let user = directories.configuration().map(Path::to_owned);
+    let lossy = |value: OsString| value.to_string_lossy().into_owned();
+    let origins = Origins {
+        user: user.as_ref().map(|directory| directory.join(USER_FILE)),
+        project: Some(location.config_file()),
+        environment: std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect(),
+        directories,
+        flags: settings,
+    };
+    Ok(Config::load(&origins, user)?)
+}
+
+// The usage log of an index, opened when first needed, and the identifiers of searches.
+
+/// The alphabet of identifiers: digits and lower-case letters that are not easily confused.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// The length of an identifier in characters: 40 bits, which makes a collision unlikely even among ten thousand searches.
+const IDENTIFIER: usize = 8;
+
+/// The log of one index.
+pub(crate) struct UsageLogFile {
+    store: Arc<dyn Store>,
+    problem: Mutex<Option<String>>,
+}
+
+impl UsageLogFile {
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        UsageLogFile { store, problem: Mutex::default() }
+    }
+
+    /// Returns the log. If it cannot be opened, the next call tries again.
+    pub fn log(&self) -> Result<&dyn UsageLog, Error> {
+        Ok(self.store.usage()?)
+    }
+
+    /// Records a search with its quality figures, and returns its identifier. Recording never fails a search and hardly delays
+    /// it: if the log cannot be written now, the search goes unrecorded and [`UsageLogFile::problem`] gives the reason.
+    pub fn record(&self, mut search: RecordedSearch, mut quality: QueryQuality) -> Option<String> {
+        search.id = identifier();
+        search.at_ms = now_ms();
+        quality.at_ms = search.at_ms;
+        quality.search_id = Some(search.id.clone());
+        let recorded = self.attempt(|| Ok(self.log()?.record_query(&search, Some(&quality))?));
+        recorded.map(|()| search.id)
+    }
+
+    /// Runs what records something. Its failure fails nothing, and [`UsageLogFile::problem`] says why.
+    pub fn attempt<T>(&self, record: impl FnOnce() -> Result<T, Error>) -> Option<T> {
+        let (recorded, problem) = match record() {
+            Ok(recorded) => (Some(recorded), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+        recorded
+    }
+
+    /// Returns the reason why the last search was not recorded.
+    pub fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Returns the present time in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    i64::try_from(since_epoch().as_millis()).unwrap_or(i64::MAX)
+}
+
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Returns an identifier that no other search has, in this process or another.
+fn identifier() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&since_epoch().as_nanos().to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    hasher.update(&COUNTER.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    let bytes = hasher.finalize();
+    bytes.as_bytes()[..IDENTIFIER].iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn identifiers_are_short_and_differ() {
+        let many: HashSet<String> = (0..2000).map(|_| identifier()).collect();
+        assert_eq!(many.len(), 2000);
+        assert!(many.iter().all(|id| id.len() == 8 && id.bytes().all(|byte| ALPHABET.contains(&byte))));
+    }
 }

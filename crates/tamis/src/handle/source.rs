@@ -4,12 +4,14 @@
 //! its index. Once `tamis index DIRECTORY…` or a `[[collection]]` in the configuration names directories, the index stores the
 //! list of its sources itself ([`Registry`]).
 
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 use crate::config::{CollectionDirectory, Config, FileCollection};
 use crate::location::Location;
-use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
 
 /// A repository of an index: a directory whose files are the documents of one namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,17 +1,20 @@
 //! Fetches one file: in parts where the connection breaks, and checked at the end.
 
-use super::sums::{Sum, Sums};
-use super::transport::{Failure, Transport, text};
-use super::{ModelName, listing::Listed};
-use crate::error::HubError;
-use crate::host::without_secrets;
-use crate::{Error, Observer};
-use std::fs::{self, File, OpenOptions};
+use std::fs;
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
 use ureq::Body;
 use ureq::http::Response;
+
+use super::ModelName;
+use super::add::{Listed, Sum, Sums};
+use super::transport::{Failure, Transport, text};
+use crate::error::HubError;
+use crate::host::without_secrets;
+use crate::{Error, Observer};
 
 /// The attempts in a row that bring nothing.
 const ATTEMPTS: u32 = 4;
@@ -27,7 +30,7 @@ const SLICE: Duration = Duration::from_millis(100);
 const PART: &str = ".part";
 
 /// Fetches the files of one model at one commit.
-pub(super) struct Downloads<'a> {
+pub(crate) struct Downloads<'a> {
     pub transport: &'a Transport,
     pub name: &'a ModelName,
     pub commit: &'a str,
@@ -250,7 +253,7 @@ enum Stop {
 }
 
 /// Returns the name of a part of a file.
-pub(super) fn part_of(path: &Path) -> PathBuf {
+pub(crate) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(PART);
     name.into()

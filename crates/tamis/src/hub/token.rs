@@ -1,7 +1,8 @@
 //! The token for models that not everybody may read.
 
-use crate::error::HubError;
 use std::fmt;
+
+use crate::error::HubError;
 
 /// The environment variable that holds the token.
 const VARIABLE: &str = "HF_TOKEN";
@@ -30,12 +31,12 @@ impl HubToken {
     }
 
     /// Returns the value of the header.
-    pub(super) fn authorization(&self) -> &str {
+    pub(crate) fn authorization(&self) -> &str {
         &self.authorization
     }
 
     /// Returns a message without the token.
-    pub(super) fn taken_out_of(&self, message: &str) -> String {
+    pub(crate) fn taken_out_of(&self, message: &str) -> String {
         message.replace(self.authorization.trim_start_matches(SCHEME), "…")
     }
 }

@@ -1,15 +1,17 @@
 //! One request to the hub, with its redirects. The token stays with the hub's own host.
 
-use super::sums::Sum;
+use std::time::Duration;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use ureq::http::{HeaderMap, Response, Uri};
+use ureq::{Agent, Body};
+
+use super::add::Sum;
 use super::{HubToken, ModelName};
 use crate::error::HubError;
 use crate::host::{Host, has_user, without_secrets};
 use crate::server_message::shortened;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
-use std::time::Duration;
-use ureq::http::{HeaderMap, Response, Uri};
-use ureq::{Agent, Body};
 
 /// The hub that is asked unless `HF_ENDPOINT` names another.
 pub const HUB: &str = "https://huggingface.co";
@@ -54,7 +56,7 @@ impl HubAccess {
 
 /// Sends requests to one hub.
 #[derive(Debug)]
-pub(super) struct Transport {
+pub(crate) struct Transport {
     agent: Agent,
     host: Host,
     /// The address in front of every path, without a slash at its end.
@@ -64,7 +66,7 @@ pub(super) struct Transport {
 
 /// The hub's own answer about a file, before a redirect leads to the host that keeps it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(crate) struct Said {
     pub commit: Option<String>,
     pub sum: Option<Sum>,
     pub code: Option<String>,
@@ -72,7 +74,7 @@ pub(super) struct Said {
 
 /// A request without a usable answer.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It may succeed later, and not before the time that the server asks for.
     Passing { reason: String, wait: Option<Duration> },
     /// It would fail again.
@@ -289,7 +291,7 @@ impl Said {
 }
 
 /// Returns a header as text.
-pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 

@@ -1,21 +1,20 @@
 //! Imports logs of conversations, one document per session.
 
-use super::Imports;
-use super::commit::{Content, Outcome, Target, commit};
-use super::destination::{held_by_another, namespace, origin};
-use super::input::{ImportInput, file_name};
-use super::summary::{ImportSummary, refuse};
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::Instant;
+
+use jiff::tz::TimeZone;
+use tamis_store::DocumentState;
+use tamis_text::{Conversation, ConversationOptions, read_conversations};
+
+use super::issues::{ImportInput, file_name};
+use super::{Content, ImportSummary, Imports, Outcome, Target, commit, held_by_another, namespace, origin, refuse};
 use crate::Error;
 use crate::collections::SESSIONS;
 use crate::error::UnreadableRecord;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use jiff::tz::TimeZone;
-use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
-use std::time::Instant;
-use tamis_store::DocumentState;
-use tamis_text::{Conversation, ConversationOptions, read_conversations};
 
 /// An import of conversations.
 #[derive(Clone, Debug, Default)]

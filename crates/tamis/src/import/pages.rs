@@ -1,23 +1,22 @@
 //! Imports the dump of a wiki, one document per page.
 
-use super::Imports;
-use super::commit::{Content, Outcome, Target, commit};
-use super::destination::{held_by_another, namespace, origin};
-use super::input::{LARGEST_IMPORT, file_name, open, too_large};
-use super::summary::{ImportSummary, refuse};
-use crate::Error;
-use crate::collections::WIKI;
-use crate::error::UnreadableRecord;
-use crate::handle::Index;
-use crate::progress::{Observer, Stage};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
+
+use rayon::prelude::*;
 use tamis_store::DocumentState;
 use tamis_text::{WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_wiki_dump};
+
+use super::issues::{LARGEST_IMPORT, file_name, open, too_large};
+use super::{Content, ImportSummary, Imports, Outcome, Target, commit, held_by_another, namespace, origin, refuse};
+use crate::Error;
+use crate::collections::WIKI;
+use crate::error::UnreadableRecord;
+use crate::handle::Index;
+use crate::progress::{Observer, Stage};
 
 /// The number of pages split between two checks for cancellation.
 const PAGES_A_BATCH: usize = 256;

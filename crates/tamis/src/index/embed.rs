@@ -1,19 +1,20 @@
 //! Embeds passages without a vector: from the user's cache if it has the vector, else with the model.
 
-use super::embedding_progress as progress;
-use super::model_input::model_input;
-use super::publish::publish;
-use super::report::RunReport;
-use super::run_options::RunOptions;
-use crate::Error;
-use crate::handle::Index;
-use crate::index::embedding_cache::{RunCache, remember};
-use crate::progress::{Observer, Stage};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 use tamis_embed::ModelInfo;
-use tamis_store::{ModelKey, TextHash, TextToEmbed};
+use tamis_store::{ModelKey, StoreError, TextHash, TextToEmbed, Writing};
+
+use super::document::model_input;
+use super::embedding_cache::{RunCache, remember};
+use super::report::RunReport;
+use super::{RunOptions, publish};
+use crate::Error;
+use crate::handle::{Index, now_ms};
+use crate::progress::{Observer, Stage};
 
 /// Texts whose vectors are committed together. A killed run loses at most this much work.
 const TEXTS_A_BATCH: usize = 1024;
@@ -28,7 +29,7 @@ const TEXTS_A_FIRST_BATCH: usize = 8;
 const PART: Duration = Duration::from_millis(700);
 
 /// The steps of embedding in the background.
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// Texts between two looks at the observer.
     texts: usize,
     /// Vectors to collect before a commit, and the longest wait.
@@ -37,14 +38,14 @@ pub(super) struct Pace {
 }
 
 /// Beside calls, which should not notice. After each commit the next search has to read the database again.
-pub(super) const BESIDE_CALLS: Pace = Pace { texts: 4, commit: 512, commit_every: Duration::from_secs(20) };
+pub(crate) const BESIDE_CALLS: Pace = Pace { texts: 4, commit: 512, commit_every: Duration::from_secs(20) };
 
 /// In a process that can be killed at any time, and should hear soon that another one writes.
-pub(super) const ALONE: Pace = Pace { texts: 64, commit: 256, commit_every: Duration::from_secs(3) };
+pub(crate) const ALONE: Pace = Pace { texts: 64, commit: 256, commit_every: Duration::from_secs(3) };
 
 /// Embeds the passages without a vector: always for the first model, for the others if they lack no more than is allowed. Vectors
 /// from the cache cost nothing and are always taken. Passages of an unusable model stay pending.
-pub(super) fn embed(
+pub(crate) fn embed(
     index: &Index,
     options: RunOptions,
     observer: &dyn Observer,
@@ -101,7 +102,7 @@ fn build_indexes(index: &Index, report: &mut RunReport) -> Result<(), Error> {
 }
 
 /// Embeds every passage without a vector of one model.
-pub(super) fn embed_with(
+pub(crate) fn embed_with(
     index: &Index,
     name: &str,
     observer: &dyn Observer,
@@ -117,7 +118,7 @@ pub(super) fn embed_with(
 
 /// Embeds the passages without a vector of the models in small steps. The observer follows each step and can wait in it. The right
 /// to write is held for each commit only.
-pub(super) fn embed_missing<'a>(
+pub(crate) fn embed_missing<'a>(
     index: &Index,
     models: impl Iterator<Item = &'a String>,
     pace: &Pace,
@@ -133,7 +134,7 @@ pub(super) fn embed_missing<'a>(
         }
         let started = Instant::now();
         observer.stage(Stage::Embed(name.clone()), missing);
-        progress::begin(index, name, missing, observer)?;
+        begin(index, name, missing, observer)?;
         report.tolerate(run.embed_in_small_steps(pace, observer))?;
         report.interrupted |= observer.cancelled();
         let missing = run.missing()?;
@@ -374,6 +375,152 @@ impl<'a> ModelRun<'a> {
     }
 }
 
+// How far a process is that embeds in the background, for [`Index::status`].
+
+/// The property that holds the beginning of the last embedding in the background.
+const PROGRESS_PROPERTY: &str = "embedding";
+
+/// The state of embedding in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct EmbeddingProgress {
+    /// The model.
+    pub model: String,
+    /// The number of passages that it has embedded.
+    pub embedded: u64,
+    /// The number of all passages.
+    pub passages: u64,
+    /// About how many seconds the rest takes, once that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_left: Option<u64>,
+}
+
+/// The beginning of an embedding.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Beginning {
+    model: String,
+    at_ms: i64,
+    missing: u64,
+}
+
+/// Notes that a model begins to embed in the background.
+pub(crate) fn begin(index: &Index, model: &str, missing: u64, observer: &dyn Observer) -> Result<(), Error> {
+    let beginning = Beginning { model: model.to_owned(), at_ms: now_ms(), missing };
+    let text = serde_json::to_string(&beginning).unwrap_or_default();
+    let _writing = index.wait_to_write(observer)?;
+    Ok(index.store.set_property(PROGRESS_PROPERTY, &text)?)
+}
+
+/// Returns the seconds that the rest takes at the speed so far.
+fn seconds_left(beginning: &Beginning, missing: u64, now_ms: i64) -> Option<u64> {
+    let done = beginning.missing.checked_sub(missing).filter(|done| *done > 0)?;
+    let took = u64::try_from(now_ms - beginning.at_ms).ok()?;
+    Some((took * missing).div_ceil(done * 1000))
+}
+
+impl Index {
+    /// Returns how far the process is that embeds in the background; `None` if none does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn embedding_progress(&self) -> Result<Option<EmbeddingProgress>, Error> {
+        if !self.store.is_embedding() {
+            return Ok(None);
+        }
+        let beginning = self.store.property(PROGRESS_PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+        let Some(beginning) = beginning.filter(|it: &Beginning| self.config.index.models.contains(&it.model)) else {
+            return Ok(None);
+        };
+        let coverage = self.store.coverage(&self.models.id(&beginning.model)?, &self.embedded_here())?;
+        Ok(Some(EmbeddingProgress {
+            embedded: coverage.embedded,
+            passages: coverage.passages,
+            seconds_left: seconds_left(&beginning, coverage.passages.saturating_sub(coverage.embedded), now_ms()),
+            model: beginning.model,
+        }))
+    }
+}
+
+// Embedding in the background: one process an index makes the vectors that the better models lack.
+
+/// The property that says that a process of its own has embedded here.
+const BACKGROUND_PROPERTY: &str = "background";
+
+/// The wait for those that only look whether somebody embeds.
+const GLANCE: Duration = Duration::from_millis(500);
+
+/// Pause between two attempts to begin while another process embeds.
+const RETRY: Duration = Duration::from_secs(1);
+
+impl Index {
+    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
+    /// can wait in it; others can write in between. While another process embeds in the background, this waits for it.
+    ///
+    /// # Errors
+    /// Another process keeps writing, the directory is not writable, or a model fails. Everything committed before stays.
+    pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
+        let _embedding = loop {
+            match self.right_to_embed(Duration::ZERO) {
+                Err(Error::Store(StoreError::Busy { .. })) if !observer.cancelled() => std::thread::sleep(RETRY),
+                taken => break taken?,
+            }
+        };
+        self.embed(self.config.index.models.iter(), &BESIDE_CALLS, observer)
+    }
+
+    /// [`Index::embed_missing`] in a process of its own, without remote models. Returns `None` at once if another process embeds
+    /// in the background.
+    ///
+    /// # Errors
+    /// As [`Index::embed_missing`].
+    pub fn embed_alone(&self, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
+        let _embedding = match self.right_to_embed(GLANCE) {
+            Err(Error::Store(StoreError::Busy { .. })) => return Ok(None),
+            taken => taken?,
+        };
+        if !self.has_embedded_alone()? {
+            let _writing = self.wait_to_write(observer)?;
+            self.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
+        }
+        let models = self.config.index.models.iter().filter(|name| !self.models.is_remote(name));
+        self.embed(models, &ALONE, observer).map(Some)
+    }
+
+    /// Returns `true` if [`Index::embed_alone`] has something to do after a run: a model of this machine lacks vectors, nobody makes
+    /// them, and the configuration allows it. Workers do it for a database.
+    pub fn wants_background(&self, report: &RunReport) -> bool {
+        let is_lacking = |name: &String| !self.models.is_remote(name) && !report.unusable.contains_key(name);
+        self.config.index.background
+            && self.config.store.url.is_none()
+            && self.is_writable()
+            && report.pending.keys().any(is_lacking)
+            && !self.store.is_embedding()
+    }
+
+    /// Returns `true` if [`Index::embed_alone`] was ever called for this index.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn has_embedded_alone(&self) -> Result<bool, Error> {
+        Ok(self.store.property(BACKGROUND_PROPERTY)?.is_some())
+    }
+
+    fn right_to_embed(&self, patience: Duration) -> Result<Writing<'_>, Error> {
+        Ok(self.store.wait_to_embed(patience)?)
+    }
+
+    fn embed<'a>(
+        &self,
+        models: impl Iterator<Item = &'a String>,
+        pace: &Pace,
+        observer: &dyn Observer,
+    ) -> Result<RunReport, Error> {
+        let mut report = RunReport::default();
+        embed_missing(self, models, pace, observer, &mut report)?;
+        Ok(report)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,6 +529,18 @@ mod tests {
     fn a_part_of_a_slow_model_takes_less_than_a_second() {
         for (texts, millis, expected) in [(8, 70, 64), (8, 700, 8), (64, 7000, 6), (8, 60_000, 1), (8, 0, 64)] {
             assert_eq!(next_part(texts, Duration::from_millis(millis)), expected, "{texts} in {millis} ms");
+        }
+    }
+
+    #[test]
+    fn the_time_left_follows_from_the_speed_so_far() {
+        let beginning = Beginning { model: "minilm".into(), at_ms: 1000, missing: 300 };
+        assert_eq!(seconds_left(&beginning, 200, 11_000), Some(20));
+        assert_eq!(seconds_left(&beginning, 299, 1500), Some(150));
+        assert_eq!(seconds_left(&beginning, 0, 11_000), Some(0));
+        // Nothing is done yet, more passages came, the clock was set back.
+        for (missing, now) in [(300, 11_000), (400, 11_000), (200, 0)] {
+            assert_eq!(seconds_left(&beginning, missing, now), None, "{missing} at {now}");
         }
     }
 }

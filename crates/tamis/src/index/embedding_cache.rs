@@ -3,15 +3,17 @@
 //! The cache never fails a run. An unusable one is skipped, with the reason in the report. A damaged one is moved aside, and the
 //! next run starts a new one.
 
-use crate::Error;
-use crate::config::EmbeddingCacheConfig;
-use crate::handle::Index;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
 use tamis_embed::{ModelInfo, Provider};
 use tamis_store::{EmbeddingCache, ModelKey, StoreError, TextHash};
+
+use crate::Error;
+use crate::config::EmbeddingCacheConfig;
+use crate::handle::Index;
 
 /// The property that holds the number of vectors that the last run took from the cache.
 const PROPERTY: &str = "embedding_cache";

@@ -4,55 +4,42 @@
 //! source of truth. It is committed in batches, each document whole. A stopped or killed run leaves its commits, and the next run
 //! continues.
 
-mod attributes;
-mod background;
-mod collection;
-mod dates;
 mod document;
 mod embed;
 mod embedding_cache;
-mod embedding_progress;
-mod ignore_file;
-mod ignore_rules;
-mod model_input;
-mod plan;
-mod preview;
-mod publish;
+mod ignore;
 mod read;
-mod reading_record;
 mod refresh;
 mod report;
-mod run_options;
 mod sources;
-mod text_document;
 mod walk;
-mod watch;
 mod wildmatch;
 
-pub(crate) use collection::Collections;
-pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
-pub use embedding_progress::EmbeddingProgress;
-pub(crate) use model_input::{model_input, path_line};
-pub use preview::Preview;
-pub(crate) use publish::publish_store;
-pub(crate) use read::{DEADLY, attributes, is_file, passages};
-pub use reading_record::try_file;
-pub(crate) use refresh::{SPLITTER, SourceComparison};
-pub use report::{RunReport, SourceReport, UnreadDocument};
-pub use run_options::RunOptions;
-pub(crate) use sources::import_state_property;
-pub use text_document::TextDocument;
-pub(crate) use walk::limits;
-pub use watch::watch;
-
-use crate::Error;
-use crate::handle::{Index, RUN_WAIT, Source};
-use crate::progress::Observer;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
 use tamis_embed::Provider;
-use tamis_store::{Filter, StoreError, Writing};
+use tamis_store::{DocumentId, DocumentState, Filter, Store, StoreError, Writing};
+
+use crate::Error;
+use crate::collections::SKIPPED;
+use crate::handle::{Index, RUN_WAIT, Source};
+use crate::progress::{Observer, Stage};
+use walk::{Found, FoundFile};
+
+pub use document::TextDocument;
+pub(crate) use document::{Collections, model_input, path_line};
+pub use embed::EmbeddingProgress;
+pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
+pub use read::try_file;
+pub(crate) use read::{DEADLY, attributes, is_file, passages};
+pub(crate) use refresh::{SPLITTER, SourceComparison};
+pub use report::{Preview, RunReport, SourceReport, UnreadDocument};
+pub(crate) use sources::import_state_property;
+pub use sources::watch;
+pub(crate) use walk::limits;
 
 /// The freshness of an index, as [`Index::refresh_for_search`] found it.
 #[derive(Clone, Debug, Default)]
@@ -241,6 +228,182 @@ impl Index {
     pub(crate) fn comparisons(&self) -> Result<Vec<SourceComparison<'_>>, Error> {
         refresh::comparisons(self)
     }
+}
+
+// Limits of a run.
+
+/// Most passages that a better model of this machine embeds before somebody gets an answer, and the longest time for it.
+const FEW: u64 = 500;
+const SHORT: Duration = Duration::from_secs(4);
+
+/// The same for a remote model, which may cost money.
+const FEW_TO_SEND: u64 = 64;
+
+/// The limits of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Most passages to embed with each model after the first one. A model that lacks more waits for another run.
+    pub embed_at_most: u64,
+    /// The same for a remote model, if that is less.
+    pub send_at_most: u64,
+    /// The longest time for embedding with each of these models. The rest waits for another run.
+    pub embed_for: Duration,
+    /// True to read every file, whatever its size and time.
+    pub reread: bool,
+    /// True if a question waits for the run. A remote model gets less time then, and the dates of commits are read only if all
+    /// are unknown.
+    pub hurried: bool,
+    /// True to read a tree of any size. Otherwise a first run refuses more than 200,000 files or 5 GB.
+    pub any_size: bool,
+}
+
+impl RunOptions {
+    /// No limits: every model embeds every passage.
+    pub const WHOLE: RunOptions = RunOptions {
+        embed_at_most: u64::MAX,
+        send_at_most: u64::MAX,
+        embed_for: Duration::MAX,
+        reread: false,
+        hurried: false,
+        any_size: false,
+    };
+
+    /// Ends when the first model has embedded everything, so that nobody waits for a slower one. A slower model that lacks only a
+    /// few passages embeds them: 500 at most and for four seconds, and 64 at most if it is remote.
+    pub const FIRST_MODEL: RunOptions =
+        RunOptions { embed_at_most: FEW, send_at_most: FEW_TO_SEND, embed_for: SHORT, ..RunOptions::WHOLE };
+
+    /// The run before a search.
+    pub(crate) const BEFORE_SEARCH: RunOptions = RunOptions { hurried: true, ..RunOptions::FIRST_MODEL };
+
+    /// Most passages to embed with a model after the first one.
+    pub(crate) fn most(&self, is_remote: bool) -> u64 {
+        if is_remote { self.embed_at_most.min(self.send_at_most) } else { self.embed_at_most }
+    }
+}
+
+// Compares the tree with the index to find the files to read, move, touch or remove.
+
+/// The difference between a tree and its index.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Files that are new or whose size, time or stamp differ, with the document they replace.
+    pub read: Vec<(FoundFile, Option<DocumentState>)>,
+    /// Documents whose file is gone.
+    pub delete: Vec<DocumentState>,
+    /// The number of files that need nothing.
+    pub unchanged: u64,
+    /// Those of them that are left out for their content, with the kind.
+    pub left_out: Vec<(String, String)>,
+    /// Those of them whose text could not be read.
+    pub unread: Vec<DocumentState>,
+}
+
+impl Plan {
+    /// Returns the number of files that differ from the index.
+    pub fn stale(&self) -> u64 {
+        (self.read.len() + self.delete.len()) as u64
+    }
+}
+
+/// Compares the files found with the stored documents. `reread` reads every file, whatever its size and time.
+pub(crate) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>, reread: bool) -> Plan {
+    // Both are in the order of their paths, so this takes one pass over each.
+    documents.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut known = documents.into_iter().peekable();
+    let mut gone = Vec::new();
+    let mut plan = Plan::default();
+    for file in &found.files {
+        while let Some(document) = known.next_if(|document| document.path < file.path) {
+            gone.push(document);
+        }
+        match known.next_if(|document| document.path == file.path) {
+            Some(document) if !reread && is_same(&document, file) => {
+                plan.unchanged += 1;
+                if is_left_out(&document.path, &document.collection) {
+                    plan.left_out.push((document.path, document.role));
+                } else if document.collection == SKIPPED {
+                    plan.unread.push(document);
+                }
+            }
+            document => plan.read.push((file.clone(), document)),
+        }
+    }
+    // Files in a directory that could not be listed are unknown, not gone.
+    let unknown: Vec<String> = found
+        .unreadable
+        .iter()
+        .map(|(path, _)| path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/"))
+        .collect();
+    let is_unknown = |path: &str| {
+        unknown.iter().any(|under| {
+            under.is_empty()
+                || path == under
+                || path.strip_prefix(under.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    plan.delete = gone.into_iter().chain(known).filter(|document| !is_unknown(&document.path)).collect();
+    plan.delete.sort_by_key(|document| document.document);
+    plan
+}
+
+fn is_same(document: &DocumentState, file: &FoundFile) -> bool {
+    (document.size, document.modified_ns, document.stamp) == (file.size, file.modified_ns, file.stamp)
+}
+
+/// Returns `true` for a document that stands for a file left out for its content; documents without readable text are named by
+/// themselves.
+pub(crate) fn is_left_out(path: &str, collection: &str) -> bool {
+    collection == SKIPPED && !tamis_text::is_document(path)
+}
+
+/// Returns the documents to delete by the hash of their content. A new file with the same content is one of them, moved.
+pub(crate) fn movable(delete: &[DocumentState]) -> HashMap<[u8; 32], Vec<&DocumentState>> {
+    let mut by_hash: HashMap<[u8; 32], Vec<&DocumentState>> = HashMap::new();
+    for document in delete {
+        by_hash.entry(document.content_hash).or_default().push(document);
+    }
+    by_hash
+}
+
+/// Returns the documents left to delete after `moved` ones have found their new place.
+pub(crate) fn remaining(delete: &[DocumentState], moved: &[DocumentId]) -> Vec<DocumentId> {
+    delete.iter().map(|document| document.document).filter(|document| !moved.contains(document)).collect()
+}
+
+// Brings the search indexes up to date with the committed documents.
+
+/// Time of a publication that is not stopped, so that a search finds what a stopped run has done wherever that costs no wait.
+const UNSTOPPED: Duration = Duration::from_secs(1);
+
+/// Publishes, and adds the time to the report. A publication that the observer stops interrupts the run.
+pub(crate) fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
+    let started = Instant::now();
+    let published = publish_store(&*index.store, observer);
+    report.time("publish", started);
+    match published {
+        Err(Error::Cancelled) => report.interrupted = true,
+        published => published?,
+    }
+    Ok(())
+}
+
+/// Publishes a store. The observer follows, and can stop it after a second with [`Error::Cancelled`]: the next publication does the
+/// rest.
+pub(crate) fn publish_store(store: &dyn Store, observer: &dyn Observer) -> Result<(), Error> {
+    let started = Instant::now();
+    let mut done = 0;
+    let mut part = None;
+    let published = store.publish(&mut |progress| {
+        if part.replace(progress.part) != Some(progress.part) {
+            observer.stage(Stage::Publish, progress.total);
+            done = 0;
+        }
+        observer.advance(progress.done.saturating_sub(done));
+        done = progress.done;
+        if started.elapsed() > UNSTOPPED && observer.cancelled() { Err(StoreError::Cancelled) } else { Ok(()) }
+    });
+    published.map_err(Error::not_published)
 }
 
 #[cfg(test)]

@@ -1,27 +1,23 @@
 //! One run, which brings an index up to date with its sources: walk → plan → read and split → commit → date → publish → embed →
 //! publish.
 
-use super::dates;
-use super::embed::{embed, embed_with};
-use super::plan::{Plan, is_left_out, movable, plan, remaining};
-use super::preview::{MOST_BYTES, MOST_FILES};
-use super::publish::publish;
-use super::read::{Reader, bytes, content_hash, is_file};
-use super::reading_record::ReadingRecord;
-use super::report::{RunReport, SourceReport, UnreadDocument};
-use super::run_options::RunOptions;
-use super::walk::{Found, FoundFile, is_by_size, skip_by_path, walk, walk_file};
-use crate::Error;
-use crate::config::{FileCollection, IndexConfig};
-use crate::handle::Index;
-use crate::handle::{Source, SourceState};
-use crate::progress::{Observer, Stage};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
 use tamis_store::{Applied, Change, DocumentId, DocumentState};
 use tamis_text::{NoteOptions, Options};
+
+use super::embed::{embed, embed_with};
+use super::read::{Reader, ReadingRecord, bytes, content_hash, is_file};
+use super::report::{MOST_BYTES, MOST_FILES, RunReport, SourceReport, UnreadDocument};
+use super::walk::{Found, FoundFile, is_by_size, skip_by_path, walk, walk_file};
+use super::{Plan, RunOptions, document, is_left_out, movable, plan, publish, remaining};
+use crate::Error;
+use crate::config::{FileCollection, IndexConfig};
+use crate::handle::{Index, Source, SourceState};
+use crate::progress::{Observer, Stage};
 
 /// The number of files committed together.
 const FILES_A_BATCH: usize = 128;
@@ -44,7 +40,7 @@ pub(crate) struct SourceComparison<'a> {
 }
 
 /// Compares each source with its tree, without changing anything.
-pub(super) fn comparisons(index: &Index) -> Result<Vec<SourceComparison<'_>>, Error> {
+pub(crate) fn comparisons(index: &Index) -> Result<Vec<SourceComparison<'_>>, Error> {
     let mut comparisons = Vec::new();
     for (source, state, found) in listed(index) {
         let found = found?;
@@ -59,7 +55,7 @@ pub(super) fn comparisons(index: &Index) -> Result<Vec<SourceComparison<'_>>, Er
 }
 
 /// Publishes and embeds the committed documents, without reading the tree. The caller holds the right to write.
-pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
+pub(crate) fn complete(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     publish(index, observer, &mut report)?;
     embed(index, options, observer, &mut report)?;
@@ -67,7 +63,7 @@ pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observ
 }
 
 /// Brings one file of a source up to date, without reading any other. The caller holds the right to write.
-pub(super) fn run_file(
+pub(crate) fn run_file(
     index: &Index,
     source: &Source,
     path: &str,
@@ -96,7 +92,7 @@ pub(super) fn run_file(
 }
 
 /// Lists one file as the walk would; empty if the rules leave it out.
-pub(super) fn list_file(index: &Index, source: &Source, path: &str) -> Result<Found, Error> {
+pub(crate) fn list_file(index: &Index, source: &Source, path: &str) -> Result<Found, Error> {
     let Index { location, config, .. } = index;
     walk_file(source, &location.directory, &config.index, path).map_err(|error| wrong_globs(index, source, error))
 }
@@ -116,7 +112,7 @@ struct Work<'a> {
 }
 
 /// Runs all stages for all sources. The caller holds the right to write.
-pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
+pub(crate) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     let started = Instant::now();
     index.claim(&index.registry, false)?;
@@ -284,7 +280,7 @@ fn files(index: &Index, source: &Source) -> Result<Vec<DocumentState>, Error> {
 const SPLITTER_PROPERTY: &str = "splitter";
 
 /// Returns the property that holds the splitter's settings of one source among several.
-pub(super) fn splitter_property(namespace: &str) -> String {
+pub(crate) fn splitter_property(namespace: &str) -> String {
     format!("{SPLITTER_PROPERTY}:{namespace}")
 }
 
@@ -321,7 +317,7 @@ fn date(
     // A search waits for dates only after a checkout of another commit, or if all dates are lost.
     let waits = !options.hurried;
     let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
-    let undated = dates::date(index, work.source, again, &|| observer.cancelled())?;
+    let undated = document::date(index, work.source, again, &|| observer.cancelled())?;
     let single = index.registry.is_single();
     report.undated.extend(undated.map(|reason| match single {
         true => reason,

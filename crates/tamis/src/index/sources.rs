@@ -1,13 +1,19 @@
 //! Adds and removes the repositories of an index.
 
-use super::publish::publish_store;
-use super::{dates, refresh};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use notify_debouncer_full::notify::{EventKind, RecursiveMode};
+use notify_debouncer_full::{DebounceEventResult, new_debouncer};
+use tamis_store::{DocumentState, NewNamespace, StoreError, Tree};
+
+use super::{RunOptions, RunReport, document, publish_store, refresh};
 use crate::Error;
 use crate::config::StoreConfig;
-use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings, plain, registry};
-use crate::machine::machine_name;
-use std::path::{Path, PathBuf};
-use tamis_store::{DocumentState, NewNamespace, StoreError, Tree};
+use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings, SourceState, plain, registry};
+use crate::location::{INDEX_DIRECTORY, machine_name};
+use crate::progress::Observer;
 
 /// Returns `true` if more than half of the files among documents are in a directory.
 fn has_most_files(root: &Path, documents: &[DocumentState]) -> bool {
@@ -99,7 +105,7 @@ impl Index {
             self.store.set_property(&import_state_property(namespace, &origin.name), "")?;
         }
         let removed = self.store.remove_namespace(namespace)?;
-        dates::forget(self, namespace)?;
+        document::forget(self, namespace)?;
         self.store.set_property(&refresh::splitter_property(namespace), "")?;
         self.register(&registry)?;
         publish_store(&*self.store, &())?;
@@ -181,7 +187,7 @@ impl Index {
     }
 
     /// Stores the list of sources if it changed.
-    pub(super) fn register(&self, registry: &Registry) -> Result<(), Error> {
+    pub(crate) fn register(&self, registry: &Registry) -> Result<(), Error> {
         let kept = registry.to_stored(&self.location);
         if self.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {
             return Ok(());
@@ -192,4 +198,65 @@ impl Index {
         }
         Ok(self.store.set_property(SOURCES_PROPERTY, &kept)?)
     }
+}
+
+// Keeps an index fresh while the tree changes.
+
+/// Changes closer together than this share one run.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// The interval at which the observer is asked whether to stop.
+const POLL: Duration = Duration::from_millis(200);
+
+/// Runs once, then again after every change of a source, until the observer cancels. Each run's report goes to `each`.
+///
+/// # Errors
+/// A source cannot be watched, or the first run fails. The failure of a later run goes to `each`, and the next change tries
+/// again.
+pub fn watch(
+    index: &Index,
+    options: RunOptions,
+    observer: &dyn Observer,
+    mut each: impl FnMut(Result<RunReport, Error>),
+) -> Result<(), Error> {
+    let here = index.registry.states().filter(|(_, state)| *state == SourceState::Here);
+    let roots: Vec<&Path> = here.map(|(source, _)| source.root.as_path()).collect();
+    let first = roots.first().copied().unwrap_or(&index.location().root);
+    let (sender, receiver) = channel();
+    let mut debouncer = new_debouncer(QUIET, None, move |events: DebounceEventResult| {
+        // The receiver is gone once watching has ended.
+        let _ = sender.send(events);
+    })
+    .map_err(|error| Error::path(first, format!("cannot be watched: {error}")))?;
+    for root in &roots {
+        debouncer
+            .watch(root, RecursiveMode::Recursive)
+            .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
+    }
+    each(Ok(index.refresh_with(options, observer)?));
+    while !observer.cancelled() {
+        match receiver.recv_timeout(POLL) {
+            Ok(Ok(events)) => {
+                let concerns = |path: &std::path::PathBuf| !is_internal(&roots, &index.location().directory, path);
+                let changed = |kind: &EventKind| !matches!(kind, EventKind::Access(_));
+                if events.iter().any(|event| changed(&event.kind) && event.paths.iter().any(concerns)) {
+                    each(index.refresh_with(options, observer));
+                }
+            }
+            // The watcher lost events, so only a whole comparison finds the changes.
+            Ok(Err(_)) => each(index.refresh_with(options, observer)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(())
+}
+
+/// Returns `true` if a change concerns the index itself or version control's own files.
+fn is_internal(roots: &[&Path], directory: &Path, path: &Path) -> bool {
+    let under = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+    path.starts_with(directory)
+        || under.is_some_and(|under| {
+            under.components().any(|part| part.as_os_str() == INDEX_DIRECTORY || part.as_os_str() == ".git")
+        })
 }

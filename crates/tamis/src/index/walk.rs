@@ -1,22 +1,24 @@
 //! Finds the files of a tree that `.gitignore` and `.tamisignore` do not exclude. Symbolic links are not followed.
 
-use super::attributes::FileAttributes;
-use super::ignore_rules::{Level, Rules};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{DirEntry, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+use std::{fs, io};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::OverrideBuilder;
+use tamis_text::{Limits, Skip};
+
+use super::document::FileAttributes;
+use super::ignore::{Level, Rules};
 use super::report::MOST_NAMED;
 use crate::config::IndexConfig;
 use crate::file::TEMPORARY;
 use crate::git::Repository;
 use crate::handle::Source;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::overrides::OverrideBuilder;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, DirEntry, Metadata};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::UNIX_EPOCH;
-use tamis_text::{Limits, Skip};
 
 /// A regular file that may be indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct FoundFile {
     /// A number that changes when the file is replaced or written, whatever its size and time say; 0 where the system has none.
     pub stamp: i64,
     /// What `.gitattributes` says of it.
-    pub(super) attributes: FileAttributes,
+    pub(crate) attributes: FileAttributes,
 }
 
 /// The result of a walk.
@@ -74,7 +76,7 @@ impl Found {
 }
 
 /// Returns `true` if the configuration leaves out this kind of file.
-pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
+pub(crate) fn skips(config: &IndexConfig, skip: Skip) -> bool {
     match skip.as_str() {
         "binary" | "empty" | "too_large" => true,
         name => config.skip.iter().any(|listed| listed == name),
@@ -82,12 +84,12 @@ pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
 }
 
 /// The reason to leave out a file unread, by its name and size.
-pub(super) fn skip_by_path(path: &str, size: u64, config: &IndexConfig) -> Option<Skip> {
+pub(crate) fn skip_by_path(path: &str, size: u64, config: &IndexConfig) -> Option<Skip> {
     tamis_text::skip_by_path(path, size, &limits(config)).filter(|skip| skips(config, *skip))
 }
 
 /// Returns `true` if a file is left out for its size. It is listed, so that the index remembers it, and its answers name it.
-pub(super) fn is_by_size(skip: Skip) -> bool {
+pub(crate) fn is_by_size(skip: Skip) -> bool {
     matches!(skip.as_str(), "too_large" | "data")
 }
 

@@ -18,12 +18,12 @@ enum Outcome {
 }
 
 /// Returns `true` if the whole text matches. `in_path`: wildcards end at slashes, and `**` stands for directories.
-pub(super) fn matches(pattern: &[u8], text: &[u8], in_path: bool) -> bool {
+pub(crate) fn matches(pattern: &[u8], text: &[u8], in_path: bool) -> bool {
     Matcher { in_path, steps: 0 }.run(pattern, text) == Outcome::Match
 }
 
 /// Returns `true` for the characters with which something other than themselves can begin.
-pub(super) fn is_special(byte: u8) -> bool {
+pub(crate) fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[' | b'\\')
 }
 

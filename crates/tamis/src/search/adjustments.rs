@@ -4,19 +4,21 @@
 //! one good answer below this week's noise. With a half-life, which the user chooses, decay orders the kept candidates. The cut
 //! reads values without decay either way.
 
-use super::context::Context;
-use super::query::Query;
-use crate::Error;
-use crate::config::{DecayConfig, RankConfig, RecencyFrom, RecencyUse};
 use std::collections::BTreeMap;
+
 use tamis_cut::Rule;
 use tamis_rank::{Adjustment, Decay, LanguageMatch};
 use tamis_store::StoredPassage;
 use tamis_text::{Language, Relation};
 
+use super::context::Context;
+use super::query::Query;
+use crate::Error;
+use crate::config::{DecayConfig, RankConfig, RecencyFrom, RecencyUse};
+
 /// The adjustments of the candidates of one search.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Adjustments {
+pub(crate) struct Adjustments {
     /// The language to prefer.
     pub hint: Option<&'static str>,
     /// The reference times for ages; `None`: age changes nothing.
@@ -47,7 +49,7 @@ const SEVERE: [&str; 2] = ["critical", "major"];
 ///
 /// # Errors
 /// The store cannot be read.
-pub(super) fn adjustments_under(context: &Context<'_>, query: &Query, rule: &dyn Rule) -> Result<Adjustments, Error> {
+pub(crate) fn adjustments_under(context: &Context<'_>, query: &Query, rule: &dyn Rule) -> Result<Adjustments, Error> {
     let Query { hint, now_ns, memory, .. } = *query;
     let config = context.index.config.rank;
     let aged = match config.use_recency {
@@ -117,7 +119,7 @@ impl Adjustments {
 
 /// The effect of age in one search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SearchDecay<'a> {
+pub(crate) struct SearchDecay<'a> {
     /// The collections in which age counts, and the half-life; `None`: age does not count.
     config: Option<&'a DecayConfig>,
     now_ns: i64,
@@ -162,7 +164,7 @@ impl<'a> SearchDecay<'a> {
 }
 
 /// Returns the effect of age for a question: the configured one for memories, or none.
-pub(super) fn search_decay<'a>(context: &Context<'a>, query: &Query) -> SearchDecay<'a> {
+pub(crate) fn search_decay<'a>(context: &Context<'a>, query: &Query) -> SearchDecay<'a> {
     if query.memory { SearchDecay::new(&context.index.config.memory.decay, query.now_ns) } else { SearchDecay::NONE }
 }
 

@@ -1,13 +1,15 @@
 //! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
-use super::query::WordFilter;
+use std::collections::{BTreeMap, HashSet};
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
 use tamis_cut::{Cut, Verdict};
 
+use super::query::WordFilter;
+
 /// The diagnostic with the evidence on the whole list, which only an explanation has.
-pub(super) const ANSWER_EVIDENCE: &str = "answer_evidence";
+pub(crate) const ANSWER_EVIDENCE: &str = "answer_evidence";
 
 /// The result of a search, with its cut and the reason for it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -211,7 +213,7 @@ pub struct CutReport {
 }
 
 /// The name of the cut of a search without one.
-pub(super) const OFF: &str = "off";
+pub(crate) const OFF: &str = "off";
 
 /// Number of probabilities in a sentence.
 const NAMED_PROBABILITIES: usize = 5;
@@ -227,7 +229,7 @@ const LIKELY_SHARE: f64 = 0.25;
 
 impl CutReport {
     /// Adds to the reason what the gate would have decided, which was turned off.
-    pub(super) fn explain_waived(&mut self, verdict: &Verdict) {
+    pub(crate) fn explain_waived(&mut self, verdict: &Verdict) {
         if self.keep > 0 && verdict.empty {
             let reason = self.reason.trim_end_matches('.');
             self.reason = format!("{reason}; the gate is off and would have refused all ({})", verdict.reason);
@@ -236,7 +238,7 @@ impl CutReport {
     }
 
     /// Adds how many candidates fell short of the similarity of their language, where nothing else was found.
-    pub(super) fn explain_short(&mut self, short: usize) {
+    pub(crate) fn explain_short(&mut self, short: usize) {
         if short == 0 {
             return;
         }
@@ -249,7 +251,7 @@ impl CutReport {
     }
 
     /// Adds the words and phrases that the query excludes, and the words with a minus sign that exclude nothing.
-    pub(super) fn explain_words(&mut self, words: &WordFilter) {
+    pub(crate) fn explain_words(&mut self, words: &WordFilter) {
         let excluded: Vec<&str> = words.excluded().collect();
         if !excluded.is_empty() {
             self.diagnostics.insert("excluded".into(), excluded.into());
@@ -523,7 +525,7 @@ pub struct EvidencePart {
 }
 
 /// Joins two reasons why an answer differs from the request.
-pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
+pub(crate) fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
     match (first, second) {
         (Some(first), Some(second)) => Some(format!("{first}; {second}")),
         (first, second) => first.or(second),

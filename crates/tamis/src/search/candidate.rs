@@ -1,18 +1,20 @@
 //! What a search holds of passages: candidates with their scores, and what the legs know of all passages.
 
-use super::plan::Plan;
-use super::query::Query;
-use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
 use tamis_cut::TextKind;
 use tamis_rank::{Adjustment, BackgroundEvidence, Decay, Evidence, ExactFind};
 use tamis_store::{Background, LexicalStatistics, PassageId, ScoringKey, StoredPassage};
 use tamis_text::{Category, Language};
 
+use super::plan::Plan;
+use super::query::Query;
+use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
+
 /// The raw scores of a passage under one phrasing of the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Scores {
+pub(crate) struct Scores {
     /// Raw cosine similarity, in full precision.
     pub similarity: Option<f64>,
     /// Raw BM25, 0 if no term matches.
@@ -33,7 +35,7 @@ impl Scores {
 
 /// A passage that a search considers, with what is known of it so far.
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     pub passage: Arc<StoredPassage>,
     pub scores: Scores,
     /// Share of the query's required terms that it holds; `None` where the query has none.
@@ -108,7 +110,7 @@ impl Candidate {
 
 /// What each leg knows of all passages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Statistics {
+pub(crate) struct Statistics {
     pub lexical: Option<LexicalStatistics>,
     pub semantic: Option<Background>,
     /// The number of candidates that each leg found.
@@ -117,7 +119,7 @@ pub(super) struct Statistics {
 
 /// The number of candidates that each leg found; `None` if it took no part.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub lexical: Option<usize>,
     pub semantic: Option<usize>,
 }
@@ -141,7 +143,7 @@ impl Statistics {
 
 /// The results of one phrasing.
 #[derive(Clone, Debug)]
-pub(super) struct Phrased {
+pub(crate) struct Phrased {
     pub weight: f64,
     /// The passages that it found, with their raw scores under it.
     pub found: Vec<(PassageId, Scores)>,
@@ -151,7 +153,7 @@ pub(super) struct Phrased {
 
 /// The candidates of a question, and the way they were found.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Retrieved {
+pub(crate) struct Retrieved {
     /// The prepared question.
     pub query: Query,
     /// The legs that took part.
@@ -169,13 +171,13 @@ pub(super) struct Retrieved {
 }
 
 /// Returns the namespaces of passages, by name.
-pub(super) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage>) -> Vec<String> {
+pub(crate) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage>) -> Vec<String> {
     let names: BTreeSet<&str> = passages.map(|passage| passage.namespace.as_str()).collect();
     names.into_iter().map(str::to_owned).collect()
 }
 
 /// The kind of most of these passages.
-pub(super) fn text_kind(candidates: &[Candidate]) -> TextKind {
+pub(crate) fn text_kind(candidates: &[Candidate]) -> TextKind {
     let is = |candidate: &&Candidate, kind| kind_of_passage(&candidate.passage) == kind;
     let most = |kind| 2 * candidates.iter().filter(|candidate| is(candidate, kind)).count() > candidates.len();
     [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
@@ -185,12 +187,12 @@ pub(super) fn text_kind(candidates: &[Candidate]) -> TextKind {
 const SETTING: &str = "text";
 
 /// Adds the kind of text to the key of a search.
-pub(super) fn scoring_of(key: ScoringKey, kind: TextKind) -> ScoringKey {
+pub(crate) fn scoring_of(key: ScoringKey, kind: TextKind) -> ScoringKey {
     if kind == TextKind::default() { key } else { key.with(SETTING, kind) }
 }
 
 /// Returns the kind of text of a recorded search.
-pub(super) fn kind_of(scoring: &ScoringKey) -> TextKind {
+pub(crate) fn kind_of(scoring: &ScoringKey) -> TextKind {
     scoring.settings.get(SETTING).and_then(|kind| kind.parse().ok()).unwrap_or_default()
 }
 
@@ -230,14 +232,14 @@ fn is_statement(line: &str) -> bool {
 }
 
 /// The role of ordinary text.
-pub(super) const MAIN: &str = "main";
+pub(crate) const MAIN: &str = "main";
 
 /// Directories of documentation, whose scripts and pages show what the code of the project does.
 const DOCUMENTATION: [&str; 4] = ["doc", "docs", "documentation", "website"];
 
 /// Returns `true` for the source code of a project, as opposed to data, formats that are not known, and what belongs to its
 /// documentation.
-pub(super) fn is_program(passage: &StoredPassage) -> bool {
+pub(crate) fn is_program(passage: &StoredPassage) -> bool {
     is_program_at(&passage.collection, passage.language.as_deref(), &passage.path)
 }
 
@@ -249,12 +251,11 @@ fn is_program_at(collection: &str, language: Option<&str>, path: &str) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod test_support {
-    use super::StoredPassage;
-    use tamis_store::{DocumentId, PassageId, TextForm, TextHash};
+pub(crate) mod test_support {
+    use tamis_store::{DocumentId, PassageId, StoredPassage, TextForm, TextHash};
 
     /// A paragraph of a document of its own.
-    pub(in super::super) fn passage(number: u64, path: &str, text: &str) -> StoredPassage {
+    pub(crate) fn passage(number: u64, path: &str, text: &str) -> StoredPassage {
         StoredPassage {
             passage: PassageId(number),
             id: number.to_string(),

@@ -1,12 +1,14 @@
 //! What every step of a search reads besides its data: the index, an observer, and the namespaces that a request covers.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Instant;
+
+use tamis_store::{Filter, Namespace};
+
 use super::request::SearchRequest;
 use crate::Error;
 use crate::handle::Index;
 use crate::progress::Observer;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::Instant;
-use tamis_store::{Filter, Namespace};
 
 /// What a step reads besides its data.
 #[derive(Clone, Copy)]
@@ -32,7 +34,7 @@ impl<'a> Context<'a> {
 pub(crate) struct Stopwatch {
     started: Instant,
     lap: Instant,
-    pub(super) laps: BTreeMap<String, f64>,
+    pub(crate) laps: BTreeMap<String, f64>,
 }
 
 impl Stopwatch {

@@ -1,5 +1,10 @@
 //! Decides how many entries are relevant: the gate and the cut, and what the answer says of them.
 
+use std::collections::HashSet;
+
+use tamis_cut::{Background, Gate, Relevance, Rule, Scale};
+use tamis_store::PassageId;
+
 use super::answer::CutReport;
 use super::candidate::{Candidate, Retrieved, Scores};
 use super::context::Context;
@@ -8,9 +13,6 @@ use super::request::SearchRequest;
 use super::rule::Thresholds;
 use crate::config::Mode;
 use crate::{Error, models};
-use std::collections::HashSet;
-use tamis_cut::{Background, Gate, Relevance, Rule, Scale};
-use tamis_store::PassageId;
 
 /// Refuses a rule that reads similarities if the caller asked for words alone.
 pub(crate) fn check_rule(context: &Context<'_>, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
@@ -31,7 +33,7 @@ pub(crate) fn replacement(context: &Context<'_>, rule: &dyn Rule, mode: Mode) ->
 }
 
 /// Decides how many entries are relevant. The ranking's pool becomes the one that the rule read.
-pub(super) fn cut(
+pub(crate) fn cut(
     rule: &dyn Rule,
     gate: Option<&Gate>,
     relevance: Relevance,
@@ -64,7 +66,7 @@ pub(super) fn cut(
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their
 /// language give none.
-pub(super) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -> tamis_cut::Evidence {
+pub(crate) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -> tamis_cut::Evidence {
     let Retrieved { candidates, statistics, phrased, .. } = retrieved;
     let counts = |passage: PassageId| !short.contains(&passage);
     let candidates = || candidates.iter().filter(|candidate| counts(candidate.id()));
@@ -89,7 +91,7 @@ pub(super) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -
 }
 
 /// Returns the reason if the thresholds refused every candidate of the semantic leg.
-pub(super) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
+pub(crate) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
     let refuses_all = ranking.pool.admitted().is_none_or(|admitted| admitted.by_similarity == 0);
     let thresholds = thresholds.filter(|_| refuses_all)?;
     retrieved.statistics.semantic.as_ref()?;
@@ -105,7 +107,7 @@ pub(super) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Opt
 }
 
 /// Adds to the figures of a cut what it counted, and the number of passages behind it.
-pub(super) fn explain_counted(cut: &mut CutReport, ranking: &Ranking) {
+pub(crate) fn explain_counted(cut: &mut CutReport, ranking: &Ranking) {
     let counted = if ranking.grouped { "entries" } else { "passages" };
     cut.diagnostics.insert("counted".into(), counted.into());
     if ranking.grouped {
@@ -117,7 +119,7 @@ pub(super) fn explain_counted(cut: &mut CutReport, ranking: &Ranking) {
 }
 
 /// Adds to a cut how many entries people judged.
-pub(super) fn explain_labels(cut: &mut CutReport, ranking: &Ranking) {
+pub(crate) fn explain_labels(cut: &mut CutReport, ranking: &Ranking) {
     for (name, relevant) in [("judged_relevant", true), ("judged_not_relevant", false)] {
         let judged = ranking.entries.iter().filter(|entry| entry.label == Some(relevant)).count();
         if judged > 0 {

@@ -1,5 +1,13 @@
 //! Searches for whole documents: issues, and the pages of the kept passages.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use tamis_cut::Pool;
+use tamis_rank::{Evidence, Fusion, order};
+use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
+use tamis_text::Issue;
+
 use super::answer::CutReport;
 use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Scope, Stopwatch};
@@ -12,15 +20,9 @@ use super::search::{decide, retrieve};
 use crate::collections::ISSUES;
 use crate::config::Mode;
 use crate::{Error, models};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
-use tamis_cut::Pool;
-use tamis_rank::{Evidence, Fusion, order};
-use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
-use tamis_text::Issue;
 
 /// The best passage of each document that a leg found, best first.
-pub(super) struct DocumentLeg {
+pub(crate) struct DocumentLeg {
     pub best: Vec<Candidate>,
     /// The number of passages that the leg found; `None` if it took no part.
     pub found: Option<usize>,
@@ -41,7 +43,7 @@ impl DocumentLeg {
 
 /// Retrieves until each of the `legs` has `wanted` documents, or no more candidates: first `depth` passages of each, then four
 /// times as many.
-pub(super) fn retrieve_documents<const LEGS: usize>(
+pub(crate) fn retrieve_documents<const LEGS: usize>(
     context: &Context<'_>,
     request: &SearchRequest,
     filter: &Filter,
@@ -84,7 +86,7 @@ pub(crate) struct IssueQuery<'a> {
 /// The issues found.
 pub(crate) struct FoundIssues {
     /// The candidates that retrieval gathered.
-    pub(super) retrieved: Retrieved,
+    pub(crate) retrieved: Retrieved,
     /// The issues, best first.
     pub issues: Vec<FoundIssue>,
     /// The filter of the search.

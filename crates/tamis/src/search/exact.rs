@@ -2,6 +2,12 @@
 //! names, lines that make a message, and files. A file that a query names is among the results, whatever it holds. Otherwise the search
 //! takes the path as words, and says so where the index has no such file: the user may have meant to search below it.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms};
+use tamis_store::{Filter, LexicalStatistics, Namespace, PassageId, StoreError, StoredPassage};
+use tamis_text::{Kind, Role};
+
 use super::candidate::Candidate;
 use super::context::Context;
 use super::plan::LegQueries;
@@ -10,10 +16,6 @@ use crate::Error;
 use crate::collections::CODE;
 use crate::handle::SourceState;
 use crate::index::is_file;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms};
-use tamis_store::{Filter, LexicalStatistics, Namespace, PassageId, StoreError, StoredPassage};
-use tamis_text::{Kind, Role};
 
 /// The number of definitions of one name that are read. A method such as `new` has thousands.
 const MOST_DEFINITIONS: usize = 256;
@@ -42,7 +44,7 @@ const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 
 /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
 /// them words do not take part, and nothing is looked for.
-pub(super) fn exact_finds(
+pub(crate) fn exact_finds(
     context: &Context<'_>,
     query: &Query,
     filter: &Filter,
@@ -170,13 +172,13 @@ impl Compared {
 }
 
 /// Notes the exact find that each candidate is.
-pub(super) fn note_finds(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
+pub(crate) fn note_finds(finds: &HashMap<PassageId, ExactFind>, candidates: &mut [Candidate]) {
     candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.id()).copied());
 }
 
 /// Notes the candidates below a heading that is the whole query, unless they are a better find. The model of a list sees only the words
 /// of such a query, which are often plain.
-pub(super) fn note_headings(query: &str, candidates: &mut [Candidate]) {
+pub(crate) fn note_headings(query: &str, candidates: &mut [Candidate]) {
     let asked: Vec<String> = words(query).collect();
     if asked.len() < FEWEST_WORDS_OF_A_HEADING {
         return;
@@ -244,7 +246,7 @@ struct PathWord {
 }
 
 /// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its legs.
-pub(super) fn named_files(
+pub(crate) fn named_files(
     context: &Context<'_>,
     query: &Query,
     filter: &Filter,
@@ -287,7 +289,7 @@ pub(super) fn named_files(
 
 /// Returns a warning for each word of a question that looks like a path and names nothing in the searched namespaces, with the
 /// nearest path if there is one.
-pub(super) fn missing_paths(context: &Context<'_>, query: &Query) -> Result<Vec<String>, Error> {
+pub(crate) fn missing_paths(context: &Context<'_>, query: &Query) -> Result<Vec<String>, Error> {
     if query.memory {
         return Ok(Vec::new());
     }
@@ -315,7 +317,7 @@ pub(super) fn missing_paths(context: &Context<'_>, query: &Query) -> Result<Vec<
 }
 
 /// Returns a warning for each namespace of an answer whose directory is gone. In a database, it may be on another machine.
-pub(super) fn gone_sources(context: &Context<'_>, shown: BTreeSet<&str>) -> Vec<String> {
+pub(crate) fn gone_sources(context: &Context<'_>, shown: BTreeSet<&str>) -> Vec<String> {
     if context.index.config.store.url.is_some() {
         return Vec::new();
     }
@@ -456,7 +458,7 @@ fn is_of_path(c: char) -> bool {
 
 /// Notes for each candidate what share of the terms it holds, without quotations and hyphenated words that no candidate holds. Nothing is
 /// noted if nothing is required.
-pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate]) {
+pub(crate) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate]) {
     if terms.is_empty() {
         return;
     }
@@ -473,7 +475,7 @@ pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate]) {
 }
 
 /// Leaves the candidates that hold all phrases of a query, if any candidate does, and none of the words that it excludes.
-pub(super) fn keep_words(words: &WordFilter, candidates: &mut Vec<Candidate>) {
+pub(crate) fn keep_words(words: &WordFilter, candidates: &mut Vec<Candidate>) {
     if words.is_empty() {
         return;
     }

@@ -1,8 +1,7 @@
 //! Filters on metadata: the state of an issue, the author of a comment, a date.
 
-use crate::Error;
-#[cfg(feature = "clap")]
-use crate::flags;
+use std::collections::BTreeMap;
+
 #[cfg(feature = "clap")]
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
@@ -10,8 +9,11 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
-use std::collections::BTreeMap;
 use tamis_store::{Attribute, AttributeCondition, Filter};
+
+use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags;
 
 /// The names of the attributes that these filters read.
 const STATE: &str = "state";
@@ -198,7 +200,7 @@ pub(crate) fn moment(nanoseconds: i64) -> Timestamp {
 }
 
 /// Groups the values by attribute.
-pub(super) fn by_name(known: Vec<Attribute>) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn by_name(known: Vec<Attribute>) -> BTreeMap<String, Vec<String>> {
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Attribute { name, value } in known {
         values.entry(name).or_default().push(value);

@@ -1,27 +1,29 @@
 //! Gathers passages from both legs, from the own namespace first and then from those that the same owner shares. A passage that one
 //! leg found gets its score in the other one too, so every one has both raw scores.
 
+use std::collections::{BTreeMap, HashSet};
+
+use tamis_cut::Rule;
+use tamis_store::{
+    Background, DocumentId, Filter, LexicalHit, PassageId, SemanticHit, Store, StoreError, StoredPassage, TextHash,
+};
+
 use super::answer::joined;
 use super::candidate::{Candidate, Found, Phrased, Scores, Statistics};
 use super::context::{Context, Scope};
 use super::plan::{Leg, LegError, LegQueries, Plan, knows_a_word};
 use super::query::Query;
 use crate::Error;
-use std::collections::{BTreeMap, HashSet};
-use tamis_cut::Rule;
-use tamis_store::{
-    Background, DocumentId, Filter, LexicalHit, PassageId, SemanticHit, Store, StoreError, StoredPassage, TextHash,
-};
 
 /// The passages that both legs propose with their raw scores.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gathered {
+pub(crate) struct Gathered {
     pub scores: BTreeMap<PassageId, Scores>,
     pub statistics: Statistics,
 }
 
 /// Queries both legs for the candidates of a depth.
-pub(super) fn gather(
+pub(crate) fn gather(
     store: &dyn Store,
     asked: &LegQueries<'_>,
     filter: &Filter,
@@ -82,7 +84,7 @@ pub(super) fn gather(
 }
 
 /// Fills in the raw scores that passages lack. `filter` names the namespaces whose statistics count.
-pub(super) fn complete(
+pub(crate) fn complete(
     store: &dyn Store,
     asked: &LegQueries<'_>,
     filter: &Filter,
@@ -147,7 +149,7 @@ const SPARE: f64 = 1.5;
 
 /// The depth of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Depth {
+pub(crate) struct Depth {
     /// Passages of each leg.
     pub passages: usize,
     /// Documents that the pool holds if deeper passages of the legs have them; 0 looks no deeper.
@@ -211,20 +213,20 @@ impl Depth {
 }
 
 /// The depth of a search under a rule. A rule that counts passages is defined on so many of them.
-pub(super) fn depth_under(context: &Context<'_>, rule: &dyn Rule) -> Depth {
+pub(crate) fn depth_under(context: &Context<'_>, rule: &dyn Rule) -> Depth {
     let passages = context.index.config.search.pool;
     let entries = if rule.counts_passages() { 0 } else { ENTRIES };
     Depth { passages, entries, finds: !rule.counts_passages() }
 }
 
 /// Returns the hits of both legs that are among the first so many of one.
-pub(super) fn within(depth: usize, words: &[LexicalHit], vectors: &[SemanticHit]) -> HashSet<PassageId> {
+pub(crate) fn within(depth: usize, words: &[LexicalHit], vectors: &[SemanticHit]) -> HashSet<PassageId> {
     let words = words.iter().take(depth).map(|hit| hit.passage);
     words.chain(vectors.iter().take(depth).map(|hit| hit.passage)).collect()
 }
 
 /// Gathers within a scope. Shared namespaces only add: if they fail, the own results stand, and the reason is returned.
-pub(super) fn gather_within(
+pub(crate) fn gather_within(
     store: &dyn Store,
     asked: &LegQueries<'_>,
     scope: &Scope,
@@ -299,7 +301,7 @@ fn together(a: &Background, b: &Background) -> Background {
 }
 
 /// Gathers the other phrasings in parallel. One that fails is left out, and the reason is added to `warnings`.
-pub(super) fn gather_variants(
+pub(crate) fn gather_variants(
     context: &Context<'_>,
     plan: &Plan,
     query: &Query,
@@ -341,7 +343,7 @@ pub(super) fn gather_variants(
 
 /// Reads the passages with these scores, which are of some namespaces, or of any if none is named. Those that are gone are left out,
 /// and so are shared ones with the same text as one in `own`. Returns `true` if some were gone.
-pub(super) fn fetch(
+pub(crate) fn fetch(
     store: &dyn Store,
     scores: &BTreeMap<PassageId, Scores>,
     namespaces: &[String],
@@ -365,7 +367,7 @@ pub(super) fn fetch(
 }
 
 /// Gathers the query itself. A leg that fails is dropped from the plan where the other one can answer.
-pub(super) fn gather_query(
+pub(crate) fn gather_query(
     context: &Context<'_>,
     plan: &mut Plan,
     query: &Query,

@@ -1,12 +1,9 @@
 //! Groups passages into entries: before the cut, passages become what a person counts as one result. A passage stands for each entry,
 //! mostly its best one.
 
-use super::candidate::Candidate;
-use super::query::Query;
-use super::ranking::{Entry, EntryKey, NearCopy, Ranking, copied, entry_key};
-use crate::Error;
 use std::collections::HashMap;
 use std::sync::Arc;
+
 use tamis_rank::{
     NAMED, Standing, entry_scores, entry_value, is_empty_comment, is_heading_alone, is_preamble_alone,
     is_signature_alone, representative,
@@ -14,10 +11,15 @@ use tamis_rank::{
 use tamis_store::StoredPassage;
 use tamis_text::{Kind, Role};
 
+use super::candidate::Candidate;
+use super::query::Query;
+use super::ranking::{Entry, EntryKey, NearCopy, Ranking, copied, entry_key};
+use crate::Error;
+
 /// Groups the passages of a ranking into entries, and the values become those of the entries. If it `adds`, the entries are ordered by
 /// what their other passages say too, and by the name of the file, if the question has its words; the values stay those of the best
 /// passages. A list from a single document stays as it is, since the question then is where in it.
-pub(super) fn group(ranking: &mut Ranking, adds: bool, query: &Query) -> Result<(), Error> {
+pub(crate) fn group(ranking: &mut Ranking, adds: bool, query: &Query) -> Result<(), Error> {
     let candidates: Vec<&Candidate> = ranking.entries.iter().map(|entry| &entry.best).collect();
     let is_one = |pair: &[&Candidate]| entry_key(&pair[0].passage) == entry_key(&pair[1].passage);
     if candidates.len() > 1 && candidates.windows(2).all(is_one) {
@@ -126,7 +128,7 @@ impl Entry {
 }
 
 /// Returns the position, among the passages of an entry, of the one that stands for it. They come best first.
-pub(super) fn chosen(passages: &[&Candidate], query: &Query, background: f64) -> usize {
+pub(crate) fn chosen(passages: &[&Candidate], query: &Query, background: f64) -> usize {
     let standing = |candidate: &&Candidate| {
         let passage = &candidate.passage;
         let named = |symbol: &str| query.names.match_score(symbol) >= NAMED;
@@ -143,7 +145,7 @@ pub(super) fn chosen(passages: &[&Candidate], query: &Query, background: f64) ->
 }
 
 /// Returns `true` for a comment that says nothing, or that a program or a form wrote.
-pub(super) fn is_mute(passage: &StoredPassage, query: &Query) -> bool {
+pub(crate) fn is_mute(passage: &StoredPassage, query: &Query) -> bool {
     let by_nobody = [Role::Bot.as_str(), Role::Template.as_str()].contains(&passage.role.as_str());
     let title = passage.title.as_deref().or(passage.heading.as_deref()).unwrap_or_default();
     is_comment(passage) && (by_nobody || is_empty_comment(&passage.text, title, &query.text))

@@ -4,35 +4,37 @@
 //! of one question, every later search of the same question obeys. A question is the same where its words and the namespaces searched
 //! are. Its model, filters and settings may differ, since people judge passages and not scores. What was only opened says nothing there.
 
-use super::context::{Context, Scope};
-use super::request::SearchRequest;
 use std::collections::{BTreeMap, HashMap, HashSet};
+
 use tamis_cut::{Background, Pool};
 use tamis_store::{JudgedSearch, OpenedSearch, RecordedCandidate, RecordedSearch, StoredPassage};
 
+use super::context::{Context, Scope};
+use super::request::SearchRequest;
+
 /// The setting that names the reranker in the key of a search's scores.
-pub(super) const RERANKER: &str = "judge";
+pub(crate) const RERANKER: &str = "judge";
 
 /// The name of this evidence.
-pub(super) const JUDGEMENTS: &str = "judgements";
+pub(crate) const JUDGEMENTS: &str = "judgements";
 
 /// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
 
 /// The number of latest labelled queries to learn from.
-pub(super) const LABELLED_QUERIES: usize = 200;
+pub(crate) const LABELLED_QUERIES: usize = 200;
 
 /// The most queries with opened results only. The fit reads every query again after each new label, and results are opened far
 /// more often than judged.
-pub(super) const OPENED_QUERIES: usize = 50;
+pub(crate) const OPENED_QUERIES: usize = 50;
 
 /// The weight of a query with opened results only; a judged query has 1. An opened result need not be relevant, and a result
 /// that was passed over may be: its snippet may have been enough. So three opened queries weigh slightly less than one
 /// judged query.
-pub(super) const OPENED_WEIGHT: f64 = 0.3;
+pub(crate) const OPENED_WEIGHT: f64 = 0.3;
 
 /// A query: its last search that no judgement had moved, and the labels from all of its searches.
-pub(super) struct JudgedQuery<'a> {
+pub(crate) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
     /// True if that search obeyed earlier judgements all the same, since all of them did.
     pub is_moved: bool,
@@ -44,7 +46,7 @@ pub(super) struct JudgedQuery<'a> {
 
 /// Returns the judged queries whose searches pass `comparable`, by the time of their last search, and the number of searches that
 /// fail. Searches of one query count as one, so importing twice does not count twice.
-pub(super) fn judged_queries(
+pub(crate) fn judged_queries(
     judged: &[JudgedSearch],
     comparable: impl Fn(&RecordedSearch) -> bool,
 ) -> (Vec<JudgedQuery<'_>>, usize) {
@@ -72,7 +74,7 @@ pub(super) fn judged_queries(
 
 /// Returns the last [`LABELLED_QUERIES`] queries to learn from: judged queries first, and as far as there is room up to
 /// [`OPENED_QUERIES`] queries with opened results. If a query was judged, its opened results do not count.
-pub(super) fn labelled_queries<'a>(
+pub(crate) fn labelled_queries<'a>(
     judged: &'a [JudgedSearch],
     opened: &'a [OpenedSearch],
     comparable: impl Fn(&RecordedSearch) -> bool,
@@ -162,13 +164,13 @@ pub(crate) fn entry_labels(search: &RecordedSearch, said: &HashMap<&str, bool>) 
 
 /// Returns the normalized score of each candidate of a search, ending before the first without a score. The scores do not
 /// increase. `None` if the best does not stand out from the background.
-pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
+pub(crate) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
     let background = Background { mean: search.score_background?, deviation: 0.0, count: search.passages as usize };
     recorded_pool(search).ok()?.with_background(background).ok()?.normalized_scores()
 }
 
 /// Returns the scores that a cut read in a search. A log can hold them out of order; each is then lowered to the one before.
-pub(super) fn recorded_pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
+pub(crate) fn recorded_pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
     let mut lowest = f64::INFINITY;
     let scores = search.counted().iter().map_while(|candidate| candidate.score);
     Pool::scores(scores.map(|score| {
@@ -178,16 +180,16 @@ pub(super) fn recorded_pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::
 }
 
 /// Returns `true` if labels move the cut.
-pub(super) fn learns(context: &Context<'_>) -> bool {
+pub(crate) fn learns(context: &Context<'_>) -> bool {
     context.index.config.telemetry.record && context.index.config.search.learn
 }
 
 /// The name of this evidence.
-pub(super) const JUDGED: &str = "judged";
+pub(crate) const JUDGED: &str = "judged";
 
 /// The last judgement of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(crate) struct Said {
     pub relevant: bool,
     /// True if the passage stood for its entry, so that the entry was judged as a whole.
     pub of_entry: bool,
@@ -195,7 +197,7 @@ pub(super) struct Said {
 
 /// The last judgement of each passage of a question, by the passage's public identifier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct JudgedPassages(HashMap<String, Said>);
+pub(crate) struct JudgedPassages(HashMap<String, Said>);
 
 impl JudgedPassages {
     /// Returns the judgements of the searches of one question.
@@ -230,13 +232,13 @@ fn stood_for_entry(search: &RecordedSearch, passage: &str) -> bool {
 
 impl SearchRequest {
     /// Returns `true` for searches whose judgements are imported. Imported again, they rest on the same answers as the first time.
-    pub(super) fn imports_judgements(&self) -> bool {
+    pub(crate) fn imports_judgements(&self) -> bool {
         self.entry_point.as_deref() == Some(IMPORTED_JUDGEMENTS)
     }
 }
 
 /// Returns what people said of the passages of a question. Nothing was said if the log cannot be read or nothing is recorded.
-pub(super) fn judged_passages(
+pub(crate) fn judged_passages(
     context: &Context<'_>,
     request: &SearchRequest,
     scope: &Scope,
@@ -255,7 +257,7 @@ pub(super) fn judged_passages(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tamis_store::Judgement;
+    use tamis_store::{Judgement, ScoringKey, ScoringKind};
 
     fn search(query: u8, shown: &[u32]) -> RecordedSearch {
         let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };
@@ -346,12 +348,6 @@ mod tests {
         assert_eq!(labelled_queries(&[], &log, |_| true).len(), OPENED_QUERIES);
         assert_eq!(queries.last().map(|query| query.search.at_ms), Some(255), "the latest");
     }
-}
-
-#[cfg(test)]
-mod entry_tests {
-    use super::*;
-    use tamis_store::{Judgement, ScoringKey, ScoringKind};
 
     /// Three entries; the fourth and fifth candidates are further passages of the first and the third.
     fn by_entries() -> RecordedSearch {

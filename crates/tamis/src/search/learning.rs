@@ -9,6 +9,13 @@
 //! those of the cut `auto` move with every query and are fitted to the judged ones. The judged queries and the next one would then not
 //! be exchangeable, which is the only assumption of the guarantee. Both have the same order anyway.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::PoisonError;
+
+use tamis_cut::{CalibrationQuery, Guarantee, JudgedPool, Relevance};
+use tamis_rank::{JudgedEntry, Shift, probability};
+use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
+
 use super::answer::CutReport;
 use super::candidate::{Retrieved, kind_of};
 use super::context::Context;
@@ -20,11 +27,6 @@ use super::ranking::Ranking;
 use crate::Error;
 use crate::config::Mode;
 use crate::handle::{PriorKey, ShiftKey, Shifts};
-use std::collections::{HashMap, HashSet};
-use std::sync::PoisonError;
-use tamis_cut::{CalibrationQuery, Guarantee, JudgedPool, Relevance};
-use tamis_rank::{JudgedEntry, Shift, probability};
-use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
 /// Returns the model for searches of this kind. If the log cannot be read, it is the built-in one.
 pub(crate) fn fitted_prior(
@@ -81,7 +83,7 @@ fn judged_pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
 
 /// Adds what judgements of other questions say: they move the odds that the list holds an answer, which count `answer_weight` times for
 /// each entry. They never lift an entry over the `level` that the evidence alone leaves below it, since people judged what was shown.
-pub(super) fn shift_all(ranking: &mut Ranking, shift: &Shift, answer_weight: f64, level: f64) {
+pub(crate) fn shift_all(ranking: &mut Ranking, shift: &Shift, answer_weight: f64, level: f64) {
     if shift.labels() == 0 {
         return;
     }
@@ -93,7 +95,7 @@ pub(super) fn shift_all(ranking: &mut Ranking, shift: &Shift, answer_weight: f64
 }
 
 /// Returns the shift for a search. There is none if it does not learn or the log cannot be read.
-pub(super) fn fitted_shift(context: &Context<'_>, retrieved: &Retrieved) -> Shift {
+pub(crate) fn fitted_shift(context: &Context<'_>, retrieved: &Retrieved) -> Shift {
     if !retrieved.query.learns {
         return Shift::NONE;
     }

@@ -1,12 +1,5 @@
 //! A question as people and programs write it: the flags of a command, the parameters of a route, the arguments of a tool or of Python.
 
-use super::filter::MetadataFilter;
-use super::request::{CutGoal, SearchCaller, SearchRequest, parsed};
-use crate::config::{Config, Mode};
-use crate::error::AimError;
-#[cfg(feature = "clap")]
-use crate::flags::{language, whole};
-use crate::{Error, languages};
 #[cfg(feature = "clap")]
 use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
@@ -14,6 +7,14 @@ use serde::Deserialize;
 use tamis_cut::Rule;
 #[cfg(feature = "clap")]
 use tamis_text::{Kind, Role};
+
+use super::filter::MetadataFilter;
+use super::request::{CutGoal, SearchCaller, SearchRequest, parsed};
+use crate::config::{Config, Mode};
+use crate::error::AimError;
+#[cfg(feature = "clap")]
+use crate::flags::{language, whole};
+use crate::{Error, words};
 
 /// The word for a search without a cut.
 const NO_CUT: &str = "off";
@@ -252,14 +253,14 @@ impl SearchParameters {
     pub fn request(&self, config: &Config) -> Result<SearchRequest, Error> {
         let asked = self.clone();
         let request = SearchRequest {
-            languages: languages::canonical(&self.languages)?,
+            languages: words::canonical(&self.languages)?,
             kinds: asked.kinds,
             roles: asked.roles,
             symbols: asked.symbols,
             passages: asked.passages,
             guarantee: parsed("guarantee", self.guarantee.as_deref())?,
             variants: self.variants.iter().map(|variant| variant.parse()).collect::<Result<_, _>>()?,
-            language_hint: self.prefer_lang.as_deref().map(|name| languages::one("prefer_lang", name)).transpose()?,
+            language_hint: self.prefer_lang.as_deref().map(|name| words::one("prefer_lang", name)).transpose()?,
             caller_path: asked.from,
             ..self.common.asked(config, SearchRequest::new)?
         };

@@ -1,17 +1,18 @@
 //! The plan of a search: the legs and the model that the state of the index allows, and the query's vector.
 
+use tamis_embed::ModelInfo;
+use tamis_store::{Coverage, Filter, LexicalQuery, StoreError};
+
 use super::answer::joined;
 use super::context::Context;
 use super::query::Query;
 use super::request::SearchRequest;
 use crate::Error;
 use crate::config::Mode;
-use tamis_embed::ModelInfo;
-use tamis_store::{Coverage, Filter, LexicalQuery, StoreError};
 
 /// The legs of a search, and the reasons why they differ from the requested ones.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The legs that take part.
     pub mode: Mode,
     /// The model of the semantic leg, and its name in the configuration.
@@ -72,7 +73,7 @@ impl Plan {
 }
 
 /// Chooses the mode and the model that the state of the index allows, and embeds the query.
-pub(super) fn plan(
+pub(crate) fn plan(
     context: &Context<'_>,
     request: &SearchRequest,
     query: &Query,
@@ -116,7 +117,7 @@ pub(super) fn plan(
 
 /// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the
 /// reason if better ones are unusable or none covers all. Nothing is embedded, so its endpoint need not answer.
-pub(super) fn choose_model(
+pub(crate) fn choose_model(
     context: &Context<'_>,
     filter: &Filter,
 ) -> Result<(Option<ModelInfo>, Option<String>), Error> {
@@ -163,7 +164,7 @@ pub(crate) fn covering<'a>(
 }
 
 /// Returns `true` for the vector of a text of which the model knows a word.
-pub(super) fn knows_a_word(vector: &[f32]) -> bool {
+pub(crate) fn knows_a_word(vector: &[f32]) -> bool {
     vector.iter().any(|&entry| entry != 0.0)
 }
 
@@ -205,27 +206,27 @@ impl Covering<'_> {
 }
 
 /// The query of the semantic leg.
-pub(super) struct SemanticQuery<'a> {
+pub(crate) struct SemanticQuery<'a> {
     pub model: &'a str,
     pub vector: &'a [f32],
 }
 
 /// The query of each leg. A leg without one takes no part.
-pub(super) struct LegQueries<'a> {
+pub(crate) struct LegQueries<'a> {
     pub lexical: Option<LexicalQuery>,
     pub semantic: Option<SemanticQuery<'a>>,
 }
 
 /// One of the two legs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leg {
+pub(crate) enum Leg {
     Lexical,
     Semantic,
 }
 
 /// A leg that failed.
 #[derive(Debug)]
-pub(super) struct LegError {
+pub(crate) struct LegError {
     pub leg: Leg,
     pub error: StoreError,
 }

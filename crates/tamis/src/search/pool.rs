@@ -1,5 +1,12 @@
 //! Candidates for other uses than an answer: retrieved once for many cuts, as an evaluation does, and those near a passage.
 
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tamis_cut::{Relevance, Rule};
+use tamis_store::{Filter, PassageId, StoredPassage};
+
 use super::answer::CutReport;
 use super::candidate::{Candidate, Retrieved, Scores, Statistics};
 use super::context::{Context, Scope, Stopwatch, scope_of};
@@ -15,11 +22,6 @@ use super::request::SearchRequest;
 use super::rule::thresholds;
 use super::search::{decide, retrieve};
 use crate::Error;
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
-use std::time::Instant;
-use tamis_cut::{Relevance, Rule};
-use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// The candidates of a query with each leg's statistics.
 pub(crate) struct Candidates<'a> {

@@ -6,6 +6,15 @@
 //! document that share lines, such as neighbours in a text split with an overlap, count as equal. Both are kept, since the answer may be
 //! in the lines that only one has, and the second comes further down.
 
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use tamis_embed::dot;
+use tamis_rank::{Decay, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
+use tamis_store::{Attribute, DocumentId, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
+
 use super::adjustments::{SearchDecay, search_decay};
 use super::answer::{Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, joined};
 use super::candidate::{Candidate, Retrieved, namespaces_of};
@@ -17,19 +26,12 @@ use super::request::SearchRequest;
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::words::words_of;
-use std::cell::OnceCell;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
-use tamis_embed::dot;
-use tamis_rank::{Decay, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
-use tamis_store::{Attribute, DocumentId, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
 
 /// Lines of text shown for a result, unless the request says how many.
 const SNIPPET_LINES: usize = 6;
 
 /// Makes results of passages.
-pub(super) struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     pub query: &'a Query,
     pub highlighter: Option<&'a Highlighter>,
     /// Lines of a snippet.
@@ -144,7 +146,7 @@ const BELOW_LEAST: f64 = 0.005;
 const BELOW_REFUSED: usize = 2;
 
 /// Returns the entries below the line, best first. An entry with a passage above the line is not among them.
-pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
+pub(crate) fn nearest(decided: &Decided) -> Vec<Nearest> {
     let Decided { ranking, cut, .. } = decided;
     let most = most_below(cut.keep);
     let (above, below) = ranking.entries.split_at(cut.keep.min(ranking.entries.len()));
@@ -176,7 +178,7 @@ pub(super) fn nearest(decided: &Decided) -> Vec<Nearest> {
 }
 
 /// Returns every entry that the cut counted, for an explanation. `known` has the attributes of each one's document.
-pub(super) fn pool_entries(
+pub(crate) fn pool_entries(
     decided: &Decided,
     placed: &[Placed<'_>],
     known: Vec<Vec<Attribute>>,
@@ -235,7 +237,7 @@ fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
 }
 
 /// Returns the answer: the kept entries in their order, shortened to the limit, each with the lines that answer best.
-pub(super) fn present(
+pub(crate) fn present(
     context: &Context<'_>,
     request: &SearchRequest,
     retrieved: &Retrieved,
@@ -352,7 +354,7 @@ fn add_urls(context: &Context<'_>, documents: &[DocumentId], results: &mut [Hit]
 }
 
 /// The order in which kept candidates are shown.
-pub(super) struct DisplayOrder<'a> {
+pub(crate) struct DisplayOrder<'a> {
     pub decay: SearchDecay<'a>,
     /// The weight of relevance against diversity, 0 to 1; `None`: relevance alone.
     pub lambda: Option<f64>,
@@ -364,7 +366,7 @@ pub(super) struct DisplayOrder<'a> {
 
 /// A candidate at its place in the results.
 #[derive(Clone)]
-pub(super) struct Placed<'r> {
+pub(crate) struct Placed<'r> {
     pub entry: &'r Entry,
     /// The passage that is shown, mostly the one that stands for its entry.
     pub candidate: &'r Candidate,
@@ -394,7 +396,7 @@ impl<'r> Placed<'r> {
 }
 
 /// Returns those of the kept candidates that are shown, in display order.
-pub(super) fn arranged<'r>(
+pub(crate) fn arranged<'r>(
     context: &Context<'_>,
     mut placed: Vec<Placed<'r>>,
     by: &DisplayOrder<'_>,
@@ -484,7 +486,7 @@ fn overlap(a: &Candidate, b: &Candidate) -> bool {
 }
 
 /// Some lines of a passage, with the terms of the query marked.
-pub(super) struct Snippet {
+pub(crate) struct Snippet {
     /// The line of the document on which it starts, from 1.
     pub start_line: u32,
     pub text: String,
@@ -576,7 +578,7 @@ const SHORTEST: usize = 3;
 /// Returns the words of `query`, as written, that no passage of the searched namespaces has in any form, and whose absence
 /// can mean that there is no answer. `terms` are the query's in
 /// the lexical index, without function words; parts of an identifier are not words of their own.
-pub(super) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String> {
+pub(crate) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String> {
     let is_missing = |word: &str| {
         let word = word.to_lowercase();
         terms.iter().any(|term| term.document_frequency == 0 && !term.compound && term.term == word)

@@ -4,19 +4,21 @@
 //! another form is a word to search for. So is everything but a language in a query of several lines or many words, which somebody
 //! pasted. `-jar` excludes the word `jar`, unless it is an option of a command in what the search would find.
 
-use super::context::{Context, Scope, scope_of};
-use super::judged::{JudgedPassages, judged_passages, learns};
-use super::request::{Aim, MAX_VARIANTS, SearchRequest, Variant};
-use crate::Error;
 use std::sync::Arc;
+
 use tamis_cut::Gate;
 use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerms};
 use tamis_store::{Filter, LexicalQuery, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Language, Role};
 
+use super::context::{Context, Scope, scope_of};
+use super::judged::{JudgedPassages, judged_passages, learns};
+use super::request::{Aim, MAX_VARIANTS, SearchRequest, Variant};
+use crate::Error;
+
 /// A query with all open choices made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Query {
+pub(crate) struct Query {
     /// The words to search for, without hints.
     pub text: String,
     /// The names that the query can mean.
@@ -72,7 +74,7 @@ impl Query {
 ///
 /// # Errors
 /// A variant is too long, a namespace does not exist, or the store fails.
-pub(super) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &Filter) -> Result<Query, Error> {
+pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &Filter) -> Result<Query, Error> {
     let scope = scope_of(context, request)?;
     let parsed = parse_query(context, &request.query, &scope.of_all(filter))?;
     let names = QueryNames::of(&parsed.text);
@@ -122,7 +124,7 @@ fn gate_of_memories() -> Gate {
 impl SearchRequest {
     /// Returns the language to prefer. The caller's hint comes first, then the query's, then the only language that the filter
     /// allows, then that of the caller's file.
-    pub(super) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
+    pub(crate) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
         let said = || self.language_hint.as_deref().and_then(Language::named);
         let only = || {
             let mut bases: Vec<&str> =
@@ -200,7 +202,7 @@ const MOST_WORDS: usize = 32;
 
 /// A query without its operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     /// The words to search for.
     pub text: String,
     /// The language that the query names, by canonical name; a preference.
@@ -217,7 +219,7 @@ pub(super) struct Parsed {
 
 /// The words that a passage must and must not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct WordFilter {
+pub(crate) struct WordFilter {
     /// The phrases between double quotation marks.
     phrases: RequiredTerms,
     /// The words and phrases after a minus sign.
@@ -406,12 +408,12 @@ fn holds(terms: &RequiredTerms, passage: &StoredPassage) -> bool {
     share(terms, passage) >= 1.0
 }
 
-pub(super) fn share(terms: &RequiredTerms, passage: &StoredPassage) -> f64 {
+pub(crate) fn share(terms: &RequiredTerms, passage: &StoredPassage) -> f64 {
     terms.share(&texts(passage)).unwrap_or_default()
 }
 
 /// What can hold a term: the text of a passage, its path and its names.
-pub(super) fn texts(passage: &StoredPassage) -> Vec<&str> {
+pub(crate) fn texts(passage: &StoredPassage) -> Vec<&str> {
     let named = [&passage.symbol, &passage.heading, &passage.title].into_iter().flatten().map(String::as_str);
     [passage.text.as_str(), passage.path.as_str()].into_iter().chain(named).collect()
 }
@@ -421,7 +423,7 @@ const MOST_READ: usize = 64;
 
 /// Takes the operators out of a query. A word with a minus sign stays a word of the query if one of the passages that match the
 /// query best, among those of a filter, has it with its sign.
-pub(super) fn parse_query(context: &Context<'_>, query: &str, filter: &Filter) -> Result<Parsed, StoreError> {
+pub(crate) fn parse_query(context: &Context<'_>, query: &str, filter: &Filter) -> Result<Parsed, StoreError> {
     let query = &*tamis_text::plain(query);
     let parsed = Parsed::new(query);
     if parsed.words.possible_options().next().is_none() {

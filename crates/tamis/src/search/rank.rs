@@ -1,5 +1,15 @@
 //! Ranks a gathered pool: language and age adjust the raw scores, fusion combines them, and the rank factors lower the result.
 
+use std::collections::{HashMap, HashSet};
+
+use tamis_cut::{Admission, RawScores, Rule, SourceTable, TopScore};
+use tamis_rank::{
+    BackgroundEvidence, Evidence, ExactFind, Fusion, LEAN_FACTOR, Lean, Phrasing, QueryNames, ROLE_FACTORS,
+    ScoredPhrasing, USAGE_FACTOR, best_scores, definition_factors, fuse_phrasings, lowered, merged_ranks, put_first,
+    role_factor,
+};
+use tamis_store::{PassageId, ScoringKey, ScoringKind, StoredPassage};
+
 use super::adjustments::{Adjustments, adjustments_under, search_decay};
 use super::candidate::{Candidate, MAIN, Phrased, Retrieved, Scores, is_program, scoring_of};
 use super::context::Context;
@@ -9,14 +19,6 @@ use super::rule::{Fusions, Thresholds, fusions};
 use crate::Error;
 use crate::collections::{CODE, FILE_COLLECTIONS};
 use crate::config::ConfigError;
-use std::collections::{HashMap, HashSet};
-use tamis_cut::{Admission, RawScores, Rule, SourceTable, TopScore};
-use tamis_rank::{
-    BackgroundEvidence, Evidence, ExactFind, Fusion, LEAN_FACTOR, Lean, Phrasing, QueryNames, ROLE_FACTORS,
-    ScoredPhrasing, USAGE_FACTOR, best_scores, definition_factors, fuse_phrasings, lowered, merged_ranks, put_first,
-    role_factor,
-};
-use tamis_store::{PassageId, ScoringKey, ScoringKind, StoredPassage};
 
 /// Returns `true` if nothing speaks for a candidate, under any phrasing, but a similarity below the one that was measured for code in
 /// its language.
@@ -44,7 +46,7 @@ fn finite(value: f64) -> f64 {
 
 /// Orders the candidates, best first, by the fused raw scores; ties are ordered by passage. `thresholds` are those of a rule
 /// that reads some.
-pub(super) fn rank(
+pub(crate) fn rank(
     context: &Context<'_>,
     retrieved: &Retrieved,
     rule: &dyn Rule,
@@ -217,7 +219,7 @@ fn phrasings(candidates: &[Candidate], phrased: &[Phrased]) -> Vec<Phrasing> {
 }
 
 /// Returns the factor on each passage's value, in (0, 1].
-pub(super) fn factors(names: &QueryNames, lean: Option<Lean>, candidates: &[Candidate]) -> Vec<f64> {
+pub(crate) fn factors(names: &QueryNames, lean: Option<Lean>, candidates: &[Candidate]) -> Vec<f64> {
     let symbols = candidates.iter().map(|candidate| candidate.passage.symbol.as_deref());
     let mut factors = definition_factors(names, symbols);
     for (factor, Candidate { passage, .. }) in factors.iter_mut().zip(candidates) {
@@ -245,7 +247,7 @@ fn is_file(passage: &StoredPassage) -> bool {
 }
 
 /// Returns the key of the scores: every setting that changes them or the depth of the pool.
-pub(super) fn scoring(
+pub(crate) fn scoring(
     context: &Context<'_>,
     retrieved: &Retrieved,
     rule: &dyn Rule,

@@ -4,6 +4,13 @@
 //! another document in nearly the same words, as in a vendored file or the page of an older version, is a copy of that one and
 //! no longer counts. Whatever differs in the other document counts by itself.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use tamis_cut::{Background, Pool, PoolError};
+use tamis_rank::{Shingles, WeighedEvidence, near_copies, probability};
+use tamis_store::{DocumentId, PassageId, ScoringKey, StoredPassage, TextHash};
+use tamis_text::Kind;
+
 use super::adjustments::Adjustments;
 use super::answer::CutReport;
 use super::candidate::Candidate;
@@ -11,14 +18,9 @@ use super::filter::moment;
 use super::judged::{JUDGED, JUDGEMENTS};
 use crate::Error;
 use crate::config::Mode;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use tamis_cut::{Background, Pool, PoolError};
-use tamis_rank::{Shingles, WeighedEvidence, near_copies, probability};
-use tamis_store::{DocumentId, PassageId, ScoringKey, StoredPassage, TextHash};
-use tamis_text::Kind;
 
 /// The results in order, with the values that the rule reads.
-pub(super) struct Ranking {
+pub(crate) struct Ranking {
     /// The entries, best first. If the rule admits by raw scores, admitted ones come before the others; so do those above the
     /// threshold of a collection with a table of its own. Where passages are counted, each is an entry of its own.
     pub entries: Vec<Entry>,
@@ -38,7 +40,7 @@ pub(super) struct Ranking {
 
 /// What a person counts as one result.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The passage that stands for it.
     pub best: Candidate,
     /// Its other passages, best first.
@@ -61,7 +63,7 @@ pub(super) struct Entry {
 
 /// A near-copy of a passage, in another document.
 #[derive(Clone, Debug)]
-pub(super) struct NearCopy {
+pub(crate) struct NearCopy {
     /// The passage that it repeats.
     pub of: PassageId,
     pub candidate: Candidate,
@@ -188,7 +190,7 @@ impl Entry {
 
 /// The identity of an entry: passages with equal keys belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct EntryKey<'p> {
+pub(crate) struct EntryKey<'p> {
     document: DocumentId,
     /// Heading and date, for a note in a file of many.
     note: Option<(Option<&'p str>, Option<i64>)>,
@@ -196,14 +198,14 @@ pub(super) struct EntryKey<'p> {
 
 /// Returns the entry of a passage: its document (a file, an issue with its comments, a page, a session, a claim). A file with
 /// many notes, such as a day's log, has an entry for each note.
-pub(super) fn entry_key(passage: &StoredPassage) -> EntryKey<'_> {
+pub(crate) fn entry_key(passage: &StoredPassage) -> EntryKey<'_> {
     let note = holds_many_notes(passage).then_some((passage.heading.as_deref(), passage.dated_ns));
     EntryKey { document: passage.document, note }
 }
 
 /// Returns the name of a passage's entry in an answer: namespace and path, and for a note in a file of many its heading and
 /// time.
-pub(super) fn identity(passage: &StoredPassage) -> String {
+pub(crate) fn identity(passage: &StoredPassage) -> String {
     let mut identity = format!("{}/{}", passage.namespace, passage.path);
     if let Some((heading, dated_ns)) = entry_key(passage).note {
         if let Some(heading) = heading {
@@ -274,7 +276,7 @@ impl<'p> Look<'p> {
 
 /// Returns, for each candidate, the earlier one of another entry that it is a near-copy of. A text is read only if the scores leave
 /// the question open.
-pub(super) fn copied(candidates: &[&Candidate]) -> Vec<Option<usize>> {
+pub(crate) fn copied(candidates: &[&Candidate]) -> Vec<Option<usize>> {
     let looks: Vec<Look> = candidates.iter().map(|candidate| Look::new(candidate)).collect();
     let may = |a: usize, b: usize| looks[a].may_repeat(&looks[b]);
     let mut compared = vec![false; candidates.len()];
@@ -296,7 +298,7 @@ pub(super) fn copied(candidates: &[&Candidate]) -> Vec<Option<usize>> {
 }
 
 /// The pool in the order of a rule, and the place where the rule ends it.
-pub(super) struct Decided {
+pub(crate) struct Decided {
     pub ranking: Ranking,
     pub cut: CutReport,
     /// Most tokens of text in the answer.
@@ -310,7 +312,7 @@ pub(super) struct Decided {
 }
 
 /// A kept entry with its other relevant passages.
-pub(super) struct Kept<'r> {
+pub(crate) struct Kept<'r> {
     pub entry: &'r Entry,
     /// Best first.
     pub further: Vec<&'r Candidate>,
@@ -351,7 +353,7 @@ impl Decided {
 
 /// Returns the pool that a rule reads: descending values, and the value of a passage that has nothing to do with the query, from
 /// `count` passages.
-pub(super) fn pool(values: Vec<f64>, background: Option<f64>, count: u64) -> Result<Pool, Error> {
+pub(crate) fn pool(values: Vec<f64>, background: Option<f64>, count: u64) -> Result<Pool, Error> {
     let with_background = |pool: Pool| match background {
         Some(mean) => pool.with_background(Background { mean, deviation: 0.0, count: count as usize }),
         None => Ok(pool),

@@ -1,5 +1,13 @@
 //! The record of a search with its quality figures, for feedback, guarantees and telemetry, and its replay with another rule.
 
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
+use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
+use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
+use tamis_text::{Language, Relation};
+
 use super::answer::{CutReport, Hit};
 use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Stopwatch};
@@ -7,12 +15,6 @@ use super::ranking::{Decided, pool};
 use super::request::SearchCaller;
 use super::rule::Fusions;
 use crate::Error;
-use std::collections::HashMap;
-use std::ops::RangeInclusive;
-use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
-use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
-use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
-use tamis_text::{Language, Relation};
 
 /// The entry point of a search that does not name one.
 const ENTRY_POINT: &str = "library";
@@ -21,7 +23,7 @@ const ENTRY_POINT: &str = "library";
 const FURTHER_SHOWN: usize = 2;
 
 /// Returns the record of a search, without its identifier and time.
-pub(super) fn recorded(context: &Context<'_>, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
+pub(crate) fn recorded(context: &Context<'_>, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
     let text = &retrieved.query.text;
     let Decided { ranking, cut, mode, scoring, .. } = decided;
     let background = retrieved.statistics.background();
@@ -69,7 +71,7 @@ pub(super) fn recorded(context: &Context<'_>, retrieved: &Retrieved, decided: &D
 }
 
 /// The search with what its answer showed to a caller: candidates by their position in the pool, in the order shown.
-pub(super) fn shown_to(
+pub(crate) fn shown_to(
     context: &Context<'_>,
     caller: Option<SearchCaller>,
     results: &[Hit],
@@ -87,7 +89,7 @@ pub(super) fn shown_to(
 }
 
 /// Records a search with its quality figures, and returns its identifier; `None` if recording is off or fails.
-pub(super) fn write_record(
+pub(crate) fn write_record(
     context: &Context<'_>,
     search: RecordedSearch,
     retrieved: &Retrieved,
@@ -130,7 +132,7 @@ pub(crate) struct Served<'a> {
 }
 
 /// Returns the row of a query. Its time and the search's identifier are added when it is written.
-pub(super) fn quality(
+pub(crate) fn quality(
     search: &RecordedSearch,
     retrieved: &Retrieved,
     decided: &Decided,
@@ -375,8 +377,7 @@ mod quality_row_tests {
     use super::*;
     use crate::config::Mode;
     use crate::search::answer::CutReport;
-    use crate::search::candidate::Found;
-    use crate::search::candidate::Statistics;
+    use crate::search::candidate::{Found, Statistics};
     use crate::search::ranking::Ranking;
     use std::collections::BTreeMap;
     use tamis_cut::Pool;
@@ -452,7 +453,7 @@ mod quality_row_tests {
 }
 
 #[cfg(test)]
-mod replayed_tests {
+mod record_tests {
     use super::*;
     use tamis_store::RecordedCandidate;
 

@@ -1,5 +1,12 @@
 //! Search among fragments or claims of the evidence graph: the results are records, ordered by similarity alone.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use tamis_cut::{Gate, Relevance, Rule, Verdict};
+use tamis_rank::Fusion;
+use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
+
 use super::answer::CutReport;
 use super::candidate::{Candidate, Retrieved, Statistics};
 use super::context::{Context, Stopwatch};
@@ -9,11 +16,6 @@ use super::ranking::{Decided, Entry, Ranking, pool};
 use super::record::{Served, recorded, write_record};
 use super::request::SearchRequest;
 use crate::Error;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
-use tamis_cut::{Gate, Relevance, Rule, Verdict};
-use tamis_rank::Fusion;
-use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
 
 /// Expected passages per record, for the depth of the first attempt. Few texts are longer than a passage.
 const PASSAGES_OF_A_RECORD: usize = 1;

@@ -3,6 +3,17 @@
 //! Where the better model has not embedded all passages, it embeds the most promising ones while somebody waits. The index keeps
 //! these vectors, so it grows better where people look.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+use tamis_cut::Gate;
+use tamis_embed::{ModelInfo, Provider, dot};
+use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, probability, relevance};
+use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
+use tamis_text::Role;
+
 use super::answer::ANSWER_EVIDENCE;
 use super::candidate::{Candidate, MAIN, Retrieved, is_program, namespaces_of};
 use super::context::Context;
@@ -12,19 +23,10 @@ use super::ranking::{Entry, Ranking};
 use crate::config::Mode;
 use crate::index::model_input;
 use crate::{Error, models};
-use serde_json::{Map, Value, json};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use tamis_cut::Gate;
-use tamis_embed::{ModelInfo, Provider, dot};
-use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, probability, relevance};
-use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
-use tamis_text::Role;
 
 /// Weighs the evidence on the entries of a ranking. Where the answer is not sure, the better model embeds the most promising passages
 /// now. Returns how much the odds of an answer count for each entry, and the reason if that model failed.
-pub(super) fn weigh(
+pub(crate) fn weigh(
     context: &Context<'_>,
     retrieved: &Retrieved,
     ranking: &mut Ranking,
@@ -77,7 +79,7 @@ fn basis(retrieved: &Retrieved) -> Basis {
 /// What people judged relevant comes first, and what they refused comes last. Between them, exact finds come first whatever else is
 /// found, in their order. Where a query is a name, what lacks the name stands below all that holds it. Each of these is at least as
 /// probable as what follows it.
-pub(super) fn put_in_order(entries: &mut [Entry], is_name: bool) {
+pub(crate) fn put_in_order(entries: &mut [Entry], is_name: bool) {
     let group = |entry: &Entry| entry.label.map_or(1, |relevant| if relevant { 0 } else { 2 });
     let find = |entry: &Entry| entry.first_find().filter(|_| entry.label != Some(false)).unwrap_or(usize::MAX);
     let holds = |entry: &Entry| entry.passages().filter_map(|one| one.required).fold(0.0, f64::max) >= 1.0;
@@ -215,7 +217,7 @@ const JUDGED_LOG_ODDS: f64 = 25.0;
 ///
 /// A relevant passage makes its entry relevant. A passage that is not relevant speaks against its entry if it stands or stood
 /// for it; otherwise only the passage itself is no longer shown. Near-copies count like the passages that they repeat.
-pub(super) fn label(judged: &JudgedPassages, entries: &mut [Entry]) {
+pub(crate) fn label(judged: &JudgedPassages, entries: &mut [Entry]) {
     let said = |candidate: &Candidate| judged.said(&candidate.passage);
     for entry in entries.iter_mut().filter(|_| !judged.is_empty()) {
         for other in &mut entry.others {
@@ -268,7 +270,7 @@ impl OnDemandVectors {
 
 /// Notes the similarity to the query of those candidates that the better model has embedded, the most promising ones now. Returns the
 /// reason if the model failed; the search is then decided without it.
-pub(super) fn embed_on_demand(
+pub(crate) fn embed_on_demand(
     context: &Context<'_>,
     retrieved: &Retrieved,
     ranking: &mut Ranking,

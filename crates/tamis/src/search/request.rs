@@ -1,23 +1,25 @@
 //! The search request: the question with everything that a caller can set, and the words and numbers that stand in it.
 
+use std::fmt;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[cfg(feature = "clap")]
+use clap::builder::PossibleValuesParser;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tamis_cut::{Guarantee, METHODS, Rule, Value, Want, build};
+use tamis_store::CallerKey;
+
 use super::filter::MetadataFilter;
 use crate::Error;
 use crate::config::{Config, Mode, Words};
 use crate::error::AimError;
 #[cfg(feature = "clap")]
 use crate::flags::{finite, whole};
-use crate::user_directories::Bases;
-#[cfg(feature = "clap")]
-use clap::builder::PossibleValuesParser;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use std::fmt;
-use std::fmt::Display;
-use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis_cut::{Guarantee, METHODS, Rule, Value, Want, build};
-use tamis_store::CallerKey;
+use crate::location::Bases;
 
 /// The maximum number of other phrasings of a query.
 pub const MAX_VARIANTS: usize = 8;
@@ -270,7 +272,7 @@ impl From<&SearchRequest> for SearchRequest {
 
 impl SearchRequest {
     /// Returns the most entries that an answer shows.
-    pub(super) fn limit_under(&self, config: &Config) -> usize {
+    pub(crate) fn limit_under(&self, config: &Config) -> usize {
         self.limit.unwrap_or(config.search.top_k)
     }
 }
@@ -357,7 +359,7 @@ impl Aim {
 }
 
 /// The value that a text names.
-pub(super) fn parsed<T: FromStr<Err: Display>>(name: &'static str, text: Option<&str>) -> Result<Option<T>, Error> {
+pub(crate) fn parsed<T: FromStr<Err: Display>>(name: &'static str, text: Option<&str>) -> Result<Option<T>, Error> {
     let read = |text: &str| {
         text.parse().map_err(|error: T::Err| {
             Error::argument(name, format!("{text:?}"), error.to_string().trim_start_matches("must be "))
@@ -386,7 +388,7 @@ impl VariantKind {
     pub const NAMES: [&str; 3] = ["intent", "paths", "code"];
 
     /// Returns the weight of the ranks of a phrasing. The query itself has that of an intent.
-    pub(super) fn weight(self) -> f64 {
+    pub(crate) fn weight(self) -> f64 {
         match self {
             VariantKind::Intent => 1.0,
             VariantKind::Paths => 0.95,
@@ -441,7 +443,7 @@ impl Variant {
     ///
     /// # Errors
     /// Its text is empty or too long, or its weight is not in the range 0 to 1.
-    pub(super) fn checked(&self) -> Result<f64, Error> {
+    pub(crate) fn checked(&self) -> Result<f64, Error> {
         let length = self.text.chars().count();
         if self.text.trim().is_empty() || length > MOST_CHARACTERS {
             let allowed = format!("1 to {MOST_CHARACTERS} characters");

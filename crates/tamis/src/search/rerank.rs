@@ -1,13 +1,15 @@
 //! Rerankers: models that read the query and a passage together and say whether one answers the other.
 
-use super::ranking::{Entry, Ranking};
-use crate::index::path_line;
-use crate::models::outside_pool;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
 use tamis_embed::{EmbedError, Reranker as CrossEncoder, WordPiece};
+
+use super::ranking::{Entry, Ranking};
+use crate::index::path_line;
+use crate::models::outside_pool;
 
 /// A model that reads a query and a passage together, such as a cross-encoder.
 ///
@@ -99,7 +101,7 @@ const SUREST: f64 = 12.0;
 ///
 /// # Errors
 /// The warning that it failed and nothing was added.
-pub(super) fn rerank(reranker: &dyn Reranker, query: &str, ranking: &mut Ranking) -> Result<(), String> {
+pub(crate) fn rerank(reranker: &dyn Reranker, query: &str, ranking: &mut Ranking) -> Result<(), String> {
     // It reads the entries that are the likeliest so far.
     let mut first: Vec<&mut Entry> = ranking.entries.iter_mut().collect();
     first.sort_by(|a, b| b.log_odds().total_cmp(&a.log_odds()));

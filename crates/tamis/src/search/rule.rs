@@ -3,18 +3,20 @@
 //!
 //! A manual threshold overrides a calibrated one, which overrides the built-in one.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
+use tamis_cut::{Fixed, Rule, Scale, Value, Want};
+use tamis_embed::{ModelInfo, Provider};
+use tamis_rank::Fusion;
+use tamis_store::Calibration;
+
 use super::answer::CutReport;
 use super::context::Context;
 use super::request::{Aim, SearchRequest};
 use crate::Error;
 use crate::config::{CalibratedConfig, Config, ThresholdConfig, threshold_language};
 use crate::error::AimError;
-use std::collections::BTreeMap;
-use std::fmt;
-use tamis_cut::{Fixed, Rule, Scale, Value, Want};
-use tamis_embed::{ModelInfo, Provider};
-use tamis_rank::Fusion;
-use tamis_store::Calibration;
 
 /// A rule adjusted to the caller's wishes.
 ///
@@ -78,7 +80,7 @@ impl TunedRule {
     }
 
     /// Adds the remark on `want` to a decided cut.
-    pub(super) fn explain(&self, cut: &mut CutReport) {
+    pub(crate) fn explain(&self, cut: &mut CutReport) {
         if let Some(note) = self.note(&cut.method) {
             cut.reason = format!("{}; {note}", cut.reason.trim_end_matches('.'));
             cut.diagnostics.insert("want".into(), self.want.name().into());
@@ -91,7 +93,7 @@ pub(crate) const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
 
 impl SearchRequest {
     /// Returns `true` if the search has neither a cut nor a gate.
-    pub(super) fn is_uncut(&self, config: &Config) -> bool {
+    pub(crate) fn is_uncut(&self, config: &Config) -> bool {
         self.all || self.cut.is_none() && self.configured(config).is_none()
     }
 
@@ -117,7 +119,7 @@ impl SearchRequest {
 /// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
 /// which carry no evidence of relevance: those order, and the rule reads the convex values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fusions {
+pub(crate) struct Fusions {
     pub order: Fusion,
     pub cut: Fusion,
 }
@@ -136,7 +138,7 @@ impl Fusions {
 }
 
 /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
-pub(super) fn fusions(context: &Context<'_>, rule: &dyn Rule, model: Option<&ModelInfo>) -> Result<Fusions, Error> {
+pub(crate) fn fusions(context: &Context<'_>, rule: &dyn Rule, model: Option<&ModelInfo>) -> Result<Fusions, Error> {
     let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
     let weight = context.index.config.search.fusion_weight.unwrap_or(own);
     let configured = Fusion::named(&context.index.config.search.fusion, weight)

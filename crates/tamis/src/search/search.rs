@@ -1,5 +1,10 @@
 //! A search, step by step. Each step is a function of the context and the data before it, and knows no other step.
 
+use std::collections::HashMap;
+
+use tamis_cut::{Gate, Guarantee, Relevance, Rule, Scale};
+use tamis_store::{Filter, PassageId, StoreError};
+
 use super::adjustments::Adjustments;
 use super::answer::{ANSWER_EVIDENCE, Answer, CutReport, OFF, joined};
 use super::candidate::{Phrased, Retrieved, text_kind};
@@ -27,9 +32,6 @@ use crate::handle::Index;
 use crate::index::Freshness;
 use crate::progress::{Observer, Stage};
 use crate::words::without_paths;
-use std::collections::HashMap;
-use tamis_cut::{Gate, Guarantee, Relevance, Rule, Scale};
-use tamis_store::{Filter, PassageId, StoreError};
 
 /// Candidates of each leg where words of the query leave some out.
 const FILTERED_DEPTH: usize = 400;
@@ -226,7 +228,7 @@ fn explain_age(cut: &mut CutReport, ranking: &Ranking) {
 }
 
 /// Says so where a rule that learns decided without.
-pub(super) fn explain_learning(context: &Context<'_>, rule: &dyn Rule, cut: &mut CutReport) {
+pub(crate) fn explain_learning(context: &Context<'_>, rule: &dyn Rule, cut: &mut CutReport) {
     let config = &context.index.config;
     let off = match (config.search.learn, config.telemetry.record) {
         (true, true) => return,
@@ -239,7 +241,7 @@ pub(super) fn explain_learning(context: &Context<'_>, rule: &dyn Rule, cut: &mut
 }
 
 /// Gathers the candidates of both legs within a depth.
-pub(super) fn retrieve(
+pub(crate) fn retrieve(
     context: &Context<'_>,
     request: &SearchRequest,
     filter: &Filter,
@@ -307,7 +309,7 @@ fn retrieve_once(
 }
 
 /// Orders the retrieved candidates as a rule requires, and decides where they end.
-pub(super) fn decide(
+pub(crate) fn decide(
     context: &Context<'_>,
     retrieved: &Retrieved,
     rule: &dyn Rule,

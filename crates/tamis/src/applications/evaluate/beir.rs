@@ -1,12 +1,20 @@
 //! Test collections in BEIR's layout: `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`.
 
-use super::EvaluationError;
-use super::error::text;
-use super::records::{self, Record};
-use crate::index::TextDocument;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
 use tamis_eval::{Qrels, QueryKind};
+use tamis_text::Options;
+
+use super::{EvaluationError, text};
+use crate::config::{Config, EmbeddingCacheConfig};
+use crate::handle::Index;
+use crate::index::{RunOptions, SPLITTER, TextDocument};
+use crate::location::Location;
+use crate::models::Models;
+use crate::progress::{Observer, Stage};
 
 /// The index collection that holds a corpus.
 const COLLECTION: &str = "corpus";
@@ -25,7 +33,7 @@ pub struct TestCollection {
     /// Notes for people: judgements of missing queries or documents.
     pub notes: Vec<String>,
     /// BLAKE3 of the corpus file.
-    pub(super) digest: blake3::Hash,
+    pub(crate) digest: blake3::Hash,
 }
 
 /// A query and its known answers.
@@ -57,7 +65,7 @@ impl TestCollection {
         let path = directory.join("corpus.jsonl");
         let corpus = text(&path)?;
         let digest = blake3::hash(corpus.as_bytes());
-        let documents: Vec<TextDocument> = records::read(&path, &corpus)?.into_iter().map(document).collect();
+        let documents: Vec<TextDocument> = read(&path, &corpus)?.into_iter().map(document).collect();
         let (queries, mut notes) = queries(&directory, split)?;
 
         let known: HashSet<&str> = documents.iter().map(|document| document.id.as_str()).collect();
@@ -119,7 +127,7 @@ pub(crate) fn queries(directory: &Path, split: &str) -> Result<(Vec<TestQuery>, 
     }
     let qrels = Qrels::parse(&judgements.to_string_lossy(), &text(&judgements)?)?;
     let path = directory.join("queries.jsonl");
-    let records = records::read(&path, &text(&path)?)?;
+    let records = read(&path, &text(&path)?)?;
 
     let known: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
     let missing = qrels.iter().filter(|(id, _)| !known.contains(id)).count();
@@ -153,7 +161,7 @@ fn is_unanswerable(record: &Record) -> bool {
 }
 
 /// Lists the splits of a directory, for the message about a missing one.
-pub(super) fn splits(directory: &Path) -> String {
+pub(crate) fn splits(directory: &Path) -> String {
     let entries = std::fs::read_dir(directory.join("qrels")).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".tsv").map(str::to_owned))
@@ -163,6 +171,148 @@ pub(super) fn splits(directory: &Path) -> String {
         [] => "a directory in BEIR's layout has its judgements in qrels/SPLIT.tsv".into(),
         names => format!("the splits here are {}", names.join(", ")),
     }
+}
+
+// The indexes of test collections, kept between evaluations. An index is keyed by its content: the corpus, the passage
+// settings and the models. An interrupted run resumes.
+
+/// Increased when the content of an index changes.
+const LAYOUT: &str = "1";
+
+/// The namespace of every corpus.
+const NAMESPACE: &str = "corpus";
+
+/// The property that records the progress of an index, and its values in order.
+const STATE: &str = "evaluation";
+const WRITTEN: &str = "written";
+const COMPLETE: &str = "complete";
+
+/// The number of documents stored at once.
+const BATCH: usize = 512;
+
+/// Opens the index of a test collection, creating or completing it first if needed.
+pub(crate) fn index(
+    test: &TestCollection,
+    config: &Config,
+    cache: &Path,
+    observer: &dyn Observer,
+) -> Result<Index, EvaluationError> {
+    // Texts of test collections are not in any other index.
+    let mut config = config.clone();
+    config.index.embedding_cache = EmbeddingCacheConfig::default();
+    // Searches by words alone compare no vectors.
+    if !config.search.mode.semantic() {
+        config.index.models.clear();
+    }
+    let directory = cache.join(key(test, &config)?);
+    let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
+    let index = Index::at(location, config)?;
+    let state = index.store.property(STATE).map_err(crate::Error::from)?;
+    if state.as_deref() == Some(COMPLETE) {
+        return Ok(index);
+    }
+    if state.as_deref() != Some(WRITTEN) {
+        write(test, &index, observer)?;
+        index.store.set_property(STATE, WRITTEN).map_err(crate::Error::from)?;
+    }
+    let report = index.complete(RunOptions::WHOLE, observer)?;
+    if report.interrupted || observer.cancelled() {
+        return Err(EvaluationError::Interrupted);
+    }
+    if let Some((model, reason)) = report.unusable.into_iter().next() {
+        return Err(crate::Error::Model { model, reason }.into());
+    }
+    index.store.set_property(STATE, COMPLETE).map_err(crate::Error::from)?;
+    Ok(index)
+}
+
+fn write(test: &TestCollection, index: &Index, observer: &dyn Observer) -> Result<(), EvaluationError> {
+    observer.stage(Stage::Read, test.documents.len() as u64);
+    for batch in test.documents.chunks(BATCH) {
+        if observer.cancelled() {
+            return Err(EvaluationError::Interrupted);
+        }
+        index.put_documents(batch)?;
+        observer.advance(batch.len() as u64);
+    }
+    Ok(())
+}
+
+/// The cache key of the content.
+fn key(test: &TestCollection, config: &Config) -> Result<String, EvaluationError> {
+    let models = Models::new(config);
+    let mut hash = blake3::Hasher::new();
+    let tokens = Options::default().max_tokens.to_string();
+    let ids = config.index.models.iter().map(|name| models.id(name)).collect::<Result<Vec<_>, _>>()?;
+    let parts = [LAYOUT, SPLITTER, test.digest.to_hex().as_str(), &tokens].map(str::to_owned);
+    for part in parts.into_iter().chain(ids) {
+        hash.update(part.as_bytes()).update(b"\0");
+    }
+    Ok(hash.finalize().to_hex()[..32].to_owned())
+}
+
+// The JSON Lines of a test collection: one document or query a line.
+
+/// A line of `corpus.jsonl` or `queries.jsonl`.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub id: String,
+    pub title: String,
+    pub text: String,
+    pub metadata: Value,
+}
+
+/// The fields as written. An identifier can also be a whole number.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "_id")]
+    id: Value,
+    #[serde(default)]
+    title: Option<String>,
+    text: String,
+    #[serde(default)]
+    metadata: Value,
+}
+
+/// Reads every line except blank ones.
+///
+/// # Errors
+/// The number of the first line that is not an object with an identifier and a text, or that repeats an identifier; or
+/// a file without any record.
+pub(crate) fn read(path: &Path, text: &str) -> Result<Vec<Record>, EvaluationError> {
+    let mut records = Vec::new();
+    let mut lines: HashMap<String, usize> = HashMap::new();
+    for (content, line) in text.lines().zip(1..) {
+        if content.trim().is_empty() {
+            continue;
+        }
+        let bad = |problem: String| EvaluationError::Line { path: path.to_owned(), line, problem };
+        let read: Line = serde_json::from_str(content).map_err(|error| bad(problem(&error)))?;
+        let id = match &read.id {
+            Value::String(id) => id.clone(),
+            Value::Number(number) if !number.is_f64() => number.to_string(),
+            other => return Err(bad(format!("_id is {other}, and a text was expected"))),
+        };
+        if id.is_empty() {
+            return Err(bad("_id is empty".into()));
+        }
+        if let Some(first) = lines.insert(id.clone(), line) {
+            return Err(bad(format!("_id {id:?} is also that of line {first}; leave one of the two lines out")));
+        }
+        records.push(Record { id, title: read.title.unwrap_or_default(), text: read.text, metadata: read.metadata });
+    }
+    if records.is_empty() {
+        return Err(EvaluationError::path(path, "holds no lines; give one JSON object with _id and text a line"));
+    }
+    Ok(records)
+}
+
+/// The parser's message without its position: it parsed one line and always says "line 1".
+fn problem(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line 1").map_or(message.as_str(), |(message, _)| message);
+    let what = if error.is_data() { "not a document or query" } else { "not JSON" };
+    format!("{what}: {message} at column {}", error.column())
 }
 
 #[cfg(test)]
@@ -244,5 +394,34 @@ mod tests {
             .expect("written");
         let error = TestCollection::read(directory.path(), "test").expect_err("malformed").to_string();
         assert!(error.contains("corpus.jsonl, line 2: not UTF-8"), "{error}");
+    }
+
+    fn fails(text: &str) -> String {
+        read(Path::new("corpus.jsonl"), text).expect_err("malformed").to_string()
+    }
+
+    #[test]
+    fn lines_are_read_or_named_by_their_number() {
+        let text = "{\"_id\":\"a\",\"text\":\"x\"}\n\n{\"_id\":7,\"title\":null,\"text\":\"y\",\"metadata\":{\"k\":1},\"url\":\"z\"}\r\n";
+        let records = read(Path::new("corpus.jsonl"), text).expect("well formed");
+        assert_eq!(records.iter().map(|record| record.id.as_str()).collect::<Vec<_>>(), ["a", "7"]);
+        assert_eq!((records[1].title.as_str(), records[1].metadata["k"].as_i64()), ("", Some(1)));
+
+        let good = "{\"_id\":\"a\",\"text\":\"x\"}\n";
+        for (line, part) in [
+            ("{\"_id\":\"b\",", "corpus.jsonl, line 2: not JSON: EOF"),
+            ("nonsense", "corpus.jsonl, line 2: not JSON: expected ident"),
+            ("{\"_id\":\"b\"}", "corpus.jsonl, line 2: not a document or query: missing field `text`"),
+            ("{\"text\":\"b\"}", "missing field `_id`"),
+            ("{\"_id\":null,\"text\":\"b\"}", "_id is null"),
+            ("{\"_id\":1.5,\"text\":\"b\"}", "_id is 1.5"),
+            ("{\"_id\":\"\",\"text\":\"b\"}", "_id is empty"),
+            ("{\"_id\":\"a\",\"text\":\"b\"}", "_id \"a\" is also that of line 1"),
+            ("{\"_id\":\"b\",\"text\":[1]}", "invalid type: sequence, expected a string"),
+        ] {
+            let error = fails(&format!("{good}{line}\n"));
+            assert!(error.contains(part) && !error.contains("at line 1"), "{part} is not in: {error}");
+        }
+        assert!(fails("\n \n").contains("holds no lines"));
     }
 }

@@ -1,16 +1,17 @@
 //! Measures the documents that each cut keeps of each query, with the search's own retrieval and decisions.
 
-use super::cache;
-use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use rayon::prelude::*;
+use tamis_cut::{Auto, Fixed, METHODS, Rule, Scale};
+use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
+
+use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery, beir};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
 use crate::search::{Candidates, Context, CutReport, Ordered, OrderedPassage, SearchRequest, candidates, check_rule};
-use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use tamis_cut::{Auto, Fixed, METHODS, Rule, Scale};
-use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 
 /// A cut and its name in the tables.
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ pub fn measure(
     observer: &dyn Observer,
 ) -> Result<Collection, EvaluationError> {
     let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
-    let index = cache::index(test, config, cache, observer)?;
+    let index = beir::index(test, config, cache, observer)?;
     for cut in &measurement.cuts {
         check_rule(&Context::of(&index), &*cut.rule, &SearchRequest::default())?;
     }
@@ -101,7 +102,7 @@ pub fn measure(
 }
 
 /// Assembles the input of the metrics from each query's pool and decisions.
-pub(super) fn assembled(
+pub(crate) fn assembled(
     name: String,
     model: Option<String>,
     cuts: &[NamedCut],
@@ -369,7 +370,7 @@ mod tests {
             measured(&place, &Measurement { cuts: named(&place, &["fixed:k=3"]), ..Measurement::default() });
         assert!(collection.queries[0].documents.iter().any(|document| document.id == "tide"));
         let cache = place.directory.path().join("cache");
-        let index = cache::index(&place.test, &place.config, &cache, &()).expect("cached");
+        let index = beir::index(&place.test, &place.config, &cache, &()).expect("cached");
         assert!(index.store.models().expect("read").is_empty(), "no vector was made");
     }
 
@@ -380,7 +381,7 @@ mod tests {
         let measurement = Measurement { cuts, ..Measurement::default() };
         let collection = measured(&place, &measurement);
         let index =
-            cache::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
+            beir::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
         for (at, query) in place.test.queries.iter().enumerate() {
             for (cut, method) in measurement.cuts.iter().zip(&collection.methods) {
                 let request = SearchRequest {

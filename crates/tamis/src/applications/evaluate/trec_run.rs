@@ -1,14 +1,15 @@
 //! Evaluates the cuts on any engine's ranked results, from TREC's formats.
 
-use super::EvaluationError;
-use super::error::text;
-use super::measure::{Measurement, assembled};
-use crate::progress::{Observer, Stage};
-use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
+
+use rayon::prelude::*;
 use tamis_cut::{Cut, Pool, Rule};
 use tamis_eval::{Collection, Decision, PooledDocument, Qrels, QueryKind, QueryPool, Run, Scored};
+
+use super::measure::{Measurement, assembled};
+use super::{EvaluationError, text};
+use crate::progress::{Observer, Stage};
 
 /// A run, ready for evaluation.
 #[derive(Clone, Debug)]
@@ -105,8 +106,8 @@ fn cut(rule: &dyn Rule, scored: &[Scored]) -> Result<Cut, EvaluationError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cuts;
     use super::*;
+    use crate::applications::evaluate::cuts;
     use crate::config::Config;
     use std::fs;
 

@@ -1,15 +1,17 @@
 //! SQL over the evidence graph.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use tamis_store::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SQL_TABLES, SqlQuery, SqlTable, SqlValue, StoreError};
+
 use super::EvidenceGraph;
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flags::whole;
-use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::BTreeMap;
-use std::time::Duration;
-use tamis_store::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SQL_TABLES, SqlQuery, SqlTable, SqlValue, StoreError};
 
 /// A statement on the evidence of one namespace.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -81,7 +83,7 @@ impl SqlLimits {
     ///
     /// # Errors
     /// A limit that is not allowed.
-    pub(super) fn query(&self, sql: String, parameters: BTreeMap<String, SqlValue>) -> Result<SqlQuery, Error> {
+    pub(crate) fn query(&self, sql: String, parameters: BTreeMap<String, SqlValue>) -> Result<SqlQuery, Error> {
         if !(1..=MOST_SQL_ROWS).contains(&self.limit) {
             return Err(Error::argument("limit", self.limit.to_string(), format!("from 1 to {MOST_SQL_ROWS}")));
         }
@@ -111,7 +113,7 @@ impl SqlRequest {
 }
 
 /// `NAME=VALUE`, or `:NAME=VALUE`.
-pub(super) fn named(text: &str) -> Result<(String, SqlValue), String> {
+pub(crate) fn named(text: &str) -> Result<(String, SqlValue), String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("must be NAME=VALUE")?;
     Ok((name.strip_prefix(':').unwrap_or(name).to_owned(), SqlValue::Text(value.to_owned())))
 }
@@ -133,7 +135,7 @@ fn numbers_and_texts<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String,
 }
 
 /// Reads each of some texts.
-pub(super) fn values<'de, D: Deserializer<'de>>(
+pub(crate) fn values<'de, D: Deserializer<'de>>(
     texts: D,
     read: fn(&str) -> Result<(String, SqlValue), String>,
 ) -> Result<Vec<(String, SqlValue)>, D::Error> {

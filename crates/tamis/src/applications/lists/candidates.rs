@@ -1,12 +1,13 @@
 //! Turns the entries of a list into a cut's input: one value each, best first, the background on their scale, and the gate's
 //! evidence.
 
-use super::error::ListError;
-use super::sample::{FEWEST_FOR_DEVIATION, Standing, sample_background};
-use super::{ListEntry, Reading, Reference};
 use std::borrow::Cow;
+
 use tamis_cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
-use tamis_rank::{self as rank, BackgroundEvidence, Fusion};
+use tamis_rank as rank;
+use tamis_rank::{BackgroundEvidence, Fusion};
+
+use super::{FEWEST_FOR_DEVIATION, ListEntry, ListError, Reading, Reference, Standing, sample_background};
 
 /// Entries, as every function here takes them.
 type Entries<'a> = [&'a ListEntry];

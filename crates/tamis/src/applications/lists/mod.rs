@@ -5,19 +5,16 @@
 //! shows if the best score stands out. Nothing of an index is read.
 
 mod candidates;
-mod error;
-mod groups;
-mod sample;
 
-pub use error::ListError;
-pub use groups::GroupedList;
-pub use sample::{FEWEST_FOR_DEVIATION, sample_background};
+use std::collections::HashMap;
 
-use crate::search::{CutReport, TunedRule};
-use candidates::Candidates;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tamis_cut::{Background, Cut, Gate, Orientation, Value};
+use tamis_cut::{Background, Cut, Evidence, Fixed, Gate, Orientation, Pool, PoolError, Rule, Value, Want};
+use thiserror::Error;
+
+use crate::search::{Aim, CutReport, TunedRule};
+use candidates::Candidates;
 
 /// Default share of the similarity where it is fused with BM25: that of the built-in model `static`.
 pub const FUSION_WEIGHT: f64 = 0.6;
@@ -252,5 +249,220 @@ impl ListCut {
             probabilities: self.probabilities,
             lines: self.ranked.into_iter().map(line).collect(),
         }
+    }
+}
+
+// The errors of a list that cannot be cut. Positions count from 0.
+
+/// A list that cannot be cut.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// Some entries have a score and some do not.
+    #[error(
+        "entry {}: no score, which entry {} has; give it to all entries or to none", without + 1, with + 1
+    )]
+    Mixed {
+        /// The first entry without one.
+        without: usize,
+        /// The first entry with one.
+        with: usize,
+    },
+    /// Scores that are not best first.
+    #[error(
+        "entry {}: {value} is better than {previous} before it ({} is better); give the entries best first, or set sort",
+        position + 1, better(*orientation)
+    )]
+    Unsorted {
+        /// The entry that is too good for its place.
+        position: usize,
+        /// Its score.
+        value: f64,
+        /// The score before it.
+        previous: f64,
+        /// The good end of the scores.
+        orientation: Orientation,
+    },
+    /// A method that reads similarities, of which there are none.
+    #[error("method {method}: it needs a similarity, and no entry has one")]
+    NoSimilarity {
+        /// The method.
+        method: String,
+    },
+    /// A budget for entries of unknown length.
+    #[error("entry {}: a budget needs the number tokens or the text to count them in", position + 1)]
+    NoLength {
+        /// The first such entry.
+        position: usize,
+    },
+    /// A sample that does not fit the entries.
+    #[error("background_sample: {0}")]
+    Sample(String),
+    /// A figure that no cut can read.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+}
+
+/// The word for the good end of scores.
+pub(crate) fn better(orientation: Orientation) -> &'static str {
+    match orientation {
+        Orientation::Score => "higher",
+        Orientation::Distance => "lower",
+    }
+}
+
+// Lists whose entries belong to groups, such as the passages of a document. A group counts once, by its best entry.
+
+/// A decided list of groups.
+#[derive(Clone, Debug)]
+pub struct GroupedList {
+    /// The decided groups; a candidate is a group.
+    pub decided: DecidedList,
+    /// The entries of each candidate as positions in the list, best first; in the order of the decided candidates.
+    pub members: Vec<Vec<usize>>,
+}
+
+impl ListCutter<'_> {
+    /// Decides groups by the best entry of each. `groups` has the group of each entry; an entry of none is a group by itself.
+    ///
+    /// # Errors
+    /// As [`ListCutter::cut`].
+    pub fn cut_groups(&self, entries: &[&ListEntry], groups: &[Option<usize>]) -> Result<GroupedList, ListError> {
+        // The cut of everything orders the entries, on the scale of its method.
+        let everything = TunedRule::new(&Fixed { k: 1_000_000 }, Want::Auto, &Aim::default()).ok();
+        let rule = match &everything {
+            Some(everything) if entries.iter().all(|entry| entry.score.is_some()) => everything,
+            _ => self.rule,
+        };
+        let order = ListCutter { rule, gate: false, ..*self }.decided(entries)?;
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut known: HashMap<usize, usize> = HashMap::new();
+        for position in order.positions() {
+            let next = members.len();
+            let at = match groups.get(position).copied().flatten() {
+                Some(group) => *known.entry(group).or_insert(next),
+                None => next,
+            };
+            match members.get_mut(at) {
+                Some(members) => members.push(position),
+                None => members.push(vec![position]),
+            }
+        }
+        let best: Vec<&ListEntry> = members.iter().map(|members| entries[members[0]]).collect();
+        let decided = self.decided(&best)?;
+        let members = decided.positions().map(|at| std::mem::take(&mut members[at])).collect();
+        Ok(GroupedList { decided, members })
+    }
+}
+
+// A sample of random results: its distribution, and how far the best score stands out from it.
+
+/// Fewer random results than this say nothing about their spread.
+pub const FEWEST_FOR_DEVIATION: usize = 20;
+
+/// Mean, standard deviation and number of the scores of results drawn at random; `None` without a score. Scores that are not finite
+/// are left out.
+///
+/// ```
+/// let background = tamis::lists::sample_background([0.1, 0.3]).expect("two scores");
+/// assert!((background.mean - 0.2).abs() < 1e-12 && (background.deviation - 0.1).abs() < 1e-12);
+/// assert_eq!(background.count, 2);
+/// ```
+pub fn sample_background(scores: impl IntoIterator<Item = f64, IntoIter: Clone>) -> Option<Background> {
+    let scores = scores.into_iter().filter(|score| score.is_finite());
+    let count = scores.clone().count();
+    let mean = scores.clone().sum::<f64>() / count as f64;
+    let deviation = (scores.map(|score| (score - mean).powi(2)).sum::<f64>() / count as f64).sqrt();
+    (count > 0).then_some(Background { mean, deviation, count })
+}
+
+/// How far the best score of a list stands out from a sample of random results. It is the gate's evidence for scores on a scale of
+/// their own: the distance from the sample's mean, against what the gate requires of a similarity on its scale.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    evidence: Evidence,
+}
+
+impl Standing {
+    /// The standing of the best candidate; `None` if the sample is too small or has no spread to compare with.
+    pub(crate) fn of(pool: &Pool, sample: &Background) -> Option<Standing> {
+        if sample.count < FEWEST_FOR_DEVIATION || sample.deviation <= 0.0 {
+            return None;
+        }
+        let best = match pool.orientation() {
+            tamis_cut::Orientation::Score => pool.best()? - sample.mean,
+            tamis_cut::Orientation::Distance => sample.mean - pool.best()?,
+        };
+        let background = Some(Background { mean: 0.0, ..*sample });
+        Some(Standing { evidence: Evidence { best_similarity: Some(best), background, ..Evidence::default() } })
+    }
+
+    /// The cut that keeps nothing if the best score does not stand out; otherwise the rule's, with the gate's figures.
+    pub(crate) fn cut(&self, rule: &dyn Rule, pool: &Pool) -> Cut {
+        let mut verdict = Gate::default().judge(&self.evidence);
+        let ours = |name: &str| matches!(name, "evidence" | "needed");
+        verdict.diagnostics.retain(|name, _| ours(name));
+        if verdict.empty {
+            verdict.reason = "nothing stands out from the sample of random results".to_owned();
+            return verdict.into_cut(pool);
+        }
+        verdict.note_in(rule.cut(pool))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Aim, TunedRule};
+    use tamis_cut::{Orientation, Want, parse};
+
+    #[test]
+    fn a_group_counts_once_by_its_best_entry() {
+        let rule = TunedRule::new(parse("fixed:k=2").expect("a method").as_ref(), Want::Auto, &Aim::default());
+        let rule = rule.expect("no aim");
+        let entries = [0.9, 0.8, 0.7, 0.6].map(|score| ListEntry { score: Some(score), ..ListEntry::default() });
+        let entries: Vec<&ListEntry> = entries.iter().collect();
+        let grouped = ListCutter::new(&rule).cut_groups(&entries, &[Some(7), None, Some(7), None]).expect("decided");
+        assert_eq!(grouped.members, [vec![0, 2], vec![1], vec![3]]);
+        assert_eq!((grouped.decided.cut.keep, grouped.decided.cut.candidates), (2, 3));
+        assert_eq!(grouped.decided.values, [0.9, 0.8, 0.6]);
+    }
+
+    /// Twenty-one scores around `mean`, from `mean - 1` to `mean + 1`.
+    fn sample(mean: f64) -> Background {
+        sample_background((0..21).map(move |at| mean + f64::from(at - 10) / 10.0)).expect("scores")
+    }
+
+    fn cut(scores: &[f64], sample: Background, orientation: Orientation) -> DecidedList {
+        let rule =
+            TunedRule::new(parse("auto").expect("a method").as_ref(), Want::Auto, &Aim::default()).expect("no aim");
+        let reading = Reading { orientation, ..Reading::default() };
+        let cutter = ListCutter { reading, reference: Reference::Scores(sample), ..ListCutter::new(&rule) };
+        cutter.cut_scores(scores.iter().copied(), None).expect("decided")
+    }
+
+    #[test]
+    fn a_sample_decides_where_it_has_enough_spread() {
+        // The deviation is 0.61, so the best must be 3.375 of it, or 2.04, above the mean.
+        for (shift, orientation, sign) in
+            [(0.0, Orientation::Score, 1.0), (500.0, Orientation::Score, 1.0), (500.0, Orientation::Distance, -1.0)]
+        {
+            let list = |best: f64| [best, 0.5, 0.4, 0.3].map(|score| shift + sign * score);
+            let foreign = cut(&list(2.0), sample(shift), orientation);
+            assert_eq!((foreign.cut.keep, foreign.cut.method.as_str()), (0, "gate"), "{shift}");
+            assert_eq!(foreign.cut.reason, "nothing stands out from the sample of random results");
+            let found = cut(&list(2.1), sample(shift), orientation);
+            assert_eq!((found.cut.keep, found.cut.method.as_str()), (1, "auto"), "{shift}: {:?}", found.cut);
+            assert_eq!(found.cut.diagnostics["gate"].as_text(), Some("open"));
+        }
+
+        let few = Background { count: FEWEST_FOR_DEVIATION - 1, ..sample(0.0) };
+        let flat = Background { deviation: 0.0, ..sample(0.0) };
+        for sample in [few, flat] {
+            let decided = cut(&[0.5, 0.4], sample, Orientation::Score);
+            assert!(decided.cut.keep > 0, "{:?}", decided.cut);
+            assert_eq!(decided.cut.diagnostics["gate"].as_text(), Some("not asked: there is no evidence"));
+        }
+        assert_eq!(sample_background([f64::NAN]), None);
     }
 }

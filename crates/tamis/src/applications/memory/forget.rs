@@ -1,8 +1,14 @@
 //! Hides notes from search: finds the entries meant, and marks or deletes them.
 
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+use serde::Serialize;
+use tamis_text::{Entry, entries};
+
 use super::Notes;
 use super::edit::{Change, change};
-use super::note_file::NoteFile;
+use super::remember::NoteFile;
 use crate::Error;
 use crate::config::FileCollection;
 use crate::file::{DirectoryLock, edit};
@@ -12,10 +18,6 @@ use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::SearchRequest;
 use crate::words::words_of;
-use jiff::civil::Date;
-use serde::Serialize;
-use std::collections::HashSet;
-use tamis_text::{Entry, entries};
 
 /// One entry of a note file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

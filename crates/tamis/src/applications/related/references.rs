@@ -1,26 +1,29 @@
 //! Finds what a passage uses.
 
-use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
-use super::imports::Imports;
-use super::names::{LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
-use super::use_site::{Before, Defined, Nearness, Site};
-use super::{NameReference, RelatedPassage, Subject};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rayon::prelude::*;
+use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
+use tamis_text::{Language, Reference, Relation};
+
+use super::names::{Imports, LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
+use super::{Before, Defined, NameReference, Nearness, Referrer, RelatedPassage, Site, Subject, at_line};
 use crate::Error;
+use crate::handle::Index;
 use crate::lookup::by_line;
-use std::collections::{BTreeMap, HashSet};
-use tamis_store::StoredPassage;
-use tamis_text::{Language, Reference};
+use crate::progress::Observer;
+use crate::search::Scope;
 
 /// A document's reassembled text, and its references.
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     lines: BTreeMap<u32, String>,
-    pub(super) references: Vec<Reference>,
-    pub(super) imports: Imports,
+    pub(crate) references: Vec<Reference>,
+    pub(crate) imports: Imports,
 }
 
 impl Parsed {
     /// Parses the document that consists of these passages.
-    pub(super) fn new(document: &[StoredPassage]) -> Parsed {
+    pub(crate) fn new(document: &[StoredPassage]) -> Parsed {
         let lines: BTreeMap<u32, String> = by_line(document).into_iter().collect();
         let mut text = String::new();
         let mut at = 1;
@@ -45,7 +48,7 @@ impl Parsed {
     }
 
     /// The text before a referenced name.
-    pub(super) fn before(&self, reference: &Reference) -> Vec<Before<'_>> {
+    pub(crate) fn before(&self, reference: &Reference) -> Vec<Before<'_>> {
         let line = self.lines.get(&reference.line).map_or("", String::as_str);
         let mut found = before(line, &reference.name);
         // A name that begins its line continues the one before it if that ends in a separator, as in a chain of calls in Go.
@@ -79,7 +82,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 /// A passage as the place of a use.
-pub(super) fn site(passage: &StoredPassage) -> Site<'_> {
+pub(crate) fn site(passage: &StoredPassage) -> Site<'_> {
     let symbol = passage.symbol.as_deref().and_then(|symbols| symbols.split(LIST_SEPARATOR).next());
     let owner = symbol.and_then(|symbol| match (passage.kind.as_str(), last_parts(symbol)) {
         ("type" | "trait", (name, _)) => Some(name),
@@ -97,7 +100,7 @@ struct Found<'k> {
 }
 
 /// The names that the subject refers to and that are defined, at most `limit`, in the order of its text.
-pub(super) fn of(
+pub(crate) fn references(
     known: &Definitions<'_>,
     subject: &Subject,
     limit: usize,
@@ -180,5 +183,259 @@ fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, meant: &Meant, de
             nearness: meant.nearness,
             definitions,
         }),
+    }
+}
+
+// Finds what uses a passage: the index's words locate files that may contain its name, and the syntax tree confirms.
+
+/// The most files parsed.
+const MOST_FILES: usize = 200;
+
+/// The most passages taken from the index's words.
+const MOST_CANDIDATES: usize = 2000;
+
+/// The most names of one passage searched for: a group of small declarations has many.
+const MOST_NAMES: usize = 4;
+
+/// A use that was found.
+struct Use {
+    passage: StoredPassage,
+    name: String,
+    line: u32,
+    /// The number of definitions that it can mean.
+    definitions: usize,
+    is_guess: bool,
+}
+
+/// The passages that refer to the subject.
+pub(crate) fn referrers(
+    known: &Definitions<'_>,
+    subject: &Subject,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Referrer>, Error> {
+    let Some(symbols) = &subject.passage.symbol else { return Ok(Vec::new()) };
+    let parts = symbols.split(LIST_SEPARATOR).map(last_parts).filter(|(name, _)| !name.is_empty()).take(MOST_NAMES);
+    let names: HashSet<String> = parts.clone().map(|(name, _)| name.to_owned()).collect();
+    // The owner's name ranks first those that provably mean it.
+    let words: HashSet<&str> = parts.flat_map(|(name, owner)| owner.into_iter().chain([name])).collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    let files = files(known, subject, &words.join(" "), &names, notes)?;
+    let &Definitions { index, observer, .. } = known;
+    let known = known.of(&names)?;
+
+    let used: Vec<Vec<Use>> = files
+        .par_iter()
+        .map(|(namespace, path)| {
+            observer.check_cancelled()?;
+            let document = index.store.document_passages(namespace, path)?;
+            Ok::<_, Error>(uses(&document, subject, &names, |name| known.named(name)))
+        })
+        .collect::<Result<_, Error>>()?;
+
+    let mut common = 0;
+    let mut found: Vec<Referrer> = Vec::new();
+    let mut roles: Vec<bool> = Vec::new();
+    let mut last: Option<PassageId> = None;
+    for used in used.into_iter().flatten() {
+        if used.definitions > MOST_DEFINITIONS {
+            common += 1;
+            continue;
+        }
+        let same = found.last_mut().filter(|one| last == Some(used.passage.passage) && one.name == used.name);
+        match same {
+            Some(same) => {
+                same.lines.push(used.line);
+                same.lines.dedup();
+                same.definitions = same.definitions.min(used.definitions);
+                same.is_guess &= used.is_guess;
+            }
+            None => {
+                last = Some(used.passage.passage);
+                roles.push(used.passage.role == "test");
+                found.push(Referrer {
+                    passage: RelatedPassage::from(&used.passage),
+                    name: used.name,
+                    lines: vec![used.line],
+                    definitions: used.definitions,
+                    is_guess: used.is_guess,
+                    resolved: true,
+                });
+            }
+        }
+    }
+    if common > 0 {
+        notes.push(format!(
+            "{common} uses of {symbols} by name are left out: too many definitions are called so to tell which is meant"
+        ));
+    }
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    // Files are already ordered nearest first.
+    order.sort_by_key(|&at| (roles[at], found[at].definitions > 1 || found[at].is_guess));
+    let mut found: Vec<Option<Referrer>> = found.into_iter().map(Some).collect();
+    Ok(order.into_iter().filter_map(|at| found[at].take()).collect())
+}
+
+/// The files that may contain a name, nearest first: its own file, its neighbours, then by rank of the words.
+fn files(
+    known: &Definitions<'_>,
+    subject: &Subject,
+    words: &str,
+    names: &HashSet<String>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(String, String)>, Error> {
+    let filter = known.scope.of_all(&Filter::default());
+    let hits = known.index.store.lexical(&LexicalQuery::new(words), &filter, MOST_CANDIDATES)?.hits;
+    let ids: Vec<PassageId> = hits.iter().map(|hit| hit.passage).collect();
+    let own = (subject.passage.namespace.clone(), subject.passage.path.clone());
+    let mut seen = HashSet::from([own.clone()]);
+    let mut files = vec![own];
+    for passage in known.index.store.passages(&filter.namespaces, &ids)? {
+        let related = match (passage.language.as_deref(), subject.passage.language.as_deref()) {
+            (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
+            _ => false,
+        };
+        // A word found it, such as a part of the name; the name itself may not stand there.
+        let holds = names.iter().any(|name| passage.text.contains(name.as_str()));
+        let place = (passage.namespace, passage.path);
+        if related && holds && seen.insert(place.clone()) {
+            files.push(place);
+        }
+    }
+    let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(directory, _)| directory.to_owned());
+    let beside = directory(&subject.passage.path);
+    let namespace = &subject.passage.namespace;
+    files[1..].sort_by_key(|(other, path)| (other != namespace, directory(path) != beside));
+    if files.len() > MOST_FILES {
+        let left_out = files.len() - MOST_FILES;
+        notes.push(format!("{left_out} more files hold the name and were not looked into"));
+        files.truncate(MOST_FILES);
+    }
+    Ok(files)
+}
+
+/// The uses of the subject in one document, in the order of its lines.
+fn uses<'k>(
+    document: &[StoredPassage],
+    subject: &Subject,
+    names: &HashSet<String>,
+    definitions: impl Fn(&str) -> Vec<&'k StoredPassage>,
+) -> Vec<Use> {
+    let parsed = Parsed::new(document);
+    let mut found = Vec::new();
+    for reference in parsed.references.iter().filter(|reference| names.contains(&reference.name)) {
+        let Some(passage) = at_line(document, reference.line) else { continue };
+        if subject.pieces.contains(&passage.passage) {
+            continue;
+        }
+        let passages = definitions(&reference.name);
+        let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
+        let is_subject = |at: &usize| {
+            let one = passages[*at];
+            let (symbol, kind) = (&subject.passage.symbol, &subject.passage.kind);
+            (one.document, &one.symbol, &one.kind) == (subject.passage.document, symbol, kind)
+        };
+        let fewest = parsed
+            .before(reference)
+            .into_iter()
+            .filter_map(|before| meant(&reference.name, reference.kind, before, &site(passage), &parsed.imports, &all))
+            .filter(|meant| meant.positions.iter().any(is_subject))
+            .map(|meant| (meant.is_guess, meant.positions.len()))
+            .min();
+        if let Some((is_guess, definitions)) = fewest {
+            let name = reference.name.clone();
+            found.push(Use { passage: passage.clone(), name, line: reference.line, definitions, is_guess });
+        }
+    }
+    found
+}
+
+// Definitions in the index, by their names.
+
+/// The most definitions of one name that are returned; a name with more is too ambiguous.
+pub(crate) const MOST_DEFINITIONS: usize = 6;
+
+/// The most passages read to find definitions.
+const MOST_READ: usize = 6000;
+
+/// The number of passages read at once.
+const READ_AT_ONCE: usize = 500;
+
+/// The scope of a search for definitions.
+pub(crate) struct Definitions<'a> {
+    pub(crate) index: &'a Index,
+    pub(crate) scope: &'a Scope,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+/// Passages that define names, by name.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) passages: Vec<StoredPassage>,
+    by_name: HashMap<String, Vec<usize>>,
+    /// True if there were too many to read all of them.
+    pub(crate) cut_short: bool,
+}
+
+impl Definitions<'_> {
+    /// Finds the definitions of these names, in one pass over the symbols of the index.
+    pub(crate) fn of(&self, names: &HashSet<String>) -> Result<Known, Error> {
+        if names.is_empty() {
+            return Ok(Known::default());
+        }
+        let mut symbols: Vec<String> = names.iter().cloned().collect();
+        symbols.sort_unstable();
+        let filter = self.scope.of_all(&Filter { symbols, ..Filter::default() });
+        let found: Vec<PassageId> = self.index.store.select(&filter)?.iter().map(|one| one.passage).collect();
+        let mut known = Known { cut_short: found.len() > MOST_READ, ..Known::default() };
+        for ids in found[..found.len().min(MOST_READ)].chunks(READ_AT_ONCE) {
+            self.observer.check_cancelled()?;
+            self.index
+                .store
+                .passages(&filter.namespaces, ids)?
+                .into_iter()
+                .for_each(|passage| known.take(passage, names));
+        }
+        Ok(known)
+    }
+}
+
+impl Known {
+    /// Adds a passage under each of the names that it defines. Only the first piece of a divided symbol counts.
+    fn take(&mut self, passage: StoredPassage, names: &HashSet<String>) {
+        let Some(symbols) = &passage.symbol else { return };
+        let last: HashSet<&str> = symbols.split(LIST_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
+        let place = self.passages.len();
+        let mut taken = false;
+        for name in last.into_iter().filter(|name| names.contains(*name)) {
+            let others = self.by_name.entry(name.to_owned()).or_default();
+            let piece = others.iter().any(|&other| {
+                let other = &self.passages[other];
+                (other.document, &other.symbol, &other.kind) == (passage.document, &passage.symbol, &passage.kind)
+            });
+            if !piece {
+                others.push(place);
+                taken = true;
+            }
+        }
+        if taken {
+            self.passages.push(passage);
+        }
+    }
+
+    /// The definitions of a name.
+    pub(crate) fn named(&self, name: &str) -> Vec<&StoredPassage> {
+        self.by_name.get(name).into_iter().flatten().map(|&at| &self.passages[at]).collect()
+    }
+}
+
+/// A passage as a definition.
+pub(crate) fn defined(passage: &StoredPassage) -> Defined<'_> {
+    Defined {
+        symbol: passage.symbol.as_deref().unwrap_or_default(),
+        kind: &passage.kind,
+        namespace: &passage.namespace,
+        path: &passage.path,
+        language: passage.language.as_deref(),
+        is_test: passage.role == "test",
     }
 }

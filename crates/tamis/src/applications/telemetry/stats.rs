@@ -1,18 +1,18 @@
 //! Statistics of a period's queries, computed from their rows.
 
-use super::days::{Day, by_day, moment};
-use super::distribution::{Distribution, Latency, mean};
-use super::drift::{Drift, drifts};
-use super::judged::Judgements;
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis_store::{OpenedCount, QueryQuality};
+
+use super::{Drift, Judgements, drifts};
 #[cfg(feature = "clap")]
 use crate::flags;
 use crate::search::{since, until};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
-use tamis_store::{OpenedCount, QueryQuality};
 
 /// The lower bounds of the histogram of kept candidates.
 const KEPT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0];
@@ -58,17 +58,17 @@ pub struct StatsRequest {
 
 impl StatsRequest {
     /// The time zone whose days are counted.
-    pub(super) fn zone(&self) -> TimeZone {
+    pub(crate) fn zone(&self) -> TimeZone {
         self.time_zone.clone().unwrap_or(TimeZone::UTC)
     }
 
     /// The period in milliseconds since 1970; either end may be open.
-    pub(super) fn period_ms(&self) -> (Option<i64>, Option<i64>) {
+    pub(crate) fn period_ms(&self) -> (Option<i64>, Option<i64>) {
         (self.since.map(Timestamp::as_millisecond), self.until.map(Timestamp::as_millisecond))
     }
 
     /// Returns `true` for a search of the period and the namespace.
-    pub(super) fn covers(&self, at_ms: i64, namespace: &str) -> bool {
+    pub(crate) fn covers(&self, at_ms: i64, namespace: &str) -> bool {
         let (since, until) = self.period_ms();
         since.is_none_or(|since| at_ms >= since)
             && until.is_none_or(|until| at_ms < until)
@@ -162,7 +162,7 @@ pub struct SlowQuery {
 
 impl Stats {
     /// Summarizes these queries, which come earliest first.
-    pub(super) fn of(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
+    pub(crate) fn of(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
         let at = |row: &QueryQuality| moment(row.at_ms).to_string();
         let empty = rows.iter().filter(|row| row.kept == 0).count() as u64;
         let average = |of: fn(&QueryQuality) -> Option<u32>| mean(rows.iter().filter_map(of).map(f64::from));
@@ -267,9 +267,176 @@ fn slowest(rows: &[QueryQuality]) -> Vec<SlowQuery> {
     slow.into_iter().take(SLOWEST).map(query).collect()
 }
 
+// Queries by day.
+
+/// The most empty days listed in a row, so that a clock once decades off does not fill the list.
+const LONGEST_PAUSE: usize = 3660;
+
+/// The queries of one day.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Day {
+    /// The day in the time zone of the request, `2026-11-22`.
+    pub date: String,
+    /// The number of queries.
+    pub queries: u64,
+    /// The number of queries that found nothing.
+    pub empty: u64,
+    /// Median number of candidates that the cut kept; `None` on a day without queries.
+    pub kept_p50: Option<f64>,
+    /// 95th percentile of the duration, in milliseconds; `None` on a day without queries.
+    pub p95_ms: Option<f64>,
+}
+
+/// The timestamp of `at_ms`, milliseconds since 1970, clamped to the calendar's range.
+pub(crate) fn moment(at_ms: i64) -> Timestamp {
+    let end = if at_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::from_millisecond(at_ms).unwrap_or(end)
+}
+
+/// Every day from the first with a query to the last, including days without any.
+pub(crate) fn by_day(rows: &[QueryQuality], zone: &TimeZone) -> Vec<Day> {
+    let mut days: BTreeMap<Date, Vec<&QueryQuality>> = BTreeMap::new();
+    for row in rows {
+        days.entry(zone.to_datetime(moment(row.at_ms)).date()).or_default().push(row);
+    }
+    let mut listed = Vec::new();
+    let mut previous: Option<Date> = None;
+    for (date, rows) in days {
+        let pause = previous.and_then(|previous| previous.tomorrow().ok()).into_iter();
+        let pause = pause.flat_map(|next| next.series(1.day())).take_while(|between| *between < date);
+        listed.extend(pause.take(LONGEST_PAUSE).map(|date| day(date, &[])));
+        listed.push(day(date, &rows));
+        previous = Some(date);
+    }
+    listed
+}
+
+fn day(date: Date, rows: &[&QueryQuality]) -> Day {
+    let kept = ascending(rows.iter().map(|row| f64::from(row.kept)));
+    let total = ascending(rows.iter().map(|row| row.total_ms));
+    Day {
+        date: date.to_string(),
+        queries: rows.len() as u64,
+        empty: rows.iter().filter(|row| row.kept == 0).count() as u64,
+        kept_p50: percentile(&kept, 0.5),
+        p95_ms: percentile(&total, 0.95),
+    }
+}
+
+// Percentiles and histograms of plain numbers.
+
+/// The percentile of values in ascending order by nearest rank: the smallest value that at least the share `share` of
+/// all values does not exceed. It is always one that occurred. `None` for no values.
+pub(crate) fn percentile(ascending: &[f64], share: f64) -> Option<f64> {
+    let rank = (share * ascending.len() as f64).ceil() as usize;
+    ascending.get(rank.max(1) - 1).or(ascending.last()).copied()
+}
+
+/// The mean; `None` for no values.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.into_iter().fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The finite values in ascending order.
+pub(crate) fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The distribution of some values.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Distribution {
+    /// The number of values.
+    pub count: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The median. Percentiles are by nearest rank, so each is a value that occurred.
+    pub p50: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+    /// The largest value.
+    pub max: f64,
+    /// The number of values in each range, without gaps, from the lowest nonempty range to the highest.
+    pub histogram: Vec<Bucket>,
+}
+
+/// A range of a histogram.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Bucket {
+    /// Its lower bound, inclusive.
+    pub from: f64,
+    /// Its upper bound, exclusive; `None`: unbounded.
+    pub below: Option<f64>,
+    /// The number of values in it.
+    pub count: u64,
+}
+
+impl Distribution {
+    /// Computes the distribution of the finite `values`. Ranges begin at each of `starts`, in ascending order; a value
+    /// below the first start counts in the first range. `None` for no values.
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>, starts: &[f64]) -> Option<Self> {
+        let values = ascending(values);
+        let mean = mean(values.iter().copied())?;
+        let at = |value: f64| starts.partition_point(|&start| start <= value).max(1) - 1;
+        let last = at(*values.last()?);
+        let ends = starts.iter().skip(1).map(|&end| Some(end)).chain([None]);
+        let buckets = starts.iter().zip(ends).take(last + 1);
+        let mut histogram: Vec<Bucket> = buckets.map(|(&from, below)| Bucket { from, below, count: 0 }).collect();
+        for &value in &values {
+            if let Some(bucket) = histogram.get_mut(at(value)) {
+                bucket.count += 1;
+            }
+        }
+        let at_share = |share| percentile(&values, share).unwrap_or_default();
+        Some(Distribution {
+            count: values.len() as u64,
+            mean,
+            p50: at_share(0.5),
+            p90: at_share(0.9),
+            max: at_share(1.0),
+            histogram,
+        })
+    }
+}
+
+/// Durations of a stage, in milliseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Latency {
+    /// The stage of a search, or `total`.
+    pub stage: String,
+    /// The number of queries that went through the stage.
+    pub queries: u64,
+    /// The median.
+    pub p50_ms: f64,
+    /// The 95th percentile.
+    pub p95_ms: f64,
+    /// The 99th percentile.
+    pub p99_ms: f64,
+    /// The longest duration.
+    pub max_ms: f64,
+}
+
+impl Latency {
+    /// Computes the percentiles of the finite `milliseconds`; `None` for no values.
+    pub(crate) fn of(stage: &str, milliseconds: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let values = ascending(milliseconds);
+        Some(Latency {
+            stage: stage.to_owned(),
+            queries: values.len() as u64,
+            p50_ms: percentile(&values, 0.5)?,
+            p95_ms: percentile(&values, 0.95)?,
+            p99_ms: percentile(&values, 0.99)?,
+            max_ms: percentile(&values, 1.0)?,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn row(at_ms: i64, method: &str, kept: u32, total_ms: f64) -> QueryQuality {
         QueryQuality {
@@ -349,5 +516,85 @@ mod tests {
         let stats = Stats::of(&[], &StatsRequest::default(), &BTreeMap::new());
         assert_eq!((stats.queries, stats.empty_rate, stats.from, stats.kept), (0, 0.0, None, None));
         assert!(stats.days.is_empty() && stats.latency.is_empty() && stats.drift.is_empty());
+    }
+
+    #[test]
+    fn distributions_and_latencies_by_hand() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        let at = |share| percentile(&values, share);
+        assert_eq!((at(0.5), at(0.95), at(0.99), at(1.0)), (Some(10.0), Some(19.0), Some(20.0), Some(20.0)));
+        assert_eq!((at(0.0), at(0.05), at(0.051)), (Some(1.0), Some(1.0), Some(2.0)));
+        assert_eq!(percentile(&[7.0], 0.99), Some(7.0));
+        assert_eq!(percentile(&[], 0.5), None);
+
+        let values = [0.0, 1.0, 1.0, 3.0, 5.0, f64::NAN];
+        let distribution = Distribution::of(values, &[0.0, 1.0, 2.0, 4.0, 8.0]).expect("five values");
+        assert_eq!((distribution.count, distribution.mean, distribution.p50), (5, 2.0, 1.0));
+        assert_eq!((distribution.p90, distribution.max), (5.0, 5.0));
+        let bucket = |from, below, count| Bucket { from, below, count };
+        let expected = [
+            bucket(0.0, Some(1.0), 1),
+            bucket(1.0, Some(2.0), 2),
+            bucket(2.0, Some(4.0), 1),
+            bucket(4.0, Some(8.0), 1),
+        ];
+        assert_eq!(distribution.histogram, expected, "no empty ranges behind the last value");
+        assert_eq!(Distribution::of([f64::NAN], &[0.0]), None);
+
+        let distribution = Distribution::of([-1.0, 99.0], &[0.0, 1.0]).expect("two values");
+        let counts: Vec<_> = distribution.histogram.iter().map(|bucket| (bucket.below, bucket.count)).collect();
+        assert_eq!(counts, [(Some(1.0), 1), (None, 1)]);
+
+        let latency = Latency::of("cut", (1..=200).map(f64::from)).expect("values");
+        assert_eq!((latency.p50_ms, latency.p95_ms, latency.p99_ms), (100.0, 190.0, 198.0));
+        assert_eq!((latency.max_ms, latency.queries), (200.0, 200));
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_counted_once(values in prop::collection::vec(-5.0f64..200.0, 1..60)) {
+            let distribution = Distribution::of(values.iter().copied(), &[0.0, 1.0, 8.0, 64.0]).expect("values");
+            prop_assert_eq!(distribution.histogram.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
+            prop_assert!(values.contains(&distribution.p50) && values.contains(&distribution.p90));
+            prop_assert!(distribution.p50 <= distribution.p90 && distribution.p90 <= distribution.max);
+        }
+    }
+}
+
+#[cfg(test)]
+mod days_tests {
+    use super::*;
+
+    fn row(at: &str, kept: u32, total_ms: f64) -> QueryQuality {
+        let at_ms = at.parse::<Timestamp>().expect("a time").as_millisecond();
+        QueryQuality { at_ms, kept, total_ms, ..QueryQuality::default() }
+    }
+
+    #[test]
+    fn days_of_the_zone_by_hand_with_those_between() {
+        let rows = [
+            row("2026-02-27T00:00:00Z", 3, 10.0),
+            row("2026-02-27T23:59:59.999Z", 0, 30.0),
+            row("2026-02-27T12:00:00Z", 5, 20.0),
+            row("2026-03-02T08:00:00Z", 1, 5.0),
+        ];
+        let days = by_day(&rows, &TimeZone::UTC);
+        let dates: Vec<&str> = days.iter().map(|day| day.date.as_str()).collect();
+        assert_eq!(dates, ["2026-02-27", "2026-02-28", "2026-03-01", "2026-03-02"]);
+        let first = Day { date: "2026-02-27".into(), queries: 3, empty: 1, kept_p50: Some(3.0), p95_ms: Some(30.0) };
+        assert_eq!(days[0], first);
+        assert_eq!((days[1].queries, days[1].kept_p50, days[1].p95_ms), (0, None, None));
+
+        let rows = [row("2026-11-21T23:30:00Z", 1, 1.0), row("2026-11-22T00:30:00Z", 1, 1.0)];
+        let east = TimeZone::fixed(jiff::tz::offset(1));
+        assert_eq!(by_day(&rows, &TimeZone::UTC).len(), 2);
+        let days = by_day(&rows, &east);
+        assert_eq!((days.len(), days[0].date.as_str(), days[0].queries), (1, "2026-11-22", 2));
+
+        let far = |at_ms| QueryQuality { at_ms, ..QueryQuality::default() };
+        let days = by_day(&[far(i64::MIN), far(0), far(i64::MAX)], &TimeZone::UTC);
+        assert!(days.len() <= 3 + 2 * LONGEST_PAUSE);
+        assert_eq!(days.iter().map(|day| day.queries).sum::<u64>(), 3);
+        assert_eq!(by_day(&[], &TimeZone::UTC), []);
     }
 }

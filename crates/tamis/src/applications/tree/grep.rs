@@ -3,23 +3,24 @@
 //! The totals are exact even where the listing is cut. Files are read a batch at a time, in the order of their paths; once the
 //! listing is full, the rest is only counted.
 
-use super::Tree;
-use super::listing::{Listed, Roots, TreeScope};
-use crate::Error;
-#[cfg(feature = "clap")]
-use crate::flags::{language, whole};
-use crate::lookup::whole_text;
-use crate::progress::Observer;
+use std::borrow::Cow;
+use std::io;
+use std::time::{Duration, Instant};
+
 use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::io;
-use std::time::{Duration, Instant};
 use tamis_store::DocumentState;
+
+use super::{Listed, Roots, Tree, TreeScope};
+use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags::{language, whole};
+use crate::lookup::whole_text;
+use crate::progress::Observer;
 
 /// Most matching lines that are listed.
 pub const MOST_LISTED: usize = 100_000;

@@ -1,17 +1,17 @@
 //! Lists the symbols of a file, or of the files of a directory.
 
-use super::Tree;
-use super::listing::TreeScope;
-use crate::Error;
-use crate::access::readable;
-#[cfg(feature = "clap")]
-use crate::flags::whole;
-use crate::lookup::{Named, by_line, whole_text};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_store::{DocumentState, StoredPassage};
 use tamis_text::{Language, outline};
+
+use super::{Tree, TreeScope};
+use crate::Error;
+#[cfg(feature = "clap")]
+use crate::flags::whole;
+use crate::handle::readable;
+use crate::lookup::{Named, by_line, whole_text};
 
 /// A request for an outline. [`OutlineRequest::new`] asks for all symbols of a file, or for the outermost of a directory's files.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

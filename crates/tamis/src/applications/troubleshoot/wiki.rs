@@ -1,18 +1,17 @@
 //! Searches the wiki if no issue is similar to the problem.
 
-use super::Troubleshooter;
-use super::answer::{WikiFound, WikiPage};
-use super::budget::budgets;
-use super::keywords::keywords;
-use super::request::TroubleshootRequest;
-use super::shorten::{characters, fitted};
-use crate::Error;
-use crate::search::{Context, FoundPage, SearchRequest, Stopwatch, pages};
 use std::sync::Arc;
+
 use tamis_store::StoredPassage;
 
+use super::thread::{characters, fitted};
+use super::troubleshooter::keywords;
+use super::{TroubleshootRequest, Troubleshooter, WikiFound, WikiPage, budgets};
+use crate::Error;
+use crate::search::{Context, FoundPage, SearchRequest, Stopwatch, pages};
+
 /// The collection of wiki pages.
-pub(super) const WIKI: &str = "wiki";
+pub(crate) const WIKI: &str = "wiki";
 
 /// The prefix of the path of a page that is not a file.
 const PATH: &str = "wiki:";
@@ -28,7 +27,7 @@ const GAP: &str = "\n\n[...]\n\n";
 
 /// The result of the wiki search.
 #[derive(Default)]
-pub(super) struct FromWiki {
+pub(crate) struct FromWiki {
     pub pages: Vec<WikiPage>,
     /// Warnings of either query.
     pub warnings: Vec<String>,
@@ -46,7 +45,7 @@ impl Troubleshooter<'_> {
     /// Runs two queries, the problem's words and its keywords. Takes the best pages of each, merges pages found by
     /// both, and keeps the nearest pages overall. Gate and cut are those of every search: a problem that the wiki does
     /// not cover gets nothing.
-    pub(super) fn wiki_pages(
+    pub(crate) fn wiki_pages(
         &self,
         context: &Context<'_>,
         request: &TroubleshootRequest,

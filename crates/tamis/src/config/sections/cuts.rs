@@ -1,23 +1,24 @@
 //! `[cut.METHOD]`: the parameters of three cuts, declared by the cuts' own descriptions. Also the rules that other sections name,
 //! whose text can set the parameters of every cut.
 
+use std::collections::BTreeMap;
+
+use tamis_cut::{METHODS, Parameter, Range, Rule, RuleError, TopScore};
+
 use super::thresholds;
 use crate::config::declare::{KeySpec, Section, Setting, Settings, text};
 use crate::config::error::{ConfigError, Source};
-use crate::config::key::Key;
-use crate::config::value::{Allowed, Value};
-use std::collections::BTreeMap;
-use tamis_cut::{METHODS, Parameter, Range, Rule, RuleError, TopScore};
+use crate::config::value::{Allowed, Key, Value};
 
 /// A key for a rule, as `METHOD` or `METHOD:PARAM=VALUE,…`.
-pub(super) fn cut(default: &str) -> KeySpec<Box<dyn Rule>> {
+pub(crate) fn cut(default: &str) -> KeySpec<Box<dyn Rule>> {
     text(default).check(|entry, text| {
         rule(&entry.settings.values, &text).map_err(|error| entry.refuse(&*text, format!("a cut ({error})")))
     })
 }
 
 /// A key for a rule, or `off` for `None`.
-pub(super) fn cut_or_off(default: &str) -> KeySpec<Option<Box<dyn Rule>>> {
+pub(crate) fn cut_or_off(default: &str) -> KeySpec<Option<Box<dyn Rule>>> {
     text(default).check(|entry, text| match text.as_str() {
         "off" => Ok(None),
         text => match rule(&entry.settings.values, text) {
@@ -28,10 +29,7 @@ pub(super) fn cut_or_off(default: &str) -> KeySpec<Option<Box<dyn Rule>>> {
 }
 
 /// Returns the rule of a specification. Omitted parameters come from the configuration.
-pub(in crate::config) fn rule(
-    values: &BTreeMap<String, Setting>,
-    specification: &str,
-) -> Result<Box<dyn Rule>, RuleError> {
+pub(crate) fn rule(values: &BTreeMap<String, Setting>, specification: &str) -> Result<Box<dyn Rule>, RuleError> {
     let given = tamis_cut::parse(specification)?;
     let (_, parameters) = specification.split_once(':').unwrap_or_default();
     let named: Vec<String> = parameters
@@ -72,7 +70,7 @@ fn collection_name(collection: &str, parameter: &str) -> String {
 }
 
 /// Returns the keys of the family `cut.top_score.COLLECTION.PARAM`. One that nobody sets has the value of `cut.top_score.PARAM`.
-pub(in crate::config) fn by_collection() -> impl Iterator<Item = Key> {
+pub(crate) fn by_collection() -> impl Iterator<Item = Key> {
     COLLECTIONS.iter().flat_map(|collection| {
         TopScore::METHOD.parameters.iter().map(move |parameter| {
             let own = key(collection_name(collection, parameter.name), parameter);
@@ -85,7 +83,7 @@ pub(in crate::config) fn by_collection() -> impl Iterator<Item = Key> {
 ///
 /// # Errors
 /// A lower bound above the upper one.
-pub(in crate::config) fn collection_rules(
+pub(crate) fn collection_rules(
     values: &BTreeMap<String, Setting>,
     rule: &dyn Rule,
 ) -> Result<Vec<(&'static str, TopScore)>, ConfigError> {
@@ -144,7 +142,7 @@ fn name(method: &str, parameter: &str) -> Option<String> {
 }
 
 /// Returns the setting of a cut that has no key of this name, such as `search.cut = "auto:strictness=…"`.
-pub(in crate::config) fn in_a_rule(name: &str) -> Option<String> {
+pub(crate) fn in_a_rule(name: &str) -> Option<String> {
     let (method, parameter) = name.strip_prefix("cut.")?.split_once('.')?;
     let known = METHODS.iter().find(|known| known.name == method)?;
     let parameter = known.parameters.iter().find(|known| known.name == parameter)?;

@@ -1,8 +1,9 @@
 //! The cache of vectors that the user's indexes share: its directory and its size.
 
+use std::path::PathBuf;
+
 use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
-use std::path::PathBuf;
 
 /// Largest cache, in bytes, that a project's file can ask for.
 const MOST_BYTES_OF_A_PROJECT: u64 = 1024 * MEGABYTE;
@@ -21,7 +22,7 @@ pub struct EmbeddingCacheConfig {
 }
 
 /// Returns a cache of this size, with narrower limits for a project's file than for the user.
-pub(super) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheConfig, ConfigError> {
+pub(crate) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheConfig, ConfigError> {
     let of_project = matches!(entry.setting.source, Source::Project(_));
     let most_bytes = megabytes.saturating_mul(MEGABYTE);
     Ok(EmbeddingCacheConfig {

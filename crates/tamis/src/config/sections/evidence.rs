@@ -1,8 +1,9 @@
 //! `[evidence]`: ranking the fragments of the evidence graph.
 
+use tamis_cut::Rule;
+
 use super::cuts::cut;
 use crate::config::declare::section;
-use tamis_cut::Rule;
 
 section! {
     /// Settings of ranking fragments.

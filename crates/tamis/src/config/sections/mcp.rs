@@ -1,9 +1,10 @@
 //! `[mcp]`: access to a server over HTTP.
 
+use std::time::Duration;
+
 use crate::config::declare::{Entry, integer, list, section};
 use crate::config::error::ConfigError;
 use crate::config::mcp_tokens::McpToken;
-use std::time::Duration;
 
 section! {
     /// Access to a server over HTTP. Only the user's own configuration can set it.

@@ -1,8 +1,9 @@
 //! `[memory]`: searching memories, that is notes and conversations. They often say the same twice, and then the newer one counts.
 
+use tamis_cut::Rule;
+
 use super::cuts::cut_or_off;
 use crate::config::declare::{auto_or_number, flag, list, number, section};
-use tamis_cut::Rule;
 
 section! {
     /// Settings of a search of memories that replace those of other searches.

@@ -6,7 +6,7 @@ use crate::config::models::{BUILT_IN, ModelDefinition, Provider};
 
 /// Refuses an unknown name, a reranker, and a project's choice of a model that sends text away unless the user trusts the
 /// project's file.
-pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError> {
+pub(crate) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError> {
     if BUILT_IN.contains(&name.as_str()) {
         return Ok(name);
     }
@@ -24,7 +24,7 @@ pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError
 }
 
 /// Checks the name of a reranker by the same rule of trust; `None` for `off`.
-pub(super) fn reranker(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
+pub(crate) fn reranker(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
     if name == "off" {
         return Ok(None);
     }
@@ -60,6 +60,6 @@ fn trusted(entry: &Entry<'_>, definition: &ModelDefinition, name: String) -> Res
 }
 
 /// Checks each name of a list, as [`one`] does.
-pub(super) fn all(entry: &Entry<'_>, names: Vec<String>) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn all(entry: &Entry<'_>, names: Vec<String>) -> Result<Vec<String>, ConfigError> {
     names.into_iter().map(|name| one(entry, name)).collect()
 }

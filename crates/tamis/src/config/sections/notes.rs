@@ -1,8 +1,9 @@
 //! The directory of notes, and the globs of files that are notes or wiki pages.
 
+use ignore::gitignore::GitignoreBuilder;
+
 use crate::config::declare::{Entry, section, text};
 use crate::config::error::ConfigError;
-use ignore::gitignore::GitignoreBuilder;
 
 section! {
     /// The directory of new notes.
@@ -14,7 +15,7 @@ section! {
 }
 
 /// Refuses a list with an invalid glob.
-pub(super) fn globs(entry: &Entry<'_>, globs: Vec<String>) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn globs(entry: &Entry<'_>, globs: Vec<String>) -> Result<Vec<String>, ConfigError> {
     let mut builder = GitignoreBuilder::new("");
     for glob in &globs {
         if let Err(error) = builder.add_line(None, glob) {

@@ -1,8 +1,9 @@
 //! `[rank]`: the effect of language and age on the order.
 
+use tamis_rank::{LanguageFactors, Recency};
+
 use crate::config::declare::{KeySpec, number, section, word};
 use crate::config::words::words;
-use tamis_rank::{LanguageFactors, Recency};
 
 section! {
     /// Effect of language and age on the order.

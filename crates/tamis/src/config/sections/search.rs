@@ -1,11 +1,12 @@
 //! `[search]`: gathering candidates, fusing them and cutting the list.
 
+use serde::Serialize;
+use tamis_cut::{Guarantee, Rule, Want};
+
 use super::cuts::cut_or_off;
 use super::model_names;
 use crate::config::declare::{auto_or_number, choice, flag, integer, section, text, word};
 use crate::config::words::words;
-use serde::Serialize;
-use tamis_cut::{Guarantee, Rule, Want};
 
 words! {
     /// The legs that gather candidates.

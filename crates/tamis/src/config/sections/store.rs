@@ -51,7 +51,7 @@ fn namespace(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigEr
 }
 
 /// An address with dots in place of its password.
-pub(in crate::config) fn without_password(url: &str) -> String {
+pub(crate) fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "…".to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let authority = match authority.rsplit_once('@') {

@@ -1,13 +1,13 @@
 //! `[search.thresholds]`: similarity thresholds by language, a key for each language under any of its names.
 
-use crate::config::calibrated::CalibratedConfig;
+use std::collections::BTreeMap;
+
+use tamis_text::Language;
+
+use crate::config::calibrated::{CalibratedConfig, nearest_language, threshold_language};
 use crate::config::declare::{Section, Setting, Settings};
 use crate::config::error::{ConfigError, Source};
-use crate::config::key::Key;
-use crate::config::threshold_language::{nearest_language, threshold_language};
-use crate::config::value::{Allowed, Value};
-use std::collections::BTreeMap;
-use tamis_text::Language;
+use crate::config::value::{Allowed, Key, Value};
 
 /// The part of a key's name before the language.
 const TABLE: &str = "search.thresholds.";
@@ -16,7 +16,7 @@ const TABLE: &str = "search.thresholds.";
 const VARIABLE: &str = "TAMIS_SEARCH_THRESHOLDS_";
 
 /// The key for every language without a threshold, which is a parameter of the cut `language`.
-pub(super) const DEFAULT: &str = "search.thresholds.default";
+pub(crate) const DEFAULT: &str = "search.thresholds.default";
 
 /// The thresholds of languages that nobody has set or measured.
 const BUILT_IN: [(&str, f64); 3] = [("rust", 0.70), ("typescript", 0.65), ("python", 0.60)];
@@ -41,7 +41,7 @@ pub struct ThresholdConfig {
 
 impl Section for ThresholdConfig {
     fn declared() -> Vec<Key> {
-        BUILT_IN.into_iter().map(|(language, threshold)| key(language, threshold)).collect()
+        BUILT_IN.into_iter().map(|(language, threshold)| threshold_key(language, threshold)).collect()
     }
 
     fn from_settings(settings: &Settings) -> Result<Self, ConfigError> {
@@ -60,7 +60,7 @@ impl Section for ThresholdConfig {
     }
 }
 
-fn key(language: &str, default: f64) -> Key {
+fn threshold_key(language: &str, default: f64) -> Key {
     let display = Language::named(language).map_or(language, |language| language.display);
     Key {
         name: format!("{TABLE}{language}"),
@@ -78,13 +78,13 @@ fn language_of(name: &str) -> Option<&str> {
 }
 
 /// Returns the key of the language that `name` names, or the nearest name of a key; `None` for a key of another table.
-pub(in crate::config) fn find(name: &str) -> Option<Result<Key, Option<String>>> {
+pub(crate) fn find(name: &str) -> Option<Result<Key, Option<String>>> {
     let language = language_of(name)?;
     Some(resolve(language).ok_or_else(|| nearest_language(language).map(|near| format!("{TABLE}{near}"))))
 }
 
 /// Returns the key of the language that a variable names, or the nearest name of a variable; `None` for another variable.
-pub(in crate::config) fn find_variable(name: &str) -> Option<Result<Key, Option<String>>> {
+pub(crate) fn find_variable(name: &str) -> Option<Result<Key, Option<String>>> {
     let language = name.strip_prefix(VARIABLE).filter(|language| *language != "DEFAULT")?.to_lowercase();
     let variable = |near: &str| format!("{VARIABLE}{}", near.to_uppercase().replace([' ', '-'], "_"));
     Some(resolve(&language).ok_or_else(|| nearest_language(&language).map(variable)))
@@ -93,11 +93,11 @@ pub(in crate::config) fn find_variable(name: &str) -> Option<Result<Key, Option<
 fn resolve(language: &str) -> Option<Key> {
     let language = threshold_language(Language::resolve(language)?.name);
     let default = BUILT_IN.iter().find(|(name, _)| *name == language).map_or(BUILT_IN_DEFAULT, |(_, value)| *value);
-    Some(key(language, default))
+    Some(threshold_key(language, default))
 }
 
 /// Returns the keys that are set for languages without a built-in threshold.
-pub(in crate::config) fn further(values: &BTreeMap<String, Setting>) -> Vec<Key> {
+pub(crate) fn further(values: &BTreeMap<String, Setting>) -> Vec<Key> {
     let known = ThresholdConfig::declared();
     let further = values.keys().filter(|name| !known.iter().any(|key| key.name == **name));
     further.filter_map(|name| find(name)?.ok()).collect()
@@ -116,7 +116,7 @@ mod tests {
                 let key = find(&format!("{TABLE}{name}")).expect("a language's key").expect("known");
                 assert_eq!(key.name, format!("{TABLE}{}", threshold_language(language.name)), "{name}");
             }
-            let variable = key(language.name, 0.5).variable();
+            let variable = threshold_key(language.name, 0.5).variable();
             assert!(find_variable(&variable).expect("a language's variable").is_ok(), "{variable}");
         }
     }

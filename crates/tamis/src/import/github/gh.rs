@@ -3,19 +3,21 @@
 //! Pages are not left to `gh api --paginate`, which counts them: an entry that is updated meanwhile would push another one past
 //! the page boundary. The headers of a page (`--include`) say if there is another one, and when GitHub's limit ends.
 
-use super::{GithubImport, Stopped};
-use crate::Error;
-use crate::child::{self, End, Limit};
-use crate::error::GithubError;
-use crate::progress::Observer;
-use crate::server_message::shortened;
-use jiff::fmt::rfc2822::DateTimeParser;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::{GithubImport, Stopped};
+use crate::child::{End, Limit};
+use crate::error::GithubError;
+use crate::progress::Observer;
+use crate::server_message::shortened;
+use crate::{Error, child};
 
 /// The largest answer read. A page has a hundred entries of at most 65,536 characters each.
 const LARGEST: usize = 64 << 20;
@@ -37,7 +39,7 @@ const VERSION: &str = "X-GitHub-Api-Version: 2022-11-28";
 
 /// The reason for a missing answer.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// The import ends here, and the next one goes on.
     Early(Stopped),
     /// The import failed.
@@ -58,7 +60,7 @@ impl From<GithubError> for Stop {
 
 /// The answer to a request, as far as callers distinguish it.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// A page of a list.
     Page(Page),
     /// GitHub ends the list here, though there is more (422).
@@ -69,25 +71,25 @@ pub(super) enum Answer {
 
 /// A page of a list.
 #[derive(Debug)]
-pub(super) struct Page {
-    pub(super) entries: Vec<Value>,
+pub(crate) struct Page {
+    pub(crate) entries: Vec<Value>,
     /// True if there is another page.
-    pub(super) more: bool,
+    pub(crate) more: bool,
     /// The time of GitHub's answer.
-    pub(super) date: Timestamp,
+    pub(crate) date: Timestamp,
 }
 
 /// Asks one host for one page after another.
-pub(super) struct Gh<'a> {
+pub(crate) struct Gh<'a> {
     program: PathBuf,
     host: &'a str,
     observer: &'a dyn Observer,
     /// The number of pages asked for.
-    pub(super) requests: u64,
+    pub(crate) requests: u64,
 }
 
 impl<'a> Gh<'a> {
-    pub(super) fn new(request: &'a GithubImport, observer: &'a dyn Observer) -> Result<Self, GithubError> {
+    pub(crate) fn new(request: &'a GithubImport, observer: &'a dyn Observer) -> Result<Self, GithubError> {
         let host = request.host.as_str();
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
         if !host.starts_with(|first: char| first.is_ascii_alphanumeric()) || !host.bytes().all(allowed) {
@@ -98,7 +100,7 @@ impl<'a> Gh<'a> {
     }
 
     /// Requests a page of a list. `path` has only characters that may stand in an address.
-    pub(super) fn page(&mut self, path: &str) -> Result<Answer, Stop> {
+    pub(crate) fn page(&mut self, path: &str) -> Result<Answer, Stop> {
         let stopped = || self.observer.cancelled();
         if stopped() {
             return Err(Stop::Early(Stopped::Interrupted));

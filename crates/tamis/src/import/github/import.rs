@@ -1,5 +1,12 @@
 //! One import from GitHub: the lists of the repository, then the details of single issues.
 
+use std::collections::HashMap;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tamis_text::Issue;
+
 use super::gh::{Answer, Gh, Page, Stop};
 use super::progress::{Details, List, Progress, Scope, Step};
 use super::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Stopped};
@@ -7,17 +14,9 @@ use crate::Error;
 use crate::collections::ISSUES;
 use crate::error::GithubError;
 use crate::handle::Index;
-use crate::import::Imports;
-use crate::import::destination::namespace;
-use crate::import::{ImportInput, IssueImport};
-use crate::index::RunOptions;
-use crate::index::import_state_property;
+use crate::import::{ImportInput, Imports, IssueImport, namespace};
+use crate::index::{RunOptions, import_state_property};
 use crate::progress::{Observer, Stage};
-use jiff::Timestamp;
-use serde_json::Value;
-use std::collections::HashMap;
-use std::time::Instant;
-use tamis_text::Issue;
 
 /// Entries per page, the most that GitHub allows.
 const PAGE: usize = 100;

@@ -10,16 +10,18 @@ mod gh;
 mod import;
 mod progress;
 
-use crate::error::{GithubError, UnreadableRecord};
-use crate::import::ImportSummary;
-use crate::index::RunReport;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use tamis_store::DocumentState;
+
+use super::ImportSummary;
+use crate::error::{GithubError, UnreadableRecord};
+use crate::index::RunReport;
 
 /// The host of GitHub itself.
 pub const GITHUB_HOST: &str = "github.com";

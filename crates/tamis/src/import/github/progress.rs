@@ -1,9 +1,11 @@
 //! The progress of an import, kept in the index between runs.
 
-use super::IssueStates;
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+
+use super::IssueStates;
 
 /// The version of the stored progress. Progress of another version is not read: the import starts over, which does no harm to the
 /// index.
@@ -15,7 +17,7 @@ const OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 /// A list of the API with entries of the whole repository, in the order of reading. An issue is imported before its comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum List {
+pub(crate) enum List {
     /// Issues and pull requests.
     Issues,
     /// Comments in the conversations of issues and pull requests.
@@ -26,7 +28,7 @@ pub(super) enum List {
 
 impl List {
     /// Returns its path below the repository.
-    pub(super) fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             List::Issues => "issues",
             List::Comments => "issues/comments",
@@ -35,7 +37,7 @@ impl List {
     }
 
     /// Returns its name for people.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             List::Issues => "issues",
             List::Comments => "comments",
@@ -46,39 +48,39 @@ impl List {
 
 /// The scope of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Scope {
-    pub(super) state: IssueStates,
-    pub(super) pulls: bool,
+pub(crate) struct Scope {
+    pub(crate) state: IssueStates,
+    pub(crate) pulls: bool,
     /// Only issues updated since this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) since: Option<Timestamp>,
+    pub(crate) since: Option<Timestamp>,
 }
 
 /// The details to request for a single issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Details {
+pub(crate) struct Details {
     /// Comments older than the issue's import, which the list has passed.
-    pub(super) comments: bool,
+    pub(crate) comments: bool,
     /// Review comments, likewise.
-    pub(super) review_comments: bool,
+    pub(crate) review_comments: bool,
     /// Reviews. GitHub has no list of them for the whole repository.
-    pub(super) reviews: bool,
+    pub(crate) reviews: bool,
 }
 
 impl Details {
-    pub(super) fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self == Details::default()
     }
 }
 
 /// A page to request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Only entries updated since this time.
-    pub(super) since: Option<Timestamp>,
+    pub(crate) since: Option<Timestamp>,
     /// The number of the page, from 1.
-    pub(super) page: u32,
+    pub(crate) page: u32,
 }
 
 /// The position in a list, which is sorted by the time of the last update.
@@ -89,21 +91,21 @@ pub(super) struct Step {
 /// that moves during reading can still hide another; reading everything again finds it.)
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     /// Everything updated before this time is read.
-    pub(super) read_until: Option<Timestamp>,
+    pub(crate) read_until: Option<Timestamp>,
     /// The time of the answer to the list's first request.
     began: Option<Timestamp>,
     /// True once the list was read to its end.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
     /// The next page of this run; `None` at the end of the list.
     #[serde(skip)]
-    pub(super) next: Option<Step>,
+    pub(crate) next: Option<Step>,
 }
 
 impl Cursor {
     /// Starts a run a little before the last update that was read, or at `since` if nothing was read yet.
-    pub(super) fn begin(&mut self, since: Option<Timestamp>) {
+    pub(crate) fn begin(&mut self, since: Option<Timestamp>) {
         let again = self.read_until.map(|until| until.saturating_sub(OVERLAP).unwrap_or(until));
         // The API takes whole seconds.
         let since = again.max(since).map(|since| Timestamp::from_second(since.as_second()).unwrap_or(since));
@@ -112,7 +114,7 @@ impl Cursor {
 
     /// Notes that a page is read and imported, with the times of its entries in their order, and if there is another page. `date`
     /// is the time of the answer.
-    pub(super) fn read(&mut self, step: Step, times: &[Timestamp], more: bool, date: Timestamp) {
+    pub(crate) fn read(&mut self, step: Step, times: &[Timestamp], more: bool, date: Timestamp) {
         self.began.get_or_insert(date);
         let sorted = times.is_sorted() && times.first().is_none_or(|first| Some(*first) >= step.since);
         let last = times.last().copied().filter(|_| sorted);
@@ -126,31 +128,31 @@ impl Cursor {
 
     /// Notes that GitHub filtered the list. Entries that left the filter during reading were missed, so the next run requests all
     /// changes since the first request.
-    pub(super) fn was_filtered(&mut self) {
+    pub(crate) fn was_filtered(&mut self) {
         self.read_until = self.began.or(self.read_until);
     }
 }
 
 /// The progress of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     version: u32,
-    pub(super) scope: Scope,
+    pub(crate) scope: Scope,
     #[serde(default)]
-    pub(super) lists: BTreeMap<List, Cursor>,
+    pub(crate) lists: BTreeMap<List, Cursor>,
     /// The pending details by the number of the issue.
     #[serde(default)]
-    pub(super) details: BTreeMap<u64, Details>,
+    pub(crate) details: BTreeMap<u64, Details>,
 }
 
 impl Progress {
     /// Creates the progress of an import that has read nothing yet.
-    pub(super) fn new(scope: Scope) -> Self {
+    pub(crate) fn new(scope: Scope) -> Self {
         Progress { version: VERSION, scope, lists: BTreeMap::new(), details: BTreeMap::new() }
     }
 
     /// Returns the stored progress if it can be continued for a scope; otherwise the reason.
-    pub(super) fn go_on(kept: &str, scope: Scope) -> Result<Self, &'static str> {
+    pub(crate) fn go_on(kept: &str, scope: Scope) -> Result<Self, &'static str> {
         let progress: Option<Progress> = serde_json::from_str(kept).ok();
         let Some(mut progress) = progress.filter(|progress| progress.version == VERSION) else {
             return Err("what the index knows of the last import cannot be read");
@@ -171,18 +173,18 @@ impl Progress {
     }
 
     /// Returns the progress for storing.
-    pub(super) fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         // Progress has nothing that JSON lacks. Without it, the next import would start over.
         serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Returns the position in a list.
-    pub(super) fn list(&mut self, list: List) -> &mut Cursor {
+    pub(crate) fn list(&mut self, list: List) -> &mut Cursor {
         self.lists.entry(list).or_default()
     }
 
     /// Adds details to request for an issue.
-    pub(super) fn want(&mut self, number: u64, details: Details) {
+    pub(crate) fn want(&mut self, number: u64, details: Details) {
         if !details.is_empty() {
             let wanted = self.details.entry(number).or_default();
             wanted.comments |= details.comments;
@@ -193,7 +195,7 @@ impl Progress {
 
     /// Returns the time before which a list no longer brings comments of a newly imported issue. They were read before, or left
     /// out as older.
-    pub(super) fn passed(&self, list: List) -> Option<Timestamp> {
+    pub(crate) fn passed(&self, list: List) -> Option<Timestamp> {
         self.scope.since.max(self.lists.get(&list).and_then(|cursor| cursor.read_until))
     }
 }

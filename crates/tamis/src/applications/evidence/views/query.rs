@@ -1,22 +1,21 @@
 //! Runs a view: its statement with the given values bound.
 
-use super::collection::{Found, all};
-use super::header::{ViewColumn, ViewParameter};
-use super::names::parameters_of;
-use super::template::Template;
-use super::values::value_of;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use tamis_store::{SqlQuery, SqlValue};
+
+use super::template::{Template, value_of};
+use super::{Found, ViewColumn, ViewParameter, all, parameters_of};
 use crate::Error;
 use crate::applications::evidence::EvidenceGraph;
 use crate::applications::evidence::sql::{SqlAnswer, SqlLimits, SqlRequest, named, values};
 use crate::config::nearest;
 #[cfg(feature = "clap")]
 use crate::flags::moment;
-use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use tamis_store::{SqlQuery, SqlValue};
 
 /// The parameter set by [`ViewRequest::task`].
 const TASK: &str = "task_id";
@@ -149,7 +148,7 @@ fn described(Found { name, file, template }: Found) -> ViewDescription {
 /// # Errors
 /// A missing view or parameter, with the nearest name; a value of the wrong type, or a required value that is not
 /// given.
-pub(super) fn statement(
+pub(crate) fn statement(
     user_directory: Option<&Path>,
     request: &ViewRequest,
     now: Timestamp,

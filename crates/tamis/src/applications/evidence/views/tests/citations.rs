@@ -1,7 +1,8 @@
 //! Views of citations.
 
-use super::{Graph, text};
 use tamis_store::SqlValue;
+
+use super::{Graph, text};
 
 /// Works a 2024, b 2020, c 2010, d without a year, and a page x from 2022 without a work. Pages a1 and a2 belong to a,
 /// b1 to b.
@@ -40,7 +41,7 @@ const FLOW: [&str; 4] = ["citing_type", "citing_id", "cited_type", "cited_id"];
 
 #[test]
 fn the_flow_is_that_of_works() {
-    let graph = graph();
+    let graph = self::graph();
     let all = [
         "page x work b", "page x work c", "page x work d", "work a work b", "work a work c", "work b work c",
         "work c work a",
@@ -74,7 +75,7 @@ fn the_flow_is_that_of_works() {
 
 #[test]
 fn trap_chains_end_where_they_would_go_round() {
-    let graph = graph();
+    let graph = self::graph();
     let path = |given: &[(&str, SqlValue)]| graph.asked("v_citation_chains", &["steps", "path"], given);
     // Two steps: every pair of neighbours but a → c → a and the like.
     assert_eq!(path(&[]), ["2 a → b → c", "2 b → c → a", "2 c → a → b", "2 x → b → c", "2 x → c → a"]);
@@ -101,7 +102,7 @@ fn trap_chains_end_where_they_would_go_round() {
 
 #[test]
 fn coupling_and_candidates_count_common_citations() {
-    let graph = graph();
+    let graph = self::graph();
     let columns = ["a_id", "b_id", "shared", "a_references", "b_references", "coupling"];
     // c is cited by a, b and x; b by a and x.
     assert_eq!(

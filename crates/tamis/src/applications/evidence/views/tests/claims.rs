@@ -1,7 +1,8 @@
 //! Views whose rows are claims, or fragments by claim.
 
-use super::{Graph, text};
 use tamis_store::SqlValue;
+
+use super::{Graph, text};
 
 /// | claim | task | supports | refutes | neutral | origin |
 /// | --- | --- | --- | --- | --- | --- |
@@ -35,7 +36,7 @@ fn graph() -> Graph {
 
 #[test]
 fn contradictions_and_summaries_count_each_side_of_a_claim() {
-    let graph = graph();
+    let graph = self::graph();
     let columns = ["claim_id", "supports", "refutes", "neutral", "n", "controversy"];
     // c and h are both half disputed: more evidence first. d has only refutations, e only support.
     let rows = graph.asked("v_contradictions", &columns, &[]);
@@ -78,7 +79,7 @@ fn contradictions_and_summaries_count_each_side_of_a_claim() {
 
 #[test]
 fn the_chain_holds_stands_by_confidence_and_origins_lead_to_works() {
-    let graph = graph();
+    let graph = self::graph();
     let columns = ["claim_id", "relation", "fragment_id", "page_id", "domain", "work_id"];
     assert_eq!(
         graph.asked("v_evidence_chain", &columns, &[("claim_id", text("a"))]),

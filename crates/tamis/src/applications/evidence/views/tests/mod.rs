@@ -5,14 +5,15 @@ mod claims;
 mod sources;
 mod times;
 
-use super::ViewRequest;
-use super::collection::BUILT_IN;
-use super::query::statement;
-use super::template::Template;
+use std::path::Path;
+
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, ToSql};
-use std::path::Path;
 use tamis_store::SqlValue;
+
+use super::query::statement;
+use super::template::Template;
+use super::{BUILT_IN, ViewRequest};
 
 /// The tables as a statement sees them.
 const TABLES: &str = "
@@ -128,12 +129,12 @@ fn text(text: &str) -> SqlValue {
 }
 
 /// A value for each parameter, so that every text of every view is a statement.
-fn any(kind: super::ParameterType) -> SqlValue {
+fn any(kind: crate::applications::evidence::views::ParameterType) -> SqlValue {
     match kind {
-        super::ParameterType::Integer => SqlValue::Integer(2),
-        super::ParameterType::Number => SqlValue::Real(0.5),
-        super::ParameterType::Text => text("none"),
-        super::ParameterType::Time => text("2026-01-01"),
+        crate::applications::evidence::views::ParameterType::Integer => SqlValue::Integer(2),
+        crate::applications::evidence::views::ParameterType::Number => SqlValue::Real(0.5),
+        crate::applications::evidence::views::ParameterType::Text => text("none"),
+        crate::applications::evidence::views::ParameterType::Time => text("2026-01-01"),
     }
 }
 

@@ -29,7 +29,7 @@ fn graph() -> Graph {
 
 #[test]
 fn sources_are_ranked_by_support_citations_and_impact() {
-    let graph = graph();
+    let graph = self::graph();
     let columns = ["source_type", "source_id", "year", "claims", "supports", "refutes", "cites"];
     // a and y are cited; y is neutral besides.
     assert_eq!(graph.asked("v_orphan_sources", &columns, &[]), ["page x 2022 2 0 1 2", "work b 2010 1 1 0 1"]);

@@ -1,7 +1,8 @@
 //! Views by year. The year is 2026; 2024 and later count as recent by default.
 
-use super::{Graph, text};
 use tamis_store::SqlValue;
+
+use super::{Graph, text};
 
 /// Fragments y2026, y2024, y2023, y2010 of those years (y2010 by its work, the others by their pages) and none without.
 ///
@@ -38,7 +39,7 @@ fn graph() -> Graph {
 
 #[test]
 fn times_are_years_of_pages_and_works() {
-    let graph = graph();
+    let graph = self::graph();
     let columns = [
         "claim_id", "dated", "undated", "mean_age", "newest_support", "newest_refutation", "recent_supports",
         "recent_refutes",
