@@ -52,6 +52,7 @@ mod access;
 mod cache;
 mod calibration;
 mod connection;
+mod content;
 #[cfg(feature = "evidence")]
 mod counting_allocator;
 mod embedded;

@@ -11,7 +11,7 @@ use super::words::writer::Difference;
 use crate::error::{Result, StoreError};
 use crate::graph;
 use crate::lexical::TermReader;
-use crate::namespace::{Namespace, NewNamespace};
+use crate::namespace::NewNamespace;
 use crate::record::Applied;
 use crate::tree::Tree;
 
@@ -84,28 +84,6 @@ impl PostgresStore {
     /// The change number of the last commit.
     pub(super) fn read_change_number(&self) -> Result<u64> {
         self.connections.ask(async |connection| self.change_number_in(connection).await)
-    }
-
-    /// Returns all namespaces, by name.
-    pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
-        let select = format!(
-            "SELECT namespace, root, machine, owner, shared, documents, passages FROM {} ORDER BY namespace",
-            self.list()
-        );
-        self.connections.ask(async |connection| {
-            let statement = connection.prepare_cached(&select).await?;
-            let rows = connection.query(&statement, &[]).await?;
-            let namespace = |row: &tokio_postgres::Row| Namespace {
-                name: row.get(0),
-                root: row.get(1),
-                machine: row.get(2),
-                owner: row.get(3),
-                shared: row.get(4),
-                documents: row.get::<_, i64>(5) as u64,
-                passages: row.get::<_, i64>(6) as u64,
-            };
-            Ok(rows.iter().map(namespace).collect())
-        })
     }
 
     /// Registers a namespace, or replaces its registration.

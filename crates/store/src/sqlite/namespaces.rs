@@ -4,36 +4,20 @@ use rusqlite::{Connection, params};
 
 use super::Database;
 use super::batch::{Batch, register_namespace};
-use super::meta::{properties_changed, read_seq, write_seq};
+use super::meta::{properties_changed, seq, write_seq};
 use crate::error::{Result, StoreError};
 use crate::graph::{REMOVE, remove_origin};
-use crate::namespace::{Namespace, NewNamespace};
-use crate::query::{all, execute, one, unsigned};
+use crate::namespace::NewNamespace;
+use crate::query::{execute, one};
 use crate::record::Applied;
 use crate::session::sqlite::{SqliteSession, now};
 use crate::tree::Tree;
 
-impl Database {
-    /// Returns all namespaces, by name.
-    pub(crate) fn namespaces(&self) -> Result<Vec<Namespace>> {
-        let sql = "SELECT n.name, n.root, n.machine, n.owner, n.shared, count(d.id), coalesce(sum(d.passages), 0) \
-                   FROM namespaces n LEFT JOIN documents d ON d.namespace = n.name GROUP BY n.id ORDER BY n.name";
-        self.read(|connection| {
-            let namespaces = all(connection, sql, [], |row| {
-                Ok(Namespace {
-                    name: row.get(0)?,
-                    root: row.get(1)?,
-                    machine: row.get(2)?,
-                    owner: row.get(3)?,
-                    shared: row.get(4)?,
-                    documents: unsigned(row, 5)?,
-                    passages: unsigned(row, 6)?,
-                })
-            })?;
-            Ok(namespaces)
-        })
-    }
+/// Lists namespaces with what they hold.
+pub(crate) const NAMESPACES: &str = "SELECT n.namespace, n.root, n.machine, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0) \
+     FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.number ORDER BY n.namespace";
 
+impl Database {
     /// Registers a namespace, or replaces its registration.
     pub(crate) fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         let NewNamespace { name, owner, shared } = namespace;
@@ -45,7 +29,7 @@ impl Database {
         }
         self.write(|connection| {
             register_namespace(connection, name)?;
-            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE name = ?1";
+            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE namespace = ?1";
             execute(connection, sql, params![name, owner, shared])?;
             Ok(count_change(connection)?)
         })
@@ -77,7 +61,7 @@ impl Database {
                     Some(known) if !moved => return Err(StoreError::other_tree(self.path(), tree, &known).into()),
                     _ => register_namespace(connection, namespace)?,
                 }
-                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE name = ?1";
+                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE namespace = ?1";
                 execute(connection, sql, params![namespace, root, machine])?;
             }
             Ok(count_change(connection)?)
@@ -90,7 +74,7 @@ impl Database {
             let mut batch = Batch::begin(connection)?;
             REMOVE.iter().try_for_each(|delete| execute(connection, delete, [name]).map(drop))?;
             batch.delete_all(name)?;
-            connection.execute("DELETE FROM namespaces WHERE name = ?1", [name])?;
+            connection.execute("DELETE FROM namespaces WHERE namespace = ?1", [name])?;
             let applied = batch.end()?;
             count_change(connection)?;
             Ok(applied)
@@ -129,7 +113,7 @@ impl Database {
 
 /// The tree of a namespace, if it has one.
 fn known_tree(connection: &Connection, namespace: &str) -> rusqlite::Result<Option<Tree>> {
-    let sql = "SELECT root, machine FROM namespaces WHERE name = ?1 AND root IS NOT NULL";
+    let sql = "SELECT root, machine FROM namespaces WHERE namespace = ?1 AND root IS NOT NULL";
     one(connection, sql, [namespace], |row| {
         Ok(Tree { namespace: namespace.to_owned(), root: row.get(0)?, machine: row.get(1)? })
     })
@@ -137,5 +121,5 @@ fn known_tree(connection: &Connection, namespace: &str) -> rusqlite::Result<Opti
 
 /// A changed registration takes a change number like any other change, so that caches of namespaces are refreshed.
 fn count_change(connection: &Connection) -> rusqlite::Result<()> {
-    write_seq(connection, read_seq(connection)? + 1)
+    write_seq(connection, seq(connection)? + 1)
 }
