@@ -1,26 +1,19 @@
 //! `cargo xtask`: the project's chores as commands.
 
-mod agent_tasks;
 mod conformance;
-#[cfg(unix)]
-mod failover;
-mod models;
-#[cfg(unix)]
-mod postgres;
+mod lab;
 mod python;
-mod questions;
 mod references;
-mod run;
 mod site;
-mod static_model;
-#[cfg(unix)]
-mod torture;
 
 use anyhow::{Result, bail};
 #[cfg(unix)]
 use run::cargo_with;
 use run::{cargo, program, root};
 use std::path::Path;
+use xtask::run;
+#[cfg(unix)]
+use xtask::{postgres, torture};
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
@@ -31,6 +24,8 @@ Before a change lands:
                 --store: on PostgreSQL, with two servers behind a balancer
   python        build the Python package and test it in an environment of its own (needs python3 with venv)
   postgres      start a private PostgreSQL for tests: up, url, down, or run COMMAND with one (needs python3 with pip)
+  lab           check the programs of lab/, which measure or make committed files: format, lint, tests;
+                `lab PROGRAM` runs one
   site          build the documentation as a site with mdBook and check its links; --serve serves it
 
 Before a release:
@@ -57,27 +52,28 @@ fn main() -> Result<()> {
     };
     match command {
         "test" => test(),
-        "bench" => bench(rest),
+        "lab" => lab::run(rest),
+        "bench" => lab::bench(rest),
         "conformance" => conformance::run(rest),
         #[cfg(unix)]
         "postgres" => postgres::run(rest),
         #[cfg(not(unix))]
         "postgres" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
         "python" => python::run(rest, std::env::var("TAMIS_TEST_POSTGRES").ok().as_deref()),
-        "questions" => questions::run(rest),
-        "fit" => questions::fit(rest),
-        "agent-tasks" => agent_tasks::run(rest),
+        "questions" => lab::start("questions", rest),
+        "fit" => lab::fit(rest),
+        "agent-tasks" => lab::agent_tasks(rest),
         "references" => references::run(),
         "site" => site::run(rest),
         #[cfg(unix)]
-        "failover" => failover::run(rest),
+        "failover" => lab::failover(rest),
         #[cfg(not(unix))]
         "failover" => bail!("there is a PostgreSQL to download for Linux on x86_64 only"),
         #[cfg(unix)]
         "torture" => torture::run(rest),
         #[cfg(not(unix))]
         "torture" => bail!("torture needs the signals and limits of Unix"),
-        "distill" => models::run(rest),
+        "distill" => lab::start("distill", rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(())
@@ -148,37 +144,4 @@ fn formatted_registries() -> Result<()> {
         }
     }
     program("rustfmt", &arguments.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// Builds the program and its benchmark, and runs the benchmark.
-fn bench(rest: &[String]) -> Result<()> {
-    #[cfg(unix)]
-    if rest.first().is_some_and(|first| ["equality", "postgres"].contains(&first.as_str())) {
-        return bench_with_server(rest);
-    }
-    cargo(&["build", "--release", "--package", "tamis-cli"])?;
-    if let Some((_, rest)) = rest.split_first().filter(|(first, _)| *first == "rivals") {
-        let mut arguments = vec!["run", "--release", "--quiet", "--package", "tamis-rivals", "--"];
-        arguments.extend(rest.iter().map(String::as_str));
-        return cargo(&arguments);
-    }
-    let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
-    arguments.extend(rest.iter().map(String::as_str));
-    cargo(&arguments)
-}
-
-/// Compares PostgreSQL with a directory: its answers (`equality`), or its speed (`postgres`).
-#[cfg(unix)]
-fn bench_with_server(rest: &[String]) -> Result<()> {
-    if let Some(obstacle) = postgres::obstacle() {
-        println!("bench {} skipped: {obstacle}", rest[0]);
-        return Ok(());
-    }
-    let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
-    arguments.extend(rest.iter().map(String::as_str));
-    let run = |url: &str| cargo_with((postgres::VARIABLE, url), &arguments);
-    match rest[0].as_str() {
-        "postgres" => postgres::with_recommended_server(run),
-        _ => postgres::with_server(run),
-    }
 }

@@ -3,7 +3,7 @@
 //! The wheel is built from the checkout, installed into a new virtual environment without anything else of the checkout, and tested
 //! there by pytest, beside the packages that the tests compare it with.
 
-use crate::run::{as_by_hand, root};
+use crate::run::{as_by_hand, root, target};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,10 +119,9 @@ impl Environment {
 
 /// Builds the wheel into a directory. The build shares the target directory, and so the libraries, of the workspace's tests.
 fn build(tools: &Environment, wheels: &Path, release: bool) -> Result<()> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let mut command = Command::new(tools.program("maturin"));
     as_by_hand(&mut command);
-    command.args(["build", "--quiet", "--locked", "--out"]).arg(wheels).arg("--target-dir").arg(target);
+    command.args(["build", "--quiet", "--locked", "--out"]).arg(wheels).arg("--target-dir").arg(target());
     command.arg("--interpreter").arg(tools.program("python"));
     if release {
         command.arg("--release");

@@ -1,14 +1,19 @@
-//! Runs other programs from the workspace's root.
+//! Runs other programs from the root of the project.
 
 use anyhow::{Context, Result, ensure};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// Returns the workspace's root directory.
+/// Returns the root directory of the project.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
+}
+
+/// Returns the directory of builds.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// Runs the cargo that runs this program.

@@ -1,4 +1,4 @@
-//! Results compared with those of independent implementations, on the lists that `tools/references` makes.
+//! Results compared with those of independent implementations, on the lists that `lab/references` makes.
 
 use std::path::Path;
 

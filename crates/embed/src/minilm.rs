@@ -175,7 +175,7 @@ mod tests {
 
     const TEXTS: &str = include_str!("../tests/fixtures/multilingual.txt");
 
-    /// Vectors of the original in full precision, made by `tools/models/reference_vectors.py`.
+    /// Vectors of the original in full precision, made by `lab/models/reference_vectors.py`.
     const REFERENCE: &[u8] = include_bytes!("../tests/fixtures/minilm-reference.f32");
 
     fn texts() -> Vec<&'static str> {

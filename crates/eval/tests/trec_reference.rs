@@ -1,5 +1,5 @@
 //! Ranking metrics against the Python package `pytrec_eval`, which is trec_eval itself, on the runs of
-//! `tools/references/trec.py`.
+//! `lab/references/trec.py`.
 
 use std::collections::BTreeMap;
 use std::fs;

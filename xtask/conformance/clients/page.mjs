@@ -49,7 +49,7 @@ try {
   await page.keyboard.press("j");
   const name = await page.evaluate(() => document.activeElement.textContent);
   await page.keyboard.press("Enter");
-  await page.locator(".lines .hit").first().waitFor();
+  await page.locator("article .hit").first().waitFor();
   check("Enter opens the result", (await page.title()).endsWith("– Tamis") && name.length > 0, await page.title());
   await page.locator("aside h2").first().waitFor();
   await browser.accessible(page, "a document");

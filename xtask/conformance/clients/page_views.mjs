@@ -100,7 +100,7 @@ async function judgements(browser, page, base) {
   const below = (await texts(".cut ~ .row")).join();
   check("the same search shows below the line what was judged", below.includes("judged not relevant"), below);
   await page.goto(`${base}/?view=insights`);
-  await page.getByText("Probabilities that came true").waitFor();
+  await page.getByText("Whether probabilities come true shows here").waitFor();
   check("insights count judgements", /^\d+ results of \d+ searches were judged, /.test(await page.locator("h2:text('Judgements') + p").textContent()));
 }
 

@@ -74,12 +74,18 @@ impl Fixture {
         self.store.is_some()
     }
 
-    /// Brings the index in the database up to date with the project. Servers of an index in the project do so by themselves.
+    /// Brings the index up to date with the project, so that no search comes while a server does so.
     ///
     /// # Errors
-    /// The worker fails.
+    /// The run or the worker fails.
     pub fn refresh(&self) -> Result<()> {
-        self.store.as_ref().map_or(Ok(()), |store| self.index_in(store))
+        if let Some(store) = &self.store {
+            return self.index_in(store);
+        }
+        let mut run = self.tamis(&["index", "--quiet"]);
+        let status = run.envs([LARGE_FILES]).stdout(Stdio::null()).status().context("the program cannot be started")?;
+        ensure!(status.success(), "tamis index failed");
+        Ok(())
     }
 
     /// Queues the project, and waits until the worker has indexed it.

@@ -138,7 +138,7 @@ fn damage(files: &[PathBuf], random: &mut Random) -> Result<Option<String>> {
         }
         4 => {
             for byte in &mut bytes[place..] {
-                *byte = random.next() as u8;
+                *byte = random.next_u64() as u8;
             }
             format!("{name} is noise from byte {place}")
         }

@@ -64,17 +64,20 @@ fn path(number: u64) -> String {
 
 /// Makes a version of a file.
 fn text(number: u64, random: &mut Random) -> String {
-    let version = random.next();
+    let version = random.next_u64();
     if number.is_multiple_of(5) {
         let functions = (0..2 + random.below(6)).map(|at| {
             let topic = random.pick(&TOPICS);
-            format!("/// Counts each {topic}.\npub fn {topic}_{number}_{at}() -> u64 {{\n    {}\n}}\n\n", random.next())
+            format!(
+                "/// Counts each {topic}.\npub fn {topic}_{number}_{at}() -> u64 {{\n    {}\n}}\n\n",
+                random.next_u64()
+            )
         });
         return format!("//! Part {number}, version {version}.\n\n{}", functions.collect::<String>());
     }
     let sections = (0..3 + random.below(6)).map(|section| {
         let topic = random.pick(&TOPICS);
-        format!("\n## The {topic} {section}\n\nAbout the {topic}: {}.\n", random.next())
+        format!("\n## The {topic} {section}\n\nAbout the {topic}: {}.\n", random.next_u64())
     });
     format!("# Note {number}\n\nThis is note number {number}, version {version}.\n{}", sections.collect::<String>())
 }
@@ -150,11 +153,11 @@ fn issues(random: &mut Random) -> Vec<Value> {
         let comments: Vec<Value> = (0..random.below(4))
             .map(|at| {
                 json!({ "author": "grace", "created_at": format!("2026-10-02T09:{at:02}:00Z"),
-                              "body": format!("The {topic} was mended by part {}.", random.next()) })
+                              "body": format!("The {topic} was mended by part {}.", random.next_u64()) })
             })
             .collect();
         json!({ "number": number, "title": format!("The {topic} stands still"), "state": "closed", "author": "ada",
-                "body": format!("Since release {} the {topic} does not move.", random.next()),
+                "body": format!("Since release {} the {topic} does not move.", random.next_u64()),
                 "created_at": "2026-10-02T08:00:00Z", "closed_at": "2026-10-03T10:00:00Z",
                 "updated_at": format!("2026-10-03T10:{:02}:00Z", random.below(60)),
                 "url": format!("https://example.org/mill/issues/{number}"), "comments": comments })
@@ -170,7 +173,7 @@ fn turns(random: &mut Random) -> Vec<Value> {
             let topic = random.pick(&TOPICS);
             json!({ "time": format!("2026-11-{:02}T09:{:02}:00Z", 1 + at / 8, at % 60), "session": format!("s{}", at / 8),
                     "speaker": if at % 2 == 0 { "Ann" } else { "Ben" },
-                    "text": format!("What of the {topic}, part {}?", random.next()) })
+                    "text": format!("What of the {topic}, part {}?", random.next_u64()) })
         })
         .collect()
 }
@@ -179,7 +182,7 @@ fn evidence(random: &mut Random) -> Vec<Value> {
     let mut lines = Vec::new();
     for number in 0..15 + random.below(5) {
         let topic = random.pick(&TOPICS);
-        let version = random.next();
+        let version = random.next_u64();
         lines.push(
             json!({ "record": "task", "id": format!("t{number}"), "question": format!("Does the {topic} help?") }),
         );

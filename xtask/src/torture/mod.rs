@@ -21,7 +21,7 @@ mod snapshot;
 mod table;
 mod work;
 
-use crate::run::{cargo, root};
+use crate::run::{cargo, target};
 use anyhow::{Context, Result, bail, ensure};
 use plan::{Kind, Options, Round};
 use setup::Setup;
@@ -138,8 +138,7 @@ pub fn program(given: Option<&Path>, debug: bool) -> Result<PathBuf> {
             "release"
         }
     };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let binary = target.join(profile).join(format!("tamis{}", std::env::consts::EXE_SUFFIX));
+    let binary = target().join(profile).join(format!("tamis{}", std::env::consts::EXE_SUFFIX));
     if !binary.is_file() {
         bail!("{} was not built", binary.display());
     }

@@ -71,8 +71,8 @@ impl Round {
     /// Returns the round's own random numbers.
     pub fn random(&self) -> Random {
         let mut mixed = Random(self.seed);
-        mixed.0 ^= Random(self.kind as u64 + 1).next();
-        mixed.0 ^= Random(self.number << 8).next();
+        mixed.0 ^= Random(self.kind as u64 + 1).next_u64();
+        mixed.0 ^= Random(self.number << 8).next_u64();
         mixed
     }
 
@@ -202,8 +202,8 @@ mod tests {
         let one = read("--seed 7 --round 3 fault").expect("flags").rounds();
         let same = whole.iter().find(|round| round.kind == Kind::Fault && round.number == 3).expect("a third");
         assert_eq!(one, [*same]);
-        assert_eq!(one[0].random().next(), same.random().next());
-        let chances: std::collections::BTreeSet<u64> = whole.iter().map(|round| round.random().next()).collect();
+        assert_eq!(one[0].random().next_u64(), same.random().next_u64());
+        let chances: std::collections::BTreeSet<u64> = whole.iter().map(|round| round.random().next_u64()).collect();
         assert_eq!(chances.len(), whole.len(), "every round has random numbers of its own");
     }
 

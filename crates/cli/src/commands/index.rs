@@ -60,7 +60,7 @@ pub struct IndexArguments {
     /// Embed what lacks a vector, without reading the tree; a process of its own does, which other commands start
     #[arg(long, hide = true, conflicts_with_all = ["directories", "remove", "moved", "wait", "watch", "full", "json"])]
     pub background: bool,
-    /// Read this file and nothing else, for a run that fears it
+    /// Read this file alone, and keep nothing: a run tries so what may have ended the run before
     #[arg(long, hide = true, value_name = "FILE")]
     pub try_file: Option<PathBuf>,
     /// Keep running, index after every change, and embed with the slower models in between

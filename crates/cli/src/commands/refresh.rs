@@ -77,7 +77,9 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
         return Ok(None);
     }
     if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
-        output.note(&format!("indexed {}", report::line(report)));
+        if report.passages > 0 {
+            output.note(&format!("indexed {}", report::line(report)));
+        }
         if !report.unread.is_empty() {
             let documents = counted(report.unread.len() as u64, "document");
             output.note(&format!("{documents} without readable text; `tamis status` says why"));

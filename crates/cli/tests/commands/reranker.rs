@@ -70,7 +70,7 @@ fn a_trusted_reranker_decides_and_a_failing_one_is_said() {
 }
 
 #[test]
-fn an_evaluation_compares_with_it_and_without_and_ends_when_it_fails() {
+fn an_evaluation_asks_it_and_ends_when_it_fails() {
     let reranker = second();
     let tree = Tree::empty();
     std::fs::write(tree.home().join("config.toml"), settings(&reranker.url)).expect("written");
@@ -88,10 +88,6 @@ fn an_evaluation_compares_with_it_and_without_and_ends_when_it_fails() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("judge rerank:m@127.0.0.1") && err.contains("judge rerank:m@127.0.0.1"), "{out}{err}");
     assert!(reranker.calls() > 0);
-    let report: Value = serde_json::from_str(&out).expect("JSON");
-    let effect = &report["judge"]["collections"][0];
-    assert_eq!((&report["judge"]["cut"], &effect["collection"]), (&"auto".into(), &"test".into()), "{out}");
-    assert!(effect["ndcg_at_10"]["with"].is_f64() && effect["ndcg_at_10"]["without"].is_f64(), "{effect}");
     let (code, out, err) = eval("wrong");
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("rerank:m@127.0.0.1") && err.contains("check the API key"), "{err}");

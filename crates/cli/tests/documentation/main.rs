@@ -84,7 +84,7 @@ fn commands_print_what_the_pages_show() {
 /// The pages with blocks, relative to the checkout.
 fn pages(checkout: &Path) -> Vec<PathBuf> {
     let mut pages = Vec::new();
-    let mut folders = ["docs", "crates", "tools"].map(PathBuf::from).to_vec();
+    let mut folders = ["docs", "crates", "lab/models"].map(PathBuf::from).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(checkout.join(&folder)).expect("a directory") {
             let entry = entry.expect("an entry");

@@ -587,7 +587,7 @@ class Judged(Convertible):
     """The passage's identifier."""
     place: tuple[str, int] | None
     """Its location: path of the document and first line; `None` if it is no longer in the index."""
-    relevance: Literal["relevant", "not_relevant"]
+    relevance: Literal["relevant", "not_relevant", "unjudged"]
     """Its relevance to the query."""
     rank: int | None
     """Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it."""

@@ -9,7 +9,7 @@ use crate::progress::{Observer, Stage};
 use std::collections::{HashMap, HashSet};
 use tamis_store::{Namespace, Store, TextHash};
 
-/// Values of two vectors that differ by less are equal: they may have been stored before all were rounded to half precision.
+/// Values of two vectors that differ by less are equal: the destination may have its own, computed on a machine that rounds otherwise.
 const ROUNDING: f32 = 3e-4;
 
 /// Compares a namespace; `None` if the observer stopped it.

@@ -1,11 +1,13 @@
 //! The record of the files that are being read, so that the run after a killed one knows what may have killed it.
 //!
 //! Parsers are bounded, and still a file can end the process that reads it: the system kills it for its memory, or a library
-//! aborts. The next run has a process of its own read such a file first, and leaves it out if that ends too.
+//! aborts. The next run has a process of its own read such a file first, and leaves it out if that ends too. A program that embeds
+//! the library has no such process: there, a file is left out after two killed runs.
 
 use crate::file::foreign::read_regular;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -24,6 +26,9 @@ const MOST: u64 = 1_024;
 /// The largest file that a configuration can allow, in bytes.
 const LARGEST: u64 = 1 << 30;
 
+/// A file that so many killed runs were reading is left out where no other process can be asked.
+const MOST_STRIKES: u8 = 2;
+
 /// The time that the process of its own gets, and between two looks at it.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -33,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 pub(super) struct ReadingRecord {
     path: PathBuf,
     file: Mutex<File>,
-    suspects: Vec<String>,
+    suspects: BTreeMap<String, u8>,
 }
 
 impl ReadingRecord {
@@ -41,9 +46,11 @@ impl ReadingRecord {
     pub fn open(directory: &Path) -> Option<Self> {
         let path = directory.join(FILE);
         let left = read_regular(&path, MOST * ROOM as u64).unwrap_or_default();
-        let mut suspects: Vec<String> = left.chunks(ROOM).filter_map(place).collect();
-        suspects.sort();
-        suspects.dedup();
+        let mut suspects = BTreeMap::new();
+        for (place, strikes) in left.chunks(ROOM).filter_map(parse) {
+            let most = suspects.entry(place).or_default();
+            *most = strikes.max(*most);
+        }
         if !left.is_empty() {
             // Whatever has the name is replaced.
             fs::remove_file(&path).ok()?;
@@ -52,8 +59,8 @@ impl ReadingRecord {
         let record = ReadingRecord { path, file: Mutex::new(file), suspects };
         // They stay on record until the end of this run, which can be killed too.
         let after = rayon::current_num_threads() + 1;
-        for (index, suspect) in record.suspects.iter().enumerate() {
-            record.write(after + index, suspect).ok()?;
+        for (index, (suspect, &strikes)) in record.suspects.iter().enumerate() {
+            record.write(after + index, suspect, strikes).ok()?;
         }
         Some(record)
     }
@@ -62,15 +69,21 @@ impl ReadingRecord {
     pub fn reading<T>(&self, place: &str, read: impl FnOnce() -> T) -> T {
         let slot = rayon::current_thread_index().map_or(0, |thread| thread + 1);
         // Without its place on record a file is read all the same.
-        let _ = self.write(slot, place);
+        let _ = self.write(slot, place, self.strikes(place).saturating_add(1));
         let result = read();
-        let _ = self.write(slot, "");
+        let _ = self.write(slot, "", 0);
         result
     }
 
     /// Returns `true` if the process that read this file may have been killed by it, and another one does not survive it either.
     pub fn is_deadly(&self, place: &str, file: &Path) -> bool {
-        self.suspects.binary_search_by(|suspect| suspect.as_str().cmp(place)).is_ok() && !survives(file)
+        let strikes = self.strikes(place);
+        strikes > 0 && !survives(file).unwrap_or(strikes < MOST_STRIKES)
+    }
+
+    /// Returns how many killed runs were reading a file.
+    fn strikes(&self, place: &str) -> u8 {
+        self.suspects.get(place).copied().unwrap_or(0)
     }
 
     /// Ends a run that has read everything.
@@ -79,11 +92,12 @@ impl ReadingRecord {
         let _ = fs::remove_file(&self.path);
     }
 
-    fn write(&self, slot: usize, place: &str) -> io::Result<()> {
-        if place.len() + size_of::<u32>() > ROOM {
+    fn write(&self, slot: usize, place: &str, strikes: u8) -> io::Result<()> {
+        if place.len() + size_of::<u32>() + 1 > ROOM {
             return Ok(());
         }
         let mut bytes = (place.len() as u32).to_le_bytes().to_vec();
+        bytes.push(strikes);
         bytes.extend(place.as_bytes());
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start((slot * ROOM) as u64))?;
@@ -91,36 +105,34 @@ impl ReadingRecord {
     }
 }
 
-/// The place that a part of the record holds.
-fn place(part: &[u8]) -> Option<String> {
-    let (length, mut rest) = part.split_first_chunk()?;
-    let length = u32::from_le_bytes(*length);
-    let mut place = String::new();
-    rest.by_ref().take(u64::from(length)).read_to_string(&mut place).ok()?;
-    (length > 0 && place.len() == length as usize).then_some(place)
+/// Reads one part of the record: a place, and how many runs have been killed while they read it.
+fn parse(part: &[u8]) -> Option<(String, u8)> {
+    let (length, rest) = part.split_first_chunk()?;
+    let (&strikes, rest) = rest.split_first()?;
+    let place = rest.get(..u32::from_le_bytes(*length) as usize)?;
+    let place = std::str::from_utf8(place).ok()?;
+    (!place.is_empty()).then(|| (place.to_owned(), strikes))
 }
 
-/// Returns `true` if another process can read a file. A program that is not ours cannot be asked.
-fn survives(file: &Path) -> bool {
-    let Ok(program) = std::env::current_exe() else { return false };
-    if program.file_stem().is_none_or(|name| name != "tamis") {
-        return false;
-    }
+/// Returns whether another process can read a file: `None` in a program that is not ours, which cannot be asked.
+fn survives(file: &Path) -> Option<bool> {
+    let program =
+        std::env::current_exe().ok().filter(|program| program.file_stem().is_some_and(|name| name == "tamis"))?;
     let mut command = Command::new(program);
     command.args(["index", "--try-file"]).arg(file);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
+    let mut child = command.spawn().ok()?;
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
         match child.try_wait() {
             Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Ok(Some(status)) => return status.success(),
+            Ok(Some(status)) => return Some(status.success()),
             Err(_) => break,
         }
     }
     let _ = child.kill();
     let _ = child.wait();
-    false
+    Some(false)
 }
 
 /// Reads a file as a run does, for a run that fears it, and keeps nothing of it.
@@ -157,12 +169,19 @@ mod tests {
         assert!(!directory.path().join(FILE).exists());
         assert!(open().suspects.is_empty());
         fs::write(directory.path().join(FILE), killed).expect("written");
+        let suspects =
+            |strikes| BTreeMap::from(["api\0deadly.pdf", "api\0main.rs"].map(|place| (place.to_owned(), strikes)));
         for _ in 0..2 {
-            assert_eq!(open().suspects, ["api\0deadly.pdf", "api\0main.rs"], "also after a run that was killed before");
+            assert_eq!(open().suspects, suspects(1), "also after a run that was killed before it came to them");
         }
         let record = open();
-        // This program cannot be asked to read a file, so what was being read counts.
+        // This program cannot be asked to read a file, so what was being read gets another try, and no third.
+        assert!(!record.is_deadly("api\0main.rs", Path::new("main.rs")));
+        let killed = record.reading("api\0main.rs", || fs::read(directory.path().join(FILE)).expect("a record"));
+        fs::write(directory.path().join(FILE), killed).expect("written");
+        let record = open();
         assert!(record.is_deadly("api\0main.rs", Path::new("main.rs")));
+        assert!(!record.is_deadly("api\0deadly.pdf", Path::new("deadly.pdf")));
         assert!(!record.is_deadly("api\0done.rs", Path::new("done.rs")));
         record.end();
         fs::write(directory.path().join(FILE), [255; 5_000]).expect("written");

@@ -16,7 +16,7 @@ use crate::Error;
 use std::collections::HashSet;
 use std::mem::take;
 use std::time::Instant;
-use tamis_cut::{Relevance, Rule};
+use tamis_cut::Rule;
 use tamis_store::{PassageId, StoredPassage};
 
 /// The candidates of a query with each leg's statistics.
@@ -34,8 +34,6 @@ pub(crate) struct Ordered {
     pub cut: CutReport,
     /// The probability of relevance of each of `passages`, if it is known.
     pub probabilities: Option<Vec<f64>>,
-    /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
-    pub normalized_scores: Option<Vec<f64>>,
     /// The fused score of a passage that has nothing to do with the query.
     pub background: Option<f64>,
     /// The duration of the decision: ordering, gate and rule.
@@ -109,11 +107,6 @@ impl Candidates<'_> {
         gate_evidence(&self.retrieved, &HashSet::new())
     }
 
-    /// Returns the built-in model of where relevance ends for the kind of text that was found.
-    pub fn relevance(&self) -> Relevance {
-        Relevance::of(self.retrieved.text_kind)
-    }
-
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
     pub fn decide(&self, rule: &dyn Rule) -> Result<Ordered, Error> {
         let started = Instant::now();
@@ -127,7 +120,6 @@ impl Candidates<'_> {
         let (counted, places) = (list.counted().len(), list.entry_places());
         let mut copies = list.copied_documents();
         let Listed { ranked, probabilities, pool, .. } = list;
-        let normalized_scores = pool.normalized_scores();
         let background = pool.background().map(|background| background.mean);
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |(at, ranked): (usize, Ranked)| OrderedPassage {
@@ -143,7 +135,7 @@ impl Candidates<'_> {
         };
         let mut passages: Vec<OrderedPassage> = ranked.into_iter().enumerate().map(ordered).collect();
         let others = passages.split_off(counted);
-        Ok(Ordered { passages, others, cut, probabilities, normalized_scores, background, microseconds })
+        Ok(Ordered { passages, others, cut, probabilities, background, microseconds })
     }
 }
 

@@ -9,7 +9,7 @@ use tamis::config::Config;
 use tamis::{Answer, Index, Mode, SearchRequest};
 
 /// Texts and questions that are written for benchmarks, and code.
-const BENCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/questions");
+const QUESTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/questions");
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 const CODE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rank/src");
 
@@ -26,7 +26,7 @@ fn add(tree: &Tree, from: &str, to: &str) {
 fn questions() -> Vec<String> {
     let mut questions = Vec::new();
     for list in ["notes", "guides"] {
-        let path = Path::new(BENCHES).join("lists").join(list).with_extension("toml");
+        let path = Path::new(QUESTIONS).join("lists").join(list).with_extension("toml");
         let list: toml::Table = fs::read_to_string(path).expect("read").parse().expect("a list");
         let answerable = list["answerable"].as_array().expect("questions").iter();
         questions.extend(answerable.map(|asked| asked["ask"].as_str().expect("text").to_owned()));
@@ -78,13 +78,13 @@ fn the_same_question_gives_the_same_answer() {
     let Some(database) = TestDatabase::create() else { return };
     let url = database.url();
     let tree = Tree::new(&[]);
-    add(&tree, &format!("{BENCHES}/notes"), "notes");
+    add(&tree, &format!("{QUESTIONS}/notes"), "notes");
     add(&tree, DOCS, "docs");
     add(&tree, CODE, "src");
     let in_database = |tree: &Tree, namespace| tree.open(&[("store.url", &url), ("store.namespace", namespace)]);
     // Another repository in the database, with many of the same words, changes nothing.
     let other = Tree::new(&[]);
-    add(&other, &format!("{BENCHES}/notes"), "notes");
+    add(&other, &format!("{QUESTIONS}/notes"), "notes");
     refresh(&in_database(&other, "other"));
 
     let directory: Index = tree.open(&[]);

@@ -1,6 +1,6 @@
 //! EPUB books: the chapters in the order of the spine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::archive::Archive;
 use super::extracted::Extracted;
@@ -110,9 +110,12 @@ fn spine(opf: &[u8]) -> Result<(String, Vec<String>), Skip> {
         Node::Text(text) if in_title => title.push_str(text),
         _ => {}
     })?;
-    let chapters: Vec<String> = order.iter().filter_map(|id| files.get(id).cloned()).collect();
-    // A book that gives no order has that of its list.
-    Ok((title, if chapters.is_empty() { listed } else { chapters }))
+    let ordered: Vec<String> = order.iter().filter_map(|id| files.get(id).cloned()).collect();
+    // A book that gives no order has that of its list. No chapter is read twice.
+    let mut chapters = if ordered.is_empty() { listed } else { ordered };
+    let mut seen = HashSet::new();
+    chapters.retain(|file| seen.insert(file.clone()));
+    Ok((title, chapters))
 }
 
 fn is_chapter(file: &str, media: &str) -> bool {

@@ -9,8 +9,8 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
 use super::extracted::Extracted;
-use crate::Skip;
 use crate::decode::decode_words;
+use crate::{Skip, bound};
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
 const LEAST: usize = 200;
@@ -39,7 +39,7 @@ const BLOCKS: &[&str] = &[
 pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
     let (text, notes) = decode_words(bytes);
     let mut reader = Reader::read(&text, true);
-    if reader.templated || !reader.whole {
+    if reader.templated || !reader.whole || reader.too_much {
         return None;
     }
     // A page whose main part was taken for navigation.
@@ -58,7 +58,11 @@ pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
 /// The text of a page of a book.
 pub(super) fn extract(text: &str) -> Result<Extracted, Skip> {
     let reader = Reader::read(text, false);
-    if reader.lines.len() >= MAX_LINES { Err(Skip::TooLarge) } else { Ok(reader.finish()) }
+    match () {
+        () if reader.too_much => Err(Skip::TooMuchWork),
+        () if reader.lines.len() >= MAX_LINES => Err(Skip::TooLarge),
+        () => Ok(reader.finish()),
+    }
 }
 
 /// Most attributes of an element. The tokenizer needs some stack for each, and pages have a dozen.
@@ -156,6 +160,8 @@ struct Reader {
     whole: bool,
     /// True if the page is written in XML.
     xml: bool,
+    /// Reading has taken all the time that a file may.
+    too_much: bool,
 }
 
 /// Returns `true` for a page that says that it is XML.
@@ -176,9 +182,11 @@ impl Reader {
         emitter.naively_switch_states(!reader.xml);
         let text = &*with_few_attributes(text);
         let mut rows = Rows { text: text.as_bytes(), offset: 0, row: 0 };
-        for token in Tokenizer::new_with_emitter(text, emitter) {
+        for (number, token) in Tokenizer::new_with_emitter(text, emitter).enumerate() {
             let Ok(token) = token;
-            if reader.lines.len() >= MAX_LINES {
+            // Looking at the clock costs as much as a token.
+            reader.too_much |= number % 64 == 0 && bound::is_exceeded();
+            if reader.too_much || reader.lines.len() >= MAX_LINES {
                 break;
             }
             match token {

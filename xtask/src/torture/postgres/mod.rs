@@ -39,7 +39,7 @@ pub fn run(binary: &Path, seed: u64, rounds: u64) -> Result<()> {
     let mut lines = BTreeMap::<Target, Line>::new();
     let mut lost = Vec::new();
     for number in 1..=rounds {
-        let mut random = Random(seed ^ Random(number << 8).next());
+        let mut random = Random(seed ^ Random(number << 8).next_u64());
         // Each target has its turn; everything else is random.
         let target = Target::ALL[(number % 3) as usize];
         let line = lines.entry(target).or_default();

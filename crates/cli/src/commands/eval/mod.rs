@@ -1,7 +1,5 @@
 //! `tamis eval`: measures ranking and cuts on collections with judged answers.
 
-mod judge_effect;
-mod learning_curve;
 mod pools;
 
 use crate::command_line::{Global, at_least_one};
@@ -16,9 +14,7 @@ use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use judge_effect::{JudgeEffect, QueryTime, Side};
 use owo_colors::OwoColorize;
-use serde::Serialize;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -70,8 +66,8 @@ pub struct EvalArguments {
     /// Pass every query on to the cut, even where nothing stands out
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
-    /// Compare with the reranker of rerank.model, which reads the best entries of each query, up to a minute
-    #[arg(long, conflicts_with_all = ["run", "compare", "simulated_judge"])]
+    /// Let the reranker of rerank.model read the best entries of each query, up to a minute
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub judge: bool,
     /// Every query is decided alone, so this changes nothing
     #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
@@ -114,23 +110,12 @@ pub struct EvalArguments {
     /// Decide with this many candidates a leg too, to see how stable each cut is
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Figures")]
     pub depths: Vec<usize>,
-    /// Let a simulated judge read the first 30 entries of each query: it knows the answers, and turns this share of them (0.1)
-    #[arg(long, conflicts_with_all = ["run", "compare", "judged", "pools"], value_name = "SHARE", value_parser = judge_error, help_heading = "Figures")]
-    pub simulated_judge: Option<f64>,
     /// Time the decisions too; the report then differs from run to run
     #[arg(long, help_heading = "Figures")]
     pub timings: bool,
 
-    /// Measure how much auto learns from this many judged queries, in place of comparing cuts
-    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "cuts", "no_gate", "cold", "foreign", "foreign_queries", "metric",
-        "baseline", "beta", "resamples", "depths", "timings"], value_name = "N,…", value_delimiter = ',', help_heading = "Figures")]
-    pub judged: Vec<usize>,
-    /// Draw the judged queries this often
-    #[arg(long, requires = "judged", value_name = "N", value_parser = at_least_one, default_value = "5", allow_negative_numbers = true, help_heading = "Figures")]
-    pub draws: usize,
-
     /// Write every query's candidates with all their scores and judgements to FILE, one JSON object a line, in place of comparing cuts
-    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign", "judged"],
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign"],
         value_name = "FILE", help_heading = "Output")]
     pub pools: Option<PathBuf>,
 
@@ -152,12 +137,6 @@ pub struct EvalArguments {
     pub cache: Option<PathBuf>,
 }
 
-/// The share of pairs that a simulated judge is wrong about.
-fn judge_error(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 0.5);
-    share.ok_or_else(|| "must be a number above 0 and below 0.5".into())
-}
-
 /// Measures, and prints the report.
 ///
 /// # Errors
@@ -168,12 +147,9 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     }
     let options = options(arguments);
     options.check()?;
-    let config = config(arguments, arguments.judge, global)?;
+    let config = config(arguments, global)?;
     if arguments.judge && config.rerank.model.is_none() {
         bail!("--judge: there is no reranker; name one in rerank.model, defined as [models.NAME]");
-    }
-    if !arguments.judged.is_empty() {
-        return learning_curve::run(arguments, &config, &cache(arguments)?, output);
     }
     if let Some(file) = &arguments.pools {
         return pools::run(file, arguments, &config, &cache(arguments)?, output);
@@ -184,35 +160,25 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
-        simulated_judge: arguments.simulated_judge,
     };
     interrupt::install()?;
-    let measured = match (&arguments.run, &arguments.qrels) {
+    let report = match (&arguments.run, &arguments.qrels) {
         (Some(run), Some(qrels)) => of_run(run, qrels, &measurement, &options, output),
-        _ => of_directories(arguments, &config, global, &measurement, &options, output),
+        _ => of_directories(arguments, &config, &measurement, &options, output),
     };
-    let measured = match measured {
+    let report = match report {
         Err(error) if matches!(error.downcast_ref(), Some(EvaluationError::Interrupted)) => {
             output.note(&error.to_string());
             return Ok(Exit::Interrupted);
         }
-        measured => measured?,
+        report => report?,
     };
     if let Some(path) = &arguments.html {
-        tamis::file::write_bytes(path, measured.report.html().as_bytes())?;
+        tamis::file::write_bytes(path, report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
-    print(&measured, arguments, output)?;
+    print(&report, arguments, output)?;
     Ok(Exit::Found)
-}
-
-/// The report of an evaluation, and what the judge changed. Read as a report, its JSON form is one.
-#[derive(Serialize)]
-struct Measured {
-    #[serde(flatten)]
-    report: Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judge: Option<JudgeEffect>,
 }
 
 fn options(arguments: &EvalArguments) -> Options {
@@ -227,7 +193,7 @@ fn options(arguments: &EvalArguments) -> Options {
 }
 
 /// The configuration of searches with a single model: the named one, else the best that searches use.
-fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Config> {
+fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     let named = |model: Option<&str>, flag: &str| {
         let list = setting("index.models", flag, model);
         let gate = arguments.no_gate.then_some("false");
@@ -235,8 +201,8 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
             setting("search.model", flag, model),
             setting("search.mode", "--mode", arguments.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("rerank.model", "--judge", (!judge).then_some("off")),
-            setting("rerank.timeout_ms", "--judge", judge.then_some("60000")),
+            setting("rerank.model", "--judge", (!arguments.judge).then_some("off")),
+            setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
     };
@@ -254,40 +220,27 @@ fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Con
     load(best.map(String::as_str), "search.model")
 }
 
-fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Measured> {
+fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Report> {
     let measured = from_run(run, qrels, measurement, &Progress::when_slow(output))?;
     for note in &measured.notes {
         output.note(&format!("{}: {note}", measured.collection.name));
     }
     describe(&measured.collection, None, output);
-    Ok(Measured { report: evaluate(&[measured.collection], options)?, judge: None })
+    Ok(evaluate(&[measured.collection], options)?)
 }
 
 fn of_directories(
     arguments: &EvalArguments,
     config: &Config,
-    global: &Global,
     measurement: &Measurement,
     options: &Options,
     output: &Output,
-) -> Result<Measured> {
+) -> Result<Report> {
     let asked = asked(arguments, output)?;
-    if !arguments.judge {
-        let (collections, _) = measured(&asked, config, arguments, measurement, output)?;
-        return Ok(Measured { report: evaluate(&collections, options)?, judge: None });
-    }
-    let Some(cut) = measurement.cuts.iter().find(|cut| cut.rule.reads_relevance()) else {
+    if arguments.judge && !measurement.cuts.iter().any(|cut| cut.rule.reads_relevance()) {
         bail!("--judge: only the cut auto asks the reranker; add --cut auto");
-    };
-    let alone = self::config(arguments, false, global)?;
-    let (collections, without_cpu) = measured(&asked, &alone, arguments, measurement, output)?;
-    let without = evaluate(&collections, options)?;
-    let (collections, with_cpu) = measured(&asked, config, arguments, measurement, output)?;
-    let report = evaluate(&collections, options)?;
-    let sides = [(&without, &without_cpu), (&report, &with_cpu)];
-    let [without, with] = sides.map(|(report, cpu_seconds)| Side { report, cpu_seconds });
-    let judge = Some(JudgeEffect::of(&without, &with, &cut.name));
-    Ok(Measured { report, judge })
+    }
+    Ok(evaluate(&measured(&asked, config, arguments, measurement, output)?, options)?)
 }
 
 /// The collections, each with the queries of others that are asked too.
@@ -328,27 +281,24 @@ fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollecti
     Ok(tests.into_iter().zip(asked).collect())
 }
 
-/// Measures every collection. The second value is the processor time of each for its queries, in seconds.
+/// Measures every collection.
 fn measured(
     asked: &[(TestCollection, Vec<TestQuery>)],
     config: &Config,
     arguments: &EvalArguments,
     measurement: &Measurement,
     output: &Output,
-) -> Result<(Vec<Collection>, Vec<Option<f64>>)> {
+) -> Result<Vec<Collection>> {
     let cache = cache(arguments)?;
     let mut collections = Vec::with_capacity(asked.len());
-    let mut cpu_seconds = Vec::with_capacity(asked.len());
     for (test, others) in asked {
         let progress = Progress::at_once(output);
-        let time = QueryTime::new(&progress);
-        let collection = measure(test, others, config, &cache, measurement, &time)?;
-        cpu_seconds.push(time.seconds());
+        let collection = measure(test, others, config, &cache, measurement, &progress)?;
         drop(progress);
         describe(&collection, Some(test.documents.len()), output);
         collections.push(collection);
     }
-    Ok((collections, cpu_seconds))
+    Ok(collections)
 }
 
 /// Notes the number of queries that have a document of their own, if `--own-id` leaves those out.
@@ -389,21 +339,18 @@ fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
     std::path::absolute(&cache).with_context(|| format!("{}: cannot hold indexes", cache.display()))
 }
 
-fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Result<()> {
-    let report = &measured.report;
-    let effect = measured.judge.as_ref().map(JudgeEffect::table);
+fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
     if arguments.json {
-        return output.json(measured);
+        return output.json(report);
     }
     let text = if arguments.csv {
         report.csv()
     } else if arguments.markdown {
-        let judged = effect.map(|table| format!("\n## {}\n\n{}", table.title, table.markdown()));
-        report.markdown() + &judged.unwrap_or_default()
+        report.markdown()
     } else {
         let mut out = output.paged();
         let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
-        tables(&mut out, report, metric, effect, output.verbose())?;
+        tables(&mut out, report, metric, output.verbose())?;
         out.flush()?;
         return Ok(());
     };
@@ -438,9 +385,9 @@ fn read_report(path: &Path) -> Result<Report> {
 }
 
 /// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
-/// `last` comes at the end. `verbose` writes all tables, each with a note on reading it.
-fn tables(out: &mut dyn Page, report: &Report, metric: Metric, last: Option<Table>, verbose: bool) -> io::Result<()> {
-    for (at, table) in chosen(report, metric, verbose).into_iter().chain(last).enumerate() {
+/// `verbose` writes all tables, each with a note on reading it.
+fn tables(out: &mut dyn Page, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
+    for (at, table) in chosen(report, metric, verbose).into_iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
         }
@@ -478,7 +425,7 @@ fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
 }
 
 /// Writes a table with names on the left and figures on the right, and a gap before the methods for reference.
-pub(super) fn write_table(out: &mut dyn Page, table: &Table) -> io::Result<()> {
+fn write_table(out: &mut dyn Page, table: &Table) -> io::Result<()> {
     let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
     let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
     let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());

@@ -7,7 +7,7 @@ use crate::postgres::session::LABELS;
 use crate::postgres::testing::{TestStore, store};
 use crate::usage::contract::labels::{opening, shown};
 use crate::usage::contract::quality::quality;
-use crate::usage::contract::searches::{record_at_last, search};
+use crate::usage::contract::searches::{at_last, search};
 use crate::usage::contract::{TestLog, contract};
 use crate::usage::database::{Database, Patience};
 use crate::usage::deleting;
@@ -74,7 +74,7 @@ fn hold<'s>(scope: &'s std::thread::Scope<'s, '_>, store: &'s TestStore, lock: &
 fn a_locked_log_drops_a_record_soon_and_judging_waits() {
     let Some(store) = store() else { return };
     let log = store.usage().unwrap();
-    log.record(&shown("aaaa", "one", &[0])).unwrap();
+    at_last(|| log.record(&shown("aaaa", "one", &[0])));
     std::thread::scope(|scope| {
         let release = hold(scope, &store, "LOCK TABLE usage_searches, usage_openings IN EXCLUSIVE MODE");
         for write in [
@@ -97,7 +97,7 @@ fn a_locked_log_drops_a_record_soon_and_judging_waits() {
         assert!(judging.join().unwrap().unwrap().is_some());
     });
     assert_eq!(log.quality(None, None, 9).unwrap(), [], "neither the search nor its quality");
-    log.record(&search("bbbb", &["p"])).unwrap();
+    at_last(|| log.record(&search("bbbb", &["p"])));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_search_does_not_wait_for_a_connection() {
     assert!(matches!(log.record(&search("aaaa", &["p"])), Err(StoreError::Busy { .. })));
     assert!((IMPATIENT..10 * IMPATIENT).contains(&begun.elapsed()), "{:?}", begun.elapsed());
     drop(all);
-    log.record(&search("aaaa", &["p"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p"])));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn servers_record_and_judge_at_the_same_time_and_learn_from_each_other() {
                 let mut taken = 0;
                 for number in 0..40 {
                     let id = format!("{server}-{number}");
-                    record_at_last(log, &search(&id, &["p"]));
+                    at_last(|| log.record(&search(&id, &["p"])));
                     log.judge(&id, &[("p", number % 2 == 0)], number).unwrap();
                     log.judge("both", &[("p0", server == 0), (&format!("of {server}"), true)], number).unwrap();
                     // Both want this identifier, each in another namespace, and one gets it.
@@ -164,7 +164,7 @@ fn servers_record_and_judge_at_the_same_time_and_learn_from_each_other() {
 fn an_identifier_that_is_being_recorded_is_waited_for() {
     let Some(store) = store() else { return };
     let log = store.usage().unwrap();
-    log.record(&search("aaaa", &[])).unwrap();
+    at_last(|| log.record(&search("aaaa", &[])));
     let elsewhere = crate::RecordedSearch { namespace: "there".into(), ..search("aaaa", &[]) };
     let refused = log.record(&elsewhere).unwrap_err();
     assert!(matches!(&refused, StoreError::Invalid { .. }), "{refused}");
@@ -173,10 +173,10 @@ fn an_identifier_that_is_being_recorded_is_waited_for() {
         let lock = "SELECT pg_advisory_xact_lock(hashtextextended('bbbb', 8386104280808947714))";
         let release = hold(scope, &store, lock);
         assert!(matches!(log.record(&search("bbbb", &[])), Err(StoreError::Busy { .. })));
-        log.record(&search("cccc", &[])).unwrap();
+        at_last(|| log.record(&search("cccc", &[])));
         drop(release);
     });
-    log.record(&search("bbbb", &[])).unwrap();
+    at_last(|| log.record(&search("bbbb", &[])));
 }
 
 /// The numbers of judgements ascend in the order in which they become visible, or a version would stand for two states.
@@ -184,13 +184,13 @@ fn an_identifier_that_is_being_recorded_is_waited_for() {
 fn judgements_become_visible_in_the_order_of_their_numbers() {
     let Some(store) = store() else { return };
     let log = store.usage().unwrap();
-    log.record(&search("aaaa", &["p"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p"])));
     std::thread::scope(|scope| {
         let release = hold(scope, &store, LABELS);
         let judging = scope.spawn(|| log.judge("aaaa", &[("p", true)], 1));
         std::thread::sleep(2 * IMPATIENT);
         assert!(!judging.is_finished() && log.label_version().unwrap().is_empty());
-        log.record(&search("bbbb", &["p"])).unwrap();
+        at_last(|| log.record(&search("bbbb", &["p"])));
         drop(release);
         judging.join().unwrap().unwrap();
     });
@@ -202,7 +202,7 @@ fn a_search_is_kept_when_another_server_purges_while_it_is_judged() {
     let Some(store) = store() else { return };
     let log = store.usage().unwrap();
     for id in ["aaaa", "bbbb"] {
-        log.record(&search(id, &["p"])).unwrap();
+        at_last(|| log.record(&search(id, &["p"])));
     }
     std::thread::scope(|scope| {
         let judge = "UPDATE usage_searches SET judged = true WHERE id = 'aaaa'";
@@ -220,7 +220,7 @@ fn a_search_is_kept_when_another_server_purges_while_it_is_judged() {
 fn an_opening_of_a_search_that_is_being_deleted_adds_nothing() {
     let Some(store) = store() else { return };
     let log = store.usage().unwrap();
-    log.record(&shown("aaaa", "one", &[0])).unwrap();
+    at_last(|| log.record(&shown("aaaa", "one", &[0])));
     std::thread::scope(|scope| {
         let release = hold(scope, &store, "DELETE FROM usage_searches");
         let opening = scope.spawn(|| log.record_opened(&opening("one", &["p0"], 0)));
@@ -234,7 +234,7 @@ fn an_opening_of_a_search_that_is_being_deleted_adds_nothing() {
 fn a_purge_writes_the_tables_anew() {
     let Some(store) = store() else { return };
     let log = store.usage().unwrap();
-    log.record_query(&search("aaaa", &["p"]), Some(&quality(1))).unwrap();
+    at_last(|| log.record_query(&search("aaaa", &["p"]), Some(&quality(1))));
     let files = || {
         let select = "SELECT pg_relation_filenode('usage_searches'), pg_relation_filenode('usage_quality')";
         let read = store.connections.read(async |transaction| {
@@ -260,7 +260,7 @@ fn recording_takes_a_few_milliseconds() {
         .map(|number| {
             let one = search(&number.to_string(), &passages);
             let begun = Instant::now();
-            log.record_query(&one, Some(&quality(number))).unwrap();
+            at_last(|| log.record_query(&one, Some(&quality(number))));
             begun.elapsed()
         })
         .collect();

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::TestLog;
+use crate::error::Result;
 use crate::{CallerKey, RETAINED, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind, StoreError, UsageLog};
 
-/// Records a search although others keep the log busy.
-pub(crate) fn record_at_last(log: &dyn UsageLog, search: &RecordedSearch) {
+/// Writes to the log although others keep it, or the whole machine, busy.
+pub(crate) fn at_last<T>(write: impl Fn() -> Result<T>) -> T {
     for _ in 0..100 {
-        match log.record(search) {
+        match write() {
             Err(StoreError::Busy { .. }) => {}
             other => return other.unwrap(),
         }
@@ -22,8 +23,8 @@ pub fn a_search_comes_back_as_it_was_recorded_also_to_another_process(test: &dyn
     let log = test.log();
     let first = search("aaaa", &["p1", "p2", "p3"]);
     let bare = RecordedSearch { query_text: None, model: None, score_background: None, ..search("bbbb", &[]) };
-    log.record(&first).unwrap();
-    log.record(&bare).unwrap();
+    at_last(|| log.record(&first));
+    at_last(|| log.record(&bare));
     let look = |log: &dyn UsageLog| {
         assert_eq!(log.search("aaaa").unwrap(), Some(first.clone()));
         assert_eq!(log.search("bbbb").unwrap(), Some(bare.clone()));
@@ -48,9 +49,9 @@ pub fn any_text_and_figure_comes_back(test: &dyn TestLog) {
         similarity_deviation: Some(f64::MIN_POSITIVE),
         ..search("aaaa", &["p\0", "{p,\"q\"}", ""])
     };
-    log.record(&odd).unwrap();
+    at_last(|| log.record(&odd));
     assert_eq!(log.search("aaaa").unwrap(), Some(odd));
-    log.record(&RecordedSearch { score_background: Some(f64::NAN), ..search("bbbb", &[]) }).unwrap();
+    at_last(|| log.record(&RecordedSearch { score_background: Some(f64::NAN), ..search("bbbb", &[]) }));
     assert_eq!(log.search("bbbb").unwrap().unwrap().score_background, None, "not a number is no figure");
     let judged = log.judge("aaaa", &[("p\0", true), ("p", false)], 1).unwrap().unwrap();
     assert_eq!(judged.iter().map(|one| one.in_pool).collect::<Vec<_>>(), [true, false]);
@@ -60,7 +61,7 @@ pub fn any_text_and_figure_comes_back(test: &dyn TestLog) {
 
 pub fn judging_nothing_is_no_judgement(test: &dyn TestLog) {
     let log = test.log();
-    log.record(&search("aaaa", &["p"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p"])));
     assert_eq!(log.judge("aaaa", &[], 1).unwrap(), Some(vec![]));
     let twice = [("p", true), ("p", false)];
     assert!(log.judged().unwrap().is_empty());
@@ -79,7 +80,7 @@ pub fn the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace(test
     assert_eq!(log.judged_as(&[1; 32], "here").unwrap(), []);
     let searches = [("a", 1, "here"), ("b", 1, "here"), ("c", 1, "there"), ("d", 2, "here"), ("e", 1, "here")];
     for (id, query, namespace) in searches {
-        log.record(&other(id, query, namespace)).unwrap();
+        at_last(|| log.record(&other(id, query, namespace)));
         if id != "e" {
             log.judge(id, &[("p1", true), ("p1", false)], 1).unwrap();
         }
@@ -133,8 +134,8 @@ pub(crate) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
 
 pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(test: &dyn TestLog) {
     let log = test.log();
-    log.record(&search("aaaa", &["p1", "p2"])).unwrap();
-    log.record(&search("bbbb", &["p1"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p1", "p2"])));
+    at_last(|| log.record(&search("bbbb", &["p1"])));
     assert_eq!(log.judge("zzzz", &[("p1", true)], 1).unwrap(), None);
     let taken = log.judge("aaaa", &[("p1", true), ("elsewhere", true)], 1).unwrap().unwrap();
     assert_eq!(taken.iter().map(|judgement| judgement.in_pool).collect::<Vec<_>>(), [true, false]);
@@ -159,7 +160,7 @@ pub fn what_was_said_of_a_passage_can_be_taken_back_for_its_question(test: &dyn 
     let same = |id: &str| RecordedSearch { query_hash: [7; 32], ..search(id, &["p", "q"]) };
     let elsewhere = RecordedSearch { namespace: "there".into(), ..same("dddd") };
     for one in [same("aaaa"), same("bbbb"), search("cccc", &["p"]), elsewhere] {
-        log.record(&one).unwrap();
+        at_last(|| log.record(&one));
         log.judge(&one.id, &[("p", true)], 1).unwrap();
     }
     log.judge("bbbb", &[("p", false), ("q", true)], 2).unwrap();
@@ -176,7 +177,7 @@ pub fn what_was_said_of_a_passage_can_be_taken_back_for_its_question(test: &dyn 
 pub fn the_oldest_without_a_judgement_go_and_judged_ones_stay(test: &dyn TestLog) {
     let log = test.log();
     for number in 0..10 {
-        log.record(&search(&format!("s{number}"), &["p"])).unwrap();
+        at_last(|| log.record(&search(&format!("s{number}"), &["p"])));
     }
     log.judge("s0", &[("p", true)], 1).unwrap();
     log.judge("s5", &[("p", false)], 1).unwrap();
@@ -199,7 +200,7 @@ pub fn recording_keeps_the_log_at_its_size(test: &dyn TestLog) {
          'search; fusion=', 0, 0, 0, '{}', '\\x00' FROM generate_series(1, 10100) i",
     );
     for number in 0..64 {
-        log.record(&search(&format!("new{number}"), &["p"])).unwrap();
+        at_last(|| log.record(&search(&format!("new{number}"), &["p"])));
     }
     let count = log.recent(usize::MAX).unwrap().len();
     assert!((RETAINED..RETAINED + 64).contains(&count), "{count}");
@@ -211,14 +212,14 @@ pub fn what_cannot_be_a_search_is_refused(test: &dyn TestLog) {
     let mut wrong = search("aaaa", &["p"]);
     wrong.kept = 2;
     assert!(matches!(log.record(&wrong), Err(StoreError::Invalid { .. })));
-    log.record(&search("aaaa", &["p"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p"])));
     assert!(log.record(&search("aaaa", &["q"])).is_err(), "the identifier is taken");
     assert_eq!(log.recent(9).unwrap().len(), 1);
 }
 
 pub fn damaged_evidence_is_an_error_and_not_a_panic(test: &dyn TestLog) {
     let log = test.log();
-    log.record(&search("aaaa", &["p", "q"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p", "q"])));
     test.run("UPDATE usage_searches SET evidence = x'1f00'", "UPDATE usage_searches SET evidence = '\\x1f00'");
     assert!(log.search("aaaa").unwrap_err().to_string().contains("does not match the candidates"));
 }
@@ -229,7 +230,7 @@ pub fn threads_share_one_log(test: &dyn TestLog) {
         for thread in 0..4 {
             scope.spawn(move || {
                 for number in 0..20 {
-                    record_at_last(log, &search(&format!("{thread}-{number}"), &["p"]));
+                    at_last(|| log.record(&search(&format!("{thread}-{number}"), &["p"])));
                 }
             });
         }
@@ -239,7 +240,7 @@ pub fn threads_share_one_log(test: &dyn TestLog) {
 
 pub fn a_scoring_key_of_no_known_form_is_damage_and_names_itself(test: &dyn TestLog) {
     let log = test.log();
-    log.record(&search("aaaa", &["p"])).unwrap();
+    at_last(|| log.record(&search("aaaa", &["p"])));
     test.run("UPDATE usage_searches SET scoring = 'convex 0.5'", "UPDATE usage_searches SET scoring = 'convex 0.5'");
     assert!(log.search("aaaa").unwrap_err().to_string().contains("\"convex 0.5\" is not a scoring key"));
 }
@@ -251,7 +252,7 @@ pub fn judgements_are_those_of_a_simple_model(test: &dyn TestLog) {
         log.purge_telemetry(true).unwrap();
         let pool = ["p0", "p1", "p2"];
         for number in 0..4 {
-            log.record(&search(&format!("s{number}"), &pool)).unwrap();
+            at_last(|| log.record(&search(&format!("s{number}"), &pool)));
         }
         let mut model: BTreeMap<usize, BTreeMap<String, bool>> = BTreeMap::new();
         for (at, (search, passage, relevant)) in said.into_iter().enumerate() {

@@ -1,7 +1,6 @@
 //! Measures the documents that each cut keeps of each query, with the search's own retrieval and decisions.
 
 use super::cache;
-use super::simulated_reranker::SimulatedReranker;
 use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
@@ -10,7 +9,6 @@ use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, SearchReques
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 use tamis_cut::{Auto, Fixed, METHODS, Rule, Scale};
 use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 
@@ -37,9 +35,6 @@ pub struct Measurement {
     pub limit: Option<usize>,
     /// True if decisions are timed. Times differ from run to run.
     pub timings: bool,
-    /// The share of passages that a simulated judge is wrong about, above 0 and below 0.5. It reads the first 30 entries and
-    /// knows the answers, so the figures only show what a real judge of that error would bring. `None`: no judge.
-    pub simulated_judge: Option<f64>,
 }
 
 /// Parses cut specifications (`METHOD[:PARAM=VALUE,…]`); parameters not given come from the configuration. No
@@ -80,10 +75,7 @@ pub fn measure(
     observer: &dyn Observer,
 ) -> Result<Collection, EvaluationError> {
     let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
-    let mut index = cache::index(test, config, cache, observer)?;
-    if let Some(error) = measurement.simulated_judge {
-        index.reranker = Some(Arc::new(SimulatedReranker::new(test, error)));
-    }
+    let index = cache::index(test, config, cache, observer)?;
     for cut in &measurement.cuts {
         index.searcher().check_rule(&*cut.rule, &SearchRequest::default())?;
     }
@@ -418,7 +410,6 @@ mod tests {
             depths: vec![1, 4],
             limit: Some(1),
             timings: true,
-            simulated_judge: None,
         };
         let collection = measured(&place, &measurement);
         assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");
@@ -427,30 +418,6 @@ mod tests {
         let [(1, shallow), (4, deep)] = decision.keep_at_depth[..] else { panic!("{:?}", decision.keep_at_depth) };
         assert!((1..=2).contains(&shallow) && shallow < deep && deep <= 8, "{:?}", decision.keep_at_depth);
         assert!(decision.microseconds.is_some_and(|time| time > 0.0));
-    }
-
-    #[test]
-    fn a_simulated_judge_is_named_and_finds_what_scores_miss() {
-        let place = place();
-        let judged = |simulated_judge| {
-            let cuts = named(&place, &["auto"]);
-            measured(&place, &Measurement { cuts, simulated_judge, ..Measurement::default() })
-        };
-        let (without, with) = (judged(None), judged(Some(0.001)));
-        assert_eq!(with.model.as_deref(), Some("static, judge simulated, 0.001 wrong"));
-        let right = |collection: &Collection| {
-            let queries = collection.queries.iter().zip(&collection.methods[0].decisions);
-            let f1 = |(pool, decision): (&QueryPool, &Decision)| {
-                let all: Vec<usize> = (0..pool.documents.len()).collect();
-                let kept = &decision.ranking.as_ref().unwrap_or(&all)[..decision.keep];
-                let relevant = |id: &String| pool.judged.get(id).is_some_and(|&grade| grade > 0);
-                let found = kept.iter().filter(|&&at| relevant(&pool.documents[at].id)).count();
-                let wanted = pool.judged.values().filter(|&&grade| grade > 0).count();
-                if kept.len() + wanted == 0 { 1.0 } else { 2.0 * found as f64 / (kept.len() + wanted) as f64 }
-            };
-            queries.map(f1).sum::<f64>()
-        };
-        assert!(right(&with) >= right(&without) && right(&with) > 2.9, "{} {}", right(&with), right(&without));
     }
 
     #[test]

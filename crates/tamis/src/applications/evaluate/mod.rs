@@ -24,18 +24,15 @@
 mod beir;
 mod cache;
 mod error;
-mod learning;
 mod measure;
 mod own;
 mod pools;
 mod records;
-mod simulated_reranker;
 mod trec_run;
 
 pub(crate) use beir::queries;
 pub use beir::{TestCollection, TestQuery, foreign_queries};
 pub use error::EvaluationError;
-pub use learning::{Learning, LearningCurve, LearningPoint, learning_curve, learning_table};
 pub use measure::{Measurement, NamedCut, cuts, measure};
 pub use own::{OwnDocuments, OwnId};
 pub use pools::{PoolRecord, PooledCandidate, pools};

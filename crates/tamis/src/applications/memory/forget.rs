@@ -103,13 +103,15 @@ impl Notes<'_> {
             }
             return Ok(Meant { entries, guessed: false, by_meaning: false });
         }
-        let mut entries = match action {
-            ForgetAction::Mark => self.found(what, namespace)?,
-            // Marked entries are not indexed.
-            _ => self.with_words(what, namespace)?,
-        };
-        if entries.is_empty() && action == ForgetAction::Delete {
+        // Marked entries are not indexed, so only their words find them.
+        let (marked, unmarked): (Vec<_>, Vec<_>) =
+            self.with_words(what, namespace)?.into_iter().partition(|entry| entry.forgotten);
+        let mut entries = if action == ForgetAction::Mark { Vec::new() } else { marked };
+        if entries.is_empty() && action != ForgetAction::Undo {
             entries = self.found(what, namespace)?;
+            // What holds all of the words may be meant, whatever the cut of the search keeps.
+            let others: Vec<_> = unmarked.into_iter().filter(|entry| !entries.contains(entry)).collect();
+            entries.extend(others);
         }
         entries.retain(can_be);
         entries.truncate(MOST_GUESSED);
@@ -239,10 +241,10 @@ impl Notes<'_> {
         Ok(found)
     }
 
-    /// The marked entries that hold all of these words, ignoring case.
+    /// The entries that hold all of these words, ignoring case.
     fn with_words(&self, words: &str, namespace: Option<&str>) -> Result<Vec<NoteEntry>, Error> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-        let mut entries = self.forgotten(namespace)?;
+        let mut entries = self.all_entries(namespace)?;
         entries.retain(|entry| {
             let text = entry.text.to_lowercase();
             words.iter().all(|word| text.contains(word))

@@ -1,7 +1,6 @@
 //! SciFact as a graph, if `TAMIS_TEST_DATA` has it: the import agrees with a direct count of the file.
 
-#[path = "../../../examples/scifact_evidence/convert.rs"]
-pub mod convert;
+mod convert;
 
 use crate::support::Tree;
 use convert::{Abstract, ScifactClaim, TASK, convert, lines};

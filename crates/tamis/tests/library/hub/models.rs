@@ -1,4 +1,4 @@
-//! Models of a few kilobytes, made by `tools/references/tiny_models.py`, as repositories of a hub.
+//! Models of a few kilobytes, made by `lab/references/tiny_models.py`, as repositories of a hub.
 
 #![allow(dead_code)]
 
