@@ -258,15 +258,6 @@ where
     }
 }
 
-impl<'v, T> From<&'v Option<T>> for Value
-where
-    Value: From<&'v T>,
-{
-    fn from(value: &'v Option<T>) -> Value {
-        value.as_ref().map_or(Value::Null, Value::from)
-    }
-}
-
 impl<const LENGTH: usize> From<&[u8; LENGTH]> for Value {
     fn from(bytes: &[u8; LENGTH]) -> Value {
         Value::Bytes(bytes.to_vec())
@@ -278,6 +269,13 @@ macro_rules! convert_references {
         impl From<&$type> for Value {
             fn from($from: &$type) -> Value {
                 $value
+            }
+        }
+
+        // One for all types would have the compiler look for references to options of options without end.
+        impl From<&Option<$type>> for Value {
+            fn from(value: &Option<$type>) -> Value {
+                Value::from(value.as_ref())
             }
         }
     )*};
