@@ -10,6 +10,7 @@ mod evidence_checks;
 mod models;
 mod properties;
 mod summary;
+mod trees;
 mod whole;
 
 use std::sync::Mutex;
@@ -25,6 +26,7 @@ pub(crate) use documents::found as found_passages;
 pub(crate) use evidence_checks::evidence_problems;
 pub(crate) use models::{Model, check_query, check_vectors, model, model_keys, models, register};
 pub(crate) use summary::summary;
+pub(crate) use trees::new_trees;
 #[cfg(feature = "postgres")]
 pub(crate) use whole::read as whole_documents;
 

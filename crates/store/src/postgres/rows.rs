@@ -1,6 +1,6 @@
 //! Rows of the tables as values of the library.
 
-use crate::record::{DocumentId, PassageId, TextForm, TextHash};
+use crate::record::{DocumentId, PassageId, TextHash};
 
 /// The number of a passage.
 pub(super) fn passage_id(column: i64) -> PassageId {
@@ -10,11 +10,6 @@ pub(super) fn passage_id(column: i64) -> PassageId {
 /// The number of a document.
 pub(super) fn document_id(column: i32) -> DocumentId {
     DocumentId(column as u32)
-}
-
-/// The way the lexical leg reads a passage.
-pub(super) fn form(prose: bool) -> TextForm {
-    if prose { TextForm::Prose } else { TextForm::Code }
 }
 
 /// A hash of 32 bytes, which the tables make sure of.

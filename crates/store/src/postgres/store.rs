@@ -17,7 +17,7 @@ use crate::content::{Content, KnownNamespaces};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::record::PassageRef;
-use crate::session::Session;
+use crate::session::{Row, Session, all};
 
 /// Reads the random name that identifies the tables.
 pub(super) const READ_INSTANCE: &str = "SELECT value FROM meta WHERE key = 'instance'";
@@ -74,10 +74,8 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached or refuses.
     pub fn trees(&self) -> Result<Vec<String>> {
-        self.connections.ask(async |connection| {
-            let rows = connection.query("SELECT DISTINCT namespace FROM properties ORDER BY namespace", &[]).await?;
-            Ok(rows.iter().map(|row| row.get(0)).collect())
-        })
+        let select = "SELECT DISTINCT namespace FROM properties ORDER BY namespace";
+        self.ask(async |session| all(session, select, &[], Row::next).await)
     }
 
     /// Returns the address without user and password.

@@ -309,7 +309,7 @@ read_by! {
     DocumentId: number: u32 => Ok(DocumentId(number));
     PassageId: number: u64 => Ok(PassageId(number));
     TextHash: hash: [u8; 32] => Ok(TextHash(hash));
-    TextForm: is_prose: bool => Ok(if is_prose { TextForm::Prose } else { TextForm::Code });
+    TextForm: is_prose: bool => Ok(TextForm::from_prose(is_prose));
     Vec<u32>: numbers: Vec<i64> => Ok(numbers.into_iter().map(|number| number as u32).collect());
     ScoringKey: key: String => key.parse().map_err(|error: ScoringKeyError| error.to_string());
     CallerKey: bytes: [u8; 16] => Ok(CallerKey::from_bytes(bytes));

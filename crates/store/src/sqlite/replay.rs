@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::meta::{self, ContentState, read_properties};
-use super::rows::{decode_vector, form, own_text};
+use super::rows::{decode_vector, own_text};
 use super::texts::content;
 use super::{Database, TransactionError};
 use crate::content::Model;
@@ -73,7 +73,7 @@ pub(crate) fn passages_since(
             passage: unsigned(row, 0)?,
             document: row.get(1)?,
             namespace: row.get(10)?,
-            form: form(row.get(2)?),
+            form: TextForm::from_prose(row.get(2)?),
             path: row.get_ref(3)?.as_str()?,
             title: optional(4)?,
             symbol: optional(5)?,

@@ -3,7 +3,7 @@
 use half::f16;
 use rusqlite::Row;
 
-use crate::record::{PassageId, TextForm};
+use crate::record::PassageId;
 
 /// Returns a column with the number of a passage.
 pub(super) fn passage_id(row: &Row<'_>, column: usize) -> rusqlite::Result<PassageId> {
@@ -25,9 +25,4 @@ pub(super) fn own_text<'t>(embedded: &'t str, bytes: Option<i64>, own: Option<&'
         }
         None => own.unwrap_or_default(),
     }
-}
-
-/// Returns the way the lexical leg reads a passage.
-pub(super) fn form(prose: bool) -> TextForm {
-    if prose { TextForm::Prose } else { TextForm::Code }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::by_search;
 use super::searches::{self, Found, found};
 use super::{judgements, openings};
-use crate::session::{Session, Value, read, values};
-use crate::usage_record::{LoggedJudgement, LoggedSearch};
+use crate::session::{Session, Value, values};
+use crate::usage_record::{Judgement, LoggedSearch};
 
 /// The searches that a condition finds, with all that was recorded of them.
 pub(super) async fn logged<E>(
@@ -15,7 +14,7 @@ pub(super) async fn logged<E>(
     values: &[Value],
 ) -> Result<Vec<LoggedSearch>, E> {
     let searches = found(session, condition, values).await?;
-    let mut judgements = judgements_of(session, &searches).await?;
+    let mut judgements = judgements::of_searches(session, searches.iter().map(Found::key), "").await?;
     let mut openings = openings::of_searches(session, &searches).await?;
     let whole = searches.into_iter().map(|Found { number, search }| LoggedSearch {
         number,
@@ -24,23 +23,6 @@ pub(super) async fn logged<E>(
         search,
     });
     Ok(whole.collect())
-}
-
-/// All judgements of searches, by the number of their search, in the order of recording.
-async fn judgements_of<E>(
-    session: &dyn Session<E>,
-    searches: &[Found],
-) -> Result<HashMap<i64, Vec<LoggedJudgement>>, E> {
-    let select = |namespaces, numbers| {
-        format!(
-            "SELECT search, passage, relevant, in_pool, at_ms FROM usage_judgements \
-             WHERE namespace {namespaces} AND search {numbers} ORDER BY number"
-        )
-    };
-    by_search(session, searches.iter().map(Found::key), select, |row| {
-        Ok(read!(row => LoggedJudgement { passage, relevant, in_pool, at_ms }))
-    })
-    .await
 }
 
 /// Searches by identifier.
@@ -66,7 +48,7 @@ pub(super) async fn add_missing<E>(
         };
         let Some(number) = number else { continue };
         let namespace = there.map_or(&logged.search.namespace, |there| &there.search.namespace);
-        let judged: HashSet<&LoggedJudgement> = there.iter().flat_map(|there| &there.judgements).collect();
+        let judged: HashSet<&Judgement> = there.iter().flat_map(|there| &there.judgements).collect();
         let mut is_changed = there.is_none();
         for judgement in logged.judgements.iter().filter(|judgement| !judged.contains(judgement)) {
             judgements::insert(session, namespace, number, judgement).await?;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::database::{Database, Patience};
+use super::judgements::COUNTS;
 use super::openings::SHOWN;
 use super::rules::{LOOKED_THROUGH, PURGE_EVERY, at_most, check, period};
 use super::searches::{Found, found};
@@ -11,8 +12,8 @@ use crate::error::{Result, StoreError};
 use crate::session::{Lock, Row, all, first, read, values};
 use crate::store::UsageLog;
 use crate::usage_record::{
-    JudgedSearch, Judgement, LabelVersion, LoggedJudgement, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch,
-    Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
+    QueryQuality, RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
 };
 
 impl<D: Database> UsageLog for D {
@@ -59,10 +60,9 @@ impl<D: Database> UsageLog for D {
             let mut recorded = Vec::with_capacity(judged.len());
             for &(passage, relevant) in judged {
                 let (passage, in_pool) = (passage.to_owned(), candidates.contains(passage));
-                let judgement = LoggedJudgement { passage, relevant, in_pool, at_ms };
+                let judgement = Judgement { passage, relevant, in_pool, at_ms };
                 judgements::insert(session, &namespace, number, &judgement).await?;
-                let LoggedJudgement { passage, .. } = judgement;
-                recorded.push(Judgement { passage, relevant, in_pool, at_ms });
+                recorded.push(judgement);
             }
             Ok(Some(recorded))
         })?;
@@ -207,7 +207,7 @@ impl<D: Database> UsageLog for D {
         self.read(async |session| {
             let mut summaries = all(session, select, values![at_most(limit)], read).await?;
             let searches = summaries.iter().map(|((number, namespace), _)| (*number, namespace.as_str()));
-            let judged = judgements::that_count(session, searches).await?;
+            let judged = judgements::of_searches(session, searches, COUNTS).await?;
             for ((number, _), summary) in &mut summaries {
                 let judgements = judged.get(number).map_or(&[][..], Vec::as_slice);
                 summary.relevant = judgements.iter().filter(|judgement| judgement.relevant).count() as u32;
@@ -241,7 +241,7 @@ impl<D: Database> UsageLog for D {
             let search: Option<(i64, String)> =
                 first(session, select, values![id], |row| Ok((row.next()?, row.next()?))).await?;
             let search = search.iter().map(|(number, namespace)| (*number, namespace.as_str()));
-            Ok(judgements::that_count(session, search).await?.into_values().next().unwrap_or_default())
+            Ok(judgements::of_searches(session, search, COUNTS).await?.into_values().next().unwrap_or_default())
         })
     }
 

@@ -1,6 +1,7 @@
 //! Searches: recording them, and reading them back.
 
-use super::{candidate_blob, judgements};
+use super::candidate_blob;
+use super::judgements::{self, COUNTS};
 use crate::session::{Row, Session, Value, all, bind, first, read, values};
 use crate::usage_record::{JudgedSearch, RecordedSearch};
 
@@ -67,7 +68,7 @@ pub(super) async fn judged<E>(
     values: &[Value],
 ) -> Result<Vec<JudgedSearch>, E> {
     let found = found(session, &format!("{condition} ORDER BY number"), values).await?;
-    let mut judged = judgements::that_count(session, found.iter().map(Found::key)).await?;
+    let mut judged = judgements::of_searches(session, found.iter().map(Found::key), COUNTS).await?;
     let with_judgements =
         |found: Found| Some(JudgedSearch { search: found.search, judgements: judged.remove(&found.number)? });
     Ok(found.into_iter().filter_map(with_judgements).collect())

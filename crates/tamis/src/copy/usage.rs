@@ -4,7 +4,7 @@ use super::report::{Compared, CopyReport};
 use crate::Error;
 use crate::progress::{Observer, Stage};
 use std::collections::HashSet;
-use tamis_store::{LoggedJudgement, LoggedOpening, LoggedSearch, QueryQuality, UsageLog};
+use tamis_store::{Judgement, LoggedOpening, LoggedSearch, QueryQuality, UsageLog};
 
 /// Searches of one transaction.
 const SEARCHES: usize = 100;
@@ -65,7 +65,7 @@ fn named(log: &dyn UsageLog, searches: &[&LoggedSearch]) -> Result<Vec<Option<Lo
 
 /// True if a search has all judgements and openings of another one.
 fn holds_labels(there: &LoggedSearch, search: &LoggedSearch) -> bool {
-    let judgements: HashSet<&LoggedJudgement> = there.judgements.iter().collect();
+    let judgements: HashSet<&Judgement> = there.judgements.iter().collect();
     let openings: HashSet<&str> = there.openings.iter().map(|opening| opening.passage.as_str()).collect();
     let is_opened = |opening: &LoggedOpening| openings.contains(opening.passage.as_str());
     search.judgements.iter().all(|one| judgements.contains(one)) && search.openings.iter().all(is_opened)
