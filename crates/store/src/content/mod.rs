@@ -1,7 +1,8 @@
 //! The content of a store in the tables of either database: documents, their passages, settings and evidence.
 //!
 //! `documents`, `whole`, `properties` and `evidence` are the traits of a store on any [`Content`]; their statements and what reads the
-//! rows are here once. What a database does in its own way is with that database: writing documents, filters, and the two legs.
+//! rows are here once, as are those that a store needs for other traits: `models`, `trees`, `summary` and `evidence_checks`. What a
+//! database does in its own way is with that database: writing documents, filters, and the two legs.
 
 mod documents;
 #[cfg(feature = "evidence")]
