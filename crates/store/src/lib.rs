@@ -52,6 +52,7 @@ mod access;
 mod cache;
 mod calibration;
 mod connection;
+mod content;
 #[cfg(feature = "evidence")]
 mod counting_allocator;
 mod embedded;
@@ -136,9 +137,8 @@ pub use store::{
 pub use tree::Tree;
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
-    CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedJudgement, LoggedOpening, LoggedSearch, OpenedCount,
-    OpenedSearch, Opening, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch,
-    SearchSummary,
+    CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch, Opening,
+    Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch, SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

@@ -1,5 +1,7 @@
 //! Namespaces: the repositories and projects that share a store.
 
+use crate::error::{Result, StoreError};
+
 /// A namespace to register.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewNamespace {
@@ -9,6 +11,19 @@ pub struct NewNamespace {
     pub owner: Option<String>,
     /// True if its owner's other namespaces may search it.
     pub shared: bool,
+}
+
+impl NewNamespace {
+    /// Fails without a name.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.name.as_str() {
+            "" => Err(StoreError::Invalid {
+                what: "a namespace without a name".to_owned(),
+                reason: "a namespace is found by its name: give it one".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A namespace of a store.

@@ -50,6 +50,13 @@ pub enum TextForm {
     Prose,
 }
 
+impl TextForm {
+    /// The form of a column `prose`.
+    pub(crate) fn from_prose(is_prose: bool) -> TextForm {
+        if is_prose { TextForm::Prose } else { TextForm::Code }
+    }
+}
+
 /// A document as the indexer found it, with all its passages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDocument {

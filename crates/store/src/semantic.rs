@@ -8,12 +8,13 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use crate::content::Model;
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
 use crate::mutex::lock;
 use crate::recent::Recent;
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, ModelRow, TransactionError, replay};
+use crate::sqlite::{Database, TransactionError, meta, replay};
 use crate::stamp::Stamp;
 use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name};
 use crate::verified::Verified;
@@ -100,7 +101,7 @@ impl Semantic {
     pub(crate) fn nearest(
         &self,
         database: &Database,
-        model: &ModelRow,
+        model: &Model,
         vector: &[f32],
         selection: &Arc<Selection>,
         count: usize,
@@ -117,7 +118,7 @@ impl Semantic {
 
     /// The number of passages with a vector of a model, if the index knows it or can soon know it; `None` if counting in the
     /// database is quicker.
-    pub(crate) fn embedded(&self, database: &Database, model: &ModelRow) -> Result<Option<u64>> {
+    pub(crate) fn embedded(&self, database: &Database, model: &Model) -> Result<Option<u64>> {
         let known = lock(&self.open).get(&model.name).cloned();
         let from = match &known {
             Some(live) => live.read().unwrap_or_else(PoisonError::into_inner).index.seq(),
@@ -129,7 +130,7 @@ impl Semantic {
                 from
             }
         };
-        if database.read(|connection| Ok(replay::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
+        if database.read(|connection| Ok(meta::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
             return Ok(None);
         }
         let live = self.current(database, model)?;
@@ -138,7 +139,7 @@ impl Semantic {
     }
 
     /// The passages in a model's index once it is level with the database, ascending.
-    pub(crate) fn passages(&self, database: &Database, model: &ModelRow) -> Result<Vec<u64>> {
+    pub(crate) fn passages(&self, database: &Database, model: &Model) -> Result<Vec<u64>> {
         let live = self.current(database, model)?;
         let live = live.read().unwrap_or_else(PoisonError::into_inner);
         let mut passages: Vec<u64> = live.index.passages().collect();
@@ -155,7 +156,7 @@ impl Semantic {
     ) -> Result<Published> {
         let models = database.models()?;
         self.remove_unknown(&models)?;
-        let published = database.read(replay::published_seq)?;
+        let published = database.read(|connection| Ok(meta::published_seq(connection)?))?;
         let mut files = Published { lowest: u64::MAX, highest: 0 };
         for model in &models {
             let trusted = match self.state(model) {
@@ -187,7 +188,7 @@ impl Semantic {
     }
 
     /// The state of a model's file. An unreadable file is merely unusable, because the database has its vectors too.
-    pub(crate) fn state(&self, model: &ModelRow) -> FileState {
+    pub(crate) fn state(&self, model: &Model) -> FileState {
         match Snapshot::open(&self.file(model), &self.identity(model)) {
             Ok(Opened::Ready(snapshot)) => {
                 // Damaged codes are still valid codes, of other vectors, so only the checksum finds them.
@@ -205,16 +206,16 @@ impl Semantic {
     }
 
     /// The file of a model.
-    pub(crate) fn file(&self, model: &ModelRow) -> PathBuf {
+    pub(crate) fn file(&self, model: &Model) -> PathBuf {
         self.directory.join(file_name(&model.name))
     }
 
-    fn identity(&self, model: &ModelRow) -> Identity {
+    fn identity(&self, model: &Model) -> Identity {
         Identity { instance: self.instance, model: model.name.clone(), dimension: model.dimension }
     }
 
     /// A model's vectors, level with the database.
-    fn current(&self, database: &Database, model: &ModelRow) -> Result<Arc<RwLock<Live>>> {
+    fn current(&self, database: &Database, model: &Model) -> Result<Arc<RwLock<Live>>> {
         let known = lock(&self.open).get(&model.name).cloned();
         let live = match known {
             Some(live) => live,
@@ -233,7 +234,7 @@ impl Semantic {
         Ok(live)
     }
 
-    fn load(&self, model: &ModelRow) -> Result<Live> {
+    fn load(&self, model: &Model) -> Result<Live> {
         // The stamp is taken first: a file that is replaced in between is then read again.
         let stamp = Stamp::of(&self.file(model));
         Ok(match self.state(model) {
@@ -242,11 +243,11 @@ impl Semantic {
         })
     }
 
-    fn empty(&self, model: &ModelRow) -> Result<VectorIndex> {
+    fn empty(&self, model: &Model) -> Result<VectorIndex> {
         VectorIndex::new(model.dimension).map_err(|error| StoreError::vectors(&self.file(model), &model.name, error))
     }
 
-    fn catch_up(&self, database: &Database, model: &ModelRow, live: &mut Live) -> Result<()> {
+    fn catch_up(&self, database: &Database, model: &Model, live: &mut Live) -> Result<()> {
         let path = self.file(model);
         live.rows.retain(|_| false);
         if live.index.wants_rewrite() && live.stamp != Stamp::of(&path) {
@@ -254,8 +255,8 @@ impl Semantic {
             *live = self.load(model)?;
         }
         database.snapshot(|connection| {
-            let target = replay::seq(connection)?;
-            let floor = replay::tombstone_floor(connection)?;
+            let target = meta::seq(connection)?;
+            let floor = meta::tombstone_floor(connection)?;
             let usable = |index: &VectorIndex| (floor..=target).contains(&index.seq());
             if !usable(&live.index) {
                 *live = self.load(model)?;
@@ -282,7 +283,7 @@ impl Semantic {
     fn write(
         &self,
         database: &Database,
-        model: &ModelRow,
+        model: &Model,
         live: &RwLock<Live>,
         rebuild: bool,
         progress: &mut dyn FnMut(Progress) -> Result<()>,
@@ -308,15 +309,15 @@ impl Semantic {
     fn write_again(
         &self,
         database: &Database,
-        model: &ModelRow,
+        model: &Model,
         progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<()> {
         let path = self.file(model);
         let failed = |error| TransactionError::from(StoreError::vectors(&path, &model.name, error));
-        let total = database.embedded(model.id)?.len() as u64;
+        let total = database.embedded(model.number)?.len() as u64;
         database.snapshot(|connection| {
             let mut writer =
-                SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
+                SnapshotWriter::create(&path, &self.identity(model), meta::seq(connection)?).map_err(failed)?;
             let mut done = 0;
             replay::vectors_since(connection, model, 0, |passage, owner, vector| {
                 writer.push(passage, owner, vector).map_err(failed)?;
@@ -332,7 +333,7 @@ impl Semantic {
         })
     }
 
-    fn remove_unknown(&self, models: &[ModelRow]) -> Result<()> {
+    fn remove_unknown(&self, models: &[Model]) -> Result<()> {
         let Ok(entries) = std::fs::read_dir(&self.directory) else {
             return Ok(());
         };

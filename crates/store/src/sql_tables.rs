@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::session::Dialect;
+
 /// A table that a statement can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SqlTable {
@@ -20,6 +22,23 @@ impl SqlTable {
     pub(crate) fn select(&self) -> String {
         let columns: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
         format!("SELECT {} FROM evidence_{} WHERE namespace = $1", columns.join(", "), self.name)
+    }
+
+    /// The same of all tables. Embeddings are the vectors of the documents of claims and fragments.
+    pub(crate) fn rows(&self, dialect: &Dialect) -> String {
+        let Dialect { vector, passage_of_document, vector_of_passage, .. } = dialect;
+        let vectors = |kind: &str| {
+            format!(
+                "SELECT '{kind}', e.id, m.name, {vector}, CAST(m.dimension AS bigint) FROM evidence_{kind}s e \
+                 JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
+                 JOIN passages p ON {passage_of_document} JOIN vectors v ON {vector_of_passage} \
+                 JOIN models m ON m.model = v.model WHERE e.namespace = $1"
+            )
+        };
+        match self.name {
+            "embeddings" => format!("{} UNION ALL {}", vectors("claim"), vectors("fragment")),
+            _ => self.select(),
+        }
     }
 }
 

@@ -134,7 +134,7 @@ pub struct RecordedCandidate {
 }
 
 /// A judgement of a passage for a search.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Judgement {
     /// The passage's public identifier.
     pub passage: String,
@@ -154,22 +154,9 @@ pub struct LoggedSearch {
     /// The search.
     pub search: RecordedSearch,
     /// Its judgements, in the order of recording.
-    pub judgements: Vec<LoggedJudgement>,
+    pub judgements: Vec<Judgement>,
     /// Its openings, in the order of recording.
     pub openings: Vec<LoggedOpening>,
-}
-
-/// A judgement of a [`LoggedSearch`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct LoggedJudgement {
-    /// The passage's public identifier.
-    pub passage: String,
-    /// True if it answers the query.
-    pub relevant: bool,
-    /// True if it was among the search's candidates.
-    pub in_pool: bool,
-    /// Time in milliseconds since 1970.
-    pub at_ms: i64,
 }
 
 /// A result of a [`LoggedSearch`] that its caller opened.

@@ -35,11 +35,11 @@ impl Snapshot {
         if let Some(database) = opened(&sandbox.index(), "tamis.db", copy.path())? {
             sound(&database, "tamis.db")?;
             let documents = "SELECT d.namespace || ' ' || d.path, d.collection, hex(d.content_hash), d.origin, d.passages, \
-                             (SELECT count(*) FROM passages p WHERE p.document = d.id), \
-                             (SELECT group_concat(a.name || '=' || a.value, char(10)) FROM attributes a WHERE a.document = d.id), \
+                             (SELECT count(*) FROM passages p WHERE p.document = d.document), \
+                             (SELECT group_concat(a.name || '=' || a.value, char(10)) FROM attributes a WHERE a.document = d.document), \
                              (SELECT group_concat(line, char(10)) FROM (SELECT p.start_line || '-' || p.end_line || ' ' || p.kind \
                               || ' ' || coalesce(p.symbol, '') || ' ' || coalesce(p.heading, '') || ' ' || hex(t.hash) AS line \
-                              FROM passages p JOIN texts t ON t.id = p.text_id WHERE p.document = d.id ORDER BY p.ordinal)) \
+                              FROM passages p JOIN texts t ON t.id = p.text_id WHERE p.document = d.document ORDER BY p.ordinal)) \
                              FROM documents d";
             for row in rows(&database, documents)? {
                 let (path, rest) = row.split_once('\t').context("a path and more")?;

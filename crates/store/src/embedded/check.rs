@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use crate::content::Model;
 use crate::error::{Result, StoreError};
 use crate::lexical::{Lexical, State, guarded};
 use crate::report::{Findings, Part, Problem, Sizes, Summary};
 use crate::semantic::{FileState, Semantic};
-use crate::sqlite::{Database, ModelRow};
+use crate::sqlite::Database;
 
 /// Summarizes the store, derived indexes included.
 pub(crate) fn summary(database: &Database, lexical: &Lexical, semantic: &Semantic) -> Result<Summary> {
@@ -74,8 +75,8 @@ fn check_lexical(lexical: &Lexical, expected: &[u64]) -> Result<Vec<String>> {
     Ok(difference("the lexical index", expected, &held).into_iter().collect())
 }
 
-fn check_model(database: &Database, semantic: &Semantic, model: &ModelRow) -> Result<Vec<String>> {
-    let expected = database.embedded(model.id)?;
+fn check_model(database: &Database, semantic: &Semantic, model: &Model) -> Result<Vec<String>> {
+    let expected = database.embedded(model.number)?;
     match semantic.state(model) {
         FileState::Ready(snapshot) => {
             if let Err(reason) = snapshot.verify() {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::EmbeddedStore;
 use crate::access::Access;
+use crate::content::{Content, Model, check_query, model_keys};
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
 use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
@@ -11,7 +12,6 @@ use crate::lexical::{Reader, State, guarded};
 use crate::mutex::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::sqlite::ModelRow;
 use crate::store::{LexicalLeg, VectorLeg};
 use crate::ties::{settle, with_spare};
 use crate::vectors::cosine;
@@ -80,16 +80,11 @@ impl EmbeddedStore {
     }
 
     /// Returns a known model, after checking that the query's vector fits it.
-    fn model_of(&self, model: &str, vector: &[f32]) -> Result<Option<ModelRow>> {
+    fn model_of(&self, model: &str, vector: &[f32]) -> Result<Option<Model>> {
         let Some(model) = self.database.model(model)? else {
             return Ok(None);
         };
-        if vector.len() != model.dimension {
-            return Err(StoreError::Dimension { model: model.name, expected: model.dimension, received: vector.len() });
-        }
-        if vector.iter().any(|value| !value.is_finite()) {
-            return Err(StoreError::NotFinite { model: model.name, what: "the query".to_owned() });
-        }
+        check_query(&model, vector)?;
         Ok(Some(model))
     }
 
@@ -109,7 +104,7 @@ impl EmbeddedStore {
     /// Converts the vector of each passage.
     fn map_vectors<T>(
         &self,
-        model: &ModelRow,
+        model: &Model,
         namespaces: &[String],
         ids: &[PassageId],
         convert: impl Fn(&[f32]) -> T,
@@ -212,10 +207,7 @@ impl VectorLeg for EmbeddedStore {
     }
 
     fn models(&self) -> Result<Vec<ModelKey>> {
-        let key = |row: ModelRow| ModelKey { id: row.name, dimension: row.dimension };
-        let mut models: Vec<ModelKey> = self.database.models()?.into_iter().map(key).collect();
-        models.sort_unstable();
-        Ok(models)
+        self.ask(async |session| model_keys(session).await)
     }
 
     fn text_vectors(&self, namespace: &str, model: &str, texts: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>> {

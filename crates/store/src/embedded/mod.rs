@@ -2,28 +2,29 @@
 
 mod changes;
 mod check;
-mod documents;
-#[cfg(feature = "evidence")]
-mod evidence;
 mod legs;
 mod maintenance;
-mod properties;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::access::Access;
+use crate::content::{Content, KnownNamespaces};
 use crate::error::{Result, StoreError};
 use crate::files::has_log;
 use crate::filter::{Filter, Selection};
 use crate::lexical::Lexical;
 use crate::lock::{Hold, WriteLock};
-use crate::namespace::Namespace;
 use crate::recent::Recent;
+use crate::record::PassageRef;
 use crate::report::Coverage;
 use crate::semantic::Semantic;
-use crate::sqlite::{ContentState, Database};
+use crate::session::Session;
+use crate::session::sqlite::{SqliteSession, now};
+use crate::sqlite::{ContentState, Database, NAMESPACES, TransactionError};
 use crate::store::{Usage, UsageLog};
 use crate::usage::{self, EmbeddedUsageLog};
 
@@ -56,8 +57,7 @@ pub struct EmbeddedStore {
     selections: Recent<(ContentState, Filter), Arc<Selection>>,
     /// The coverage of models under recent filters.
     coverages: Recent<(ContentState, String, Filter), Coverage>,
-    /// The namespaces at a change number. Every search reads them.
-    namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
+    namespaces: KnownNamespaces,
     usage: OnceLock<EmbeddedUsageLog>,
 }
 
@@ -158,6 +158,55 @@ impl EmbeddedStore {
         let selection = Arc::new(self.database.resolve(filter)?);
         self.selections.push((state, filter.clone()), selection.clone());
         Ok(selection)
+    }
+}
+
+impl Content for EmbeddedStore {
+    type Error = TransactionError;
+
+    fn read<T>(
+        &self,
+        _: &[&str],
+        work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<T, TransactionError>,
+    ) -> Result<T> {
+        self.database.snapshot(|connection| now(work(&SqliteSession::new(connection))))
+    }
+
+    fn write<T>(&self, work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<T, TransactionError>) -> Result<T> {
+        self.writing(|database| database.write(|connection| now(work(&SqliteSession::new(connection)))))
+    }
+
+    fn known_namespaces(&self) -> &KnownNamespaces {
+        &self.namespaces
+    }
+
+    fn list_namespaces(&self) -> String {
+        NAMESPACES.to_owned()
+    }
+
+    fn passing(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
+        self.database.select(&*self.resolve(filter)?)
+    }
+
+    #[cfg(feature = "evidence")]
+    fn put_evidence(
+        &self,
+        namespace: &str,
+        origin: &str,
+        records: &[crate::evidence::EvidenceRecord],
+        changes: &[crate::record::Change],
+    ) -> Result<crate::record::Applied> {
+        self.writing(|database| database.apply_evidence(namespace, origin, records, changes))
+    }
+
+    #[cfg(feature = "evidence")]
+    fn run_sql(
+        &self,
+        namespace: &str,
+        query: &crate::sql::SqlQuery,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<crate::sql::SqlRows> {
+        self.database.query_sql(namespace, query, cancelled)
     }
 }
 

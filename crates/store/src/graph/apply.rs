@@ -6,7 +6,7 @@ use super::records::{edges_at, has_origin, present, tables};
 use super::tasks::TaskUpdates;
 use crate::error::StoreError;
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Relation, domain};
-use crate::session::{Rows, Session, Value, all, values};
+use crate::session::{Rows, Session, Value, all, bind, values};
 use crate::sql_tables::SqlTable;
 
 /// Writes records of an origin whose documents are there. Each replaces the one with the same key, so of several the last one stays.
@@ -63,37 +63,29 @@ fn conflict(table: &SqlTable) -> String {
 
 /// The table of a record and the values of its columns.
 fn row(record: &EvidenceRecord) -> (&'static str, Vec<Value>) {
-    fn text(text: &Option<String>) -> Value {
-        text.as_deref().into()
-    }
     match record {
-        EvidenceRecord::Task(task) => {
-            ("tasks", vec![(&task.id).into(), (&task.question).into(), text(&task.status), text(&task.created_at)])
-        }
+        EvidenceRecord::Task(task) => ("tasks", bind!(task => id, question, status, created_at).into()),
         EvidenceRecord::Work(work) => {
             let authors = (!work.authors.is_empty()).then(|| serde_json::json!(work.authors).to_string());
-            let (id, title) = ((&work.id).into(), (&work.title).into());
-            let (venue, doi) = (text(&work.venue), text(&work.doi));
-            ("works", vec![id, title, text(&authors), work.year.into(), venue, doi, work.citation_count.into()])
+            let [id, title] = bind!(work => id, title);
+            let [year, venue, doi, citation_count] = bind!(work => year, venue, doi, citation_count);
+            ("works", vec![id, title, (&authors).into(), year, venue, doi, citation_count])
         }
         EvidenceRecord::Page(page) => {
             let domain = page.url.as_deref().and_then(domain);
-            let of_page = [&page.url, &domain, &page.title, &page.work_id, &page.published_at, &page.fetched_at];
-            ("pages", std::iter::once((&page.id).into()).chain(of_page.map(text)).collect())
+            let [id, url] = bind!(page => id, url);
+            let [title, work_id, published_at, fetched_at] = bind!(page => title, work_id, published_at, fetched_at);
+            ("pages", vec![id, url, (&domain).into(), title, work_id, published_at, fetched_at])
         }
         EvidenceRecord::Fragment(fragment) => {
-            let [id, page, own] = [&fragment.id, &fragment.page_id, &fragment.text].map(Value::from);
-            let (heading, created) = (text(&fragment.heading), text(&fragment.created_at));
-            ("fragments", vec![id, page, own, heading, fragment.position.into(), created])
+            ("fragments", bind!(fragment => id, page_id, text, heading, position, created_at).into())
         }
         EvidenceRecord::Claim(claim) => {
-            let [id, task, own] = [&claim.id, &claim.task_id, &claim.text].map(Value::from);
-            let [of, status, created] = [&claim.claim_type, &claim.status, &claim.created_at].map(text);
-            ("claims", vec![id, task, own, of, claim.confidence.into(), status, created])
+            ("claims", bind!(claim => id, task_id, text, claim_type, confidence, status, created_at).into())
         }
         EvidenceRecord::Edge(edge) => {
             let mut values = key_of(edge).to_vec();
-            values.extend([edge.nli_edge_confidence.into(), text(&edge.note), text(&edge.created_at)]);
+            values.extend(bind!(edge => nli_edge_confidence, note, created_at));
             ("edges", values)
         }
     }

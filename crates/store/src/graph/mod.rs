@@ -1,7 +1,8 @@
 //! The evidence graph in the tables of either database.
 //!
 //! `tasks` and `remove` keep it consistent with its documents, in every build, since deleting a document can delete a record. `apply`
-//! writes records, `records` reads them, and `summary` counts them (feature `evidence`). Stores check with statements of their own.
+//! writes records, `records` reads them, and `summary` counts them (feature `evidence`).
+//! [`content`](crate::content) checks them.
 
 #[cfg(feature = "evidence")]
 mod apply;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::evidence::{Claim, Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
-use crate::session::{Row, Session, values};
+use crate::session::{FromValue, Row, Session, Value, read, values};
 use crate::sql_tables::{SQL_TABLES, SqlTable};
 
 /// The tables of records in the order of an export, which is that of [`SQL_TABLES`]. Edges come last.
@@ -156,70 +156,48 @@ fn nodes(keys: &[EvidenceKey]) -> BTreeMap<&'static str, Vec<String>> {
 /// Turns a row into a record.
 fn record(table: &SqlTable, row: &mut Row) -> Result<EvidenceRecord, String> {
     Ok(match table.name {
-        "tasks" => EvidenceRecord::Task(Task {
-            id: row.next()?,
-            question: row.next()?,
-            status: row.next()?,
-            created_at: row.next()?,
-        }),
-        "works" => EvidenceRecord::Work(Work {
-            id: row.next()?,
-            title: row.next()?,
-            authors: row.next::<Option<_>>()?.unwrap_or_default(),
-            year: row.next()?,
-            venue: row.next()?,
-            doi: row.next()?,
-            citation_count: row.next()?,
-        }),
-        "pages" => EvidenceRecord::Page(Page {
-            id: row.next()?,
-            url: row.next()?,
-            title: {
-                let _domain: Option<String> = row.next()?;
-                row.next()?
-            },
-            work_id: row.next()?,
-            published_at: row.next()?,
-            fetched_at: row.next()?,
-        }),
+        "tasks" => EvidenceRecord::Task(read!(row => Task { id, question, status, created_at })),
+        "works" => {
+            let (id, title, authors) = (row.next()?, row.next()?, row.next::<Option<_>>()?.unwrap_or_default());
+            let (year, venue, doi, citation_count) = (row.next()?, row.next()?, row.next()?, row.next()?);
+            EvidenceRecord::Work(Work { id, title, authors, year, venue, doi, citation_count })
+        }
+        "pages" => {
+            let (id, url, _domain): (_, _, Option<String>) = (row.next()?, row.next()?, row.next()?);
+            let (title, work_id, published_at, fetched_at) = (row.next()?, row.next()?, row.next()?, row.next()?);
+            EvidenceRecord::Page(Page { id, url, title, work_id, published_at, fetched_at })
+        }
         "fragments" => EvidenceRecord::Fragment(fragment(row)?),
-        "claims" => EvidenceRecord::Claim(Claim {
-            id: row.next()?,
-            task_id: row.next()?,
-            text: row.next()?,
-            claim_type: row.next()?,
-            confidence: row.next()?,
-            status: row.next()?,
-            created_at: row.next()?,
-        }),
+        "claims" => {
+            EvidenceRecord::Claim(read!(row => Claim { id, task_id, text, claim_type, confidence, status, created_at }))
+        }
         _ => EvidenceRecord::Edge(edge(row)?),
     })
 }
 
 fn fragment(row: &mut Row) -> Result<Fragment, String> {
-    Ok(Fragment {
-        id: row.next()?,
-        page_id: row.next()?,
-        text: row.next()?,
-        heading: row.next()?,
-        position: row.next()?,
-        created_at: row.next()?,
-    })
+    Ok(read!(row => Fragment { id, page_id, text, heading, position, created_at }))
 }
 
 fn edge(row: &mut Row) -> Result<Edge, String> {
-    fn named<T>(row: &mut Row, value: fn(&str) -> Option<T>) -> Result<T, String> {
-        let name: String = row.next()?;
-        value(&name).ok_or_else(|| format!("{name:?} is neither a node nor a relation of the evidence graph"))
+    Ok(read!(row => Edge {
+        source_type, source_id, target_type, target_id, relation, nli_edge_confidence, note, created_at,
+    }))
+}
+
+fn named<T>(value: Value, of: fn(&str) -> Option<T>) -> Result<T, String> {
+    let name = String::from_value(value)?;
+    of(&name).ok_or_else(|| format!("{name:?} is neither a node nor a relation of the evidence graph"))
+}
+
+impl FromValue for NodeType {
+    fn from_value(value: Value) -> Result<NodeType, String> {
+        named(value, NodeType::named)
     }
-    Ok(Edge {
-        source_type: named(row, NodeType::named)?,
-        source_id: row.next()?,
-        target_type: named(row, NodeType::named)?,
-        target_id: row.next()?,
-        relation: named(row, Relation::named)?,
-        nli_edge_confidence: row.next()?,
-        note: row.next()?,
-        created_at: row.next()?,
-    })
+}
+
+impl FromValue for Relation {
+    fn from_value(value: Value) -> Result<Relation, String> {
+        named(value, Relation::named)
+    }
 }

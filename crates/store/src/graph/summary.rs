@@ -2,7 +2,7 @@
 
 use crate::evidence::Relation;
 use crate::report::{Count, EvidenceSummary};
-use crate::session::{Session, all, first, values};
+use crate::session::{Session, all, first, read, values};
 
 /// The edges to claims of the task `$2`, or of all tasks if it is null.
 const EDGES: &str = "FROM evidence_edges e JOIN evidence_claims c ON c.namespace = e.namespace AND c.id = e.target_id \
@@ -49,9 +49,7 @@ pub(crate) async fn summary<E>(
          JOIN evidence_pages p ON p.namespace = $1 AND p.id = f.page_id WHERE p.domain IS NOT NULL \
          GROUP BY p.domain ORDER BY 3 DESC, 2 DESC, 1 LIMIT 10"
     );
-    let domains = all(session, &domains, given, |row| {
-        Ok(Count { name: row.next()?, documents: row.next()?, passages: row.next()? })
-    });
+    let domains = all(session, &domains, given, |row| Ok(read!(row => Count { name, documents, passages })));
     Ok(EvidenceSummary {
         namespace: namespace.to_owned(),
         tasks: count(&of_task("evidence_tasks", "id")).await?,

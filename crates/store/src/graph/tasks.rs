@@ -70,14 +70,13 @@ impl TaskUpdates {
 }
 
 async fn update<E>(session: &dyn Session<E>, namespace: &str, fragments: &BTreeSet<String>) -> Result<bool, E> {
-    let (number, same_document, in_namespace) = match session.has_namespaces() {
-        true => ("document", "a.namespace = d.namespace AND a.document = d.document", "namespace = $1 AND"),
-        false => ("id", "a.document = d.id", ""),
-    };
+    let dialect = session.dialect();
+    let in_namespace = if dialect.has_namespaces { "namespace = $1 AND" } else { "" };
     let paths: Vec<String> = fragments.iter().map(|id| format!("{FRAGMENT_PATH}{id}")).collect();
     let select = format!(
-        "SELECT d.path, d.{number}, a.value FROM documents d LEFT JOIN attributes a ON {same_document} AND a.name = 'task' \
+        "SELECT d.path, d.document, a.value FROM documents d LEFT JOIN attributes a ON {} AND a.name = 'task' \
          WHERE d.namespace = $1 AND d.path {}",
+        dialect.attributes_of_document,
         session.one_of(2)
     );
     let rows: Vec<(String, i64, Option<String>)> =
@@ -118,7 +117,7 @@ async fn update<E>(session: &dyn Session<E>, namespace: &str, fragments: &BTreeS
         format!("DELETE FROM attributes WHERE {in_namespace} document {} AND name = 'task'", session.one_of(2));
     session.execute(&delete, values![namespace, changed]).await?;
     let mut common = vec![("name", "task".into())];
-    if session.has_namespaces() {
+    if dialect.has_namespaces {
         common.push(("namespace", namespace.into()));
     }
     let columns = vec![("document", "integer"), ("value", "text"), ("folded", "text")];

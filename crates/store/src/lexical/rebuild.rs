@@ -11,7 +11,7 @@ use super::{Fields, Lexical, Reader, State, guarded};
 use crate::error::{Result, StoreError};
 use crate::record::PassageId;
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, TransactionError, replay};
+use crate::sqlite::{Database, TransactionError, meta, replay};
 
 /// Memory of the indexing thread before it writes a segment. More memory makes fewer, larger segments. A second thread would have
 /// tables, and words, of its own.
@@ -44,9 +44,9 @@ impl Lexical {
         progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<u64> {
         database.snapshot(|connection| {
-            let target = replay::seq(connection)?;
-            let floor = replay::tombstone_floor(connection)?;
-            let trusted = floor..=replay::published_seq(connection)?;
+            let target = meta::seq(connection)?;
+            let floor = meta::tombstone_floor(connection)?;
+            let trusted = floor..=meta::published_seq(connection)?;
             let held = match self.state() {
                 State::Ready(reader) if !rebuild && trusted.contains(&reader.seq()) => Some(reader),
                 _ => None,

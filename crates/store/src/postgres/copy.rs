@@ -14,11 +14,20 @@ pub(super) struct Copy {
     writer: Pin<Box<BinaryCopyInWriter>>,
 }
 
+/// Columns by their types, the order of a row's values.
+pub(super) type Columns = [(&'static str, Type)];
+
 impl Copy {
-    /// Begins to copy rows with columns of these types.
-    pub async fn begin(transaction: &Transaction<'_>, statement: &str, types: &[Type]) -> Result<Copy, Failure> {
-        let sink = transaction.copy_in(statement).await?;
-        Ok(Copy { writer: Box::pin(BinaryCopyInWriter::new(sink, types)) })
+    /// Begins to copy rows to a table.
+    pub async fn begin(transaction: &Transaction<'_>, table: &str, columns: &Columns) -> Result<Copy, Failure> {
+        let (mut names, mut types): (Vec<&str>, Vec<Type>) = (Vec::new(), Vec::new());
+        for (name, of) in columns.iter().flat_map(|(names, of)| names.split(' ').map(move |name| (name, of))) {
+            names.push(name);
+            types.push(of.clone());
+        }
+        let statement = format!("COPY {table}({}) FROM STDIN BINARY", names.join(", "));
+        let sink = transaction.copy_in(&statement).await?;
+        Ok(Copy { writer: Box::pin(BinaryCopyInWriter::new(sink, &types)) })
     }
 
     /// Adds a row.

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 
 /// A failed call.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The server refused a statement, or the connection broke.
     Server(tokio_postgres::Error),
     /// The connection broke before the server confirmed a change. It may have been saved.

@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 use super::connection::Lasting;
 use super::error::Failure;
 use super::locks::key;
-use super::namespaces::{NOW_MS, known_trees};
+use super::namespaces::NOW_MS;
 use super::store::PostgresStore;
 use crate::error::{Result, StoreError};
 
@@ -267,7 +267,10 @@ async fn add(transaction: &Transaction<'_>, namespace: &str, path: &str, moved: 
     // The path of a worker can lead through links, so the last job's comes first.
     let before = match last {
         Some(last) => Some(last),
-        None => known_trees(transaction, &[namespace]).await?.remove(namespace).map(|tree| tree.root),
+        None => {
+            let tree = "SELECT root FROM namespaces WHERE namespace = $1";
+            transaction.query_opt(tree, &[&namespace]).await?.and_then(|row| row.get(0))
+        }
     };
     if let Some(before) = before.filter(|before| before != path) {
         if !moved {

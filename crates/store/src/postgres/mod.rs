@@ -5,7 +5,7 @@
 //!
 //! `store` is what the store keeps between calls. `connection` bridges from blocking calls to the asynchronous client, to the `servers`
 //! that `address` names and through an `outage`, with `sessions` of their own or shared ones; `faults` explains what can go wrong on the way. `schema` creates the tables, and
-//! `row_security` confines reading to namespaces a second time. `changes` writes documents, `documents` and `whole` read them. `scope`,
+//! `row_security` confines reading to namespaces a second time. `changes` writes documents, [`content`](crate::content) reads them. `scope`,
 //! `condition` and `select` resolve filters. `words` and `vectors` are the two legs; `legs` and `resident` hold what both keep in memory,
 //! and `sizes` decides where they search. `holding` is the right to write over several calls, and also keeps single changes of a
 //! namespace apart. `jobs` is the queue of trees to be indexed, `listening` and `serving` serve the servers of a team, and `sharding`
@@ -20,7 +20,6 @@ mod connection;
 #[cfg(test)]
 mod connection_tests;
 mod copy;
-mod documents;
 mod error;
 mod evidence;
 mod faults;
@@ -45,7 +44,6 @@ mod outage;
 #[cfg(test)]
 mod outage_tests;
 mod password;
-mod properties;
 #[cfg(test)]
 mod random_tests;
 mod resident;
@@ -75,7 +73,6 @@ mod text;
 mod tls;
 mod usage;
 mod vectors;
-mod whole;
 mod words;
 #[cfg(test)]
 mod writers_tests;

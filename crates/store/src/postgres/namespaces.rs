@@ -1,6 +1,7 @@
 //! Namespaces: registering and removing them, and changing their documents as a whole.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use deadpool_postgres::{GenericClient, Transaction};
 
@@ -8,11 +9,13 @@ use super::error::Failure;
 use super::nodes::{UNREACHABLE, UPDATE_LIST};
 use super::store::PostgresStore;
 use super::words::writer::Difference;
-use crate::error::{Result, StoreError};
+use crate::content::{Content, new_trees};
+use crate::error::Result;
 use crate::graph;
 use crate::lexical::TermReader;
-use crate::namespace::{Namespace, NewNamespace};
+use crate::namespace::NewNamespace;
 use crate::record::Applied;
+use crate::session::{Row, all};
 use crate::tree::Tree;
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
@@ -37,14 +40,6 @@ pub(super) async fn numbers<'n>(
         numbers.insert(name.to_owned(), row.get(0));
     }
     Ok(numbers)
-}
-
-/// Returns the trees of namespaces that have one.
-pub(super) async fn known_trees(client: &impl GenericClient, names: &[&str]) -> Result<HashMap<String, Tree>, Failure> {
-    let select = "SELECT namespace, root, machine FROM namespaces WHERE namespace = ANY($1) AND root IS NOT NULL";
-    let rows = client.query(&client.prepare_cached(select).await?, &[&names]).await?;
-    let tree = |row: &tokio_postgres::Row| Tree { namespace: row.get(0), root: row.get(1), machine: row.get(2) };
-    Ok(rows.iter().map(tree).map(|tree| (tree.namespace.clone(), tree)).collect())
 }
 
 /// The change of a namespace's row by a change of its documents.
@@ -86,37 +81,10 @@ impl PostgresStore {
         self.connections.ask(async |connection| self.change_number_in(connection).await)
     }
 
-    /// Returns all namespaces, by name.
-    pub(super) fn read_namespaces(&self) -> Result<Vec<Namespace>> {
-        let select = format!(
-            "SELECT namespace, root, machine, owner, shared, documents, passages FROM {} ORDER BY namespace",
-            self.list()
-        );
-        self.connections.ask(async |connection| {
-            let statement = connection.prepare_cached(&select).await?;
-            let rows = connection.query(&statement, &[]).await?;
-            let namespace = |row: &tokio_postgres::Row| Namespace {
-                name: row.get(0),
-                root: row.get(1),
-                machine: row.get(2),
-                owner: row.get(3),
-                shared: row.get(4),
-                documents: row.get::<_, i64>(5) as u64,
-                passages: row.get::<_, i64>(6) as u64,
-            };
-            Ok(rows.iter().map(namespace).collect())
-        })
-    }
-
     /// Registers a namespace, or replaces its registration.
     pub(super) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         let NewNamespace { name, owner, shared } = namespace;
-        if name.is_empty() {
-            return Err(StoreError::Invalid {
-                what: "a namespace without a name".to_owned(),
-                reason: "a namespace is found by its name: give it one".to_owned(),
-            });
-        }
+        namespace.check()?;
         self.connections.write(async |transaction| {
             self.lock_namespaces(transaction, [name.as_str()]).await?;
             numbers(transaction, &BTreeSet::from([name.as_str()]), []).await?;
@@ -132,26 +100,15 @@ impl PostgresStore {
 
     /// Makes trees those of their namespaces.
     pub(super) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
-        let names: Vec<&str> = trees.iter().map(|tree| tree.namespace.as_str()).collect();
-        let is_known = |known: &HashMap<String, Tree>| {
-            trees.iter().all(|tree| known.get(&tree.namespace).is_some_and(|known| known.is(tree)))
-        };
-        if is_known(&self.connections.ask(async |connection| known_trees(connection, &names).await)?) {
+        let address = Path::new(self.address());
+        if self.ask(async |session| new_trees(session, trees, true, address).await)?.is_empty() {
             return Ok(());
         }
+        let names: Vec<&str> = trees.iter().map(|tree| tree.namespace.as_str()).collect();
         self.connections.write(async |transaction| {
             self.lock_namespaces(transaction, names.iter().copied()).await?;
-            let known = known_trees(transaction, &names).await?;
-            for tree in trees {
-                let Tree { namespace, root, machine } = tree;
-                match known.get(namespace) {
-                    Some(known) if known.is(tree) => continue,
-                    Some(known) if !moved => {
-                        let address = self.connections.address();
-                        return Err(StoreError::other_tree(address.as_ref(), tree, known).into());
-                    }
-                    _ => {}
-                }
+            let new = new_trees(&self.connections.content(transaction), trees, moved, address).await?;
+            for Tree { namespace, root, machine } in new {
                 numbers(transaction, &BTreeSet::from([namespace.as_str()]), []).await?;
                 let update = format!(
                     "UPDATE namespaces SET root = $2, machine = $3, change_number = change_number + 1, \
@@ -189,9 +146,7 @@ impl PostgresStore {
         if !self.is_distributed {
             return Ok(Vec::new());
         }
-        self.connections.ask(async |connection| {
-            Ok(connection.query(UNREACHABLE, &[]).await?.iter().map(|row| row.get(0)).collect())
-        })
+        self.ask(async |session| all(session, UNREACHABLE, &[], Row::next).await)
     }
 
     /// Removes a namespace and its documents.

@@ -6,13 +6,18 @@ use std::sync::atomic::AtomicI32;
 use deadpool_postgres::Object;
 
 use super::connection::{Connections, Lasting};
+use super::error::Failure;
 use super::legs::Legs;
 use super::listening::Listening;
 use super::nodes;
 use super::schema;
+use super::select;
 use super::statistics::Counted;
+use crate::content::{Content, KnownNamespaces};
 use crate::error::Result;
-use crate::namespace::Namespace;
+use crate::filter::Filter;
+use crate::record::PassageRef;
+use crate::session::{Row, Session, all};
 
 /// Reads the random name that identifies the tables.
 pub(super) const READ_INSTANCE: &str = "SELECT value FROM meta WHERE key = 'instance'";
@@ -30,8 +35,7 @@ pub struct PostgresStore {
     pub(super) holding: Holding,
     pub(super) counted: Counted,
     pub(super) legs: Legs,
-    /// The namespaces at a change number. Every search reads them.
-    pub(super) namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
+    pub(super) namespaces: KnownNamespaces,
     pub(super) listening: Listening,
     #[cfg(feature = "evidence")]
     pub(super) guard: std::sync::Arc<crate::guard::Guard>,
@@ -65,9 +69,100 @@ impl PostgresStore {
         })
     }
 
+    /// Returns the trees that have settings in the database, by name.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub fn trees(&self) -> Result<Vec<String>> {
+        let select = "SELECT DISTINCT namespace FROM properties ORDER BY namespace";
+        self.ask(async |session| all(session, select, &[], Row::next).await)
+    }
+
     /// Returns the address without user and password.
     pub fn address(&self) -> &str {
         self.connections.address()
+    }
+}
+
+impl Content for PostgresStore {
+    type Error = Failure;
+
+    fn ask<T>(&self, work: impl AsyncFn(&dyn Session<Failure>) -> Result<T, Failure>) -> Result<T> {
+        self.connections.ask(async |connection| work(&self.connections.content(connection)).await)
+    }
+
+    fn read<T>(
+        &self,
+        namespaces: &[&str],
+        work: impl AsyncFn(&dyn Session<Failure>) -> Result<T, Failure>,
+    ) -> Result<T> {
+        self.connections.read_of(namespaces, async |transaction| work(&self.connections.content(transaction)).await)
+    }
+
+    #[cfg(feature = "evidence")]
+    fn read_evidence<T>(
+        &self,
+        namespaces: &[&str],
+        work: impl AsyncFn(&dyn Session<Failure>) -> Result<T, Failure>,
+    ) -> Result<T> {
+        self.connections.read_of(namespaces, async |transaction| work(&self.connections.session(transaction)).await)
+    }
+
+    fn write<T>(&self, work: impl AsyncFn(&dyn Session<Failure>) -> Result<T, Failure>) -> Result<T> {
+        self.connections.write(async |transaction| work(&self.connections.content(transaction)).await)
+    }
+
+    fn settings(&self) -> &str {
+        &self.namespace
+    }
+
+    fn known_namespaces(&self) -> &KnownNamespaces {
+        &self.namespaces
+    }
+
+    fn list_namespaces(&self) -> String {
+        let list = self.list();
+        format!("SELECT namespace, root, machine, owner, shared, documents, passages FROM {list} ORDER BY namespace")
+    }
+
+    fn without_node(&self) -> Result<Vec<String>> {
+        self.read_unreachable()
+    }
+
+    fn passing(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
+        self.connections.read_of(&filter.namespaces, async |transaction| select::select(transaction, filter).await)
+    }
+
+    #[cfg(feature = "evidence")]
+    fn put_evidence(
+        &self,
+        namespace: &str,
+        origin: &str,
+        records: &[crate::evidence::EvidenceRecord],
+        changes: &[crate::record::Change],
+    ) -> Result<crate::record::Applied> {
+        let applied = self.connections.write(async |transaction| {
+            let also = std::collections::BTreeSet::from([namespace.to_owned()]);
+            let (mut applied, mut tasks) = self.apply_documents(transaction, changes, also).await?;
+            let session = self.connections.session(transaction);
+            crate::graph::write::<Failure>(&session, namespace, origin, records, &mut tasks).await?;
+            tasks.apply(&session).await?;
+            super::evidence::changed(transaction, &[namespace]).await?;
+            applied.seq = self.change_number_in(transaction).await?;
+            Ok(applied)
+        })?;
+        self.counted.wrote(records.len() as u64 + applied.passages_added);
+        Ok(applied)
+    }
+
+    #[cfg(feature = "evidence")]
+    fn run_sql(
+        &self,
+        namespace: &str,
+        query: &crate::sql::SqlQuery,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<crate::sql::SqlRows> {
+        self.query_evidence(namespace, query, cancelled)
     }
 }
 

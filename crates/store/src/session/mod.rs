@@ -1,11 +1,16 @@
 //! Statements that both databases understand, and the values that go in and out.
 //!
-//! They are written for PostgreSQL. What differs in SQLite is behind [`Session`]: the form of lists, locks, and how texts are kept.
+//! They are written for PostgreSQL. What differs in SQLite is behind [`Session`]: the form of lists, locks, and in its [`Dialect`] how texts
+//! and other things are kept.
 
 pub(crate) mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
+
+use crate::record::{DocumentId, PassageId, TextForm, TextHash};
+use crate::scoring::{ScoringKey, ScoringKeyError};
+use crate::usage_record::CallerKey;
 
 /// What a writer excludes others from.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +30,26 @@ macro_rules! values {
 }
 pub(crate) use values;
 
+/// The values of these fields of a struct.
+macro_rules! bind {
+    ($from:expr => $($field:ident),+ $(,)?) => { [$($crate::session::Value::from(&$from.$field)),+] };
+}
+pub(crate) use bind;
+
+/// Reads a struct whose fields are the next columns of a row, in this order.
+macro_rules! read {
+    ($row:expr => $type:ident { $($field:ident),+ $(,)? }) => { $type { $($field: $row.next()?),+ } };
+    ($row:expr => $type:ident { $($field:ident),+, ..$rest:expr }) => { $type { $($field: $row.next()?,)+ ..$rest } };
+}
+pub(crate) use read;
+
 /// The answer to come.
 pub(crate) type Answer<'s, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + 's>>;
 
 /// A connection, within a transaction where one was asked for.
 pub(crate) trait Session<E> {
-    /// Runs a statement and returns its rows.
-    fn rows<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, Vec<Row>, E>;
+    /// Runs a statement and passes its rows on.
+    fn each<'s>(&'s self, statement: &'s str, values: &'s [Value], read: &'s mut dyn FnMut(Row)) -> Answer<'s, (), E>;
 
     /// Runs a statement and returns the number of rows that it changed.
     fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, E>;
@@ -45,14 +63,44 @@ pub(crate) trait Session<E> {
     /// The condition that a column is one of a list, which is a parameter by its number.
     fn one_of(&self, parameter: u32) -> String;
 
-    /// Returns `true` if the tables of documents and their passages have the namespace in their keys.
-    fn has_namespaces(&self) -> bool;
-
-    /// What keeps the rows that are read from being deleted until the transaction ends.
-    fn stays(&self) -> &'static str;
+    /// How this database keeps what both have.
+    fn dialect(&self) -> &'static Dialect;
 
     /// The error for rows that this program cannot have written.
     fn damaged(&self, reason: String) -> E;
+}
+
+/// How a database keeps what both have, as SQL.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    /// True if all tables of content have the namespace in their keys.
+    pub(crate) has_namespaces: bool,
+    /// Documents `d` with their records.
+    pub(crate) documents: &'static str,
+    pub(crate) record: &'static str,
+    /// The condition that attributes `a` are of a document `d`.
+    pub(crate) attributes_of_document: &'static str,
+    /// Passages `p` with their documents `d`.
+    pub(crate) passages: &'static str,
+    /// What joins the texts of passages, and the columns there.
+    pub(crate) with_texts: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) embedded_text: &'static str,
+    pub(crate) text_hash: &'static str,
+    /// The condition that a passage `p` is of a document `d`.
+    #[cfg(feature = "evidence")]
+    pub(crate) passage_of_document: &'static str,
+    /// The condition that a vector `v` is of a passage `p`.
+    pub(crate) vector_of_passage: &'static str,
+    /// A vector `v` as statements on evidence read it.
+    #[cfg(feature = "evidence")]
+    pub(crate) vector: &'static str,
+    /// Selects the records of those passages with the numbers `$1` that are deleted and still found.
+    pub(crate) retired: Option<&'static str>,
+    /// Most dimensions of a vector, and where.
+    pub(crate) most_dimensions: (usize, &'static str),
+    /// What keeps the rows that are read from being deleted until the transaction ends.
+    pub(crate) stays: &'static str,
 }
 
 /// Rows for a table.
@@ -85,9 +133,17 @@ pub(crate) async fn all<T, E>(
     values: &[Value],
     read: impl Fn(&mut Row) -> Result<T, String>,
 ) -> Result<Vec<T>, E> {
-    let rows = session.rows(statement, values).await?;
-    let read: Result<Vec<T>, String> = rows.into_iter().map(|mut row| read(&mut row)).collect();
-    read.map_err(|reason| session.damaged(reason))
+    let mut found = Ok(Vec::new());
+    let mut add = |mut row: Row| {
+        if let Ok(rows) = &mut found {
+            match read(&mut row) {
+                Ok(row) => rows.push(row),
+                Err(reason) => found = Err(reason),
+            }
+        }
+    };
+    session.each(statement, values, &mut add).await?;
+    found.map_err(|reason| session.damaged(reason))
 }
 
 /// Runs a statement and reads its first row.
@@ -159,6 +215,7 @@ convert! {
     // There are no unsigned integers in SQL; a count that is too large for a signed one comes back as it was.
     i64 { Value::Integer(number) => Ok(number) } from number: i64 = Value::Integer(number);
     u64 { Value::Integer(number) => Ok(number as u64) } from number: u64 = Value::Integer(number as i64);
+    i32 { Value::Integer(number) => Ok(number as i32) } from number: i32 = Value::Integer(number.into());
     u32 { Value::Integer(number) => Ok(number as u32) } from number: u32 = Value::Integer(number.into());
     bool { Value::Boolean(truth) => Ok(truth), Value::Integer(number) => Ok(number != 0) }
         from truth: bool = Value::Boolean(truth);
@@ -201,8 +258,59 @@ where
     }
 }
 
-impl From<&String> for Value {
-    fn from(text: &String) -> Value {
-        Value::Text(text.clone())
+impl<const LENGTH: usize> From<&[u8; LENGTH]> for Value {
+    fn from(bytes: &[u8; LENGTH]) -> Value {
+        Value::Bytes(bytes.to_vec())
     }
+}
+
+macro_rules! convert_references {
+    ($($from:ident: $type:ty = $value:expr;)*) => {$(
+        impl From<&$type> for Value {
+            fn from($from: &$type) -> Value {
+                $value
+            }
+        }
+
+        // One for all types would have the compiler look for references to options of options without end.
+        impl From<&Option<$type>> for Value {
+            fn from(value: &Option<$type>) -> Value {
+                Value::from(value.as_ref())
+            }
+        }
+    )*};
+}
+
+convert_references! {
+    number: i64 = Value::Integer(*number);
+    number: u64 = Value::from(*number);
+    number: u32 = Value::from(*number);
+    truth: bool = Value::Boolean(*truth);
+    figure: f64 = Value::from(*figure);
+    text: String = Value::Text(text.clone());
+    numbers: Vec<u32> = Value::Integers(numbers.iter().copied().map(i64::from).collect());
+    key: ScoringKey = Value::Text(key.to_string());
+    key: CallerKey = Value::Bytes(key.bytes().to_vec());
+}
+
+/// Reads a type by another one.
+macro_rules! read_by {
+    ($($type:ty: $from:ident: $by:ty => $read:expr;)*) => {$(
+        impl FromValue for $type {
+            fn from_value(value: Value) -> Result<$type, String> {
+                let $from = <$by>::from_value(value)?;
+                $read
+            }
+        }
+    )*};
+}
+
+read_by! {
+    DocumentId: number: u32 => Ok(DocumentId(number));
+    PassageId: number: u64 => Ok(PassageId(number));
+    TextHash: hash: [u8; 32] => Ok(TextHash(hash));
+    TextForm: is_prose: bool => Ok(TextForm::from_prose(is_prose));
+    Vec<u32>: numbers: Vec<i64> => Ok(numbers.into_iter().map(|number| number as u32).collect());
+    ScoringKey: key: String => key.parse().map_err(|error: ScoringKeyError| error.to_string());
+    CallerKey: bytes: [u8; 16] => Ok(CallerKey::from_bytes(bytes));
 }

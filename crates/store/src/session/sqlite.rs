@@ -8,8 +8,9 @@ use std::task::{Context, Poll, Waker};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
 
-use super::{Answer, Lock, Row, Rows, Session, Value};
+use super::{Answer, Dialect, Lock, Row, Rows, Session, Value};
 use crate::sqlite::TransactionError;
+use crate::vectors::MAX_DIMENSION;
 
 /// The answer of a future that never waits.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
@@ -35,14 +36,15 @@ impl<'c> SqliteSession<'c> {
         self.transaction.take().map_or(Ok(()), Transaction::commit)
     }
 
-    fn all(&self, statement: &str, values: &[Value]) -> rusqlite::Result<Vec<Row>> {
+    fn all(&self, statement: &str, values: &[Value], read: &mut dyn FnMut(Row)) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare_cached(&in_sqlite(statement))?;
         let columns = statement.column_count();
-        let rows = statement.query_map(params_from_iter(values), |row| {
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
             let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|column| value(row.get_ref(column)?)).collect();
-            values.map(Row::from)
-        })?;
-        rows.collect()
+            read(Row::from(values?));
+        }
+        Ok(())
     }
 
     fn change(&self, statement: &str, values: &[Value]) -> rusqlite::Result<u64> {
@@ -69,14 +71,40 @@ impl<'c> SqliteSession<'c> {
     }
 }
 
+/// A namespace is a column of documents alone, and each text is kept once, with its vectors.
+pub(crate) const DIALECT: Dialect = Dialect {
+    has_namespaces: false,
+    documents: "documents d LEFT JOIN records r ON r.document = d.document",
+    record: "r.record",
+    attributes_of_document: "a.document = d.document",
+    passages: "passages p JOIN documents d ON d.document = p.document",
+    with_texts: " JOIN texts t ON t.id = p.text_id",
+    text: "own_text(t.text, p.text_bytes, p.own_text)",
+    embedded_text: "plain(t.text)",
+    text_hash: "t.hash",
+    #[cfg(feature = "evidence")]
+    passage_of_document: "p.document = d.document",
+    vector_of_passage: "v.text_id = p.text_id",
+    #[cfg(feature = "evidence")]
+    vector: "f32_vector(v.vector)",
+    retired: Some("SELECT record FROM retired WHERE passage IN (SELECT value FROM json_each($1))"),
+    most_dimensions: (MAX_DIMENSION, ""),
+    stays: "",
+};
+
 /// A statement with its parameters by number. Those with a dollar sign are names in SQLite.
 fn in_sqlite(statement: &str) -> String {
     statement.replace('$', "?")
 }
 
 impl Session<TransactionError> for SqliteSession<'_> {
-    fn rows<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, Vec<Row>, TransactionError> {
-        Box::pin(ready(self.all(statement, values).map_err(TransactionError::from)))
+    fn each<'s>(
+        &'s self,
+        statement: &'s str,
+        values: &'s [Value],
+        read: &'s mut dyn FnMut(Row),
+    ) -> Answer<'s, (), TransactionError> {
+        Box::pin(ready(self.all(statement, values, read).map_err(TransactionError::from)))
     }
 
     fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, TransactionError> {
@@ -96,12 +124,8 @@ impl Session<TransactionError> for SqliteSession<'_> {
         format!("IN (SELECT value FROM json_each(${parameter}))")
     }
 
-    fn has_namespaces(&self) -> bool {
-        false
-    }
-
-    fn stays(&self) -> &'static str {
-        ""
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
     }
 
     fn damaged(&self, reason: String) -> TransactionError {

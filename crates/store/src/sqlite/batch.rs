@@ -1,8 +1,8 @@
 //! Applying changes: documents with their passages, in one transaction.
 
-use rusqlite::{Connection, Params, params};
+use rusqlite::{Connection, Params, params, params_from_iter};
 
-use super::meta::{add_kept_texts, properties_changed, read_seq, write_seq};
+use super::meta::{add_kept_texts, properties_changed, seq, write_seq};
 use super::names::{Identity, PublicIds, prefixes};
 use super::retired::retire;
 use super::texts::stored;
@@ -13,6 +13,7 @@ use crate::filter::folded;
 use crate::graph::{EvidenceChange, TaskUpdates, documents_changed};
 use crate::query::{all, execute, one};
 use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
+use crate::session::bind;
 use crate::session::sqlite::{SqliteSession, now};
 
 impl Database {
@@ -47,7 +48,7 @@ impl<'c> Batch<'c> {
     pub(super) fn begin(connection: &'c Connection) -> Result<Batch<'c>, TransactionError> {
         Ok(Batch {
             connection,
-            seq: read_seq(connection)?,
+            seq: seq(connection)? as i64,
             applied: Applied::default(),
             namespace: None,
             released: Vec::new(),
@@ -60,7 +61,7 @@ impl<'c> Batch<'c> {
     pub(super) fn end(mut self) -> Result<Applied, TransactionError> {
         self.delete_released_texts()?;
         add_kept_texts(self.connection, self.kept_texts)?;
-        write_seq(self.connection, self.seq)?;
+        write_seq(self.connection, self.seq as u64)?;
         let session = SqliteSession::new(self.connection);
         let tasks_changed = now(self.follow_documents()?.apply(&session))?;
         if self.applied.touched > 0 || tasks_changed {
@@ -105,38 +106,18 @@ impl<'c> Batch<'c> {
         } else {
             self.applied.added += 1;
         }
-        let id: i64 = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO documents(id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-                 severity, content_hash, note, passages, origin, stamp) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
-                 ON CONFLICT(id) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
-                 role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
-                 dated_ns = excluded.dated_ns, severity = excluded.severity, content_hash = excluded.content_hash, note = excluded.note, \
-                 passages = excluded.passages, origin = excluded.origin, stamp = excluded.stamp RETURNING id",
-            )?
-            .query_row(
-                params![
-                    known,
-                    document.namespace,
-                    document.collection,
-                    document.path,
-                    document.language,
-                    document.role,
-                    document.title,
-                    document.size as i64,
-                    document.modified_ns,
-                    document.dated_ns,
-                    document.severity,
-                    document.content_hash,
-                    document.note,
-                    document.passages.len() as i64,
-                    document.origin,
-                    document.stamp,
-                ],
-                |row| row.get(0),
-            )?;
+        let mut values = vec![known.into(), (document.passages.len() as i64).into()];
+        values.extend(bind!(document =>
+            namespace, collection, path, language, role, title, size, modified_ns, dated_ns, severity, content_hash, note, origin, stamp,
+        ));
+        let insert = "INSERT INTO documents(document, passages, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
+             severity, content_hash, note, origin, stamp) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
+             ON CONFLICT(document) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
+             role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
+             dated_ns = excluded.dated_ns, severity = excluded.severity, content_hash = excluded.content_hash, note = excluded.note, \
+             passages = excluded.passages, origin = excluded.origin, stamp = excluded.stamp RETURNING document";
+        let id: i64 = self.connection.prepare_cached(insert)?.query_row(params_from_iter(&values), |row| row.get(0))?;
         if u32::try_from(id).is_err() {
             return Err(StoreError::Invalid {
                 what: document.path.clone(),
@@ -195,7 +176,7 @@ impl<'c> Batch<'c> {
             let language = passage.language.as_ref().filter(|language| Some(*language) != document.language.as_ref());
             let seq = self.next_seq();
             let mut insert = self.connection.prepare_cached(
-                "INSERT INTO passages(id, document, ordinal, public_id, start_line, end_line, kind, symbol, signature, heading, \
+                "INSERT INTO passages(passage, document, ordinal, public_id, start_line, end_line, kind, symbol, signature, heading, \
                  context, role, language, prose, text_id, text_bytes, own_text, author, dated_ns, part) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) \
                  ON CONFLICT(public_id) DO NOTHING",
@@ -250,7 +231,7 @@ impl<'c> Batch<'c> {
     /// `state` is the file's size, time of modification and stamp.
     fn touch(&mut self, document: DocumentId, state: (u64, i64, i64)) -> Result<(), TransactionError> {
         let (size, modified_ns, stamp) = state;
-        let sql = "UPDATE documents SET size = ?2, modified_ns = ?3, stamp = ?4 WHERE id = ?1";
+        let sql = "UPDATE documents SET size = ?2, modified_ns = ?3, stamp = ?4 WHERE document = ?1";
         if execute(self.connection, sql, params![document.0, size as i64, modified_ns, stamp])? == 0 {
             return Err(unknown(document));
         }
@@ -261,7 +242,7 @@ impl<'c> Batch<'c> {
     /// Passages of a moved document are new ones with the same texts, because their public identifiers and the words of
     /// their path change.
     fn relocate(&mut self, document: DocumentId, path: &str, state: (u64, i64, i64)) -> Result<(), TransactionError> {
-        let sql = "SELECT namespace, path FROM documents WHERE id = ?1";
+        let sql = "SELECT namespace, path FROM documents WHERE document = ?1";
         let known = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (namespace, old): (String, String) = known.ok_or_else(|| unknown(document))?;
         if old == path {
@@ -272,11 +253,11 @@ impl<'c> Batch<'c> {
             self.delete(DocumentId(replaced as u32))?;
         }
         let (size, modified_ns, stamp) = state;
-        let sql = "UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4, stamp = ?5 WHERE id = ?1";
+        let sql = "UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4, stamp = ?5 WHERE document = ?1";
         execute(self.connection, sql, params![document.0, path, size as i64, modified_ns, stamp])?;
         let mut names = PublicIds::new(&namespace, path);
-        let sql = "SELECT p.id, coalesce(p.language, d.language), p.kind, p.symbol, p.signature, p.heading, t.hash FROM passages p \
-             JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";
+        let sql = "SELECT p.passage, coalesce(p.language, d.language), p.kind, p.symbol, p.signature, p.heading, t.hash FROM passages p \
+             JOIN documents d ON d.document = p.document JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";
         let names: Vec<(i64, String)> = all(self.connection, sql, [document.0], |row| {
             let name = names.next(&Identity {
                 language: row.get_ref(1)?.as_str_or_null()?,
@@ -288,7 +269,7 @@ impl<'c> Batch<'c> {
             });
             Ok((row.get(0)?, name))
         })?;
-        let update = "UPDATE OR IGNORE passages SET id = ?2, public_id = ?3 WHERE id = ?1";
+        let update = "UPDATE OR IGNORE passages SET passage = ?2, public_id = ?3 WHERE passage = ?1";
         for (id, name) in &names {
             self.log_deletion(*id)?;
             let seq = self.next_seq();
@@ -311,14 +292,14 @@ impl<'c> Batch<'c> {
     }
 
     fn delete_selected(&mut self, condition: &str, values: impl Params) -> Result<(), TransactionError> {
-        let sql = format!("SELECT id FROM documents WHERE {condition} ORDER BY id");
+        let sql = format!("SELECT document FROM documents WHERE {condition} ORDER BY document");
         let documents: Vec<u32> = all(self.connection, &sql, values, |row| row.get(0))?;
         documents.into_iter().try_for_each(|document| self.delete(DocumentId(document)))
     }
 
     fn delete(&mut self, document: DocumentId) -> Result<(), TransactionError> {
         self.delete_passages(i64::from(document.0))?;
-        let sql = "DELETE FROM documents WHERE id = ?1 RETURNING namespace, collection, path";
+        let sql = "DELETE FROM documents WHERE document = ?1 RETURNING namespace, collection, path";
         let deleted = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let (namespace, collection, path): (String, String, String) = deleted.ok_or_else(|| unknown(document))?;
         if collection == EVIDENCE_COLLECTION {
@@ -329,7 +310,7 @@ impl<'c> Batch<'c> {
     }
 
     fn delete_passages(&mut self, document: i64) -> Result<(), TransactionError> {
-        let sql = "SELECT id, text_id FROM passages WHERE document = ?1 ORDER BY id";
+        let sql = "SELECT passage, text_id FROM passages WHERE document = ?1 ORDER BY passage";
         let rows: Vec<(i64, i64)> = all(self.connection, sql, [document], |row| Ok((row.get(0)?, row.get(1)?)))?;
         for (passage, text) in &rows {
             self.log_deletion(*passage)?;
@@ -401,14 +382,14 @@ fn unknown(document: DocumentId) -> TransactionError {
 
 /// Returns the number of the document at a path.
 fn document_at(connection: &Connection, namespace: &str, path: &str) -> rusqlite::Result<Option<i64>> {
-    let sql = "SELECT id FROM documents WHERE namespace = ?1 AND path = ?2";
+    let sql = "SELECT document FROM documents WHERE namespace = ?1 AND path = ?2";
     one(connection, sql, [namespace, path], |row| row.get(0))
 }
 
 /// Gives a namespace its number, if it has none.
 pub(super) fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
-    if !connection.prepare_cached("SELECT 1 FROM namespaces WHERE name = ?1")?.exists([name])? {
-        execute(connection, "INSERT INTO namespaces(name) VALUES (?1)", [name])?;
+    if !connection.prepare_cached("SELECT 1 FROM namespaces WHERE namespace = ?1")?.exists([name])? {
+        execute(connection, "INSERT INTO namespaces(namespace) VALUES (?1)", [name])?;
     }
     Ok(())
 }

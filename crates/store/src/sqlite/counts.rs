@@ -2,14 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::contradictions::contradictions;
 use super::schema::SCHEMA;
-use super::vectors::EMBEDDED;
 use super::{Database, TransactionError, meta};
+use crate::content;
 use crate::error::Result;
 use crate::query::{all, count, unsigned};
-use crate::record::ModelKey;
-use crate::report::{Count, Coverage, ModelSummary, Part, Problem, Summary};
+use crate::report::{Part, Problem, Summary};
+use crate::session::sqlite::{SqliteSession, now};
 
 /// Most findings of SQLite's own check that are reported.
 const MAX_FINDINGS: usize = 20;
@@ -25,50 +24,13 @@ pub(crate) struct Integrity {
 impl Database {
     /// Counts everything in the database. Figures of the derived files stay empty.
     pub(crate) fn summary(&self) -> Result<Summary> {
-        let models = self.models()?;
         self.snapshot(|connection| {
-            let documents = count(connection, "SELECT count(*) FROM documents", [])?;
-            let passages = count(connection, "SELECT coalesce(sum(passages), 0) FROM documents", [])?;
-            let by_document = |column: &str| {
-                counts(
-                    connection,
-                    &format!("SELECT {column}, count(*), sum(passages) FROM documents GROUP BY 1 ORDER BY 1"),
-                )
-            };
-            let by_passage = |column: &str| {
-                counts(
-                    connection,
-                    &format!(
-                        "SELECT coalesce({column}, ''), count(DISTINCT p.document), count(*) \
-                         FROM passages p JOIN documents d ON d.id = p.document GROUP BY 1 ORDER BY 1"
-                    ),
-                )
-            };
-            let models = models.into_iter().map(|model| {
-                Ok(ModelSummary {
-                    vectors: count(connection, "SELECT count(*) FROM vectors WHERE model = ?1", [model.id])?,
-                    coverage: Coverage {
-                        passages,
-                        embedded: count(connection, &format!("SELECT count(*) {EMBEDDED}"), [model.id])?,
-                    },
-                    model: ModelKey { id: model.name, dimension: model.dimension },
-                    file_seq: None,
-                })
-            });
-            let models = models.collect::<rusqlite::Result<_>>()?;
             Ok(Summary {
-                documents,
-                passages,
-                namespaces: by_document("namespace")?,
-                collections: by_document("collection")?,
-                languages: by_passage("coalesce(p.language, d.language)")?,
-                roles: by_passage("p.role")?,
-                models,
                 last_change_ms: meta::get(connection, "last_change_ms")?,
                 last_publish_ms: meta::get(connection, "last_publish_ms")?,
                 schema_version: SCHEMA.version,
-                seq: meta::read_seq(connection)? as u64,
-                ..Summary::default()
+                seq: meta::seq(connection)?,
+                ..now(content::summary(&SqliteSession::new(connection)))?
             })
         })
     }
@@ -87,7 +49,8 @@ impl Database {
                 }
             }
             messages.extend(contradictions(connection)?);
-            let passages = all(connection, "SELECT id FROM passages ORDER BY id", [], |row| unsigned(row, 0))?;
+            let passages =
+                all(connection, "SELECT passage FROM passages ORDER BY passage", [], |row| unsigned(row, 0))?;
             Ok((messages, passages))
         });
         let (messages, passages) = match checked {
@@ -107,7 +70,7 @@ const CHECKS: [(&str, &str); 5] = [
     (
         "documents have a wrong passage count",
         "SELECT count(*) FROM documents d \
-         WHERE d.passages <> (SELECT count(*) FROM passages p WHERE p.document = d.id)",
+         WHERE d.passages <> (SELECT count(*) FROM passages p WHERE p.document = d.document)",
     ),
     (
         "passages have lost their text",
@@ -115,17 +78,24 @@ const CHECKS: [(&str, &str); 5] = [
     ),
     (
         "texts cannot be decompressed",
-        "SELECT count(*) FROM texts WHERE CASE typeof(text) WHEN 'blob' THEN decompressed(text) IS NULL END",
+        "SELECT count(*) FROM texts WHERE CASE typeof(text) WHEN 'blob' THEN plain(text) IS NULL END",
     ),
     (
         "vectors have a wrong length for their model",
-        "SELECT count(*) FROM vectors v JOIN models m ON m.id = v.model WHERE length(v.vector) <> 2 * m.dimension",
+        "SELECT count(*) FROM vectors v JOIN models m ON m.model = v.model WHERE length(v.vector) <> 2 * m.dimension",
     ),
 ];
 
-fn counts(connection: &Connection, sql: &str) -> Result<Vec<Count>, TransactionError> {
-    let counts = all(connection, sql, [], |row| {
-        Ok(Count { name: row.get(0)?, documents: unsigned(row, 1)?, passages: unsigned(row, 2)? })
-    })?;
-    Ok(counts)
+/// Returns a sentence for each problem of the evidence.
+fn contradictions(connection: &Connection) -> Result<Vec<String>, TransactionError> {
+    let namespaces: Vec<String> = all(connection, "SELECT namespace FROM namespaces", [], |row| row.get(0))?;
+    let mut found: Vec<(&str, u64)> = Vec::new();
+    for namespace in &namespaces {
+        let problems = now(content::evidence_problems(&SqliteSession::new(connection), namespace))?;
+        match found.is_empty() {
+            true => found = problems,
+            false => found.iter_mut().zip(problems).for_each(|(known, (_, more))| known.1 += more),
+        }
+    }
+    Ok(found.iter().filter(|(_, count)| *count > 0).map(|(problem, count)| format!("{count} {problem}")).collect())
 }

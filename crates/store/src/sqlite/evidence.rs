@@ -13,9 +13,8 @@ use crate::evidence::EvidenceRecord;
 use crate::graph;
 use crate::guard::Filling;
 use crate::record::{Applied, Change};
-use crate::session::sqlite::{SqliteSession, now};
+use crate::session::sqlite::{DIALECT, SqliteSession, now};
 use crate::sql::{SqlQuery, SqlRows};
-use crate::sql_tables::SqlTable;
 
 impl Database {
     /// Writes records and applies document changes, in one transaction.
@@ -65,7 +64,7 @@ impl Database {
         let is_same = evidence_state(filling.filler()).map_err(failed)? == state;
         if is_same {
             for table in filling.begin(state)? {
-                filling.select(table, &select(table))?;
+                filling.select(table, &table.rows(&DIALECT))?;
             }
         }
         filling.filler().execute_batch("COMMIT; DETACH source").map_err(failed)?;
@@ -81,20 +80,4 @@ fn register_f32_vector(connection: &Connection) -> rusqlite::Result<()> {
         decode_vector(context.get_raw(0).as_blob()?, &mut vector);
         Ok(vector.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
     })
-}
-
-/// The rows of a visible table.
-fn select(table: &SqlTable) -> String {
-    if table.name != "embeddings" {
-        return table.select();
-    }
-    let vectors = |kind: &str| {
-        format!(
-            "SELECT '{kind}', e.id, m.name, f32_vector(v.vector), m.dimension FROM evidence_{kind}s e \
-             JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
-             JOIN passages p ON p.document = d.id JOIN vectors v ON v.text_id = p.text_id \
-             JOIN models m ON m.id = v.model WHERE e.namespace = $1"
-        )
-    };
-    format!("{} UNION ALL {}", vectors("claim"), vectors("fragment"))
 }

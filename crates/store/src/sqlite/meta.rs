@@ -42,13 +42,13 @@ pub(super) fn now_ms() -> i64 {
 }
 
 /// Returns the number of the last change.
-pub(super) fn read_seq(connection: &Connection) -> rusqlite::Result<i64> {
-    existing(connection, "seq")
+pub(crate) fn seq(connection: &Connection) -> rusqlite::Result<u64> {
+    Ok(existing(connection, "seq")? as u64)
 }
 
 /// Stores the number of the last change, and its time.
-pub(super) fn write_seq(connection: &Connection, seq: i64) -> rusqlite::Result<()> {
-    set(connection, "seq", seq)?;
+pub(super) fn write_seq(connection: &Connection, seq: u64) -> rusqlite::Result<()> {
+    set(connection, "seq", seq as i64)?;
     set(connection, "last_change_ms", now_ms())
 }
 
@@ -66,19 +66,19 @@ pub(super) fn properties_changed(connection: &Connection) -> rusqlite::Result<()
 #[cfg(feature = "evidence")]
 pub(super) fn evidence_state(connection: &Connection) -> rusqlite::Result<String> {
     let (changed, properties) = (get(connection, "last_change_ms")?, read_properties(connection)?);
-    Ok(format!("{} {properties} {}", read_seq(connection)?, changed.unwrap_or(0)))
+    Ok(format!("{} {properties} {}", seq(connection)?, changed.unwrap_or(0)))
 }
 
 /// Returns the change number of the last publication.
 ///
 /// An index with a higher number was published from another copy of the database, or just before a crash, and cannot be
 /// trusted.
-pub(super) fn published_seq(connection: &Connection) -> rusqlite::Result<u64> {
+pub(crate) fn published_seq(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(existing(connection, "published_seq")? as u64)
 }
 
 /// Returns the change number up to which deletions are forgotten. An index below it cannot catch up and must be rebuilt.
-pub(super) fn tombstone_floor(connection: &Connection) -> rusqlite::Result<u64> {
+pub(crate) fn tombstone_floor(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(existing(connection, "tombstone_floor")? as u64)
 }
 

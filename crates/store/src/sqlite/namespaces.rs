@@ -4,80 +4,40 @@ use rusqlite::{Connection, params};
 
 use super::Database;
 use super::batch::{Batch, register_namespace};
-use super::meta::{properties_changed, read_seq, write_seq};
-use crate::error::{Result, StoreError};
+use super::meta::{properties_changed, seq, write_seq};
+use crate::content::new_trees;
+use crate::error::Result;
 use crate::graph::{REMOVE, remove_origin};
-use crate::namespace::{Namespace, NewNamespace};
-use crate::query::{all, execute, one, unsigned};
+use crate::namespace::NewNamespace;
+use crate::query::execute;
 use crate::record::Applied;
 use crate::session::sqlite::{SqliteSession, now};
 use crate::tree::Tree;
 
-impl Database {
-    /// Returns all namespaces, by name.
-    pub(crate) fn namespaces(&self) -> Result<Vec<Namespace>> {
-        let sql = "SELECT n.name, n.root, n.machine, n.owner, n.shared, count(d.id), coalesce(sum(d.passages), 0) \
-                   FROM namespaces n LEFT JOIN documents d ON d.namespace = n.name GROUP BY n.id ORDER BY n.name";
-        self.read(|connection| {
-            let namespaces = all(connection, sql, [], |row| {
-                Ok(Namespace {
-                    name: row.get(0)?,
-                    root: row.get(1)?,
-                    machine: row.get(2)?,
-                    owner: row.get(3)?,
-                    shared: row.get(4)?,
-                    documents: unsigned(row, 5)?,
-                    passages: unsigned(row, 6)?,
-                })
-            })?;
-            Ok(namespaces)
-        })
-    }
+/// Lists namespaces with what they hold.
+pub(crate) const NAMESPACES: &str = "SELECT n.namespace, n.root, n.machine, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0) \
+     FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.number ORDER BY n.namespace";
 
+impl Database {
     /// Registers a namespace, or replaces its registration.
     pub(crate) fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         let NewNamespace { name, owner, shared } = namespace;
-        if name.is_empty() {
-            return Err(StoreError::Invalid {
-                what: "a namespace without a name".to_owned(),
-                reason: "a namespace is found by its name: give it one".to_owned(),
-            });
-        }
+        namespace.check()?;
         self.write(|connection| {
             register_namespace(connection, name)?;
-            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE name = ?1";
+            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE namespace = ?1";
             execute(connection, sql, params![name, owner, shared])?;
             Ok(count_change(connection)?)
         })
     }
 
-    /// Returns `true` if these are the trees of their namespaces.
-    pub(crate) fn has_trees(&self, trees: &[Tree]) -> Result<bool> {
-        self.read(|connection| {
-            for tree in trees {
-                if !known_tree(connection, &tree.namespace)?.is_some_and(|known| known.is(tree)) {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
-    }
-
     /// Makes trees those of their namespaces.
     pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
-        // Every search comes through here, and nearly none has anything to write.
-        if self.has_trees(trees)? {
-            return Ok(());
-        }
         self.write(|connection| {
-            for tree in trees {
+            for tree in now(new_trees(&SqliteSession::new(connection), trees, moved, self.path()))? {
                 let Tree { namespace, root, machine } = tree;
-                match known_tree(connection, namespace)? {
-                    Some(known) if known.is(tree) => continue,
-                    Some(known) if !moved => return Err(StoreError::other_tree(self.path(), tree, &known).into()),
-                    _ => register_namespace(connection, namespace)?,
-                }
-                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE name = ?1";
+                register_namespace(connection, namespace)?;
+                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE namespace = ?1";
                 execute(connection, sql, params![namespace, root, machine])?;
             }
             Ok(count_change(connection)?)
@@ -90,7 +50,7 @@ impl Database {
             let mut batch = Batch::begin(connection)?;
             REMOVE.iter().try_for_each(|delete| execute(connection, delete, [name]).map(drop))?;
             batch.delete_all(name)?;
-            connection.execute("DELETE FROM namespaces WHERE name = ?1", [name])?;
+            connection.execute("DELETE FROM namespaces WHERE namespace = ?1", [name])?;
             let applied = batch.end()?;
             count_change(connection)?;
             Ok(applied)
@@ -127,15 +87,7 @@ impl Database {
     }
 }
 
-/// The tree of a namespace, if it has one.
-fn known_tree(connection: &Connection, namespace: &str) -> rusqlite::Result<Option<Tree>> {
-    let sql = "SELECT root, machine FROM namespaces WHERE name = ?1 AND root IS NOT NULL";
-    one(connection, sql, [namespace], |row| {
-        Ok(Tree { namespace: namespace.to_owned(), root: row.get(0)?, machine: row.get(1)? })
-    })
-}
-
 /// A changed registration takes a change number like any other change, so that caches of namespaces are refreshed.
 fn count_change(connection: &Connection) -> rusqlite::Result<()> {
-    write_seq(connection, read_seq(connection)? + 1)
+    write_seq(connection, seq(connection)? + 1)
 }

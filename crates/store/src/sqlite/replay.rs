@@ -3,9 +3,10 @@
 use rusqlite::Connection;
 
 use super::meta::{self, ContentState, read_properties};
-use super::rows::{decode_vector, form, own_text};
+use super::rows::{decode_vector, own_text};
 use super::texts::content;
-use super::{Database, ModelRow, TransactionError};
+use super::{Database, TransactionError};
+use crate::content::Model;
 use crate::error::Result;
 use crate::query::{all, count, unsigned};
 use crate::record::TextForm;
@@ -29,31 +30,16 @@ pub(crate) struct LexicalRow<'r> {
 impl Database {
     /// Returns the number of the last change.
     pub(crate) fn seq(&self) -> Result<u64> {
-        self.read(seq)
+        self.read(|connection| Ok(meta::seq(connection)?))
     }
 
     /// Returns the number of the last change, and that of the last change of properties where they matter.
     pub(crate) fn content_state(&self, by_properties: bool) -> Result<ContentState> {
         self.read(|connection| {
             let properties = if by_properties { read_properties(connection)? } else { 0 };
-            Ok(ContentState { seq: seq(connection)?, properties })
+            Ok(ContentState { seq: meta::seq(connection)?, properties })
         })
     }
-}
-
-/// Returns the number of the last change, within a transaction.
-pub(crate) fn seq(connection: &Connection) -> Result<u64, TransactionError> {
-    Ok(meta::read_seq(connection)? as u64)
-}
-
-/// Returns the change number up to which deletions are forgotten. An index below it cannot catch up and must be rebuilt.
-pub(crate) fn tombstone_floor(connection: &Connection) -> Result<u64, TransactionError> {
-    Ok(meta::tombstone_floor(connection)?)
-}
-
-/// Returns the change number of the last publication. An index above it cannot be trusted.
-pub(crate) fn published_seq(connection: &Connection) -> Result<u64, TransactionError> {
-    Ok(meta::published_seq(connection)?)
 }
 
 /// Returns passages deleted after a change number.
@@ -64,7 +50,7 @@ pub(crate) fn deleted_since(connection: &Connection, seq: u64) -> Result<Vec<u64
 
 /// Counts passages inserted after a change number.
 pub(crate) fn count_since(connection: &Connection, seq: u64) -> Result<u64, TransactionError> {
-    Ok(count(connection, "SELECT count(*) FROM passages WHERE id > ?1", [seq as i64])?)
+    Ok(count(connection, "SELECT count(*) FROM passages WHERE passage > ?1", [seq as i64])?)
 }
 
 /// Passes the passages inserted after a change number to `each`, ascending.
@@ -74,9 +60,9 @@ pub(crate) fn passages_since(
     mut each: impl FnMut(LexicalRow<'_>) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
     let mut statement = connection.prepare_cached(
-        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
-         t.text, p.text_bytes, p.own_text, (SELECT n.id FROM namespaces n WHERE n.name = d.namespace), p.context \
-         FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
+        "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
+         t.text, p.text_bytes, p.own_text, (SELECT n.number FROM namespaces n WHERE n.namespace = d.namespace), p.context \
+         FROM passages p JOIN documents d ON d.document = p.document JOIN texts t ON t.id = p.text_id WHERE p.passage > ?1 ORDER BY p.passage",
     )?;
     let mut rows = statement.query([seq as i64])?;
     while let Some(row) = rows.next()? {
@@ -87,7 +73,7 @@ pub(crate) fn passages_since(
             passage: unsigned(row, 0)?,
             document: row.get(1)?,
             namespace: row.get(10)?,
-            form: form(row.get(2)?),
+            form: TextForm::from_prose(row.get(2)?),
             path: row.get_ref(3)?.as_str()?,
             title: optional(4)?,
             symbol: optional(5)?,
@@ -103,25 +89,25 @@ pub(crate) fn passages_since(
 /// ascending, then later vectors of earlier passages. From 0, each passage comes once and ascending.
 pub(crate) fn vectors_since(
     connection: &Connection,
-    model: &ModelRow,
+    model: &Model,
     seq: u64,
     mut each: impl FnMut(u64, Owner, &[f32]) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
-    const ROW: &str = "SELECT p.id, p.document, v.vector, \
-         (SELECT n.id FROM documents d JOIN namespaces n ON n.name = d.namespace WHERE d.id = p.document)";
+    const ROW: &str = "SELECT p.passage, p.document, v.vector, \
+         (SELECT n.number FROM documents d JOIN namespaces n ON n.namespace = d.namespace WHERE d.document = p.document)";
     let queries = [
         format!(
-            "{ROW} FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?1 WHERE p.id > ?2 ORDER BY p.id"
+            "{ROW} FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?1 WHERE p.passage > ?2 ORDER BY p.passage"
         ),
         format!(
             "{ROW} FROM vectors v JOIN passages p ON p.text_id = v.text_id \
-             WHERE v.seq > ?2 AND v.model = ?1 AND p.id <= ?2 ORDER BY v.seq, p.id"
+             WHERE v.seq > ?2 AND v.model = ?1 AND p.passage <= ?2 ORDER BY v.seq, p.passage"
         ),
     ];
     let mut vector = Vec::new();
     for query in &queries {
         let mut statement = connection.prepare_cached(query)?;
-        let mut rows = statement.query([model.id, seq as i64])?;
+        let mut rows = statement.query([i64::from(model.number), seq as i64])?;
         while let Some(row) = rows.next()? {
             decode_vector(row.get_ref(2)?.as_blob()?, &mut vector);
             let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };

@@ -4,14 +4,16 @@
 use rusqlite::Connection;
 
 use super::TransactionError;
-use super::rows::passage_by_id;
+use crate::content::found_passages;
 use crate::error::StoreError;
-use crate::query::{execute, one};
-use crate::record::{PassageId, StoredPassage};
+use crate::query::execute;
+use crate::session::sqlite::{SqliteSession, now};
+use crate::session::values;
 
 /// Keeps a passage that is about to be deleted.
 pub(super) fn retire(connection: &Connection, passage: i64) -> Result<(), TransactionError> {
-    if let Some(stored) = passage_by_id(connection, PassageId(passage as u64))? {
+    let session = SqliteSession::new(connection);
+    if let Some(stored) = now(found_passages(&session, "p.passage = $1", values![passage]))?.pop() {
         let record = serde_json::to_string(&stored).map_err(|error| StoreError::Invalid {
             what: format!("passage {}", stored.id),
             reason: error.to_string(),
@@ -19,14 +21,6 @@ pub(super) fn retire(connection: &Connection, passage: i64) -> Result<(), Transa
         execute(connection, "INSERT OR REPLACE INTO retired(passage, record) VALUES (?1, ?2)", (passage, record))?;
     }
     Ok(())
-}
-
-/// Returns a deleted passage that is still kept.
-pub(super) fn retired(connection: &Connection, passage: PassageId) -> rusqlite::Result<Option<StoredPassage>> {
-    let sql = "SELECT record FROM retired WHERE passage = ?1";
-    let record: Option<String> = one(connection, sql, [passage.0 as i64], |row| row.get(0))?;
-    // An unreadable record counts as gone.
-    Ok(record.and_then(|record| serde_json::from_str(&record).ok()))
 }
 
 /// Deletes all of them.

@@ -4,4 +4,4 @@ use crate::schema::Schema;
 
 /// Identified by "TAMI".
 pub(super) const SCHEMA: Schema =
-    Schema { application_id: 0x5441_4d49, version: 9, tables: include_str!("schema.sql") };
+    Schema { application_id: 0x5441_4d49, version: 10, tables: include_str!("schema.sql") };

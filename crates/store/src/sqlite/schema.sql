@@ -1,4 +1,6 @@
--- One number counts every change: a passage's id is the number of its insertion, a vector's seq that of its own,
+-- Tables and columns have the names of those in PostgreSQL where both have them.
+--
+-- One number counts every change: a passage's number is that of its insertion, a vector's seq that of its own,
 -- and a tombstone that of a passage's deletion. An index that holds everything up to a number replays the later
 -- changes.
 CREATE TABLE meta(
@@ -7,7 +9,7 @@ CREATE TABLE meta(
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE documents(
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  document INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   namespace TEXT NOT NULL,
   collection TEXT NOT NULL,
   path TEXT NOT NULL,
@@ -32,13 +34,13 @@ CREATE INDEX documents_dated ON documents(coalesce(dated_ns, nullif(modified_ns,
 -- Original documents as JSON, of those that have more than their passages. They can be long, and a table of their own keeps them
 -- from slowing reads of many documents.
 CREATE TABLE records(
-  document INTEGER NOT NULL PRIMARY KEY REFERENCES documents(id) ON DELETE CASCADE,
+  document INTEGER NOT NULL PRIMARY KEY REFERENCES documents(document) ON DELETE CASCADE,
   record TEXT NOT NULL
 ) STRICT;
 
 -- Attributes of documents for filters: the state of an issue, its labels, the topic of a note.
 CREATE TABLE attributes(
-  document INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+  document INTEGER NOT NULL REFERENCES documents(document) ON DELETE CASCADE,
   name TEXT NOT NULL,
   value TEXT NOT NULL,
   folded TEXT NOT NULL,     -- the value with its case folded
@@ -48,8 +50,8 @@ CREATE INDEX attributes_value ON attributes(name, folded);
 
 -- Every namespace that has or had documents, and every registered one. A number is never used twice.
 CREATE TABLE namespaces(
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-  name TEXT NOT NULL UNIQUE,
+  number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  namespace TEXT NOT NULL UNIQUE,
   root TEXT,                -- the directory that its files come from
   owner TEXT,
   shared INTEGER NOT NULL DEFAULT 0 CHECK (shared IN (0, 1)),
@@ -65,8 +67,8 @@ CREATE TABLE texts(
 ) STRICT;
 
 CREATE TABLE passages(
-  id INTEGER NOT NULL PRIMARY KEY,
-  document INTEGER NOT NULL REFERENCES documents(id),
+  passage INTEGER NOT NULL PRIMARY KEY,
+  document INTEGER NOT NULL REFERENCES documents(document),
   ordinal INTEGER NOT NULL,
   public_id TEXT NOT NULL UNIQUE,
   start_line INTEGER NOT NULL,
@@ -108,7 +110,7 @@ CREATE TABLE retired(
 ) STRICT;
 
 CREATE TABLE models(
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  model INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL UNIQUE,
   dimension INTEGER NOT NULL CHECK (dimension > 0)
 ) STRICT;
@@ -116,15 +118,17 @@ CREATE TABLE models(
 -- Unit vectors as little-endian f16.
 CREATE TABLE vectors(
   seq INTEGER NOT NULL PRIMARY KEY,
-  model INTEGER NOT NULL REFERENCES models(id),
+  model INTEGER NOT NULL REFERENCES models(model),
   text_id INTEGER NOT NULL REFERENCES texts(id),
   vector BLOB NOT NULL,
   UNIQUE (text_id, model)
 ) STRICT;
 
 CREATE TABLE properties(
-  name TEXT NOT NULL PRIMARY KEY,
-  value TEXT NOT NULL
+  namespace TEXT NOT NULL,  -- empty: the index has one set of settings
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (namespace, name)
 ) STRICT, WITHOUT ROWID;
 
 -- The similarity at which passages of a language count as similar, measured under one model.

@@ -48,7 +48,7 @@ impl Database {
     /// Returns all selected passages, ascending.
     pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<PassageRef>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT id, document FROM passages ORDER BY id")?;
+            let mut statement = connection.prepare_cached("SELECT passage, document FROM passages ORDER BY passage")?;
             let mut rows = statement.query([])?;
             let mut selected = Vec::new();
             while let Some(row) = rows.next()? {
@@ -68,8 +68,9 @@ fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32
     if filter.namespaces.is_empty() {
         return Ok(None);
     }
-    let (condition, values) = conditions(&[("name", &filter.namespaces)]);
-    let mut statement = connection.prepare(&format!("SELECT id FROM namespaces WHERE {condition} ORDER BY id"))?;
+    let (condition, values) = conditions(&[("namespace", &filter.namespaces)]);
+    let mut statement =
+        connection.prepare(&format!("SELECT number FROM namespaces WHERE {condition} ORDER BY number"))?;
     let rows = statement.query_map(params_from_iter(values), |row| row.get(0))?;
     Ok(Some(rows.collect::<rusqlite::Result<_>>()?))
 }
@@ -100,7 +101,7 @@ fn documents(
         conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections), ("language", languages)]);
     // Without globs the paths are not read, and an index alone answers a filter by namespace.
     let path = if filter.path_globs.is_empty() { "''" } else { "path" };
-    let select = format!("SELECT id, passages, {path} FROM documents WHERE {condition}");
+    let select = format!("SELECT document, passages, {path} FROM documents WHERE {condition}");
     let mut bits = BitSet::default();
     let mut count = 0;
     let mut take = |row: &Row<'_>| -> Result<(), TransactionError> {
@@ -112,7 +113,7 @@ fn documents(
     };
     match with_attributes(connection, &filter.attributes)? {
         Some(known) if known.len() <= FEW_DOCUMENTS => {
-            let mut statement = connection.prepare(&format!("{select} AND id = ?"))?;
+            let mut statement = connection.prepare(&format!("{select} AND document = ?"))?;
             for id in &known {
                 let values = values.iter().copied().chain([id as &dyn ToSql]);
                 let mut rows = statement.query(params_from_iter(values))?;
@@ -206,8 +207,8 @@ fn passages(
         Ok(())
     };
     let symbol = if symbols.is_empty() { "NULL" } else { "p.symbol" };
-    let select = format!("SELECT p.id, p.document, {symbol} FROM");
-    let joined = "passages p JOIN documents d ON d.id = p.document";
+    let select = format!("SELECT p.passage, p.document, {symbol} FROM");
+    let joined = "passages p JOIN documents d ON d.document = p.document";
     let alone = if filter.languages.is_empty() { "passages p" } else { joined };
     let since = filter.since_ns.iter().map(|bound| (">=", bound, filter.since_day_ns));
     let until = filter.until_ns.iter().map(|bound| ("<", bound, filter.until_day_ns));
@@ -230,7 +231,7 @@ fn passages(
             false => vec![
                 format!("{alone} WHERE {condition} AND p.dated_ns IS NOT NULL{}", dated("p.dated_ns")),
                 format!(
-                    "documents d CROSS JOIN passages p ON p.document = d.id WHERE {condition} AND p.dated_ns IS NULL{}",
+                    "documents d CROSS JOIN passages p ON p.document = d.document WHERE {condition} AND p.dated_ns IS NULL{}",
                     dated(DOCUMENT_DATE)
                 ),
             ],
@@ -245,7 +246,7 @@ fn passages(
     } else {
         // Few enough to look up one by one: the passages asked for, or those of few documents.
         let (key, keys): (_, Vec<i64>) = match among {
-            _ if !filter.ids.is_empty() => ("p.id", filter.ids.iter().map(|id| id.0 as i64).collect()),
+            _ if !filter.ids.is_empty() => ("p.passage", filter.ids.iter().map(|id| id.0 as i64).collect()),
             among => ("p.document", among.into_iter().flat_map(BitSet::iter).map(|id| id as i64).collect()),
         };
         let dated = dated(&format!("coalesce(p.dated_ns, {DOCUMENT_DATE})"));

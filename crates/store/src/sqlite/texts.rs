@@ -11,6 +11,8 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, Row, ffi};
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
+use super::rows::own_text;
+
 /// Trained on the passages of this repository by `zstd --train`, to a size beyond which little is gained.
 const DICTIONARY: &[u8] = include_bytes!("texts.zdict");
 /// The level of compression. At higher ones, compressing takes twice to three times as long for a few per cent less.
@@ -61,18 +63,24 @@ fn decompressed(bytes: &[u8]) -> Option<String> {
 
 /// Returns the content of a text, plain or compressed; empty if it is null, as for texts that were only hashed.
 pub(super) fn content<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cow<'r, str>> {
-    match row.get_ref(column)? {
+    plain(row.get_ref(column)?)
+}
+
+fn plain(stored: ValueRef<'_>) -> rusqlite::Result<Cow<'_, str>> {
+    match stored {
         ValueRef::Null => Ok(Cow::Borrowed("")),
         ValueRef::Blob(bytes) => decompressed(bytes).map(Cow::Owned).ok_or_else(damaged),
         text => Ok(Cow::Borrowed(text.as_str()?)),
     }
 }
 
-/// Registers `decompressed`, the inverse of [`compressed`].
+/// Registers what reads stored texts: `plain`, as [`content`] does, and `own_text`, a passage's own text.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("decompressed", 1, flags, |context| {
-        decompressed(context.get_raw(0).as_blob()?).ok_or_else(damaged)
+    connection.create_scalar_function("plain", 1, flags, |context| Ok(plain(context.get_raw(0))?.into_owned()))?;
+    connection.create_scalar_function("own_text", 3, flags, |context| {
+        let embedded = plain(context.get_raw(0))?;
+        Ok(own_text(&embedded, context.get(1)?, context.get_raw(2).as_str_or_null()?).to_owned())
     })
 }
 
@@ -108,8 +116,7 @@ mod tests {
         }
         let connection = Connection::open_in_memory().unwrap();
         register(&connection).unwrap();
-        let read =
-            |bytes: &[u8]| connection.query_row("SELECT decompressed(?1)", [bytes], |row| row.get::<_, String>(0));
+        let read = |bytes: &[u8]| connection.query_row("SELECT plain(?1)", [bytes], |row| row.get::<_, String>(0));
         assert_eq!(read(&bytes).unwrap(), TEXT);
         let error = read(b"(\xb5/\xfd").unwrap_err();
         assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseCorrupt), "{error}");

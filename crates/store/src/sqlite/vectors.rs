@@ -5,16 +5,18 @@ use std::collections::VecDeque;
 use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::meta::{read_seq, write_seq};
+use super::meta::{seq, write_seq};
 use super::rows::{decode_vector, passage_id};
 use super::texts::content;
-use super::{Database, ModelRow, TransactionError, models};
+use super::{Database, TransactionError};
+use crate::content::{Model, check_vectors, model, models, register};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
 use crate::mutex::lock;
 use crate::query::{all, count, one};
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
+use crate::session::sqlite::{SqliteSession, now};
 use crate::vectors::unit;
 
 /// Passages with a vector of the model `?1`.
@@ -22,23 +24,22 @@ pub(super) const EMBEDDED: &str =
     "FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1)";
 
 impl Database {
+    /// Returns all models.
+    pub(crate) fn models(&self) -> Result<Vec<Model>> {
+        self.read(|connection| now(models(&SqliteSession::new(connection))))
+    }
+
+    /// Returns a model by name.
+    pub(crate) fn model(&self, name: &str) -> Result<Option<Model>> {
+        self.read(|connection| now(model(&SqliteSession::new(connection), name)))
+    }
+
     /// Stores vectors of unit length for texts that exist and have none.
     pub(crate) fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
-        for (hash, vector) in vectors {
-            if vector.len() != model.dimension {
-                return Err(StoreError::Dimension {
-                    model: model.id.clone(),
-                    expected: model.dimension,
-                    received: vector.len(),
-                });
-            }
-            if vector.iter().any(|value| !value.is_finite()) {
-                return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
-            }
-        }
+        check_vectors(model, vectors)?;
         self.write(|connection| {
-            let model_id = models::register(connection, model)?;
-            let mut seq = read_seq(connection)?;
+            let model_id = now(register(&SqliteSession::new(connection), model))?.number;
+            let mut seq = seq(connection)?;
             let mut stored = 0;
             let mut find = connection.prepare_cached("SELECT id FROM texts WHERE hash = ?1")?;
             let mut insert = connection.prepare_cached(
@@ -50,7 +51,7 @@ impl Database {
                 let Some(text) = text else { continue };
                 bytes.clear();
                 bytes.extend(unit(vector).flat_map(f16::to_le_bytes));
-                if insert.execute(params![seq + 1, model_id, text, bytes])? == 1 {
+                if insert.execute(params![seq as i64 + 1, model_id, text, bytes])? == 1 {
                     seq += 1;
                     stored += 1;
                 }
@@ -111,7 +112,7 @@ impl Database {
             let embedded = if selection.is_everything() {
                 count(connection, &format!("SELECT count(*) {EMBEDDED}"), [model])?
             } else {
-                let mut statement = connection.prepare_cached(&format!("SELECT p.id, p.document {EMBEDDED}"))?;
+                let mut statement = connection.prepare_cached(&format!("SELECT p.passage, p.document {EMBEDDED}"))?;
                 let mut rows = statement.query([model])?;
                 let mut embedded = 0;
                 while let Some(row) = rows.next()? {
@@ -124,15 +125,15 @@ impl Database {
     }
 
     /// Returns passages with a vector of a model, ascending.
-    pub(crate) fn embedded(&self, model: i64) -> Result<Vec<u64>> {
-        let sql = format!("SELECT p.id {EMBEDDED} ORDER BY p.id");
+    pub(crate) fn embedded(&self, model: i32) -> Result<Vec<u64>> {
+        let sql = format!("SELECT p.passage {EMBEDDED} ORDER BY p.passage");
         self.read(|connection| Ok(all(connection, &sql, [model], |row| crate::query::unsigned(row, 0))?))
     }
 
     /// Passes each passage's vector of the model to `each`, in the order given.
     pub(crate) fn each_vector(
         &self,
-        model: &ModelRow,
+        model: &Model,
         namespaces: &[String],
         ids: &[PassageId],
         mut each: impl FnMut(Option<(DocumentId, &[f32])>),
@@ -142,17 +143,17 @@ impl Database {
             let mut statement = connection.prepare_cached(match namespaces {
                 [] => {
                     "SELECT v.vector, p.document, '' FROM passages p \
-                     JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1"
+                     JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.passage = ?1"
                 }
                 _ => {
-                    "SELECT v.vector, p.document, d.namespace FROM passages p JOIN documents d ON d.id = p.document \
-                     JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1"
+                    "SELECT v.vector, p.document, d.namespace FROM passages p JOIN documents d ON d.document = p.document \
+                     JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.passage = ?1"
                 }
             })?;
             let is_among = |namespace: &str| namespaces.is_empty() || namespaces.iter().any(|name| name == namespace);
             let mut vector = Vec::with_capacity(model.dimension);
             for id in ids {
-                let mut rows = statement.query([id.0 as i64, model.id])?;
+                let mut rows = statement.query([id.0 as i64, i64::from(model.number)])?;
                 let row = match rows.next()? {
                     Some(row) if is_among(row.get_ref(2)?.as_str()?) => row,
                     _ => {
@@ -162,7 +163,7 @@ impl Database {
                 };
                 decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
                 if vector.len() != model.dimension {
-                    let (length, ModelRow { name, dimension, .. }) = (vector.len(), model);
+                    let (length, Model { name, dimension, .. }) = (vector.len(), model);
                     let reason = format!(
                         "the vector of passage {} under model {name} has {length} dimensions, not {dimension}",
                         id.0
@@ -179,15 +180,15 @@ impl Database {
     pub(crate) fn text_vectors(
         &self,
         namespace: &str,
-        model: &ModelRow,
+        model: &Model,
         texts: &[TextHash],
     ) -> Result<Vec<Option<Vec<f32>>>> {
         let sql = "SELECT v.vector FROM texts t JOIN vectors v ON v.text_id = t.id AND v.model = ?2 WHERE t.hash = ?1 \
-                   AND EXISTS (SELECT 1 FROM passages p JOIN documents d ON d.id = p.document \
+                   AND EXISTS (SELECT 1 FROM passages p JOIN documents d ON d.document = p.document \
                    WHERE p.text_id = t.id AND d.namespace = ?3)";
         self.snapshot(|connection| {
             let read = |hash: &TextHash| {
-                one(connection, sql, params![hash.0, model.id, namespace], |row| {
+                one(connection, sql, params![hash.0, model.number, namespace], |row| {
                     let mut vector = Vec::with_capacity(model.dimension);
                     decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
                     Ok(vector)
@@ -198,13 +199,13 @@ impl Database {
     }
 
     /// The number of a model; an unused number if the model is unknown.
-    fn model_number(&self, name: &str) -> Result<i64> {
-        Ok(self.model(name)?.map_or(-1, |model| model.id))
+    fn model_number(&self, name: &str) -> Result<i32> {
+        Ok(self.model(name)?.map_or(-1, |model| model.number))
     }
 }
 
 /// Reads two indexes side by side and no text.
-fn texts_without_vector(connection: &Connection, model: i64, after: i64, limit: usize) -> rusqlite::Result<Vec<i64>> {
+fn texts_without_vector(connection: &Connection, model: i32, after: i64, limit: usize) -> rusqlite::Result<Vec<i64>> {
     let sql = "SELECT p.text_id FROM passages p \
                WHERE p.text_id > ?3 AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
                GROUP BY p.text_id ORDER BY p.text_id LIMIT ?2";
@@ -216,20 +217,20 @@ const LOOKED_AT: i64 = 4096;
 
 /// Returns all texts without a vector, the most telling first: those of the project itself before tests and the like, of these the
 /// first of each document and those of documents that searches looked at, and the most recent documents first.
-fn embedding_order(connection: &Connection, model: i64) -> rusqlite::Result<Vec<i64>> {
-    let sql = "SELECT p.text_id FROM passages p JOIN documents d ON d.id = p.document \
+fn embedding_order(connection: &Connection, model: i32) -> rusqlite::Result<Vec<i64>> {
+    let sql = "SELECT p.text_id FROM passages p JOIN documents d ON d.document = p.document \
                WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
                GROUP BY p.text_id ORDER BY min(2 * (p.role <> 'main') + (p.ordinal > 0 AND p.document NOT IN (\
                  SELECT q.document FROM vectors w JOIN passages q ON q.text_id = w.text_id WHERE w.model = ?1 AND q.ordinal > 0 \
                  AND w.seq > (SELECT max(seq) FROM vectors) - ?2))), \
-               max(coalesce(d.dated_ns, d.modified_ns)) DESC, min(p.id)";
+               max(coalesce(d.dated_ns, d.modified_ns)) DESC, min(p.passage)";
     all(connection, sql, params![model, LOOKED_AT], |row| row.get(0))
 }
 
 /// Returns the first texts of an order that still lack a vector, and removes those before them that no longer do.
 fn first_unembedded(
     connection: &Connection,
-    model: i64,
+    model: i32,
     order: &mut VecDeque<i64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<TextToEmbed>> {
@@ -247,10 +248,10 @@ fn first_unembedded(
 }
 
 /// Returns a text with the path of a passage that has it; `None` if no passage has it, or it has a vector.
-fn text_to_embed(connection: &Connection, model: i64, id: i64) -> rusqlite::Result<Option<TextToEmbed>> {
-    let sql = "SELECT t.hash, t.text, d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.id = p.document \
+fn text_to_embed(connection: &Connection, model: i32, id: i64) -> rusqlite::Result<Option<TextToEmbed>> {
+    let sql = "SELECT t.hash, t.text, d.path FROM texts t JOIN passages p ON p.text_id = t.id JOIN documents d ON d.document = p.document \
                WHERE t.id = ?1 AND t.text IS NOT NULL \
-               AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = t.id AND v.model = ?2) ORDER BY p.id LIMIT 1";
+               AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = t.id AND v.model = ?2) ORDER BY p.passage LIMIT 1";
     let read = |row: &rusqlite::Row<'_>| {
         Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: content(row, 1)?.into_owned(), path: row.get(2)? })
     };
@@ -259,13 +260,13 @@ fn text_to_embed(connection: &Connection, model: i64, id: i64) -> rusqlite::Resu
 
 fn selected_texts_without_vector(
     connection: &Connection,
-    model: i64,
+    model: i32,
     selection: &Selection,
     limit: usize,
 ) -> Result<Vec<i64>, TransactionError> {
     let mut statement = connection.prepare_cached(
-        "SELECT p.text_id, p.id, p.document FROM passages p \
-         WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) ORDER BY p.text_id, p.id",
+        "SELECT p.text_id, p.passage, p.document FROM passages p \
+         WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) ORDER BY p.text_id, p.passage",
     )?;
     let mut rows = statement.query([model])?;
     let mut texts: Vec<i64> = Vec::new();

@@ -12,9 +12,7 @@ pub trait Documents: Send + Sync {
     fn namespaces(&self) -> Result<Vec<Namespace>>;
 
     /// Returns the namespaces that cannot be read now, because the server that holds them is away; empty for a store in one place.
-    fn unreachable(&self) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
+    fn unreachable(&self) -> Result<Vec<String>>;
 
     /// Returns all documents of a namespace, by path.
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>>;
@@ -51,13 +49,7 @@ pub trait Documents: Send + Sync {
     fn passages(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
 
     /// Returns the places of passages, without those that are gone, in any order.
-    fn places(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
-        let place = |passage: StoredPassage| {
-            let StoredPassage { passage, namespace, path, ordinal, .. } = passage;
-            (passage, Place { namespace, path, ordinal })
-        };
-        Ok(self.passages(namespaces, ids)?.into_iter().map(place).collect())
-    }
+    fn places(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>>;
 
     /// Returns passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An exact match is
     /// returned alone.

@@ -1,7 +1,6 @@
-//! Deleting what is old, and what somebody wants deleted.
+//! Deleting what is old.
 
-use crate::session::{Lock, Row, Session, first, values};
-use crate::usage_record::Purged;
+use crate::session::{Lock, Session, values};
 
 /// Most rows that one recording deletes. It is far more than are added between two purges, and keeps a search from waiting for the end
 /// of a long backlog.
@@ -23,16 +22,4 @@ pub(crate) async fn old_quality<E>(session: &dyn Session<E>, last: i64) -> Resul
          (SELECT number FROM usage_quality WHERE number <= $1 ORDER BY number LIMIT $2)";
     session.lock(Lock::Rows).await?;
     session.execute(delete, values![last, AT_ONCE]).await
-}
-
-/// Deletes everything recorded about queries; judged searches too if `judged` is set.
-pub(super) async fn everything<E>(session: &dyn Session<E>, judged: bool) -> Result<Purged, E> {
-    session.lock(Lock::Labels).await?;
-    let count = async |select: &str| first(session, select, &[], Row::next::<u64>).await.map(Option::unwrap_or_default);
-    let judgements = if judged { count("SELECT count(*) FROM usage_judgements").await? } else { 0 };
-    let queries = session.execute("DELETE FROM usage_quality", &[]).await?;
-    let searches = session.execute("DELETE FROM usage_searches WHERE NOT judged OR $1", values![judged]).await?;
-    let judged_kept = count("SELECT count(*) FROM usage_searches WHERE judged").await?;
-    session.execute("DELETE FROM usage_openings", &[]).await?;
-    Ok(Purged { queries, searches, judgements, judged_kept })
 }

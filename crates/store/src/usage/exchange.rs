@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::database::by_search;
-use super::openings;
 use super::searches::{self, Found, found};
-use crate::session::{Lock, Session, Value, values};
-use crate::usage_record::{LoggedJudgement, LoggedSearch};
+use super::{judgements, openings};
+use crate::session::{Session, Value, values};
+use crate::usage_record::{Judgement, LoggedSearch};
 
 /// The searches that a condition finds, with all that was recorded of them.
 pub(super) async fn logged<E>(
@@ -15,7 +14,7 @@ pub(super) async fn logged<E>(
     values: &[Value],
 ) -> Result<Vec<LoggedSearch>, E> {
     let searches = found(session, condition, values).await?;
-    let mut judgements = judgements(session, &searches).await?;
+    let mut judgements = judgements::of_searches(session, searches.iter().map(Found::key), "").await?;
     let mut openings = openings::of_searches(session, &searches).await?;
     let whole = searches.into_iter().map(|Found { number, search }| LoggedSearch {
         number,
@@ -26,20 +25,6 @@ pub(super) async fn logged<E>(
     Ok(whole.collect())
 }
 
-/// All judgements of searches, by the number of their search, in the order of recording.
-async fn judgements<E>(session: &dyn Session<E>, searches: &[Found]) -> Result<HashMap<i64, Vec<LoggedJudgement>>, E> {
-    let select = |namespaces, numbers| {
-        format!(
-            "SELECT search, passage, relevant, in_pool, at_ms FROM usage_judgements \
-             WHERE namespace {namespaces} AND search {numbers} ORDER BY number"
-        )
-    };
-    by_search(session, searches.iter().map(Found::key), select, |row| {
-        Ok(LoggedJudgement { passage: row.next()?, relevant: row.next()?, in_pool: row.next()?, at_ms: row.next()? })
-    })
-    .await
-}
-
 /// Searches by identifier.
 pub(super) async fn named<E>(session: &dyn Session<E>, ids: &[&str]) -> Result<HashMap<String, LoggedSearch>, E> {
     let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
@@ -47,13 +32,12 @@ pub(super) async fn named<E>(session: &dyn Session<E>, ids: &[&str]) -> Result<H
     Ok(found.into_iter().map(|logged| (logged.search.id.clone(), logged)).collect())
 }
 
-/// Adds searches, and what is missing of those that are there.
-pub(super) async fn add_searches<E>(session: &dyn Session<E>, searches: &[LoggedSearch]) -> Result<u64, E> {
-    let ids: Vec<&str> = searches.iter().map(|logged| logged.search.id.as_str()).collect();
-    session.lock(Lock::Labels).await?;
-    // Whoever records a search with one of these identifiers waits, and finds it taken.
-    session.lock(Lock::Searches(&ids)).await?;
-    let known = named(session, &ids).await?;
+/// Adds searches, and what is missing of those that are known.
+pub(super) async fn add_missing<E>(
+    session: &dyn Session<E>,
+    searches: &[LoggedSearch],
+    known: &HashMap<String, LoggedSearch>,
+) -> Result<u64, E> {
     let mut changed = 0;
     let mut added = HashSet::new();
     for logged in searches.iter().filter(|logged| added.insert(logged.search.id.as_str())) {
@@ -64,10 +48,12 @@ pub(super) async fn add_searches<E>(session: &dyn Session<E>, searches: &[Logged
         };
         let Some(number) = number else { continue };
         let namespace = there.map_or(&logged.search.namespace, |there| &there.search.namespace);
-        let judged: HashSet<&LoggedJudgement> = there.iter().flat_map(|there| &there.judgements).collect();
+        let judged: HashSet<&Judgement> = there.iter().flat_map(|there| &there.judgements).collect();
         let mut is_changed = there.is_none();
         for judgement in logged.judgements.iter().filter(|judgement| !judged.contains(judgement)) {
-            add_judgement(session, namespace, number, judgement).await?;
+            judgements::insert(session, namespace, number, judgement).await?;
+            let update = "UPDATE usage_searches SET judged = true WHERE namespace = $1 AND number = $2";
+            session.execute(update, values![namespace, number]).await?;
             is_changed = true;
         }
         for opening in &logged.openings {
@@ -76,19 +62,4 @@ pub(super) async fn add_searches<E>(session: &dyn Session<E>, searches: &[Logged
         changed += u64::from(is_changed);
     }
     Ok(changed)
-}
-
-async fn add_judgement<E>(
-    session: &dyn Session<E>,
-    namespace: &str,
-    search: i64,
-    judgement: &LoggedJudgement,
-) -> Result<(), E> {
-    let LoggedJudgement { passage, relevant, in_pool, at_ms } = judgement;
-    let insert = "INSERT INTO usage_judgements(namespace, search, passage, relevant, in_pool, at_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6)";
-    session.execute(insert, values![namespace, search, passage, *relevant, *in_pool, *at_ms]).await?;
-    let update = "UPDATE usage_searches SET judged = true WHERE namespace = $1 AND number = $2";
-    session.execute(update, values![namespace, search]).await?;
-    Ok(())
 }

@@ -1,14 +1,19 @@
 //! The log, whatever database keeps it.
 
+use std::collections::HashSet;
+
 use super::database::{Database, Patience};
-use super::rules::{PURGE_EVERY, at_most, check};
+use super::judgements::COUNTS;
+use super::openings::SHOWN;
+use super::rules::{LOOKED_THROUGH, PURGE_EVERY, at_most, check, period};
+use super::searches::{Found, found};
 use super::{deleting, exchange, judgements, openings, quality, searches};
 use crate::error::{Result, StoreError};
-use crate::session::{Lock, values};
+use crate::session::{Lock, Row, all, first, read, values};
 use crate::store::UsageLog;
 use crate::usage_record::{
-    JudgedSearch, Judgement, LabelVersion, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
-    RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
+    JudgedSearch, Judgement, LabelVersion, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
+    QueryQuality, RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
 };
 
 impl<D: Database> UsageLog for D {
@@ -41,30 +46,106 @@ impl<D: Database> UsageLog for D {
     }
 
     fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>> {
-        let recorded = self.write(Patience::Long, async |session| judgements::add(session, id, judged, at_ms).await)?;
+        let recorded = self.write(Patience::Long, async |session| {
+            session.lock(Lock::Labels).await?;
+            // Once it is changed, the search stays until the transaction ends.
+            let found = match judged {
+                [] => "SELECT namespace, number, candidate_ids FROM usage_searches WHERE id = $1",
+                _ => "UPDATE usage_searches SET judged = true WHERE id = $1 RETURNING namespace, number, candidate_ids",
+            };
+            let found: Option<(String, i64, Vec<String>)> =
+                first(session, found, values![id], |row| Ok((row.next()?, row.next()?, row.next()?))).await?;
+            let Some((namespace, number, candidates)) = found else { return Ok(None) };
+            let candidates: HashSet<&str> = candidates.iter().map(String::as_str).collect();
+            let mut recorded = Vec::with_capacity(judged.len());
+            for &(passage, relevant) in judged {
+                let (passage, in_pool) = (passage.to_owned(), candidates.contains(passage));
+                let judgement = Judgement { passage, relevant, in_pool, at_ms };
+                judgements::insert(session, &namespace, number, &judgement).await?;
+                recorded.push(judgement);
+            }
+            Ok(Some(recorded))
+        })?;
         self.settle();
         Ok(recorded)
     }
 
     fn unjudge(&self, id: &str, passages: &[&str]) -> Result<Option<u64>> {
-        let removed = self.write(Patience::Long, async |session| judgements::remove(session, id, passages).await)?;
+        let removed = self.write(Patience::Long, async |session| {
+            session.lock(Lock::Labels).await?;
+            let select = "SELECT namespace, query_hash FROM usage_searches WHERE id = $1";
+            let found: Option<(String, [u8; 32])> =
+                first(session, select, values![id], |row| Ok((row.next()?, row.next()?))).await?;
+            let Some((namespace, query_hash)) = found else { return Ok(None) };
+            let mut removed = 0;
+            for &passage in passages {
+                let delete = "DELETE FROM usage_judgements WHERE namespace = $1 AND passage = $2 AND search IN \
+                     (SELECT number FROM usage_searches WHERE namespace = $1 AND query_hash = $3 AND judged)";
+                removed += session.execute(delete, values![&namespace, passage, query_hash.as_slice()]).await?;
+            }
+            let unjudged = "UPDATE usage_searches SET judged = false WHERE namespace = $1 AND query_hash = $2 AND judged \
+                 AND NOT EXISTS (SELECT 1 FROM usage_judgements j WHERE j.namespace = $1 AND j.search = usage_searches.number)";
+            session.execute(unjudged, values![&namespace, query_hash.as_slice()]).await?;
+            Ok(Some(removed))
+        })?;
         self.settle();
         Ok(removed)
     }
 
     fn record_opened(&self, opening: &Opening<'_>) -> Result<u64> {
-        match opening.passages {
-            [] => Ok(0),
-            _ => self.write(Patience::Short, async |session| openings::record(session, opening).await),
+        let &Opening { passages, caller, entry_point, at_ms, since_ms } = opening;
+        if passages.is_empty() {
+            return Ok(0);
         }
+        self.write(Patience::Short, async |session| {
+            let select = format!(
+                "{SHOWN} WHERE caller = $1 AND at_ms >= $2 AND shown IS NOT NULL ORDER BY number DESC LIMIT $3"
+            );
+            let recent = values![caller.bytes(), since_ms, LOOKED_THROUGH];
+            let searches = all(session, &select, recent, |row| openings::shown(row, passages)).await?;
+            // Most openings follow no search, and those write nothing.
+            let Some(search) = searches.into_iter().find(|search| !search.passages.is_empty()) else { return Ok(0) };
+            session.lock(Lock::Labels).await?;
+            // The search may be deleted at the same time. It is then waited for, and nothing is added.
+            let select = format!(
+                "SELECT number FROM usage_searches WHERE namespace = $1 AND number = $2{}",
+                session.dialect().stays
+            );
+            let number = first(session, &select, values![&search.namespace, search.number], Row::next::<i64>).await?;
+            let Some(number) = number else { return Ok(0) };
+            let mut added = 0;
+            for passage in search.passages {
+                let opening = LoggedOpening { passage, entry_point: entry_point.to_owned(), at_ms };
+                added += openings::add(session, &search.namespace, number, &opening).await?;
+            }
+            Ok(added)
+        })
     }
 
     fn narrow_shown(&self, id: &str, passages: &[&str]) -> Result<()> {
-        self.write(Patience::Short, async |session| openings::narrow(session, id, passages).await)
+        self.write(Patience::Short, async |session| {
+            session.lock(Lock::Rows).await?;
+            let select = format!("{SHOWN} WHERE id = $1 AND shown IS NOT NULL");
+            if let Some(search) = first(session, &select, values![id], |row| openings::shown(row, passages)).await? {
+                let update = "UPDATE usage_searches SET shown = $3 WHERE namespace = $1 AND number = $2";
+                session.execute(update, values![&search.namespace, search.number, search.positions]).await?;
+            }
+            Ok(())
+        })
     }
 
     fn opened(&self, limit: usize) -> Result<Vec<OpenedSearch>> {
-        self.read(async |session| openings::last(session, at_most(limit)).await)
+        let condition =
+            "number IN (SELECT DISTINCT search FROM usage_openings ORDER BY search DESC LIMIT $1) ORDER BY number";
+        self.read(async |session| {
+            let searches = found(session, condition, values![at_most(limit)]).await?;
+            let mut opened = openings::of_searches(session, &searches).await?;
+            let with_openings = |Found { number, search }| {
+                let opened = opened.remove(&number).unwrap_or_default();
+                OpenedSearch { search, opened: opened.into_iter().map(|opening| opening.passage).collect() }
+            };
+            Ok(searches.into_iter().map(with_openings).collect())
+        })
     }
 
     fn opened_count(
@@ -73,7 +154,12 @@ impl<D: Database> UsageLog for D {
         until_ms: Option<i64>,
         namespace: Option<&str>,
     ) -> Result<OpenedCount> {
-        self.ask(async |session| openings::count(session, since_ms, until_ms, namespace).await)
+        let select = "SELECT count(DISTINCT search), count(*) FROM usage_openings WHERE at_ms >= $1 AND at_ms < $2 \
+             AND (CAST($3 AS text) IS NULL OR namespace = $3)";
+        let [since, until, _] = period(since_ms, until_ms, 0);
+        let values = &[since, until, namespace.into()];
+        let count = |row: &mut Row| Ok(read!(row => OpenedCount { searches, passages }));
+        self.ask(async |session| Ok(first(session, select, values, count).await?.unwrap_or_default()))
     }
 
     fn forget(&self, id: &str) -> Result<bool> {
@@ -88,21 +174,55 @@ impl<D: Database> UsageLog for D {
     }
 
     fn purge_telemetry(&self, judged: bool) -> Result<Purged> {
-        let purged = self.write(Patience::Long, async |session| deleting::everything(session, judged).await)?;
+        let purged = self.write(Patience::Long, async |session| {
+            session.lock(Lock::Labels).await?;
+            let count =
+                async |select: &str| first(session, select, &[], Row::next::<u64>).await.map(Option::unwrap_or_default);
+            let judgements = if judged { count("SELECT count(*) FROM usage_judgements").await? } else { 0 };
+            let queries = session.execute("DELETE FROM usage_quality", &[]).await?;
+            let searches =
+                session.execute("DELETE FROM usage_searches WHERE NOT judged OR $1", values![judged]).await?;
+            let judged_kept = count("SELECT count(*) FROM usage_searches WHERE judged").await?;
+            session.execute("DELETE FROM usage_openings", &[]).await?;
+            Ok(Purged { queries, searches, judgements, judged_kept })
+        })?;
         self.shrink();
         Ok(purged)
     }
 
     fn search(&self, id: &str) -> Result<Option<RecordedSearch>> {
-        self.ask(async |session| searches::named(session, id).await)
+        self.ask(async |session| Ok(found(session, "id = $1", values![id]).await?.pop().map(|found| found.search)))
     }
 
     fn recent(&self, limit: usize) -> Result<Vec<SearchSummary>> {
-        self.read(async |session| searches::recent(session, at_most(limit)).await)
+        let select = "SELECT number, namespace, id, at_ms, entry_point, query_text, model, method, kept, candidates, 0, 0 \
+             FROM usage_searches ORDER BY number DESC LIMIT $1";
+        let read = |row: &mut Row| {
+            let search: (i64, String) = (row.next()?, row.next()?);
+            let summary = read!(row => SearchSummary {
+                id, at_ms, entry_point, query, model, method, kept, candidates, relevant, not_relevant,
+            });
+            Ok((search, summary))
+        };
+        self.read(async |session| {
+            let mut summaries = all(session, select, values![at_most(limit)], read).await?;
+            let searches = summaries.iter().map(|((number, namespace), _)| (*number, namespace.as_str()));
+            let judged = judgements::of_searches(session, searches, COUNTS).await?;
+            for ((number, _), summary) in &mut summaries {
+                let judgements = judged.get(number).map_or(&[][..], Vec::as_slice);
+                summary.relevant = judgements.iter().filter(|judgement| judgement.relevant).count() as u32;
+                summary.not_relevant = judgements.len() as u32 - summary.relevant;
+            }
+            Ok(summaries.into_iter().map(|(_, summary)| summary).collect())
+        })
     }
 
     fn search_ids(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<String>> {
-        self.ask(async |session| searches::ids(session, since_ms, until_ms, limit).await)
+        let select = "SELECT id FROM usage_searches WHERE at_ms >= $1 AND at_ms < $2 ORDER BY number DESC LIMIT $3";
+        let period = period(since_ms, until_ms, limit);
+        let mut ids: Vec<String> = self.ask(async |session| all(session, select, &period, Row::next).await)?;
+        ids.reverse();
+        Ok(ids)
     }
 
     fn judged(&self) -> Result<Vec<JudgedSearch>> {
@@ -116,15 +236,30 @@ impl<D: Database> UsageLog for D {
     }
 
     fn judgements(&self, id: &str) -> Result<Vec<Judgement>> {
-        self.read(async |session| judgements::of_search(session, id).await)
+        let select = "SELECT number, namespace FROM usage_searches WHERE id = $1";
+        self.read(async |session| {
+            let search: Option<(i64, String)> =
+                first(session, select, values![id], |row| Ok((row.next()?, row.next()?))).await?;
+            let search = search.iter().map(|(number, namespace)| (*number, namespace.as_str()));
+            Ok(judgements::of_searches(session, search, COUNTS).await?.into_values().next().unwrap_or_default())
+        })
     }
 
     fn label_version(&self) -> Result<LabelVersion> {
-        self.ask(async |session| judgements::version(session).await)
+        let select = "SELECT j.count, j.last, o.count, o.last FROM \
+             (SELECT count(*) AS count, coalesce(max(number), 0) AS last FROM usage_judgements) j, \
+             (SELECT count(*) AS count, coalesce(max(number), 0) AS last FROM usage_openings) o";
+        let version = |row: &mut Row| {
+            Ok(LabelVersion { judgements: (row.next()?, row.next()?), openings: (row.next()?, row.next()?) })
+        };
+        self.ask(async |session| Ok(first(session, select, &[], version).await?.unwrap_or_default()))
     }
 
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>> {
-        self.ask(async |session| quality::last(session, since_ms, until_ms, limit).await)
+        let condition = "at_ms >= $1 AND at_ms < $2 ORDER BY at_ms DESC, number DESC LIMIT $3";
+        let period = period(since_ms, until_ms, limit);
+        let found = self.ask(async |session| quality::found(session, condition, &period).await)?;
+        Ok(found.into_iter().rev().map(|(_, quality)| quality).collect())
     }
 
     fn logged_searches(&self, after: i64, limit: usize) -> Result<Vec<LoggedSearch>> {
@@ -140,11 +275,18 @@ impl<D: Database> UsageLog for D {
 
     fn add_searches(&self, searches: &[LoggedSearch]) -> Result<u64> {
         searches.iter().try_for_each(|logged| check(&logged.search))?;
-        self.write(Patience::Long, async |session| exchange::add_searches(session, searches).await)
+        let ids: Vec<&str> = searches.iter().map(|logged| logged.search.id.as_str()).collect();
+        self.write(Patience::Long, async |session| {
+            session.lock(Lock::Labels).await?;
+            // Whoever records a search with one of these identifiers waits, and finds it taken.
+            session.lock(Lock::Searches(&ids)).await?;
+            exchange::add_missing(session, searches, &exchange::named(session, &ids).await?).await
+        })
     }
 
     fn logged_quality(&self, after: i64, limit: usize) -> Result<Vec<(i64, QueryQuality)>> {
-        self.ask(async |session| quality::after(session, after, at_most(limit)).await)
+        let condition = "number > $1 ORDER BY number LIMIT $2";
+        self.ask(async |session| quality::found(session, condition, values![after, at_most(limit)]).await)
     }
 
     fn add_quality(&self, rows: &[QueryQuality]) -> Result<()> {

@@ -4,7 +4,8 @@
 //! until they are forgotten. Passages are identified by their public identifiers, which survive a rebuilt index. The table
 //! `usage_quality` has one small row for every query ([`QueryQuality`](crate::QueryQuality)), for statistics.
 //!
-//! `log` is the log on any `database`. Its statements are in `searches`, `judgements`, `openings` and `quality`; `deleting` deletes,
+//! `log` is the log on any `database`, with the statements of each call. Rows are read and added by `searches`, `judgements`, `openings` and
+//! `quality`; `deleting` deletes,
 //! and `exchange` hands a log's records to another log. `rules` holds waits and limits, `candidate_blob` encodes the candidates' figures.
 //!
 //! `embedded` keeps the log in a SQLite file, which `schema` opens: `usage.db` beside the index, a database of its

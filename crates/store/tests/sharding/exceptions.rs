@@ -4,9 +4,10 @@
 const EXCEPTIONS: &[(&str, &str)] = &[
     // A caller who has a passage or a document knows its number alone, and each shard has an index of the numbers.
     ("SELECT DISTINCT namespace FROM documents WHERE document = ANY($1)", "documents of other trees, by number"),
-    ("SELECT document, record FROM documents WHERE document = ANY($1)", "records by the numbers of documents"),
+    ("SELECT d.document, d.record FROM documents d WHERE d.document = ANY($1)", "records by the numbers of documents"),
     ("SELECT a.document, a.name, a.value FROM documents d …", "attributes by the numbers of documents"),
     ("SELECT p.passage, p.public_id, …p.passage = ANY($1)", "passages by number"),
+    ("SELECT p.passage, d.namespace, d.path, p.ordinal …p.passage = ANY($1)", "places of passages by number"),
     ("SELECT p.passage, p.public_id, …p.public_id = $1", "a passage by its public identifier"),
     (
         "SELECT p.passage, p.public_id, …p.public_id > $1 AND p.public_id < $1 || 'g' ORDER BY p.public_id, p.passage LIMIT $2",
@@ -51,9 +52,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ),
     ("SELECT namespace, newest FROM …", "the newest date of each namespace"),
     ("SELECT namespace, collection, origin, …", "the list of origins"),
-    ("SELECT count(*), coalesce(sum(passages), 0)::bigint FROM documents", "the summary"),
-    ("SELECT namespace, count(*), sum(passages)::bigint FROM documents GROUP BY …", "the summary"),
-    ("SELECT collection, count(*), sum(passages)::bigint FROM documents GROUP BY …", "the summary"),
+    ("SELECT count(*), CAST(coalesce(sum(passages), 0) AS bigint) FROM documents", "the summary"),
+    ("SELECT namespace, count(*), CAST(sum(passages) AS bigint) FROM documents GROUP BY …", "the summary"),
+    ("SELECT collection, count(*), CAST(sum(passages) AS bigint) FROM documents GROUP BY …", "the summary"),
     ("SELECT coalesce(p.language, d.language, ''), …", "the summary"),
     ("SELECT role, count(DISTINCT document), count(*) FROM passages GROUP BY role ORDER BY role", "the summary"),
     ("SELECT model, count(*) FROM vectors GROUP BY model", "the summary"),

@@ -33,20 +33,20 @@ fn set_version(directory: &Path, version: u32) {
 #[test]
 fn a_database_of_another_version_is_refused_with_the_way_out_and_left_alone() {
     let directory = indexed();
-    for version in [8, 99] {
+    for version in [9, 99] {
         set_version(directory.path(), version);
         for access in [Access::ReadOnly, Access::ReadWrite] {
             let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
             let message = error.to_string();
             assert!(
-                matches!(error, StoreError::OtherVersion { found, needed: 9, .. } if found == version),
+                matches!(error, StoreError::OtherVersion { found, needed: 10, .. } if found == version),
                 "{message}"
             );
             assert!(message.contains("mv tamis.db tamis.db.aside"), "{message}");
             assert_eq!(message.contains("upgrade"), version == 99, "{message}");
         }
     }
-    set_version(directory.path(), 9);
+    set_version(directory.path(), 10);
     assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
 }
 

@@ -1,7 +1,7 @@
 //! What a copy needs: everything can be read back in the form in which it is put.
 
 use tamis_store::{
-    Attribute, Change, LoggedJudgement, LoggedSearch, NewDocument, NewPassage, QueryQuality, RecordedSearch, TextHash,
+    Attribute, Change, Judgement, LoggedSearch, NewDocument, NewPassage, QueryQuality, RecordedSearch, TextHash,
 };
 
 use crate::common::*;
@@ -105,7 +105,7 @@ fn a_log_takes_what_another_one_recorded_once() {
         log.record(&search("bbbb")).unwrap();
         log.judge("aaaa", &[("p1", true)], 5).unwrap();
         log.judge("aaaa", &[("p1", false)], 6).unwrap();
-        let judgement = LoggedJudgement { passage: "p2".into(), relevant: true, in_pool: false, at_ms: 7 };
+        let judgement = Judgement { passage: "p2".into(), relevant: true, in_pool: false, at_ms: 7 };
         let judged = LoggedSearch { search: search("bbbb"), judgements: vec![judgement], ..LoggedSearch::default() };
         log.add_searches(&[judged]).unwrap();
         let searches = log.logged_searches(0, 9).unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use tamis_store::{
-    Calibration, Change, DocumentId, EVIDENCE_COLLECTION, EvidenceKey, EvidenceRecord, LoggedJudgement, LoggedOpening,
+    Calibration, Change, DocumentId, EVIDENCE_COLLECTION, EvidenceKey, EvidenceRecord, Judgement, LoggedOpening,
     LoggedSearch, Namespace, NewNamespace, QueryQuality, Store, StoreError, TextHash, Tree, UsageLog,
 };
 
@@ -472,7 +472,7 @@ fn named(log: &dyn UsageLog, searches: &[&LoggedSearch]) -> Result<Vec<Option<Lo
 
 /// True if a search has all judgements and openings of another one.
 fn holds_labels(there: &LoggedSearch, search: &LoggedSearch) -> bool {
-    let judgements: HashSet<&LoggedJudgement> = there.judgements.iter().collect();
+    let judgements: HashSet<&Judgement> = there.judgements.iter().collect();
     let openings: HashSet<&str> = there.openings.iter().map(|opening| opening.passage.as_str()).collect();
     let is_opened = |opening: &LoggedOpening| openings.contains(opening.passage.as_str());
     search.judgements.iter().all(|one| judgements.contains(one)) && search.openings.iter().all(is_opened)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::super::copy::{Copy, storable, storable_option};
+use super::super::copy::{Columns, Copy, storable, storable_option};
 use super::super::error::Failure;
 use super::plan::Planned;
 use crate::filter::folded;
@@ -35,27 +35,11 @@ pub(super) async fn update_places(
     Ok(())
 }
 
-const COPY: &str = "COPY documents(namespace, document, collection, path, origin, language, role, title, size, modified_ns, dated_ns, \
-     severity, content_hash, note, record, passages, stamp) FROM STDIN BINARY";
-
-const TYPES: [Type; 17] = [
-    Type::TEXT,
-    Type::INT4,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
-    Type::BYTEA,
-    Type::TEXT,
-    Type::TEXT,
-    Type::INT4,
-    Type::INT8,
+const COLUMNS: &Columns = &[
+    ("namespace collection path origin language role title severity note record", Type::TEXT),
+    ("size modified_ns dated_ns stamp", Type::INT8),
+    ("document passages", Type::INT4),
+    ("content_hash", Type::BYTEA),
 ];
 
 /// Inserts documents with their numbers, and their attributes.
@@ -67,26 +51,26 @@ pub(super) async fn insert(
     if documents.is_empty() {
         return Ok(());
     }
-    let mut copy = Copy::begin(transaction, COPY, &TYPES).await?;
+    let mut copy = Copy::begin(transaction, "documents", COLUMNS).await?;
     for (number, planned, new) in documents {
         copy.row(&[
             &namespace,
-            number,
             &storable(&new.collection),
             &planned.path,
             &storable_option(new.origin.as_deref()),
             &storable_option(new.language.as_deref()),
             &storable(&new.role),
             &storable_option(new.title.as_deref()),
+            &storable_option(new.severity.as_deref()),
+            &storable_option(new.note.as_deref()),
+            &storable_option(new.record.as_deref()),
             &planned.size,
             &planned.modified_ns,
             &new.dated_ns,
-            &storable_option(new.severity.as_deref()),
-            &new.content_hash.as_slice(),
-            &storable_option(new.note.as_deref()),
-            &storable_option(new.record.as_deref()),
-            &(new.passages.len() as i32),
             &planned.stamp,
+            number,
+            &(new.passages.len() as i32),
+            &new.content_hash.as_slice(),
         ])
         .await?;
     }
@@ -102,15 +86,14 @@ async fn insert_attributes(
     namespace: &str,
     documents: &[(i32, &Planned<'_>, &NewDocument)],
 ) -> Result<(), Failure> {
-    let statement = "COPY attributes(namespace, document, name, value, folded) FROM STDIN BINARY";
-    let types = [Type::TEXT, Type::INT4, Type::TEXT, Type::TEXT, Type::TEXT];
-    let mut copy = Copy::begin(transaction, statement, &types).await?;
+    let columns = [("namespace name value folded", Type::TEXT), ("document", Type::INT4)];
+    let mut copy = Copy::begin(transaction, "attributes", &columns).await?;
     for (number, _, new) in documents {
         // Each attribute once.
         let attributes: BTreeSet<_> =
             new.attributes.iter().map(|attribute| (storable(&attribute.name), storable(&attribute.value))).collect();
         for (name, value) in &attributes {
-            copy.row(&[&namespace, number, name, value, &folded(value)]).await?;
+            copy.row(&[&namespace, name, value, &folded(value), number]).await?;
         }
     }
     copy.finish().await

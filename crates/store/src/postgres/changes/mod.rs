@@ -99,7 +99,7 @@ impl PostgresStore {
             plan.change(order, change)?;
         }
         plan.registered.extend(also);
-        let written = write::write(transaction, &plan).await?;
+        let written = write::write(&self.connections, transaction, &plan).await?;
         self.note(transaction, &written.keys().map(String::as_str).collect::<Vec<_>>()).await?;
         let mut tasks = TaskUpdates::default();
         documents_changed(&self.connections.session(transaction), &plan.evidence, &mut tasks).await?;

@@ -5,19 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadpool_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
+use super::super::connection::Connections;
 use super::super::error::Failure;
 use super::super::namespaces::{NamespaceChange, numbers};
+use super::super::rows::document_id;
 use super::super::vectors::adopt::adopt;
 use super::super::words::writer::{Difference, WordsWriter};
 use super::documents::{insert, update_places};
 use super::passages::{self, PassageRow};
 use super::plan::{Plan, Planned};
 use super::public_ids::public_ids;
+use crate::content::whole_documents;
 use crate::error::StoreError;
-use crate::record::NewDocument;
+use crate::record::{DocumentId, NewDocument, WholeDocument};
 
 /// Writes a plan. The namespaces are locked. Returns the numbers of those that it concerns.
-pub(super) async fn write(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<BTreeMap<String, i32>, Failure> {
+pub(super) async fn write(
+    connections: &Connections,
+    transaction: &Transaction<'_>,
+    plan: &Plan<'_>,
+) -> Result<BTreeMap<String, i32>, Failure> {
     let registered: BTreeSet<&str> = plan.registered.iter().map(String::as_str).collect();
     let mut by_namespace: BTreeMap<&str, Vec<(usize, &Planned<'_>)>> = BTreeMap::new();
     for (place, document) in plan.documents.iter().enumerate() {
@@ -28,7 +35,7 @@ pub(super) async fn write(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Res
     let reserved = Numbers::reserve(transaction, plan).await?;
     for (namespace, number) in &numbers_of {
         let documents = by_namespace.get(namespace.as_str()).map(Vec::as_slice).unwrap_or_default();
-        let difference = write_namespace(transaction, namespace, *number, documents, &reserved).await?;
+        let difference = write_namespace(connections, transaction, namespace, *number, documents, &reserved).await?;
         let change = NamespaceChange { counts: plan.changed.contains(namespace), difference };
         change.write(transaction, namespace).await?;
     }
@@ -95,6 +102,7 @@ fn out_of_numbers(failure: Failure, path: &str) -> Failure {
 }
 
 async fn write_namespace(
+    connections: &Connections,
     transaction: &Transaction<'_>,
     namespace: &str,
     number: i32,
@@ -116,12 +124,11 @@ async fn write_namespace(
         .filter(|document| !document.gone && document.content.is_none() && document.touched)
         .collect();
 
-    let mut moving: BTreeMap<i32, Vec<(PassageRow<'_>, String)>> = BTreeMap::new();
+    let mut moving: BTreeMap<i32, WholeDocument> = BTreeMap::new();
     if !moved.is_empty() {
-        let path = |document: i32| stored.get(&document).map_or("", |planned| planned.path.as_str());
-        for passage in passages::stored(transaction, namespace, &moved, path).await? {
-            moving.entry(passage.0.document).or_default().push(passage);
-        }
+        let ids: Vec<DocumentId> = moved.iter().copied().map(document_id).collect();
+        let whole = whole_documents(&connections.content(transaction), namespace, &ids).await?;
+        moving.extend(moved.iter().copied().zip(whole).filter_map(|(number, whole)| Some((number, whole?))));
     }
     let losing: Vec<i32> = deleted.iter().chain(&moved).copied().collect();
     if !losing.is_empty() {
@@ -156,9 +163,12 @@ async fn write_namespace(
     order.sort_by_key(|(numbers, _, _)| numbers.first().copied());
     let mut rows = Rows::default();
     for (numbers, document, planned) in order {
-        match planned.content {
-            Some(new) => rows.add(numbers, passages::of_new(document, &planned.path, new)),
-            None => rows.add(numbers, moving.remove(&document).unwrap_or_default().into_iter()),
+        match (planned.content, moving.get(&document)) {
+            (Some(new), _) => rows.add(numbers, passages::of(document, &planned.path, new, &[])),
+            (None, Some(stored)) => {
+                rows.add(numbers, passages::of(document, &planned.path, &stored.content, &stored.keys));
+            }
+            (None, None) => {}
         }
     }
     rows.write(transaction, namespace, number, &mut difference).await?;

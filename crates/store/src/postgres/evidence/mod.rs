@@ -1,12 +1,7 @@
-//! The evidence graph. `check` has statements that look for contradictions, and `sql` runs untrusted statements (feature `evidence`).
+//! The evidence graph: `sql` runs untrusted statements (feature `evidence`).
 
-mod check;
-#[cfg(feature = "evidence")]
-mod graph;
 #[cfg(feature = "evidence")]
 mod sql;
-
-pub(super) use check::CHECKS;
 
 use deadpool_postgres::Transaction;
 

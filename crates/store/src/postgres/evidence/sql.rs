@@ -6,12 +6,13 @@ use tokio_postgres::Row;
 
 use super::super::PostgresStore;
 use super::super::error::Failure;
+use super::super::session::{DIALECT, original};
 use super::super::vectors::vector_type::Vector;
 use crate::error::Result;
 use crate::guard::Filling;
 use crate::session::Value;
 use crate::sql::{SqlQuery, SqlRows};
-use crate::sql_tables::{SqlColumn, SqlTable};
+use crate::sql_tables::SqlColumn;
 
 /// Rows fetched at once.
 const BATCH: i32 = 1_000;
@@ -22,7 +23,12 @@ const STATE: &str =
 
 impl PostgresStore {
     /// Runs an untrusted statement on the evidence of a namespace.
-    pub(super) fn run_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
+    pub(in super::super) fn query_evidence(
+        &self,
+        namespace: &str,
+        query: &SqlQuery,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<SqlRows> {
         self.guard.query(namespace, query, cancelled, |filling| {
             let filling = Mutex::new(filling);
             self.connections.read_of(&[namespace], async |transaction| {
@@ -37,7 +43,7 @@ async fn fill(transaction: &Transaction<'_>, namespace: &str, filling: &mut Fill
     let state = transaction.prepare_cached(STATE).await?;
     let state = transaction.query_opt(&state, &[&namespace]).await?;
     for table in filling.begin(state.as_ref().map_or("", |row| row.get(0)))? {
-        let statement = transaction.prepare_cached(&select(table)).await?;
+        let statement = transaction.prepare_cached(&table.rows(&DIALECT)).await?;
         let found = transaction.bind(&statement, &[&namespace]).await?;
         let mut rows = filling.rows(table)?;
         loop {
@@ -59,26 +65,9 @@ async fn fill(transaction: &Transaction<'_>, namespace: &str, filling: &mut Fill
 /// A value of a row.
 fn value(row: &Row, at: usize, column: &SqlColumn) -> Result<Value, Failure> {
     if column.kind != "blob" {
-        return Ok(row.try_get(at)?);
+        return Ok(original(row.try_get(at)?));
     }
     // Little-endian floats, the form of every store.
     let Vector(values) = row.try_get(at)?;
     Ok(Value::Bytes(values.iter().flat_map(|value| value.to_le_bytes()).collect()))
-}
-
-/// The rows of a visible table.
-fn select(table: &SqlTable) -> String {
-    if table.name != "embeddings" {
-        return table.select();
-    }
-    let vectors = |kind: &str| {
-        format!(
-            "SELECT '{kind}', e.id, m.name, vector_send(v.embedding), m.dimension::bigint FROM evidence_{kind}s e \
-             JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
-             JOIN passages p ON p.namespace = e.namespace AND p.document = d.document \
-             JOIN vectors v ON v.namespace = e.namespace AND v.text_hash = p.text_hash \
-             JOIN models m ON m.model = v.model WHERE e.namespace = $1"
-        )
-    };
-    format!("{} UNION ALL {}", vectors("claim"), vectors("fragment"))
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use deadpool_postgres::Transaction;
 
+use super::super::connection::Connections;
 use super::super::error::Failure;
-use super::super::evidence;
+use crate::content::evidence_problems;
 use crate::lexical::TermReader;
 use crate::report::{Findings, Part, Problem};
 
@@ -18,7 +19,7 @@ pub(super) struct Found {
 }
 
 /// Checks all namespaces in one snapshot.
-pub(super) async fn check(transaction: &Transaction<'_>) -> Result<Found, Failure> {
+pub(super) async fn check(connections: &Connections, transaction: &Transaction<'_>) -> Result<Found, Failure> {
     let mut found = Found::default();
     let rows = transaction.query("SELECT namespace, analysis FROM namespaces ORDER BY namespace", &[]).await?;
     let names: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
@@ -29,13 +30,15 @@ pub(super) async fn check(transaction: &Transaction<'_>) -> Result<Found, Failur
     for (namespace, row) in names.iter().zip(&rows) {
         let passages = "SELECT count(*) FROM passages WHERE namespace = $1";
         found.passages += transaction.query_one(passages, &[namespace]).await?.get::<_, i64>(0) as u64;
-        let evidence = evidence::CHECKS.iter().map(|(problem, count)| (Part::Database, *problem, *count));
-        for (part, problem, count) in CHECKS.iter().copied().chain(evidence) {
+        for (part, problem, count) in CHECKS.iter().copied() {
             let wrong: i64 = transaction.query_one(count, &[namespace]).await?.get(0);
             found.count(part, problem, wrong);
             if wrong > 0 && part == Part::Lexical {
                 found.mendable.insert(namespace.clone());
             }
+        }
+        for (problem, count) in evidence_problems(&connections.content(transaction), namespace).await? {
+            found.count(Part::Database, problem, count as i64);
         }
         if row.get::<_, i32>(1) < TermReader::VERSION as i32 {
             found.count(Part::Lexical, "namespaces have words of an earlier version", 1);

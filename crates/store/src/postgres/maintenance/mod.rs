@@ -46,11 +46,11 @@ impl Maintenance for PostgresStore {
     }
 
     fn check(&self) -> Result<Findings> {
-        self.connections.read(async |transaction| Ok(check::check(transaction).await?.findings()))
+        self.connections.read(async |transaction| Ok(check::check(&self.connections, transaction).await?.findings()))
     }
 
     fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Findings> {
-        let found = self.connections.read(async |transaction| check::check(transaction).await)?;
+        let found = self.connections.read(async |transaction| check::check(&self.connections, transaction).await)?;
         self.rebuild(&found.mendable(), progress)?;
         self.publish(progress)?;
         self.check()

@@ -5,10 +5,10 @@ use tokio_postgres::Row;
 
 use super::super::error::Failure;
 use super::super::namespaces::NOW_MS;
-use super::super::rows::form;
 use super::super::words::writer::{Difference, WordsWriter};
 use crate::error::StoreError;
 use crate::lexical::TermReader;
+use crate::record::TextForm;
 use crate::sqlite::LexicalRow;
 
 /// Passages read at once.
@@ -64,7 +64,7 @@ fn lexical(row: &Row) -> LexicalRow<'_> {
         passage: 0,
         document: 0,
         namespace: 0,
-        form: form(row.get(2)),
+        form: TextForm::from_prose(row.get(2)),
         path: row.get(3),
         title: row.get(4),
         symbol: row.get(5),

@@ -9,7 +9,7 @@ use super::super::error::Failure;
 use super::super::legs::Legs;
 use super::super::select::{STORED, Selection};
 use super::super::statement::Statement;
-use super::models::Model;
+use crate::content::Model;
 use crate::filter::Filter;
 use crate::report::Coverage;
 

@@ -10,8 +10,8 @@ use super::super::rows::passage_id;
 use super::super::select::{STORED, Selection};
 use super::super::statement::Statement;
 use super::super::words::index as word_index;
-use super::models::Model;
 use super::stored::{EXACT, Exact, exact, of_passages};
+use crate::content::Model;
 use crate::record::PassageId;
 
 /// The number of vectors of a model from which it gets an index. Fewer are scanned as quickly.

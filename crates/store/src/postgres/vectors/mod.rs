@@ -1,6 +1,6 @@
 //! Searching by similarity.
 //!
-//! `models` are the models of the database, `stored` writes and reads their vectors as the server's `vector_type`, `adopt` takes vectors
+//! `stored` writes and reads the vectors of models as the server's `vector_type`, `adopt` takes vectors
 //! from other namespaces, and `unembedded` and `coverage` say what lacks one. The vectors of small namespaces are all kept `in_memory`,
 //! with the codes that the embedded store has; those of large ones are sought `in_database`, where the server's `index` helps.
 
@@ -9,18 +9,21 @@ pub(super) mod coverage;
 mod in_database;
 pub(super) mod in_memory;
 pub(super) mod index;
-pub(super) mod models;
 mod stored;
 mod unembedded;
 pub(super) mod vector_type;
 
 use std::collections::HashMap;
 
+use deadpool_postgres::Transaction;
+
+use super::error::Failure;
 use super::namespaces::NOW_MS;
 use super::rows::text_hash;
 use super::scope::Scope;
 use super::store::PostgresStore;
-use crate::error::{Result, StoreError};
+use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register};
+use crate::error::Result;
 use crate::filter::Filter;
 use crate::hits::{Background, Nearest};
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
@@ -29,34 +32,28 @@ use crate::store::VectorLeg;
 use crate::ties::{settle, with_spare};
 use in_database::VectorsInDatabase;
 use in_memory::key;
-use models::{NO_MODEL, model, model_of, register};
 use stored::{BATCH, of_passages, put};
 use vector_type::Vector;
+
+/// A number that no model has.
+const NO_MODEL: i32 = -1;
 
 impl VectorLeg for PostgresStore {
     fn unembedded(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
         self.connections.read_of(&filter.namespaces, async |transaction| {
-            let number = model(transaction, name).await?.map_or(NO_MODEL, |model| model.number);
+            let number = self.model(transaction, name).await?.map_or(NO_MODEL, |model| model.number);
             let selection = self.legs.selection(transaction, filter).await?;
             self.legs.unembedded(transaction, number, &selection, limit).await
         })
     }
 
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
-        for (hash, vector) in vectors {
-            if vector.len() != model.dimension {
-                let (model, expected, received) = (model.id.clone(), model.dimension, vector.len());
-                return Err(StoreError::Dimension { model, expected, received });
-            }
-            if vector.iter().any(|value| !value.is_finite()) {
-                return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
-            }
-        }
+        check_vectors(model, vectors)?;
         let raise = format!(
             "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
         );
         self.connections.write(async |transaction| {
-            let model = register(transaction, model).await?;
+            let model = register(&self.connections.content(transaction), model).await?;
             let (stored, changed) = put(transaction, &model, vectors).await?;
             self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
             transaction.execute(&raise, &[&changed]).await?;
@@ -67,7 +64,7 @@ impl VectorLeg for PostgresStore {
 
     fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest> {
         let mut found = self.connections.read_of(&filter.namespaces, async |transaction| {
-            let Some(model) = model_of(transaction, model, vector).await? else {
+            let Some(model) = self.model_of(transaction, model, vector).await? else {
                 return Ok(Nearest::default());
             };
             let selection = self.legs.selection(transaction, filter).await?;
@@ -96,7 +93,7 @@ impl VectorLeg for PostgresStore {
         ids: &[PassageId],
     ) -> Result<Vec<Option<f32>>> {
         self.connections.read_of(&filter.namespaces, async |transaction| {
-            let Some(model) = model_of(transaction, model, vector).await? else {
+            let Some(model) = self.model_of(transaction, model, vector).await? else {
                 return Ok(vec![None; ids.len()]);
             };
             let scope = Scope::read(transaction, filter).await?;
@@ -117,7 +114,7 @@ impl VectorLeg for PostgresStore {
             return Ok(Vec::new());
         }
         self.connections.read(async |transaction| {
-            let Some(model) = model(transaction, name).await? else {
+            let Some(model) = self.model(transaction, name).await? else {
                 return Ok(vec![None; ids.len()]);
             };
             let found = of_passages(transaction, &model, namespaces, ids).await?;
@@ -126,11 +123,7 @@ impl VectorLeg for PostgresStore {
     }
 
     fn models(&self) -> Result<Vec<ModelKey>> {
-        self.connections.read(async |transaction| {
-            let rows = transaction.query("SELECT name, dimension FROM models ORDER BY name", &[]).await?;
-            let key = |row: &tokio_postgres::Row| ModelKey { id: row.get(0), dimension: row.get::<_, i32>(1) as usize };
-            Ok(rows.iter().map(key).collect())
-        })
+        self.ask(async |session| model_keys(session).await)
     }
 
     fn text_vectors(&self, namespace: &str, name: &str, texts: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>> {
@@ -138,7 +131,7 @@ impl VectorLeg for PostgresStore {
              AND v.text_hash = ANY($3) \
              AND EXISTS (SELECT 1 FROM passages p WHERE p.namespace = $1 AND p.text_hash = v.text_hash)";
         self.connections.read(async |transaction| {
-            let Some(model) = model(transaction, name).await? else {
+            let Some(model) = self.model(transaction, name).await? else {
                 return Ok(vec![None; texts.len()]);
             };
             let statement = transaction.prepare_cached(select).await?;
@@ -157,7 +150,7 @@ impl VectorLeg for PostgresStore {
     fn coverage(&self, name: &str, filter: &Filter) -> Result<Coverage> {
         self.connections.read_of(&filter.namespaces, async |transaction| {
             let selection = self.legs.selection(transaction, filter).await?;
-            match model(transaction, name).await? {
+            match self.model(transaction, name).await? {
                 Some(model) => self.legs.coverage(transaction, &model, filter, &selection).await,
                 None => Ok(Coverage { passages: selection.count, embedded: 0 }),
             }
@@ -166,6 +159,23 @@ impl VectorLeg for PostgresStore {
 }
 
 impl PostgresStore {
+    /// Returns a model by name.
+    async fn model(&self, transaction: &Transaction<'_>, name: &str) -> Result<Option<Model>, Failure> {
+        model(&self.connections.content(transaction), name).await
+    }
+
+    /// Returns a known model, after checking that the query's vector fits it.
+    async fn model_of(
+        &self,
+        transaction: &Transaction<'_>,
+        name: &str,
+        vector: &[f32],
+    ) -> Result<Option<Model>, Failure> {
+        let model = self.model(transaction, name).await?;
+        model.iter().try_for_each(|model| check_query(model, vector))?;
+        Ok(model)
+    }
+
     /// Returns `true` if the vectors of these namespaces are searched in memory.
     fn is_small(&self, scope: &Scope) -> bool {
         scope.total.passages as usize <= self.legs.sizes.few

@@ -9,8 +9,8 @@ use tokio_postgres::types::Type;
 use super::super::error::Failure;
 use super::super::rows::{document_id, passage_id};
 use super::super::statement::Statement;
-use super::models::Model;
 use super::vector_type::Vector;
+use crate::content::Model;
 use crate::error::StoreError;
 use crate::record::{DocumentId, PassageId, TextHash};
 

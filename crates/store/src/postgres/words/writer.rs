@@ -8,26 +8,19 @@ use std::fmt::Write as _;
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::super::copy::Copy;
+use super::super::copy::{Columns, Copy, storable};
 use super::super::error::Failure;
 use super::index::{indexed_word, is_expected};
 use crate::lexical::{PassageTerms, TermReader};
 use crate::sqlite::LexicalRow;
 
-const COPY: &str = "COPY words(namespace, passage, document, terms, body_counts, name_counts, body_terms, name_terms, symbols, indexed) \
-     FROM STDIN BINARY";
-
-const TYPES: [Type; 10] = [
-    Type::TEXT,
-    Type::INT8,
-    Type::INT4,
-    Type::INT8_ARRAY,
-    Type::INT4_ARRAY,
-    Type::INT4_ARRAY,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT_ARRAY,
-    Type::TEXT,
+const COLUMNS: &Columns = &[
+    ("namespace indexed", Type::TEXT),
+    ("passage body_terms name_terms", Type::INT8),
+    ("document", Type::INT4),
+    ("terms", Type::INT8_ARRAY),
+    ("body_counts name_counts", Type::INT4_ARRAY),
+    ("symbols", Type::TEXT_ARRAY),
 ];
 
 /// The fields of a passage that have frequencies.
@@ -59,7 +52,7 @@ impl WordsWriter {
     /// Begins to write words of passages of a namespace, which is given by name and number.
     pub async fn begin(transaction: &Transaction<'_>, namespace: &str, number: i32) -> Result<WordsWriter, Failure> {
         let indexes = is_expected(transaction).await?;
-        let copy = Copy::begin(transaction, COPY, &TYPES).await?;
+        let copy = Copy::begin(transaction, "words", COLUMNS).await?;
         let (reader, numbers) = (TermReader::default(), TermNumbers::new(number));
         Ok(WordsWriter { copy, reader, namespace: namespace.to_owned(), numbers, indexes })
     }
@@ -93,8 +86,9 @@ impl WordsWriter {
             in_name.push(*name as i32);
         }
         let (body, name) = (body as i64, name as i64);
+        let symbols: Vec<_> = symbols.iter().map(|symbol| storable(symbol)).collect();
         self.copy
-            .row(&[&self.namespace, &passage, &document, &terms, &in_body, &in_name, &body, &name, &symbols, &indexed])
+            .row(&[&self.namespace, &indexed, &passage, &body, &name, &document, &terms, &in_body, &in_name, &symbols])
             .await
     }
 

@@ -1,7 +1,9 @@
 //! Checking the evidence against itself and its documents.
 
+use crate::session::{Row, Session, first, values};
+
 /// Problems of the namespace `$1` with the statements that count them.
-pub(in super::super) const CHECKS: &[(&str, &str)] = &[
+const CHECKS: [(&str, &str); 5] = [
     (
         "fragments or claims have no document, so that no search finds them",
         "SELECT (SELECT count(*) FROM evidence_fragments r WHERE r.namespace = $1 AND NOT EXISTS (SELECT 1 FROM documents d \
@@ -33,8 +35,7 @@ pub(in super::super) const CHECKS: &[(&str, &str)] = &[
     ),
     (
         "tasks of fragments are not those of their claims",
-        "WITH said AS (SELECT d.path, a.value FROM documents d \
-           JOIN attributes a ON a.namespace = d.namespace AND a.document = d.document \
+        "WITH said AS (SELECT d.path, a.value FROM documents d JOIN attributes a ON {attributes_of_document} \
            WHERE d.namespace = $1 AND d.collection = 'evidence' AND d.path LIKE 'fragment:%' AND a.name = 'task'), \
          meant AS (SELECT DISTINCT ('fragment:' || e.source_id), c.task_id \
            FROM evidence_edges e JOIN evidence_claims c ON c.namespace = e.namespace AND c.id = e.target_id \
@@ -43,3 +44,16 @@ pub(in super::super) const CHECKS: &[(&str, &str)] = &[
          + (SELECT count(*) FROM (SELECT * FROM meant EXCEPT SELECT * FROM said) m)",
     ),
 ];
+
+/// Counts each problem of a namespace.
+pub(crate) async fn evidence_problems<E>(
+    session: &dyn Session<E>,
+    namespace: &str,
+) -> Result<Vec<(&'static str, u64)>, E> {
+    let mut found = Vec::new();
+    for (problem, count) in CHECKS {
+        let count = count.replace("{attributes_of_document}", session.dialect().attributes_of_document);
+        found.push((problem, first(session, &count, values![namespace], Row::next).await?.unwrap_or_default()));
+    }
+    Ok(found)
+}

@@ -1,0 +1,259 @@
+//! Reading documents, their passages and their namespaces.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Content, whole};
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::mutex::lock;
+use crate::namespace::Namespace;
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, Place, StoredPassage, WholeDocument};
+use crate::report::Origin;
+use crate::session::{Row, Session, Value, all, first, read, values};
+use crate::store::Documents;
+
+/// Selects documents for [`document`].
+const DOCUMENT: &str = "SELECT document, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
+     content_hash, note, passages, origin, stamp FROM documents";
+
+impl<C: Content> Documents for C {
+    fn namespaces(&self) -> Result<Vec<Namespace>> {
+        let now = self.change_number()?;
+        if let Some((_, known)) = lock(self.known_namespaces()).as_ref().filter(|(known_at, _)| *known_at == now) {
+            return Ok(known.clone());
+        }
+        let list = self.list_namespaces();
+        let known = self.ask(async |session| all(session, &list, &[], namespace).await)?;
+        *lock(self.known_namespaces()) = Some((now, known.clone()));
+        Ok(known)
+    }
+
+    fn unreachable(&self) -> Result<Vec<String>> {
+        self.without_node()
+    }
+
+    fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>> {
+        let select = format!("{DOCUMENT} WHERE namespace = $1 ORDER BY path");
+        self.read(&[namespace], async |session| all(session, &select, values![namespace], document).await)
+    }
+
+    fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>> {
+        let select = format!("{DOCUMENT} WHERE namespace = $1 AND path = $2");
+        self.read(&[namespace], async |session| first(session, &select, values![namespace, path], document).await)
+    }
+
+    fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
+        let condition = "d.namespace = $1 AND d.path = $2 ORDER BY p.ordinal";
+        self.read(&[namespace], async |session| found(session, condition, values![namespace, path]).await)
+    }
+
+    fn whole_documents(&self, namespace: &str, documents: &[DocumentId]) -> Result<Vec<Option<WholeDocument>>> {
+        self.read(&[], async |session| whole::read(session, namespace, documents).await)
+    }
+
+    fn records(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
+        // Who has nothing to ask about often has no namespaces either, and every node would be asked.
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found: HashMap<DocumentId, Option<String>> = self.ask(async |session| {
+            let dialect = session.dialect();
+            let (among, values) = among(session, numbers(documents), namespaces, "d.namespace");
+            let select = format!(
+                "SELECT d.document, {} FROM {} WHERE d.document {}{among}",
+                dialect.record,
+                dialect.documents,
+                session.one_of(1)
+            );
+            let rows = all(session, &select, &values, |row| Ok((row.next()?, row.next()?)));
+            Ok(rows.await?.into_iter().collect())
+        })?;
+        Ok(documents.iter().map(|document| found.get(document).cloned().flatten()).collect())
+    }
+
+    fn attributes(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.ask(async |session| {
+            let (among, values) = among(session, numbers(documents), namespaces, "d.namespace");
+            attributes(session, &format!("d.document {}{among}", session.one_of(1)), &values).await
+        })?;
+        Ok(documents.iter().map(|document| found.get(document).cloned().unwrap_or_default()).collect())
+    }
+
+    fn origins(&self) -> Result<Vec<Origin>> {
+        let select = "SELECT namespace, collection, origin, CAST(sum(documents) AS bigint), CAST(sum(passages) AS bigint), \
+             max(dated_ns) FROM (\
+             SELECT namespace, collection, origin, count(*) AS documents, sum(passages) AS passages, max(dated_ns) AS dated_ns \
+               FROM documents WHERE origin IS NOT NULL GROUP BY 1, 2, 3 \
+             UNION ALL SELECT namespace, 'evidence', origin, 0, 0, NULL FROM (\
+               SELECT namespace, origin FROM evidence_tasks UNION SELECT namespace, origin FROM evidence_works \
+               UNION SELECT namespace, origin FROM evidence_pages UNION SELECT namespace, origin FROM evidence_edges) e) o \
+             GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
+        let origin =
+            |row: &mut Row| Ok(read!(row => Origin { namespace, collection, name, documents, passages, dated_ns }));
+        self.ask(async |session| all(session, select, &[], origin).await)
+    }
+
+    fn newest_dates(&self) -> Result<Vec<(String, i64)>> {
+        // A file that git does not know has only the time when it was written, which in an old checkout is that of today.
+        let select = "SELECT namespace, newest FROM (SELECT namespace, \
+             coalesce(max(dated_ns), max(nullif(modified_ns, 0))) AS newest FROM documents GROUP BY namespace) AS dates \
+             WHERE newest IS NOT NULL ORDER BY namespace";
+        self.ask(async |session| all(session, select, &[], |row| Ok((row.next()?, row.next()?))).await)
+    }
+
+    fn passages(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.ask(async |session| {
+            let (among, values) = among(session, passage_numbers(ids), namespaces, "p.namespace");
+            let mut found = found(session, &format!("p.passage {}{among}", session.one_of(1)), &values).await?;
+            found.extend(retired(session, ids, found.iter().map(|passage| passage.passage).collect()).await?);
+            Ok(found)
+        })?;
+        let found: HashMap<PassageId, StoredPassage> =
+            found.into_iter().map(|passage| (passage.passage, passage)).collect();
+        Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
+    }
+
+    fn places(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<(PassageId, Place)>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.ask(async |session| {
+            let (among, values) = among(session, passage_numbers(ids), namespaces, "p.namespace");
+            let select = format!(
+                "SELECT p.passage, d.namespace, d.path, p.ordinal FROM {} WHERE p.passage {}{among}",
+                session.dialect().passages,
+                session.one_of(1)
+            );
+            let place = |row: &mut Row| {
+                let passage: PassageId = row.next()?;
+                Ok((passage, read!(row => Place { namespace, path, ordinal })))
+            };
+            let mut found = all(session, &select, &values, place).await?;
+            let kept = retired(session, ids, found.iter().map(|(passage, _)| *passage).collect()).await?;
+            let place =
+                |StoredPassage { passage, namespace, path, ordinal, .. }| (passage, Place { namespace, path, ordinal });
+            found.extend(kept.into_iter().map(place));
+            Ok(found)
+        })
+    }
+
+    fn find(&self, prefix: &str, limit: usize) -> Result<Vec<StoredPassage>> {
+        let prefix = prefix.trim().to_ascii_lowercase();
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Vec::new());
+        }
+        self.read(&[], async |session| {
+            let exact = found(session, "p.public_id = $1", values![&prefix]).await?;
+            if !exact.is_empty() {
+                return Ok(exact);
+            }
+            // 'g' sorts after every hexadecimal digit.
+            let starting = "p.public_id > $1 AND p.public_id < $1 || 'g' ORDER BY p.public_id, p.passage LIMIT $2";
+            found(session, starting, values![&prefix, i64::try_from(limit).unwrap_or(i64::MAX)]).await
+        })
+    }
+
+    fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
+        self.passing(filter)
+    }
+}
+
+/// The condition on namespaces of a statement that asks for rows by number, where the tables have them and some are named, and its values.
+pub(super) fn among<E>(
+    session: &dyn Session<E>,
+    numbers: Vec<i64>,
+    namespaces: &[String],
+    column: &str,
+) -> (String, Vec<Value>) {
+    let numbers = numbers.into();
+    match namespaces {
+        [_, ..] if session.dialect().has_namespaces => {
+            (format!(" AND {column} {}", session.one_of(2)), vec![numbers, namespaces.to_vec().into()])
+        }
+        _ => (String::new(), vec![numbers]),
+    }
+}
+
+/// Numbers of documents for a statement.
+pub(super) fn numbers(documents: &[DocumentId]) -> Vec<i64> {
+    documents.iter().map(|document| document.0.into()).collect()
+}
+
+fn passage_numbers(ids: &[PassageId]) -> Vec<i64> {
+    ids.iter().map(|id| id.0 as i64).collect()
+}
+
+/// The attributes of documents `d` that meet a condition, each list by name and value.
+pub(super) async fn attributes<E>(
+    session: &dyn Session<E>,
+    condition: &str,
+    values: &[Value],
+) -> Result<HashMap<DocumentId, Vec<Attribute>>, E> {
+    let select = format!(
+        "SELECT a.document, a.name, a.value FROM documents d JOIN attributes a ON {} WHERE {condition} \
+         ORDER BY a.document, a.name, a.value",
+        session.dialect().attributes_of_document
+    );
+    let mut found: HashMap<DocumentId, Vec<Attribute>> = HashMap::new();
+    let attribute = |row: &mut Row| Ok((row.next()?, read!(row => Attribute { name, value })));
+    for (document, attribute) in all(session, &select, values, attribute).await? {
+        found.entry(document).or_default().push(attribute);
+    }
+    Ok(found)
+}
+
+/// The passages `p` of documents `d` that meet a condition.
+pub(crate) async fn found<E>(
+    session: &dyn Session<E>,
+    condition: &str,
+    values: &[Value],
+) -> Result<Vec<StoredPassage>, E> {
+    let dialect = session.dialect();
+    let select = format!(
+        "SELECT p.passage, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, \
+         coalesce(p.dated_ns, d.dated_ns), d.severity, p.author, p.part, p.ordinal, p.start_line, p.end_line, p.kind, p.symbol, \
+         p.heading, p.context, {}, coalesce(p.language, d.language), p.role, p.prose, {} FROM {}{} WHERE {condition}",
+        dialect.text, dialect.text_hash, dialect.passages, dialect.with_texts
+    );
+    all(session, &select, values, passage).await
+}
+
+/// Deleted passages that searches still find, of those that are not among the found ones.
+async fn retired<E>(
+    session: &dyn Session<E>,
+    ids: &[PassageId],
+    found: HashSet<PassageId>,
+) -> Result<Vec<StoredPassage>, E> {
+    let Some(select) = session.dialect().retired else { return Ok(Vec::new()) };
+    let missing: Vec<PassageId> = ids.iter().copied().filter(|id| !found.contains(id)).collect();
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let records = all(session, select, values![passage_numbers(&missing)], Row::next::<String>).await?;
+    // An unreadable record counts as gone.
+    Ok(records.iter().filter_map(|record| serde_json::from_str(record).ok()).collect())
+}
+
+fn namespace(row: &mut Row) -> Result<Namespace, String> {
+    Ok(read!(row => Namespace { name, root, machine, owner, shared, documents, passages }))
+}
+
+fn document(row: &mut Row) -> Result<DocumentState, String> {
+    Ok(read!(row => DocumentState {
+        document, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, content_hash, note, passages,
+        origin, stamp,
+    }))
+}
+
+fn passage(row: &mut Row) -> Result<StoredPassage, String> {
+    Ok(read!(row => StoredPassage {
+        passage, id, document, namespace, collection, path, title, modified_ns, dated_ns, severity, author, part, ordinal,
+        start_line, end_line, kind, symbol, heading, context, text, language, role, form, text_hash,
+    }))
+}
