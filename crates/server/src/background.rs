@@ -4,19 +4,21 @@
 //! Both threads have low priority and pause while calls are in progress. They hold the write lock only for a commit, so that
 //! other processes can write in between.
 
-use crate::active_calls::ActiveCalls;
-use crate::caller::Caller;
-use crate::current_index::CurrentIndex;
-use crate::priority::lower_thread_priority;
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 use tamis::index::watch;
-use tamis::{Error, Observer, RunOptions, RunReport, Stage};
+use tamis::{Error, Index, Observer, RunOptions, RunReport, Stage};
 use tamis_store::StoreError;
+use tokio::sync::watch;
+
+use crate::caller::Caller;
+use crate::lanes::{ActiveCalls, lower_thread_priority};
 
 /// Reading embeds with the quick model only; the better models belong to the other thread.
 const QUICK_MODEL_ONLY: RunOptions = RunOptions { embed_at_most: 0, hurried: true, ..RunOptions::WHOLE };
@@ -372,5 +374,86 @@ fn embed(worker: &Worker) {
         }
         drop(tasks);
         background.wait(if busy { RETRY_WHEN_BUSY } else { RETRY_AFTER_FAILURE });
+    }
+}
+
+// Notices changes of the index, by this process or another one, for everybody who follows them.
+
+/// Longest wait for a change before a look at who still follows.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Pause after a failure. An index that cannot be read now may be readable later, and every call says why it is not.
+const FAILURE_PAUSE: Duration = Duration::from_millis(500);
+
+/// The change number of the index. One thread waits for changes while somebody follows them.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeFeed {
+    number: watch::Sender<Option<u64>>,
+    running: Mutex<bool>,
+}
+
+impl ChangeFeed {
+    /// Follows the number; `None` until it is known.
+    pub fn follow(self: &Arc<Self>, index: &Arc<CurrentIndex>) -> watch::Receiver<Option<u64>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let follower = self.number.subscribe();
+        if !*running {
+            let (feed, index) = (self.clone(), index.clone());
+            let thread = std::thread::Builder::new().name("tamis-changes".to_owned()).spawn(move || feed.run(&index));
+            match thread {
+                Ok(_) => *running = true,
+                Err(error) => {
+                    let reason = error.to_string();
+                    tracing::warn!(target: "tamis::index", reason, "cannot follow changes");
+                }
+            }
+        }
+        follower
+    }
+
+    /// Waits for changes until nobody follows.
+    fn run(&self, index: &CurrentIndex) {
+        loop {
+            let seen = *self.number.borrow();
+            match index.get().wait_for_change(seen, PATIENCE) {
+                Ok(number) => drop(self.number.send_if_modified(|known| known.replace(number) != Some(number))),
+                Err(_) => std::thread::sleep(FAILURE_PAUSE),
+            }
+            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.number.receiver_count() == 0 {
+                *running = false;
+                return;
+            }
+        }
+    }
+}
+
+// The index in the server's directory. When another process replaces it, the server goes on with the new one. When it
+// is deleted, each call fails with the reason and the remedy.
+
+/// The open index, exchanged for its replacement.
+pub(crate) struct CurrentIndex {
+    index: RwLock<Arc<Index>>,
+}
+
+impl CurrentIndex {
+    pub fn new(index: Arc<Index>) -> CurrentIndex {
+        CurrentIndex { index: RwLock::new(index) }
+    }
+
+    /// The current index. When the replacement cannot be opened, the old index stays and its calls fail with the reason.
+    pub fn get(&self) -> Arc<Index> {
+        let known = self.index.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if !known.is_replaced() {
+            return known;
+        }
+        // Several threads may notice at once; the lock lets one of them exchange it.
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(Some(successor)) = index.successor() {
+            let directory = successor.location().directory.display().to_string();
+            tracing::warn!(target: "tamis::index", directory, "another process replaced the index; the new one is open now");
+            *index = Arc::new(successor);
+        }
+        index.clone()
     }
 }

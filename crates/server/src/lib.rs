@@ -8,50 +8,31 @@
 //! The official library speaks the [Model Context Protocol](https://modelcontextprotocol.io/specification/2026-07-28), in this and
 //! earlier versions.
 
-mod active_calls;
-mod agent_messages;
 mod api;
 mod arguments;
 mod background;
-mod call;
 mod caller;
-mod change_feed;
-mod content;
-mod current_index;
-mod error;
 mod http;
 mod lanes;
-mod logging;
-mod messages;
 mod operation;
 mod operations;
 mod page;
-mod priority;
-mod private;
 mod process;
 mod progress;
 mod prompts;
 mod refused;
 mod resources;
 mod rows;
-mod sanitize;
-mod schema;
 mod search_text;
 mod server;
-mod signal;
 mod stdio;
 mod text;
-mod tool;
-mod turns;
-mod uri;
 mod web_page;
 
 pub use api::openapi;
 pub use background::{BackgroundState, Phase};
 pub use caller::Caller;
-pub use error::ServeError;
 pub use http::{HttpOptions, Token, fresh_token, serve_http};
-pub use logging::{LogFormat, start_log};
-pub use priority::detach_process;
-pub use process::{serve_on_http, serve_on_stdio};
+pub use lanes::detach_process;
+pub use process::{LogFormat, ServeError, serve_on_http, serve_on_stdio, start_log};
 pub use server::{Server, ServerOptions};

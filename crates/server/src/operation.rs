@@ -4,19 +4,26 @@
 //! The request is a type of the library, which declares each field with its meaning and its limits once. A route takes all of them. A
 //! tool takes those that it lists, since every agent reads all tools.
 
-use crate::api::problem::Problem;
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Effect, Need};
-use crate::caller::Caller;
-use crate::lanes::Lane;
-use crate::page::DEFAULT_MAX_CHARS;
-use crate::refused::Refused;
-use crate::schema::{self, WHOLE};
-use rmcp::model::JsonObject;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Description, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tamis::feedback::Opened;
+use tamis::search::{QueryParameters, SearchCaller};
+use tamis::{Error, Index, Observer};
+use tamis_store::Filter;
+
+use crate::api::Verbs;
+use crate::api::metrics::Metrics;
+use crate::api::problem::Problem;
+use crate::arguments::WHOLE;
+use crate::background::{Background, BackgroundState, Phase};
+use crate::caller::Caller;
+use crate::lanes::Lane;
+use crate::page::DEFAULT_MAX_CHARS;
+use crate::refused::Refused;
+use crate::{arguments, text};
 
 /// An operation: its request and answer with their schemas, and its call of the library.
 pub(crate) trait Operation {
@@ -148,7 +155,7 @@ impl Argument {
 
 /// The schema of a tool's arguments.
 pub(crate) fn arguments<T: Tool>() -> JsonObject {
-    let mut schema = schema::of_arguments::<T::Request>();
+    let mut schema = arguments::of_arguments::<T::Request>();
     if let Some(arguments) = T::ARGUMENTS {
         let required = schema.remove("required").unwrap_or_default();
         let is_required = |argument: &&Argument| {
@@ -164,7 +171,7 @@ pub(crate) fn arguments<T: Tool>() -> JsonObject {
         schema.insert("properties".to_owned(), listed.collect::<JsonObject>().into());
     }
     if let (Some(Value::Object(properties)), Some(Value::Object(own))) =
-        (schema.get_mut("properties"), schema::of_arguments::<T::Options>().remove("properties"))
+        (schema.get_mut("properties"), arguments::of_arguments::<T::Options>().remove("properties"))
     {
         properties.extend(own);
         for schema in properties.values_mut().filter_map(Value::as_object_mut) {
@@ -235,6 +242,256 @@ impl From<Failure> for Refused {
         match failure {
             Failure::Library(error) => error.into(),
             Failure::Problem(problem) => problem.detail.into(),
+        }
+    }
+}
+
+// The list entry that a server keeps of a tool.
+
+/// Most characters of an answer as data. Some clients accept at most a megabyte.
+const MAX_DATA_CHARS: usize = 500_000;
+
+/// A tool in a server's list.
+pub(crate) struct RegisteredTool {
+    pub description: Description,
+    pub is_for: fn(&Caller) -> bool,
+    pub need: Need,
+    pub lane: Lane,
+    output_schema: fn() -> JsonObject,
+    call: fn(&mut Call<'_>, JsonObject) -> Result<CallToolResult, Refused>,
+}
+
+impl RegisteredTool {
+    /// Registers an operation as a tool and generates the schema of its arguments.
+    pub fn of<T: Tool>() -> RegisteredTool {
+        let mut description = Description::new(T::TOOL_NAME, T::DESCRIPTION, arguments::<T>());
+        description.title = Some(T::TITLE.to_owned());
+        // The other hints only mean something for tools that change something.
+        let mut annotations = ToolAnnotations::new().read_only(T::EFFECT == Effect::Reads);
+        if T::EFFECT != Effect::Reads {
+            annotations = annotations.destructive(false).idempotent(T::EFFECT != Effect::Adds);
+        }
+        description.annotations = Some(annotations.open_world(false));
+        RegisteredTool {
+            description,
+            is_for: T::is_for,
+            need: T::NEED,
+            lane: T::LANE,
+            output_schema: arguments::of_answer::<T::Answer>,
+            call: call::<T>,
+        }
+    }
+
+    /// The description for a client, with the schema of the answer if it wants that.
+    pub fn described(&self, with_output: bool) -> Description {
+        let mut description = self.description.clone();
+        description.output_schema = with_output.then(|| (self.output_schema)().into());
+        description
+    }
+
+    pub fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// Answers a call. An error is a result too, so that the agent reads it and corrects the call.
+    pub fn answer(&self, call: &mut Call<'_>, arguments: JsonObject) -> CallToolResult {
+        let schema = &self.description.input_schema;
+        let validated =
+            arguments::validated(self.name(), schema, arguments::coerced(schema, arguments)).map_err(Refused::from);
+        let answered = validated.and_then(|arguments| (self.call)(call, arguments));
+        call.metrics.tool(&self.description.name, answered.is_ok());
+        answered.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.text(call.caller))]))
+    }
+}
+
+fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
+    call.entry_point = MCP;
+    let number = |name: &str| arguments.get(name).and_then(Value::as_u64).and_then(|value| usize::try_from(value).ok());
+    let most = number("max_chars").unwrap_or(T::MAX_CHARS);
+    // The further pages of an answer are the same search.
+    let is_first_page = number("offset").unwrap_or_default() == 0;
+    let invalid = |error: serde_json::Error| Refused::from(error.to_string());
+    let (request, options) = read::<T>(call, arguments).map_err(invalid)?;
+    let answer = T::call(call, request)?;
+    if let (true, Some(kept)) = (is_first_page, T::kept(&answer)) {
+        call.metrics.search("/mcp", T::TOOL_NAME, kept);
+    }
+    let text = T::text(call, &answer, &options);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text::text(&text, most))]);
+    // The data repeats the text, and many clients give a model both.
+    if call.with_data {
+        let answer = arguments::without_nulls(serde_json::to_value(&answer).map_err(invalid)?);
+        result.structured_content = Some(text::data(arguments::in_object(answer), MAX_DATA_CHARS));
+    }
+    Ok(result)
+}
+
+// The context of a call, and what an operation says of itself.
+
+/// The entry point of tools, which recorded searches name.
+pub(crate) const MCP: &str = "mcp";
+
+/// The entry point of routes.
+pub(crate) const HTTP: &str = "http";
+
+/// Effect of a tool on stored data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It only reads.
+    Reads,
+    /// Each call adds something.
+    Adds,
+    /// It sets something; a second call changes nothing more.
+    Sets,
+}
+
+/// Content of an index that a tool is for. A tool that is not listed still answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The tool is always listed.
+    Nothing,
+    /// Claims and fragments.
+    Evidence,
+    /// Issues, or wiki pages.
+    Solutions,
+    /// Notes or conversations, or the right to write the first note.
+    Notes,
+    /// Judged searches, or the right to judge.
+    Judgements,
+}
+
+/// The context of a call.
+pub(crate) struct Call<'a> {
+    pub index: &'a Index,
+    pub caller: &'a Caller,
+    /// The session or connection that it comes from.
+    pub session: SearchCaller,
+    /// Receives progress, and reports whether the client has cancelled the call.
+    pub observer: &'a dyn Observer,
+    /// State of the background work at the beginning of the call.
+    pub state: &'a BackgroundState,
+    /// The background work.
+    pub background: &'a Background,
+    /// Counts of calls and searches.
+    pub metrics: &'a Metrics,
+    /// True if the client gets answers as data too.
+    pub with_data: bool,
+    /// The entry point that recorded searches name.
+    pub entry_point: &'static str,
+}
+
+impl Call<'_> {
+    /// The namespaces that the caller may read.
+    pub fn allowed(&self) -> Option<Vec<String>> {
+        self.caller.namespaces.clone()
+    }
+
+    /// True if the caller may read a namespace.
+    pub fn may_read(&self, namespace: &str) -> bool {
+        self.caller.may_read(namespace)
+    }
+
+    /// A question with the caller's rights and its origin.
+    pub fn identified(&self, question: QueryParameters) -> QueryParameters {
+        QueryParameters {
+            allowed_namespaces: self.allowed(),
+            entry_point: Some(self.entry_point.to_owned()),
+            caller: Some(self.session),
+            ..question
+        }
+    }
+
+    /// The one namespace whose figures the caller may have: the one that it names, or its only one. `None`: all, for a caller who may
+    /// read all.
+    ///
+    /// # Errors
+    /// It may not read the one that it names, or names none of several.
+    pub fn one_namespace(&self, wanted: Option<String>) -> Result<Option<String>, Error> {
+        let Some(allowed) = self.allowed() else { return Ok(wanted) };
+        let choice = match (wanted, allowed.as_slice()) {
+            (Some(wanted), allowed) if allowed.contains(&wanted) => return Ok(Some(wanted)),
+            (None, [one]) => return Ok(Some(one.clone())),
+            (wanted, _) => wanted.unwrap_or_default(),
+        };
+        let allowed = match allowed.as_slice() {
+            [] => "one that you may read; there is none".to_owned(),
+            allowed => format!("one of {}", allowed.join(", ")),
+        };
+        Err(Error::Argument { name: "namespace", value: format!("{choice:?}"), allowed })
+    }
+
+    /// True if places need their namespace: the index holds several trees, or stands beside another one.
+    pub fn holds_several(&self) -> bool {
+        self.index.sources().len() > 1 || self.index.elsewhere().is_some()
+    }
+
+    /// Records that the client reads this text: a weak judgement, if a search showed it before.
+    pub fn note_opened<'o>(&self, opened: impl Into<Opened<'o>>, operation: &str) {
+        self.index.feedback().opened(opened, &self.session, &format!("{} {operation}", self.entry_point));
+    }
+
+    /// Warnings about the state of the index.
+    pub fn warnings(&self) -> Vec<String> {
+        let BackgroundState { phase, done, total, reason, .. } = self.state;
+        // Counts and reasons could reveal other namespaces, so only callers who may read all of them get these.
+        let detailed = self.caller.namespaces.is_none();
+        let mut warnings: Vec<String> = self.index.elsewhere().filter(|_| detailed).into_iter().collect();
+        let warning = match phase {
+            Phase::Indexing if detailed && *total > 0 => {
+                format!("the index is being updated ({done} of {total} so far); new text may not be found yet")
+            }
+            Phase::Indexing => "the index is being updated; new text may not be found yet".to_owned(),
+            Phase::Failed => match reason {
+                Some(reason) if detailed => format!("the index could not be updated: {reason}"),
+                _ => "the index could not be updated; new text cannot be found".to_owned(),
+            },
+            Phase::Off | Phase::Embedding | Phase::Fresh => return warnings,
+        };
+        warnings.push(warning);
+        warnings
+    }
+}
+
+// The kinds of content that a caller can reach, which decide the tools that are worth listing.
+
+/// The kinds of content in the namespaces of a caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    evidence: bool,
+    solutions: bool,
+    notes: bool,
+    judgements: bool,
+}
+
+impl Content {
+    /// Looks which kinds there are. What cannot be read counts as there, so that its tool can say what is wrong.
+    pub fn of(index: &Index, caller: &Caller) -> Content {
+        let has = |collections: &[&str]| {
+            let filter = Filter {
+                namespaces: caller.namespaces.clone().unwrap_or_default(),
+                collections: collections.iter().map(|&one| one.to_owned()).collect(),
+                ..Filter::default()
+            };
+            // Nothing may be read, which an empty filter would not say.
+            let nothing = caller.namespaces.as_ref().is_some_and(Vec::is_empty);
+            !nothing && index.contents().coverage("", &filter).map_or(true, |coverage| coverage.passages > 0)
+        };
+        Content {
+            evidence: has(&["evidence"]),
+            solutions: has(&["issues", "wiki"]),
+            notes: caller.may_remember || has(&["notes", "sessions"]),
+            judgements: caller.may_judge || (caller.namespaces.is_none() && index.feedback().has_judgements()),
+        }
+    }
+
+    /// True if a tool of this need is worth listing.
+    pub fn has(self, need: Need) -> bool {
+        match need {
+            Need::Nothing => true,
+            Need::Evidence => self.evidence,
+            Need::Solutions => self.solutions,
+            Need::Notes => self.notes,
+            Need::Judgements => self.judgements,
         }
     }
 }

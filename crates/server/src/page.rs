@@ -1,10 +1,12 @@
 //! Pages of an answer: as many whole entries as fit into a number of characters.
 
-use crate::agent_messages::for_agent;
-use crate::text::{REST, backticks, clean, fenced, first, line, short};
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::ops::Range;
+
+use crate::refused::for_agent;
+use crate::text::{REST, backticks, clean, fenced, first, line, short};
 
 /// Most characters of an answer by default.
 pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;

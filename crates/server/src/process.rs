@@ -1,12 +1,16 @@
 //! Runs a server as a process: its runtime, its signals, and its end.
 
-use crate::error::ServeError;
+use std::io;
+use std::net::SocketAddr;
+
+use tamis_text::safe::SafeWriter;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
 use crate::http::{HttpOptions, serve_http};
 use crate::server::Server;
-use crate::signal::cancel_on_signals;
 use crate::stdio::serve_stdio;
-use std::net::SocketAddr;
-use tokio_util::sync::CancellationToken;
 
 /// Threads that move messages; calls have threads of their own.
 const THREADS: usize = 2;
@@ -49,4 +53,127 @@ fn run<F: Future<Output = Result<(), ServeError>>>(
     // A read of standard input cannot be interrupted, and a call past its time limit should not delay the end.
     runtime.shutdown_background();
     served
+}
+
+// Signals that stop a server.
+
+/// Exit status of a process that a second signal ended.
+const EXIT_AT_ONCE: i32 = 130;
+
+/// Cancels the token at the first signal. A second signal ends the process at once; the index stays whole, as after any kill.
+/// Needs a runtime.
+pub(crate) fn cancel_on_signals(stop: CancellationToken) {
+    tokio::spawn(async move {
+        signal().await;
+        stop.cancel();
+        signal().await;
+        std::process::exit(EXIT_AT_ONCE);
+    });
+}
+
+#[cfg(unix)]
+async fn signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+    match kinds.map(signal) {
+        [Ok(mut interrupt), Ok(mut terminate)] => {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        // Without a handler, the signal has its usual effect.
+        _ => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+// Errors of a server that cannot start or continue.
+
+/// The server could not start or continue.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The runtime, a stream or a socket failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// The thing that failed.
+        what: String,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The client broke the protocol before a session began.
+    #[error("the client did not begin a session: {0}")]
+    Handshake(String),
+    /// Others can reach the address, and there is no token.
+    #[error(
+        "{address}: others can reach this address, so a token is needed: set TAMIS_MCP_TOKEN, or run `tamis mcp token NAME` and put \
+         its output into the user's configuration; or listen on 127.0.0.1"
+    )]
+    TokenRequired {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// A token is not secret or cannot be sent.
+    #[error("token {name}: must be {allowed}")]
+    InvalidToken {
+        /// Name of the token.
+        name: String,
+        /// Form of a valid token.
+        allowed: String,
+    },
+    /// HTTP cannot write the time that the system's clock shows.
+    #[error("the system's clock is not between 1970 and 9999, the only times that HTTP can write; set it")]
+    Clock,
+    /// The system provided no random bytes.
+    #[error("no random bytes for a token: {0}")]
+    Random(String),
+    /// The log could not start.
+    #[error("the log: {0}")]
+    Log(String),
+}
+
+impl ServeError {
+    pub(crate) fn io(what: impl Into<String>, source: std::io::Error) -> Self {
+        ServeError::Io { what: what.into(), source }
+    }
+}
+
+// The log, on standard error.
+
+/// Format of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// Starts the log at a level: `error`, `warn`, `info`, `debug`, `trace`, or `off`. Text from clients is logged only
+/// `with_queries`. Without it, arguments are left out, and so are all lines of the protocol's library, which may quote messages.
+///
+/// # Errors
+/// This process already has a log.
+pub fn start_log(level: &str, format: LogFormat, with_queries: bool) -> Result<(), ServeError> {
+    let protocol = if with_queries { level } else { "off" };
+    let filter = EnvFilter::builder().parse_lossy(format!("{level},rmcp={protocol}"));
+    // A closed standard error is not worth a message.
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(|| SafeWriter::plain(io::stderr()))
+        .with_ansi(false)
+        .log_internal_errors(false);
+    let begun = match format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+    begun.map_err(|error| ServeError::Log(error.to_string()))
 }

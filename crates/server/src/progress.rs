@@ -1,14 +1,16 @@
 //! Progress of a call, sent to a client that asked for it, and the client's cancellation.
 
-use crate::background::BackgroundState;
-use crate::text::name;
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
-use rmcp::service::{Peer, RoleServer};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RoleServer};
 use tamis::{Observer, Stage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::background::BackgroundState;
+use crate::text::name;
 
 /// Shortest time between two reports, except at the start of a stage.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);

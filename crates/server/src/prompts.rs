@@ -2,11 +2,12 @@
 //!
 //! A prompt speaks in the user's voice. So it never contains results, which were written by others.
 
-use crate::arguments::nearest;
-use crate::text::{clean, fenced, line};
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
+
+use crate::arguments::nearest;
+use crate::text::{clean, fenced, line};
 
 /// An argument of a prompt: its name, whether it is required, and its description.
 type Argument = (&'static str, bool, &'static str);

@@ -1,10 +1,6 @@
 //! Documents as resources: listed page by page in a fixed order, and read as indexed. Nothing else can be read.
 
-use crate::call::Call;
-use crate::refused::Refused;
-use crate::sanitize::json_length;
-use crate::text::{clean, first, name};
-use crate::uri;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, CompletionInfo, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -12,6 +8,10 @@ use rmcp::model::{
 };
 use tamis::Error;
 use tamis_store::DocumentState;
+
+use crate::operation::Call;
+use crate::refused::Refused;
+use crate::text::{clean, first, json_length, name};
 
 /// Documents on a page of the list.
 const PAGE_SIZE: usize = 200;
@@ -35,7 +35,7 @@ pub(crate) const TEMPLATE: &str = "tamis://{namespace}/{+path}";
 /// The cursor is invalid, or the index cannot be read.
 pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let after = cursor.map(|cursor| {
-        uri::read(cursor).ok_or_else(|| invalid("cursor: does not come from this list; start again without one"))
+        parse_uri(cursor).ok_or_else(|| invalid("cursor: does not come from this list; start again without one"))
     });
     let after = after.transpose()?;
     let mut resources: Vec<Resource> = Vec::new();
@@ -80,14 +80,14 @@ pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, 
     let missing = || {
         ErrorData::resource_not_found(format!("{wanted}: no such resource"), Some(serde_json::json!({ "uri": wanted })))
     };
-    let (namespace, path) = uri::read(wanted).ok_or_else(missing)?;
+    let (namespace, path) = parse_uri(wanted).ok_or_else(missing)?;
     let excerpt = match call.index.document_allowed(&namespace, &path, call.caller.namespaces.as_deref()) {
         Ok(excerpt) => excerpt,
         Err(Error::NotFound { .. }) => return Err(missing()),
         Err(error) => return Err(failed(call, error)),
     };
     call.note_opened(&excerpt, "mcp resource");
-    let contents = ResourceContents::text(bounded(&excerpt.text, &namespace, &path), uri::of(&namespace, &path))
+    let contents = ResourceContents::text(bounded(&excerpt.text, &namespace, &path), uri_of(&namespace, &path))
         .with_mime_type(mime_type(&path));
     Ok(ReadResourceResult::new(vec![contents]))
 }
@@ -157,7 +157,7 @@ fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, Err
 }
 
 fn resource(document: &DocumentState) -> Resource {
-    let mut resource = Resource::new(uri::of(&document.namespace, &document.path), name(&document.path))
+    let mut resource = Resource::new(uri_of(&document.namespace, &document.path), name(&document.path))
         .with_mime_type(mime_type(&document.path));
     resource.title = document.title.as_deref().map(name).filter(|title| !title.is_empty());
     // Imported documents are not files and have no size.
@@ -206,4 +206,60 @@ fn invalid(message: impl Into<String>) -> ErrorData {
 
 fn failed(call: &Call<'_>, error: Error) -> ErrorData {
     ErrorData::internal_error(Refused::from(error).text(call.caller), None)
+}
+
+// Addresses of documents: `tamis://NAMESPACE/PATH`, percent-encoded.
+
+/// Prefix of every address.
+const SCHEME: &str = "tamis://";
+
+/// Characters that stay as they are besides letters and digits: the unreserved ones.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// In a path, separators and the characters in the names of issues stay too.
+const PLAIN_IN_PATH: &AsciiSet = &PLAIN.remove(b'/').remove(b':').remove(b'@');
+
+/// The address of a document.
+pub(crate) fn uri_of(namespace: &str, path: &str) -> String {
+    format!("{SCHEME}{}/{}", utf8_percent_encode(namespace, PLAIN), utf8_percent_encode(path, PLAIN_IN_PATH))
+}
+
+/// The namespace and the path of an address; `None` for any other text.
+pub(crate) fn parse_uri(uri: &str) -> Option<(String, String)> {
+    let (namespace, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned());
+    let (namespace, path) = (decoded(namespace)?, decoded(path)?);
+    (!namespace.is_empty() && !path.is_empty()).then_some((namespace, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for (namespace, path) in [
+            ("app", "src/main.rs"),
+            ("app", "issue:12"),
+            ("my repo/ü", "docs/a b#c?d%e.md"),
+            ("app", "%2e%2e/x"),
+            ("a", "odd\nname\u{1b}"),
+            ("a:b", "wiki:Home/Page"),
+        ] {
+            let uri = uri_of(namespace, path);
+            assert!(uri.is_ascii() && !uri.contains(' '), "{uri}");
+            assert_eq!(parse_uri(&uri), Some((namespace.to_owned(), path.to_owned())), "{uri}");
+        }
+        assert_eq!(uri_of("app", "issue:12"), "tamis://app/issue:12");
+    }
+
+    #[test]
+    fn other_texts_are_not_addresses() {
+        for odd in [
+            "", "tamis://", "tamis://app", "tamis://app/", "tamis:///x", "file:///etc/passwd", "tamis://a/%ff",
+            "TAMIS://a/b",
+        ] {
+            assert_eq!(parse_uri(odd), None, "{odd}");
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Rows of the evidence graph as text.
 
-use crate::text::{REST, backticks, clean, counted, fenced, first, line, name, rounded};
 use tamis::evidence::{SqlAnswer, SqlValue};
+
+use crate::text::{REST, backticks, clean, counted, fenced, first, line, name, rounded};
 
 /// Most characters of a value.
 const MAX_VALUE: usize = 300;

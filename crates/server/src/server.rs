@@ -1,18 +1,10 @@
 //! The server: its tools, resources and prompts over one open index, for any number of clients.
 
-use crate::active_calls::ActiveCalls;
-use crate::api::metrics::Metrics;
-use crate::background::{Background, BackgroundState, Phase};
-use crate::call::{Call, HTTP};
-use crate::caller::Caller;
-use crate::change_feed::ChangeFeed;
-use crate::content::Content;
-use crate::current_index::CurrentIndex;
-use crate::lanes::{Lane, Lanes, Share};
-use crate::progress::{Reporter, forward};
-use crate::text::name;
-use crate::tool::RegisteredTool;
-use crate::{operations, prompts, resources, sanitize};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -24,13 +16,19 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 use tamis::Index;
 use tamis::search::SearchCaller;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::api::metrics::Metrics;
+use crate::background::{Background, BackgroundState, ChangeFeed, CurrentIndex, Phase};
+use crate::caller::Caller;
+use crate::lanes::{ActiveCalls, Lane, Lanes, Share};
+use crate::operation::{Call, Content, HTTP, RegisteredTool};
+use crate::progress::{Reporter, forward};
+use crate::text::name;
+use crate::{operations, prompts, resources, text};
 
 /// Instructions that a client gives its agent at the start.
 const INSTRUCTIONS: &str = "Tamis searches the code, documents, issues and notes indexed here and returns only what is relevant. \
@@ -344,7 +342,7 @@ impl ServerHandler for Server {
         let Some((position, tool)) = self.tools_for(&caller).find(|(_, tool)| tool.name() == request.name) else {
             let names: Vec<&str> = self.tools_for(&caller).map(|(_, tool)| tool.name()).collect();
             let message = format!("{}: no such tool; the tools are {}", name(&request.name), names.join(", "));
-            return Err(sanitize::error(ErrorData::invalid_params(message, None)));
+            return Err(text::error(ErrorData::invalid_params(message, None)));
         };
         let arguments = request.arguments.unwrap_or_default();
         let result = self.work(context, tool.lane, move |call, tools| tools[position].answer(call, arguments)).await;
@@ -380,7 +378,7 @@ impl ServerHandler for Server {
                 ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
             }
         };
-        Err(sanitize::error(error))
+        Err(text::error(error))
     }
 
     async fn list_resources(
@@ -390,7 +388,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         let listed = self.work(context, Lane::Quick, move |call, _| resources::list(call, cursor.as_deref())).await;
-        listed.unwrap_or_else(stopped).map_err(sanitize::error)
+        listed.unwrap_or_else(stopped).map_err(text::error)
     }
 
     async fn list_resource_templates(
@@ -408,7 +406,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = self.work(context, Lane::Quick, move |call, _| resources::read(call, &request.uri)).await;
-        read.unwrap_or_else(stopped).map(Into::into).map_err(sanitize::error)
+        read.unwrap_or_else(stopped).map(Into::into).map_err(text::error)
     }
 
     async fn list_prompts(
@@ -425,7 +423,7 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&request.name, request.arguments.unwrap_or_default()).map(Into::into).map_err(sanitize::error)
+        prompts::get(&request.name, request.arguments.unwrap_or_default()).map(Into::into).map_err(text::error)
     }
 
     async fn complete(
@@ -441,7 +439,7 @@ impl ServerHandler for Server {
                     resources::complete(call, &argument.name, &argument.value, namespace.as_deref())
                 };
                 let completed = self.work(context, Lane::Quick, complete).await.unwrap_or_else(stopped);
-                completed.map(CompleteResult::new).map_err(sanitize::error)
+                completed.map(CompleteResult::new).map_err(text::error)
             }
             // Arguments of prompts are free text.
             _ => Ok(CompleteResult::default()),

@@ -1,14 +1,12 @@
 //! The description of the API as an OpenAPI 3.1 document, generated from the types of parameters and answers.
 
-use super::endpoint::RegisteredEndpoint;
-use super::problem;
-use super::route::{ENDPOINTS, EVENTS, OPENAPI};
-use super::verbs::Verbs;
-use crate::schema::WHOLE;
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RestrictFormats;
 use serde_json::{Map, Value, json};
+
+use super::{ENDPOINTS, EVENTS, OPENAPI, RegisteredEndpoint, Verbs, problem};
+use crate::arguments::WHOLE;
 
 /// The document.
 pub fn openapi() -> Value {

@@ -1,12 +1,14 @@
 //! Reads parameters from a query string or a JSON body, and checks them against the published schema.
 
-use super::problem::{Kind, Problem};
-use crate::arguments;
-use crate::schema::WHOLE;
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 use rmcp::model::JsonObject;
 use serde_json::Value;
-use std::borrow::Cow;
+
+use super::problem::{Kind, Problem};
+use crate::arguments;
+use crate::arguments::WHOLE;
 
 /// The parameters of a query string, as texts and lists of texts, which [`validated`] reads in the types of the schema.
 ///

@@ -1,7 +1,5 @@
 //! Problem documents (RFC 9457): an error with its status, its kind and the text that the command prints for it.
 
-use crate::caller::Caller;
-use crate::private;
 use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -9,6 +7,9 @@ use serde::Serialize;
 use tamis::Error;
 use tamis::lists::ListError;
 use tamis_store::StoreError;
+
+use crate::caller::Caller;
+use crate::refused;
 
 /// The content type of a problem document.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
@@ -126,8 +127,8 @@ impl Problem {
 
     /// The problem as a caller may read it. A failure can name files, which only callers who may read everything see.
     pub fn for_caller(self, caller: &Caller) -> Problem {
-        let instead = self.instead.or((self.kind == Kind::Internal).then_some(private::UNREADABLE));
-        Problem { detail: private::for_caller(caller, self.detail, instead), ..self }
+        let instead = self.instead.or((self.kind == Kind::Internal).then_some(refused::UNREADABLE));
+        Problem { detail: refused::for_caller(caller, self.detail, instead), ..self }
     }
 
     /// The document.
@@ -138,7 +139,7 @@ impl Problem {
             status: self.kind.status().as_u16(),
             detail: &self.detail,
         };
-        super::encode::json(&document)
+        crate::api::json(&document)
     }
 }
 
@@ -170,7 +171,7 @@ impl From<Error> for Problem {
             // The addresses of the database's servers are no business of a caller.
             tracing::warn!(target: "tamis::http", detail = %error, "the database is not available");
             let problem = Problem::new(Kind::Unavailable, format!("the database: {reason}"));
-            return Problem { instead: private::instead(&error), ..problem };
+            return Problem { instead: refused::instead(&error), ..problem };
         }
         let kind = match &error {
             // Another caller's search looks the same as a missing one.
@@ -188,7 +189,7 @@ impl From<Error> for Problem {
             Error::Store(StoreError::Busy { .. }) => Kind::Unavailable,
             _ => Kind::Internal,
         };
-        Problem { instead: private::instead(&error), ..Problem::new(kind, error.to_string()) }
+        Problem { instead: refused::instead(&error), ..Problem::new(kind, error.to_string()) }
     }
 }
 

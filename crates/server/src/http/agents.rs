@@ -1,14 +1,8 @@
 //! `/mcp`: hands messages of agents to the protocol's library, each with its session and its sender.
 
-use super::gate::{Gate, Identity, is_json};
-use super::origin::single;
-use super::rate_limit::ClientKey;
-use super::request_log::LoggedCall;
-use crate::api::problem::{Kind, Problem};
-use crate::caller::Caller;
-use crate::lanes::Share;
-use crate::messages;
-use crate::private;
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -17,15 +11,27 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, InitializeRequestParams, JsonRpcMessage};
+use rmcp::transport::StreamableHttpService;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::Value;
-use std::borrow::Cow;
-use std::sync::Arc;
 use tamis::search::SearchCaller;
+use tokio_util::sync::CancellationToken;
+
+use super::connections::{ClientKey, LoggedCall};
+use super::gate::{Gate, Identity, is_json};
+use super::headers::single;
+use super::sessions::Sessions;
+use crate::api::problem::{Kind, Problem};
+use crate::caller::Caller;
+use crate::lanes::Share;
+use crate::server::Server;
+use crate::{refused, stdio};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Answers a request of any method; the protocol's library knows which there are.
-pub(super) async fn answer(
+pub(crate) async fn answer(
     State(gate): State<Arc<Gate>>,
     Extension(identity): Extension<Identity>,
     Extension(log): Extension<LoggedCall>,
@@ -69,7 +75,7 @@ pub(super) async fn answer(
     }
 
     let body = gate.accept(share, &identity.connection, body).await?;
-    let body = match messages::well_formed(&body) {
+    let body = match stdio::well_formed(&body) {
         Cow::Borrowed(_) => body,
         Cow::Owned(mended) => mended.into(),
     };
@@ -77,10 +83,10 @@ pub(super) async fn answer(
     let mut opens = None;
     // The protocol's library itself refuses a body that is not declared as JSON.
     if is_json(&parts.headers) {
-        match messages::read(&body) {
-            messages::Incoming::Bad(answer) => return Ok(json(StatusCode::BAD_REQUEST, &answer)),
-            messages::Incoming::Ignored => return Ok(StatusCode::ACCEPTED.into_response()),
-            messages::Incoming::One(message) => opens = opened_with(*message),
+        match stdio::read(&body) {
+            stdio::Incoming::Bad(answer) => return Ok(json(StatusCode::BAD_REQUEST, &answer)),
+            stdio::Incoming::Ignored => return Ok(StatusCode::ACCEPTED.into_response()),
+            stdio::Incoming::One(message) => opens = opened_with(*message),
         }
     }
     let response = forward(&gate, parts, body).await?;
@@ -134,7 +140,7 @@ fn json(status: StatusCode, message: &Value) -> Response {
 /// The refusal where the sessions of all servers cannot be reached. The reason can name what keeps them.
 fn unavailable(caller: &Caller, reason: String) -> Problem {
     const INSTEAD: &str = "the sessions cannot be read now; try again in a moment";
-    Problem::new(Kind::Unavailable, private::for_caller(caller, reason, Some(INSTEAD)))
+    Problem::new(Kind::Unavailable, refused::for_caller(caller, reason, Some(INSTEAD)))
 }
 
 /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
@@ -157,6 +163,30 @@ fn opened_with(message: ClientJsonRpcMessage) -> Option<Box<InitializeRequestPar
         },
         _ => None,
     }
+}
+
+// The protocol's own library, configured to stand behind the checks of this module.
+
+/// The streamable HTTP transport of the protocol's library.
+pub(crate) type Protocol = StreamableHttpService<Server, LocalSessionManager>;
+
+/// The protocol over a server, until `stop` ends its streams.
+pub(crate) fn protocol(
+    server: &Server,
+    sessions: &Sessions,
+    max_body_bytes: usize,
+    stop: CancellationToken,
+) -> Protocol {
+    let server = server.clone();
+    // The handler has already checked hosts and origins and read the body.
+    let mut config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(max_body_bytes)
+        .with_cancellation_token(stop);
+    config.session_store = sessions.shared();
+    StreamableHttpService::new(move || Ok(server.clone()), sessions.manager.clone(), config)
 }
 
 #[cfg(test)]

@@ -1,14 +1,9 @@
 //! The routes of the JSON API and of the page.
 
-use super::gate::{Gate, Identity, is_json};
-use super::request_log::LoggedCall;
-use crate::api::endpoint::RegisteredEndpoint;
-use crate::api::metrics::IndexState;
-use crate::api::problem::{Kind, Problem};
-use crate::api::{encode, openapi, parameters, route};
-use crate::background::Phase;
-use crate::server::Sender;
-use crate::web_page::{self, Asset};
+use std::convert::Infallible;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -17,10 +12,24 @@ use axum::http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, REFERRER_POLICY, VARY,
 };
 use axum::http::{Method, StatusCode, Uri};
+use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
-use serde_json::Value;
-use std::sync::{Arc, LazyLock};
+use futures_util::{StreamExt, stream};
+use serde::Serialize;
+use serde_json::{Value, json};
 use tamis::search::SearchCaller;
+use tokio::sync::watch;
+
+use super::connections::LoggedCall;
+use super::gate::{Gate, Identity, is_json};
+use crate::api::metrics::IndexState;
+use crate::api::problem::{Kind, Problem};
+use crate::api::{RegisteredEndpoint, openapi, parameters};
+use crate::background::{BackgroundState, Phase};
+use crate::caller::Caller;
+use crate::server::{Sender, Server};
+use crate::web_page::Asset;
+use crate::{api, web_page};
 
 const JSON: &str = "application/json";
 
@@ -31,16 +40,16 @@ const VARIES: &str = "Accept-Encoding, Authorization, Cookie";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Leads a browser that asks for the API itself, which only programs read, to the page.
-pub(super) async fn lead_to_page(method: Method, uri: Uri, headers: HeaderMap) -> Result<Redirect, Problem> {
+pub(crate) async fn lead_to_page(method: Method, uri: Uri, headers: HeaderMap) -> Result<Redirect, Problem> {
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     match method == Method::GET && accepts.is_some_and(|accepted| accepted.contains("text/html")) {
         true => Ok(Redirect::to("/")),
-        false => Err(route::unknown(uri.path())),
+        false => Err(api::unknown(uri.path())),
     }
 }
 
 /// Says whether the first refresh of the index has ended.
-pub(super) async fn readiness(State(gate): State<Arc<Gate>>) -> Result<&'static str, Problem> {
+pub(crate) async fn readiness(State(gate): State<Arc<Gate>>) -> Result<&'static str, Problem> {
     match gate.server.is_ready() {
         true => Ok("ready\n"),
         false => Err(Problem::new(Kind::Unavailable, "the first refresh of the index has not ended")),
@@ -48,21 +57,21 @@ pub(super) async fn readiness(State(gate): State<Arc<Gate>>) -> Result<&'static 
 }
 
 /// A file of the page, with the policy that confines it.
-pub(super) fn page(headers: &HeaderMap, asset: &'static Asset) -> Response {
+pub(crate) fn page(headers: &HeaderMap, asset: &'static Asset) -> Response {
     let policy = [(CONTENT_SECURITY_POLICY, web_page::CONTENT_SECURITY_POLICY), (REFERRER_POLICY, "no-referrer")];
     (policy, tagged(headers, asset.body.into(), asset.content_type)).into_response()
 }
 
 /// The description of the API, written once.
-pub(super) async fn document(headers: HeaderMap) -> Response {
-    static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| encode::json(&openapi()));
+pub(crate) async fn document(headers: HeaderMap) -> Response {
+    static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| api::json(&openapi()));
     tagged(&headers, DOCUMENT.clone(), JSON)
 }
 
 /// An answer with its tag, or only the news that it has not changed.
 fn tagged(headers: &HeaderMap, body: Vec<u8>, content_type: &'static str) -> Response {
-    let tag = encode::tag(&body);
-    let is_known = encode::is_known(headers, &tag);
+    let tag = api::tag(&body);
+    let is_known = api::is_known(headers, &tag);
     let tag = [(ETAG, tag.as_str()), (CACHE_CONTROL, "private, no-cache"), (VARY, VARIES)];
     match is_known {
         true => (StatusCode::NOT_MODIFIED, tag).into_response(),
@@ -71,7 +80,7 @@ fn tagged(headers: &HeaderMap, body: Vec<u8>, content_type: &'static str) -> Res
 }
 
 /// Answers a call of an endpoint.
-pub(super) async fn call(
+pub(crate) async fn call(
     gate: &Gate,
     endpoint: &'static RegisteredEndpoint,
     identity: Identity,
@@ -126,7 +135,7 @@ pub(super) async fn call(
 }
 
 /// The counts, for a caller who may read everything: they tell of all callers.
-pub(super) async fn metrics(
+pub(crate) async fn metrics(
     State(gate): State<Arc<Gate>>,
     Extension(identity): Extension<Identity>,
 ) -> Result<Response, Problem> {
@@ -155,4 +164,66 @@ pub(super) async fn metrics(
     });
     let state = state.await.map_err(|error| Problem::new(Kind::Internal, error.to_string()))??;
     Ok(([(CONTENT_TYPE, PROMETHEUS)], gate.server.metrics().text(&state)).into_response())
+}
+
+// `/v1/events`: the progress of indexing as server-sent events (WHATWG HTML, "Server-sent events").
+//
+// `progress` carries the state of the background work, and `index`, for callers who may read everything, the number of the last
+// change of the index. Both come at once and then whenever they change.
+
+/// Interval between two looks at the state.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Longest silence. A line without meaning lets both sides, and what stands between them, notice a broken connection.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Begins a stream of events, which ends when the client leaves or the server stops.
+pub(crate) async fn events(
+    State(gate): State<Arc<Gate>>,
+    Extension(identity): Extension<Identity>,
+) -> impl IntoResponse {
+    let (server, caller) = (gate.server.clone(), identity.caller);
+    // The number tells of all namespaces.
+    let changes = caller.namespaces.is_none().then(|| server.changes());
+    let follower = Follower { server, caller, changes, state: None, change: None };
+    let events = stream::unfold(follower, async |mut follower| Some((follower.next().await, follower)));
+    let events = events.map(Ok::<Event, Infallible>).take_until(gate.stop_streams.clone().cancelled_owned());
+    ([(CACHE_CONTROL, "no-store")], Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// Waits for changes, and knows the last that it has told.
+struct Follower {
+    server: Server,
+    caller: Caller,
+    changes: Option<watch::Receiver<Option<u64>>>,
+    state: Option<(u64, BackgroundState)>,
+    change: Option<u64>,
+}
+
+impl Follower {
+    async fn next(&mut self) -> Event {
+        loop {
+            // A read that began and ended since the last look is told of too: whoever asked for it waits.
+            let state = (self.server.reads(), self.server.background().seen_by(&self.caller));
+            if self.state.as_ref() != Some(&state) {
+                let event = event("progress", &state.1);
+                self.state = Some(state);
+                return event;
+            }
+            let change = self.changes.as_mut().and_then(|changes| *changes.borrow_and_update());
+            if change.is_some() && change != self.change {
+                self.change = change;
+                return event("index", &json!({ "change": change }));
+            }
+            match &mut self.changes {
+                // Both ends of the wait are the same reason to look again.
+                Some(changes) => drop(tokio::time::timeout(POLL_INTERVAL, changes.changed()).await),
+                None => tokio::time::sleep(POLL_INTERVAL).await,
+            }
+        }
+    }
+}
+
+fn event(name: &str, data: &impl Serialize) -> Event {
+    Event::default().event(name).data(String::from_utf8_lossy(&api::json(data)).trim_end())
 }

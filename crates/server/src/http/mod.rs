@@ -3,36 +3,39 @@
 //! [`accept`] takes connections and passes each request to the [`router`]. Its layers are the checks of the [`gate`], and its routes those
 //! of [`agents`] and, with the JSON API, of [`api`], [`events`] and [`sign_in`].
 
-mod accept;
 mod agents;
 mod api;
-mod body;
 mod connections;
-mod cookie;
-mod descriptors;
-mod events;
 mod gate;
-mod origin;
-mod protocol;
-mod rate_limit;
-mod request_log;
-mod router;
+mod headers;
 mod sessions;
-mod sign_in;
-mod token;
 
-pub use token::{Token, fresh_token};
-
-use crate::error::ServeError;
-use crate::server::Server;
-use accept::Acceptor;
-use connections::Connections;
-use gate::Gate;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{MatchedPath, RawPathParams, Request, State};
+use axum::http::{HeaderMap, Method, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, get, on};
+use axum::{Extension, Router};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+
+use crate::api::problem::{Kind, Problem};
+use crate::api::{ENDPOINTS, EVENTS, OPENAPI};
+use crate::process::ServeError;
+use crate::server::Server;
+use crate::web_page::ASSETS;
+use connections::{Connections, LoggedCall};
+use gate::{AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity, SIGN_IN, sign_in};
+use headers::Acceptor;
+
+pub use gate::{Token, fresh_token};
 
 /// Options of a server over HTTP.
 #[derive(Clone, Debug)]
@@ -120,12 +123,12 @@ pub async fn serve_http(
     }
     let stop_streams = CancellationToken::new();
     let sessions = sessions::Sessions::new(&server);
-    let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());
+    let protocol = agents::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());
     let gate = Arc::new(Gate {
-        origins: origin::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
+        origins: headers::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
-        rate_limit: rate_limit::RateLimit::new(options.requests_per_minute),
-        bodies: body::BodyReader::new(options.max_body_bytes, options.body_timeout),
+        rate_limit: connections::RateLimit::new(options.requests_per_minute),
+        bodies: headers::BodyReader::new(options.max_body_bytes, options.body_timeout),
         request_timeout: options.request_timeout,
         log_queries: options.log_queries,
         sessions,
@@ -134,13 +137,13 @@ pub async fn serve_http(
         stop_streams: stop_streams.clone(),
         serves_api: options.api,
     });
-    let most = descriptors::raised_limit().map_or(usize::MAX, |limit| limit / 2);
+    let most = raised_limit().map_or(usize::MAX, |limit| limit / 2);
     if most < options.max_connections {
         tracing::warn!(target: "tamis::http", most, "fewer connections than mcp.max_connections: too few file descriptors");
     }
     let connections = Connections::new(options.max_connections.min(most));
     let acceptor = Acceptor {
-        router: router::router(gate),
+        router: router(gate),
         connections: connections.clone(),
         header_timeout: options.header_timeout,
         stop,
@@ -167,6 +170,101 @@ async fn wait_until(timeout: Duration, done: impl Fn() -> bool) {
     while !done() && started.elapsed() < timeout {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
+}
+
+// All routes, and the layers around them.
+
+type Routes = Router<Arc<Gate>>;
+
+/// Shorter answers are sent as they are.
+const LEAST_COMPRESSED: u64 = 1024;
+
+/// Level of compression: JSON shrinks about as well as at the highest, in a fraction of the time.
+const LEVEL: i32 = 4;
+
+/// The server's routes behind its checks.
+pub(crate) fn router(gate: Arc<Gate>) -> Router {
+    let mut open = Routes::new().route(HEALTH, get(async || "ok\n"));
+    let agents = get(agents::answer).post(agents::answer).delete(agents::answer);
+    let mut guarded = Routes::new().route(AGENTS, agents.clone()).route(AGENTS_SLASH, agents);
+    if gate.serves_api {
+        let compression = CompressionLayer::new()
+            .quality(CompressionLevel::Precise(LEVEL))
+            .compress_when(SizeAbove::new(LEAST_COMPRESSED).and(NotForContentType::SSE));
+        open = open.merge(open_routes().layer(compression.clone()));
+        guarded = guarded.merge(api_routes().layer(compression));
+    } else {
+        open = open.fallback(async || Problem::new(Kind::Route, "not found; the server is at /mcp"));
+    }
+    open.merge(guarded.layer(from_fn_with_state(gate.clone(), gate::admit)))
+        .method_not_allowed_fallback(refuse_method)
+        .layer(from_fn_with_state(gate.clone(), gate::check_origin))
+        .layer(from_fn_with_state(gate.clone(), gate::log))
+        .with_state(gate)
+}
+
+/// What tells nothing of the index, so that no token is needed. A browser loads the page before it can send one.
+fn open_routes() -> Routes {
+    let routes = Routes::new()
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(api::readiness))
+        .route("/v1", any(api::lead_to_page))
+        .route("/v1/", any(api::lead_to_page))
+        .route(SIGN_IN, get(sign_in).post(sign_in).delete(sign_in));
+    ASSETS.iter().fold(routes, |routes, asset| {
+        routes.route(asset.path, get(async |headers: HeaderMap| api::page(&headers, asset)))
+    })
+}
+
+fn api_routes() -> Routes {
+    let routes = Routes::new()
+        .route("/metrics", get(api::metrics))
+        .route(OPENAPI, get(api::document))
+        .route(EVENTS, get(api::events))
+        .fallback(async |uri: Uri| crate::api::unknown(uri.path()));
+    ENDPOINTS.iter().fold(routes, |routes, endpoint| {
+        let call =
+            async |State(gate): State<Arc<Gate>>,
+                   Extension(identity): Extension<Identity>,
+                   Extension(log): Extension<LoggedCall>,
+                   inside: Result<RawPathParams, RawPathParamsRejection>,
+                   request: Request| { api::call(&gate, endpoint, identity, &log, inside, request).await };
+        routes.route(endpoint.path, on(endpoint.verbs.filter(), call))
+    })
+}
+
+/// Refuses a method that a route does not have, whoever asks.
+async fn refuse_method(method: Method, path: MatchedPath) -> Problem {
+    let names = match path.as_str() {
+        AGENTS | AGENTS_SLASH => "POST, GET, DELETE".to_owned(),
+        SIGN_IN => "GET, HEAD, POST, DELETE".to_owned(),
+        path => crate::api::methods(path),
+    };
+    Problem::method(&method, names)
+}
+
+// The file descriptors of the process. Connections take at most half of them, so that calls can still open the files of the index.
+
+/// Raises the limit to the most that the system allows, and returns it; `None` where there is none that counts.
+#[cfg(unix)]
+pub(crate) fn raised_limit() -> Option<usize> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call writes into the structure that it is given.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return None;
+    }
+    let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+    // SAFETY: the call only reads the structure.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } == 0 {
+        limit = raised;
+    }
+    usize::try_from(limit.rlim_cur).ok()
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub(crate) fn raised_limit() -> Option<usize> {
+    None
 }
 
 #[cfg(test)]

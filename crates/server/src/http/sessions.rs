@@ -3,16 +3,18 @@
 //! Where an index has several servers, the index keeps the sessions: it decides which exist, and a server that meets one for the first
 //! time repeats its opening message to itself.
 
-use crate::server::Server;
-use rmcp::model::InitializeRequestParams;
-use rmcp::transport::streamable_http_server::session::SessionId;
-use rmcp::transport::streamable_http_server::session::SessionManager;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::InitializeRequestParams;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{
+    SessionId, SessionManager, SessionState, SessionStore, SessionStoreError,
+};
 use tamis_store::{SharedSession, SharedSessions, StoreError};
+
+use crate::server::Server;
 
 /// Most sessions of one client; one more ends the oldest.
 const MAX_PER_CLIENT: usize = 64;
@@ -29,7 +31,7 @@ struct OwnedSession {
 
 /// Open sessions and their owners.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     pub manager: Arc<LocalSessionManager>,
     /// Oldest first.
     owned: Mutex<VecDeque<OwnedSession>>,

@@ -1,18 +1,19 @@
 //! Cuts the lists of other search engines.
 
-use crate::api::problem::{Kind, Problem};
-use crate::api::verbs::Verbs;
-use crate::call::Call;
-use crate::lanes::Lane;
-use crate::operation::{Failure, Operation, Route};
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::HashMap;
 use tamis::CutReport;
 use tamis::lists::{ListCut, ListCutter, ListEntry, Reading, Reference};
 use tamis::search::{CutGoal, TunedRule};
 use tamis_cut::{Orientation, parse};
 use tamis_text::estimate_tokens;
+
+use crate::api::Verbs;
+use crate::api::problem::{Kind, Problem};
+use crate::lanes::Lane;
+use crate::operation::{Call, Failure, Operation, Route};
 
 pub(crate) struct Cut;
 

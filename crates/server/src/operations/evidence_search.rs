@@ -1,11 +1,11 @@
 //! Claims or fragments similar to a text.
 
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Need};
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use tamis::evidence::{RankRequest, RankedEvidence, VectorMatches, VectorSearchRequest};
+
+use crate::api::Verbs;
+use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
 use crate::page::{Entry, List, PageArguments};
 use crate::text::{line, name};
-use tamis::evidence::{VectorMatches, VectorSearchRequest};
 
 pub(crate) struct EvidenceSearch;
 
@@ -71,4 +71,32 @@ impl Tool for EvidenceSearch {
         };
         list.page(page).0
     }
+}
+
+// The fragments about a claim.
+
+pub(crate) struct EvidenceRank;
+
+impl Operation for EvidenceRank {
+    const NAME: &'static str = "evidence_rank";
+    type Request = RankRequest;
+    type Answer = RankedEvidence;
+
+    fn kept(answer: &RankedEvidence) -> Option<usize> {
+        Some(answer.cut.keep)
+    }
+
+    fn call(call: &Call<'_>, request: RankRequest) -> Result<RankedEvidence, Failure> {
+        Ok(call.index.evidence().rank(&RankRequest {
+            allowed_namespaces: call.allowed(),
+            entry_point: Some(call.entry_point.to_owned()),
+            ..request
+        })?)
+    }
+}
+
+impl Route for EvidenceRank {
+    const PATH: &'static str = "/v1/evidence/rank";
+    const SUMMARY: &'static str = "Rank the fragments about a claim";
+    const DESCRIPTION: &'static str = "As `tamis evidence rank --json`. It stores no edges.";
 }

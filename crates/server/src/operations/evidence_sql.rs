@@ -1,14 +1,14 @@
 //! Any question about the evidence, in SQL.
 
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Need};
-use crate::lanes::Lane;
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::max_chars;
-use crate::rows::rows_text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::evidence::{SqlAnswer, SqlRequest};
+
+use crate::api::Verbs;
+use crate::lanes::Lane;
+use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
+use crate::page::max_chars;
+use crate::rows::rows_text;
 
 pub(crate) struct EvidenceSql;
 

@@ -1,15 +1,15 @@
 //! The reason an answer stops where it does.
 
-use crate::call::{Call, Need};
-use crate::operation::{Argument, Failure, Operation, Tool, field};
-use crate::page::warning_lines;
-use crate::sanitize::FIXED_MAX_CHARS;
-use crate::text::{fenced, line, name};
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
 use tamis::search::{PoolEntry, QueryParameters, SearchParameters};
 use tamis::{Answer, CutReport};
+
+use crate::operation::{Argument, Call, Failure, Need, Operation, Tool, field};
+use crate::page::warning_lines;
+use crate::text::{FIXED_MAX_CHARS, fenced, line, name};
 
 pub(crate) struct ExplainCut;
 

@@ -1,14 +1,13 @@
 //! Judgements that later searches learn from, and the searches that can be judged.
 
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Effect};
-use crate::caller::Caller;
-use crate::operation::{Failure, Operation, Route, Tool};
-use crate::sanitize::FIXED_MAX_CHARS;
-use crate::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::feedback::{Judged, Label, SearchSummary};
+
+use crate::api::Verbs;
+use crate::caller::Caller;
+use crate::operation::{Call, Effect, Failure, Operation, Route, Tool};
+use crate::text::{FIXED_MAX_CHARS, counted};
 
 pub(crate) struct Feedback;
 pub(crate) struct Searches;

@@ -1,13 +1,13 @@
 //! Files of the index by name.
 
-use crate::call::Call;
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
-use crate::search_text::place;
-use crate::text::counted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::tree::{FileEntry, FilesAnswer, FilesRequest};
+
+use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
+use crate::page::{Entry, List, PageArguments};
+use crate::search_text::place;
+use crate::text::counted;
 
 pub(crate) struct Files;
 

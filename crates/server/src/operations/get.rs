@@ -1,14 +1,14 @@
 //! The full text of a result, of a document or of some of its lines.
 
-use crate::call::{Call, MCP};
-use crate::operation::{Failure, Operation, Route, Tool};
-use crate::page::{NEXT_CHARS, PageArguments, warning_lines};
-use crate::search_text::place;
-use crate::text::{backticks, clean, fenced, first, name};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::feedback::Opened;
 use tamis::{Excerpt, GetRequest};
+
+use crate::operation::{Call, Failure, MCP, Operation, Route, Tool};
+use crate::page::{NEXT_CHARS, PageArguments, warning_lines};
+use crate::search_text::place;
+use crate::text::{backticks, clean, fenced, first, name};
 
 pub(crate) struct Get;
 pub(crate) struct GetByPath;

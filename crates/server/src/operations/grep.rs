@@ -1,16 +1,18 @@
 //! Exact text in the files of the index.
 
-use crate::api::verbs::Verbs;
-use crate::call::Call;
-use crate::lanes::Lane;
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{self, Entry, PageArguments};
-use crate::search_text::place;
-use crate::text::{clean, counted};
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::time::Duration;
 use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest};
+
+use crate::api::Verbs;
+use crate::lanes::Lane;
+use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
+use crate::page;
+use crate::page::{Entry, PageArguments};
+use crate::search_text::place;
+use crate::text::{clean, counted};
 
 pub(crate) struct Grep;
 

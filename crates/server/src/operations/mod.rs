@@ -1,8 +1,7 @@
 //! The operations, one file each.
 
-use crate::api::endpoint::RegisteredEndpoint;
-use crate::operation::{Route, Tool};
-use crate::tool::RegisteredTool;
+use crate::api::RegisteredEndpoint;
+use crate::operation::{RegisteredTool, Route, Tool};
 
 /// The operations in their two forms.
 #[derive(Default)]
@@ -45,23 +44,17 @@ operations! {
     outline::{Outline: route tool};
     pack::{Pack: route tool};
     related::{Related: route tool};
-    troubleshoot::{Troubleshoot: route tool};
-    duplicates::{Duplicates: route};
+    troubleshoot::{Troubleshoot: route tool, Duplicates: route};
     recall::{Recall: route tool};
     remember::{Remember: route tool};
     cut::{Cut: route};
-    evidence_rank::{EvidenceRank: route};
-    evidence_search::{EvidenceSearch: route tool};
+    evidence_search::{EvidenceRank: route, EvidenceSearch: route tool};
     evidence_sql::{EvidenceSql: route tool};
-    evidence_views::{EvidenceViews: route tool};
-    evidence_view::{EvidenceView: route tool};
+    evidence_views::{EvidenceViews: route tool, EvidenceView: route tool};
     explain_cut::{ExplainCut: tool};
     feedback::{Feedback: route tool, Searches: route};
-    stats::{Stats: route};
-    replay::{Replay: route};
-    status::{Status: route tool};
-    namespaces::{Namespaces: route};
-    refresh::{Refresh: route};
+    stats::{Stats: route, Replay: route};
+    status::{Status: route tool, Namespaces: route, Refresh: route};
 }
 
 #[cfg(test)]
@@ -112,8 +105,8 @@ mod tests {
 
     #[test]
     fn trap_the_core_list_leaves_room_for_the_task() {
-        let core = all().tools.into_iter().filter(|tool| tool.need == crate::call::Need::Nothing);
-        let core = core.filter(|tool| (tool.is_for)(&crate::caller::Caller::default()));
+        let core = all().tools.into_iter().filter(|tool| tool.need == crate::operation::Need::Nothing);
+        let core = core.filter(|tool| (tool.is_for)(&crate::Caller::default()));
         let listed: Vec<_> = core.map(|tool| tool.described(false)).collect();
         let characters = serde_json::to_string(&listed).expect("JSON").chars().count();
         println!("{} tools, {characters} characters", listed.len());

@@ -1,11 +1,11 @@
 //! The symbols of a file or directory.
 
-use crate::call::Call;
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
+use tamis::tree::{FileOutline, OutlineAnswer, OutlineRequest};
+
+use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
 use crate::page::{Entry, List, PageArguments};
 use crate::search_text::place;
 use crate::text::{counted, name};
-use tamis::tree::{FileOutline, OutlineAnswer, OutlineRequest};
 
 pub(crate) struct Outline;
 

@@ -1,11 +1,11 @@
 //! The relevant results as one text.
 
-use crate::api::verbs::Verbs;
-use crate::call::Call;
-use crate::operation::{Argument, Failure, Nothing, Operation, Route, Tool, field};
+use tamis::pack::PackRequest;
+
+use crate::api::Verbs;
+use crate::operation::{Argument, Call, Failure, Nothing, Operation, Route, Tool, field};
 use crate::page::warning_lines;
 use crate::text::{clean, fenced};
-use tamis::pack::PackRequest;
 
 pub(crate) struct Pack;
 

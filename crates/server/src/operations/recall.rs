@@ -1,12 +1,12 @@
 //! Notes and past conversations.
 
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Need};
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::PageArguments;
-use crate::search_text::search_text;
 use tamis::search::QueryParameters;
 use tamis::{Answer, Freshness};
+
+use crate::api::Verbs;
+use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
+use crate::page::PageArguments;
+use crate::search_text::search_text;
 
 pub(crate) struct Recall;
 

@@ -1,12 +1,12 @@
 //! Similar passages, and definitions and uses of names.
 
-use crate::call::Call;
-use crate::lanes::Lane;
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
-use crate::text::{counted, name};
 use tamis::kind_in_words;
 use tamis::related::{NameReference, Occurrences, RelatedPassage, RelatedRequest};
+
+use crate::lanes::Lane;
+use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
+use crate::page::{Entry, List, PageArguments};
+use crate::text::{counted, name};
 
 pub(crate) struct Related;
 

@@ -1,15 +1,14 @@
 //! A note for later.
 
-use crate::agent_messages::for_agent;
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Effect};
-use crate::caller::Caller;
-use crate::lanes::Lane;
-use crate::operation::{Failure, Nothing, Operation, Route, Tool};
-use crate::sanitize::FIXED_MAX_CHARS;
-use crate::text::{clean, name};
 use tamis::Error;
 use tamis::memory::{RememberRequest, Remembered};
+
+use crate::api::Verbs;
+use crate::caller::Caller;
+use crate::lanes::Lane;
+use crate::operation::{Call, Effect, Failure, Nothing, Operation, Route, Tool};
+use crate::refused::for_agent;
+use crate::text::{FIXED_MAX_CHARS, clean, name};
 
 pub(crate) struct Remember;
 

@@ -1,12 +1,12 @@
 //! The relevant results, if any.
 
-use crate::api::verbs::Verbs;
-use crate::call::Call;
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::PageArguments;
-use crate::search_text::search_text;
 use tamis::search::SearchParameters;
 use tamis::{Answer, Freshness};
+
+use crate::api::Verbs;
+use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
+use crate::page::PageArguments;
+use crate::search_text::search_text;
 
 pub(crate) struct Search;
 

@@ -1,17 +1,21 @@
 //! The contents of the index, and its freshness.
 
-use crate::call::Call;
-use crate::operation::{Failure, Nothing, Operation, Route, Tool};
-use crate::page::warning_lines;
-use crate::sanitize::FIXED_MAX_CHARS;
-use crate::text::{fenced, name};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tamis::Error;
-use tamis_store::{Count, EvidenceSummary, Filter};
+use tamis_store::{Count, EvidenceSummary, Filter, Namespace};
+
+use crate::api::Verbs;
+use crate::api::problem::{Kind, Problem};
+use crate::background::BackgroundState;
+use crate::caller::Caller;
+use crate::operation::{Call, Failure, Nothing, Operation, Route, Tool};
+use crate::page::warning_lines;
+use crate::text::{FIXED_MAX_CHARS, fenced, name};
 
 pub(crate) struct Status;
 
@@ -179,4 +183,66 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
 fn add(count: &mut Count, passages: u64) {
     count.documents += 1;
     count.passages += passages;
+}
+
+// The repositories and projects in the index.
+
+pub(crate) struct Namespaces;
+
+impl Operation for Namespaces {
+    const NAME: &'static str = "namespaces";
+    type Request = Nothing;
+    type Answer = Vec<Namespace>;
+
+    fn call(call: &Call<'_>, _: Nothing) -> Result<Vec<Namespace>, Failure> {
+        let mut namespaces = call.index.contents().namespaces()?;
+        namespaces.retain(|namespace| call.may_read(&namespace.name));
+        if call.caller.namespaces.is_some() {
+            for namespace in &mut namespaces {
+                (namespace.root, namespace.machine) = (None, None);
+                namespace.owner = None;
+            }
+        }
+        Ok(namespaces)
+    }
+}
+
+impl Route for Namespaces {
+    const PATH: &'static str = "/v1/namespaces";
+    const SUMMARY: &'static str = "List the namespaces that the caller may read";
+    const DESCRIPTION: &'static str =
+        "A token that is limited to namespaces does not see their directories and owners.";
+    const TAGGED: bool = true;
+}
+
+// Reads the tree now.
+
+pub(crate) struct Refresh;
+
+impl Operation for Refresh {
+    const NAME: &'static str = "refresh";
+    type Request = Nothing;
+    type Answer = BackgroundState;
+
+    fn is_for(caller: &Caller) -> bool {
+        caller.may_refresh
+    }
+
+    fn call(call: &Call<'_>, _: Nothing) -> Result<BackgroundState, Failure> {
+        if !call.background.request() {
+            let detail = "this server does not keep the index fresh; start it without --no-refresh and with search.refresh = true";
+            return Err(Problem::new(Kind::Conflict, detail).into());
+        }
+        Ok(call.background.state().seen_by(call.caller))
+    }
+}
+
+impl Route for Refresh {
+    const PATH: &'static str = "/v1/refresh";
+    const VERBS: Verbs = Verbs::Post;
+    const SUMMARY: &'static str = "Read the tree now, without waiting for a change";
+    const DESCRIPTION: &'static str = "The answer comes at once, with the state of the work; `/v1/events` tells how it goes on. The server \
+        reads changed files by itself, so this is for trees whose changes it does not notice, such as network drives.";
+    const NEEDS: &'static str =
+        "reading on demand is off: the server needs --allow-refresh, and a token refresh = true";
 }

@@ -1,13 +1,14 @@
 //! Similar problems that were already solved.
 
-use crate::api::verbs::Verbs;
-use crate::call::{Call, Need};
-use crate::operation::{Argument, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
-use crate::text::{clean, counted, name};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tamis::duplicates::DuplicatesRequest;
 use tamis::troubleshoot::{SolvedIssue, TroubleshootRequest, Troubleshooting, WikiPage};
+
+use crate::api::Verbs;
+use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
+use crate::page::{Entry, List, PageArguments};
+use crate::text::{clean, counted, name};
 
 pub(crate) struct Troubleshoot;
 
@@ -124,4 +125,32 @@ fn wiki(page: &WikiPage) -> Entry {
         body: clean(&page.text),
         ..Entry::default()
     }
+}
+
+// The likely duplicates of an issue.
+
+pub(crate) struct Duplicates;
+
+impl Operation for Duplicates {
+    const NAME: &'static str = "duplicates";
+    type Request = DuplicatesRequest;
+    type Answer = tamis::duplicates::Duplicates;
+
+    fn call(call: &Call<'_>, request: DuplicatesRequest) -> Result<tamis::duplicates::Duplicates, Failure> {
+        Ok(call.index.duplicates().find(
+            &DuplicatesRequest {
+                allowed_namespaces: call.allowed(),
+                entry_point: Some(call.entry_point.to_owned()),
+                ..request
+            },
+            call.observer,
+        )?)
+    }
+}
+
+impl Route for Duplicates {
+    const PATH: &'static str = "/v1/duplicates";
+    const VERBS: Verbs = Verbs::GetOrPost;
+    const SUMMARY: &'static str = "List the likely duplicates of an issue";
+    const DESCRIPTION: &'static str = "As `tamis duplicates --json`. Takes a number, or a title and a body.";
 }
