@@ -142,7 +142,7 @@ pub fn parse(body: &[u8], count: usize, dimension: Option<usize>) -> Result<Vec<
 }
 
 #[cfg(test)]
-mod tests {
+mod answer_tests {
     use super::*;
     use proptest::prelude::*;
 

@@ -244,7 +244,7 @@ pub fn for_each_part(word: &str, mut starts: u128, mut part: impl FnMut(&str)) {
 }
 
 #[cfg(test)]
-mod tests {
+mod identifier_tests {
     use super::*;
     use proptest::prelude::*;
 

@@ -306,7 +306,7 @@ pub fn explain(keep: usize, probabilities: &[f64], aim: Aim) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod reason_tests {
     use super::*;
 
     fn reason(keep: usize, next: &[f64], aim: Aim) -> String {
