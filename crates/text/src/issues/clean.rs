@@ -383,7 +383,7 @@ mod tests {
     }
 
     fn cleaned(text: &str) -> String {
-        without(text, &read(text).comments)
+        without(text, &markup(text).comments)
     }
 
     #[test]
@@ -398,7 +398,7 @@ mod tests {
         for text in ["```html\n<!-- x -->\n```", "    <!-- x -->", "`<!-- x -->`", "~~~\n<!--\n~~~\n-->"] {
             assert_eq!(cleaned(text), text);
         }
-        assert_eq!(read("a\n```\nb\n```\nc").code, [false, true, true, true, false]);
-        assert_eq!(read("> ```\n> b\n> ```").code, [false, false, false]);
+        assert_eq!(markup("a\n```\nb\n```\nc").code, [false, true, true, true, false]);
+        assert_eq!(markup("> ```\n> b\n> ```").code, [false, false, false]);
     }
 }

@@ -435,10 +435,10 @@ mod tests {
     #[test]
     fn questions_differ_from_headings_of_ones_own() {
         for heading in ["Steps to Reproduce", "🐛 Describe the bug", "1. What happened?", "2) Version:", "__Logs__"] {
-            assert!(is_question(heading), "{heading}");
+            assert!(asks(QUESTIONS, heading), "{heading}");
         }
         for heading in ["Version 2.0", "Logs of 2024", "Summary of the crash", "", "1."] {
-            assert!(!is_question(heading), "{heading}");
+            assert!(!asks(QUESTIONS, heading), "{heading}");
         }
     }
 
@@ -461,10 +461,10 @@ mod tests {
     #[test]
     fn lists_are_in_lower_case() {
         for words in [QUESTIONS, BOXES, INSTRUCTIONS, STATEMENTS, DONE, SHORT] {
-            assert!(words.iter().all(|word| *word == straight(word)), "{words:?}");
+            assert!(words.lines().all(|word| *word == straight(word)), "{words:?}");
         }
-        for question in QUESTIONS.iter().chain(BOXES) {
-            assert!(is_question(question), "{question}");
+        for question in QUESTIONS.lines().chain(BOXES.lines()) {
+            assert!(asks(QUESTIONS, question), "{question}");
         }
     }
 }
