@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cut::Cut;
+use crate::cut::{Cut, NOTHING_CLOSE, NOTHING_LIKELY, Value};
 use crate::pool::{Background, Pool};
-use crate::reason::{NOTHING_CLOSE, NOTHING_LIKELY};
 use crate::rule::Rule;
-use crate::value::Value;
 
 /// Absolute evidence on a query's best candidates. A leg that did not run is `None`. A number that is not finite counts as
 /// unknown, which never speaks against the query.

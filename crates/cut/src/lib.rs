@@ -40,34 +40,20 @@
 //! drops and counts values that are not finite. The crate is pure (no I/O, no clock, no randomness) and compiles to
 //! WebAssembly.
 
-mod admission;
 mod cut;
-mod declare;
-mod error;
 mod gate;
 mod guarantee;
 mod method;
 mod methods;
-mod nearest;
-mod parameter;
 mod parse;
 mod pool;
-mod reason;
 mod rule;
-mod shape;
-mod value;
-mod want;
 
-pub use admission::{Admission, Admitted, RawScores};
-pub use cut::Cut;
-pub use error::RuleError;
+pub use cut::{Cut, Value};
 pub use gate::{Evidence, Gate, Verdict};
 pub use guarantee::{Calibrated, CalibrationQuery, Guarantee, GuaranteeError};
-pub use method::{Method, Scale};
+pub use method::{Method, Parameter, Range, Scale};
 pub use methods::*;
-pub use parameter::{Parameter, Range};
-pub use parse::{build, parse};
+pub use parse::{RuleError, build, parse};
 pub use pool::{Background, Orientation, Pool, PoolError};
-pub use rule::{Rule, Settings};
-pub use value::Value;
-pub use want::Want;
+pub use rule::{Admission, Admitted, RawScores, Rule, Settings, Want};

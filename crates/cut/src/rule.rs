@@ -1,14 +1,14 @@
 //! The trait that every cut method implements.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::admission::{Admission, RawScores};
-use crate::cut::Cut;
-use crate::error::RuleError;
-use crate::method::{Method, Scale};
+use serde::{Deserialize, Serialize};
+
+use crate::cut::{Cut, Value};
+use crate::method::{Method, Scale, Setting};
+use crate::parse::RuleError;
 use crate::pool::Pool;
-use crate::value::Value;
-use crate::want::Want;
 
 /// Access to a rule's parameters by name. The declaration of a method implements it.
 pub trait Settings {
@@ -155,5 +155,173 @@ impl fmt::Display for dyn Rule {
             write!(f, "{}{name}={value}", if index == 0 { ':' } else { ',' })?;
         }
         Ok(())
+    }
+}
+
+// Rules that judge each candidate alone, before there is a list.
+
+/// The raw scores of one candidate, before fusion and reranking. Unknown scores are `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RawScores {
+    /// Cosine similarity to the query, −1 to 1.
+    pub similarity: Option<f64>,
+    /// Share of the query's IDF mass that the candidate matches, 0 to 1.
+    pub coverage: Option<f64>,
+    /// Similarity that the candidate's language requires, or the query's language where it names one.
+    pub threshold: Option<f64>,
+}
+
+/// A rule's decision on one candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// Admitted: similar enough.
+    Similarity,
+    /// Admitted for the query's words it contains, without enough similarity.
+    Words,
+    /// Refused.
+    Refused,
+}
+
+/// Counts of admitted candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Admitted {
+    /// By their similarity.
+    pub by_similarity: usize,
+    /// By their words.
+    pub by_words: usize,
+}
+
+impl Admitted {
+    /// All of them.
+    pub fn total(&self) -> usize {
+        self.by_similarity + self.by_words
+    }
+}
+
+impl FromIterator<Admission> for Admitted {
+    fn from_iter<I: IntoIterator<Item = Admission>>(admissions: I) -> Self {
+        admissions.into_iter().fold(Admitted::default(), |mut admitted, admission| {
+            match admission {
+                Admission::Similarity => admitted.by_similarity += 1,
+                Admission::Words => admitted.by_words += 1,
+                Admission::Refused => {}
+            }
+            admitted
+        })
+    }
+}
+
+impl Pool {
+    /// The pool with the number of first candidates that the rule admitted by their raw scores
+    /// ([`Rule::admits`](crate::Rule::admits)).
+    pub fn with_admitted(self, admitted: Admitted) -> Self {
+        self.with(admitted)
+    }
+
+    /// Counts of the first candidates that were admitted before the list was made, where the rule was asked.
+    pub fn admitted(&self) -> Option<Admitted> {
+        self.get().copied()
+    }
+}
+
+// The amount that the asker wants.
+
+/// The amount of answers that the asker wants.
+///
+/// The right strictness depends on the collection and on the asker. These words let the asker state it for every rule that
+/// has a strictness; [`Rule::tuned`](crate::Rule) applies them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Want {
+    /// The rule decides.
+    #[default]
+    Auto,
+    /// The one answer, and anything nearly as good.
+    One,
+    /// The best answers.
+    Best,
+    /// Everything on the topic.
+    All,
+}
+
+impl Want {
+    /// All words, in order.
+    pub const NAMES: &'static [&'static str] = &["auto", "one", "best", "all"];
+
+    /// The word.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// The normalized score, between the background (0) and the best candidate (1), at which relevance should end; `None`
+    /// where the rule decides.
+    pub(crate) fn level(self) -> Option<f64> {
+        match self {
+            Want::Auto => None,
+            Want::One => Some(0.95),
+            Want::Best => Some(0.72),
+            Want::All => Some(0.45),
+        }
+    }
+}
+
+impl Want {
+    /// The weight of recall in relation to precision, in F_β, where the probability of each candidate is known.
+    pub(crate) fn beta(self) -> f64 {
+        match self {
+            Want::One => 0.5,
+            Want::Auto | Want::Best => 2.0,
+            Want::All => 4.0,
+        }
+    }
+}
+
+impl FromStr for Want {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        [Want::Auto, Want::One, Want::Best, Want::All]
+            .into_iter()
+            .find(|want| want.name() == name)
+            .ok_or_else(|| format!("must be one of {} and is \"{name}\"", Self::NAMES.join(", ")))
+    }
+}
+
+impl Setting for Want {
+    fn to_value(&self) -> Value {
+        Value::from(self.name())
+    }
+    fn from_value(value: &Value) -> Option<Self> {
+        value.as_text()?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::parse;
+
+    #[test]
+    fn the_words_set_the_strictness_of_the_rules_that_have_one() {
+        for (method, want, setting) in [
+            ("auto", Want::One, "want=one"),
+            ("background", Want::All, "lambda=0.45"),
+            ("autocut", Want::All, "jumps=3"),
+            ("relative", Want::Best, "share=0.86"),
+        ] {
+            let (rule, set) = parse(method).unwrap().tuned(want).unwrap();
+            assert_eq!(set, setting);
+            assert!(rule.to_string().contains(setting), "{rule}");
+        }
+        assert!(parse("otsu").unwrap().tuned(Want::All).is_none());
+        assert!(parse("background").unwrap().tuned(Want::Auto).is_none());
+    }
+
+    #[test]
+    fn names_are_those_of_the_variants() {
+        for name in Want::NAMES {
+            assert_eq!(&name.parse::<Want>().unwrap().name(), name);
+        }
+        assert!("many".parse::<Want>().unwrap_err().contains("one of auto, one, best, all"));
     }
 }

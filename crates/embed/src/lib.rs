@@ -40,28 +40,21 @@
 //! the token table, with local models and with remote ones.
 
 mod bert;
-mod built_in;
 mod embedder;
-mod error;
 mod local;
 #[cfg(feature = "minilm")]
 mod minilm;
-mod onnx;
 mod remote;
-mod reranker;
 mod token_table;
-mod vector;
 mod wordpiece;
 
 pub use bert::Batching;
-pub use built_in::{BUILT_IN_MODELS, BuiltInModel};
-pub use embedder::{Embedder, ModelInfo, Provider};
-pub use error::EmbedError;
+pub use embedder::{
+    BUILT_IN_MODELS, BuiltInModel, EmbedError, Embedder, ModelInfo, Provider, Reranker, RerankerInfo, dot, normalise,
+};
 pub use local::{LocalModel, LocalOptions, LocalReranker, ModelSettings, SETTINGS_FILE};
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
 pub use remote::{EndpointConfig, Remote, RemoteConfig, RemoteReranker, RemoteRerankerConfig, RerankScores};
-pub use reranker::{Reranker, RerankerInfo};
 pub use token_table::{StaticModel, TableError, TokenTable};
-pub use vector::{dot, normalise};
 pub use wordpiece::{VocabularyError, WordPiece};

@@ -8,7 +8,7 @@ use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
 /// Weights of all-MiniLM-L6-v2 (Apache-2.0) as int8, a safetensors file. The compiler joins the parts, so the binary holds
 /// the weights once and nothing is copied at start.
-pub(crate) static WEIGHTS: &[u8] = &{
+pub static WEIGHTS: &[u8] = &{
     let mut file = [0; PARTS[0].len() + PARTS[1].len() + PARTS[2].len()];
     let (first, rest) = file.split_at_mut(PARTS[0].len());
     let (second, third) = rest.split_at_mut(PARTS[1].len());
@@ -22,7 +22,7 @@ pub(crate) static WEIGHTS: &[u8] = &{
 const PARTS: [&[u8]; 3] = [tamis_model_minilm_1::PART, tamis_model_minilm_2::PART, tamis_model_minilm_3::PART];
 
 /// The identifier of the built-in transformer.
-pub(crate) const ID: &str = "minilm-l6-v2-int8";
+pub const ID: &str = "minilm-l6-v2-int8";
 
 /// The number of tokens of a text that count, `[CLS]` and `[SEP]` included.
 const MAX_TOKENS: usize = 128;
@@ -168,10 +168,9 @@ impl std::fmt::Debug for MiniLm {
 
 #[cfg(test)]
 mod tests {
-    use sha2::{Digest, Sha256};
-
     use super::*;
     use crate::dot;
+    use sha2::{Digest, Sha256};
 
     const TEXTS: &str = include_str!("../tests/fixtures/multilingual.txt");
 

@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mean::mean;
-use crate::metric::Metric;
+use crate::evaluate::{mean, mean_difference, method_names};
 use crate::output::{NO_FIGURE, Table, difference_cell};
-use crate::overall::{mean_difference, method_names};
-use crate::random::Random;
-use crate::report::{CollectionReport, MethodReport, Report};
-use crate::resample::{Difference, Paired, Resampled, resample};
+use crate::report::{CollectionReport, MethodReport, Metric, Report};
+use crate::resample::{Difference, Paired, Random, Resampled, resample};
 
 /// The changes from one report to another. It serializes to the JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,20 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::{Collection, unique};
-use crate::error::EvalError;
-use crate::mean::mean;
-use crate::metric::Metric;
-use crate::options::Options;
-use crate::overall::overall;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Collection, EvalError, unique};
 use crate::prefix;
-use crate::random::Random;
 use crate::ranking::Ranking;
 use crate::references::{is_reserved, references};
-use crate::report::{BudgetPoint, CollectionReport, FORMAT, MethodReport, QueryReport, Report, Sample};
-use crate::resample::{Difference, Paired, Resampled, resample};
-use crate::summary::summary;
-use crate::view::QueryView;
+use crate::report::{
+    BudgetPoint, CollectionReport, FORMAT, MethodReport, Metric, Overall, QueryReport, Report, Sample,
+};
+use crate::resample::{Difference, Paired, Random, Resampled, resample};
+use crate::summary::{QueryView, summary};
 
 /// Measures every method on every collection, together with the reference methods.
 ///
@@ -193,4 +190,134 @@ fn samples(name: &str, views: &[QueryView], options: &Options) -> Vec<Sample> {
         }
     };
     candidates.into_iter().map(sample).collect()
+}
+
+// The options of an evaluation.
+
+/// The options of an evaluation. The same options on the same data give the same bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Seed of all random draws: folds, resamples, and the queries to plot.
+    pub seed: u64,
+    /// Resamples of the bootstrap, 0 to 100,000; 0 leaves the intervals out. 1,000 by default.
+    pub resamples: usize,
+    /// The k of the reference methods `fixed-k`, each 1 to 10,000; 1, 3, 5, 10 and 20 by default.
+    pub fixed: Vec<usize>,
+    /// Folds over which `fixed-fitted` is fitted, 2 to 100; 5 by default.
+    pub folds: usize,
+    /// Name of the method that every other is compared with; a reference method by default.
+    pub baseline: String,
+    /// β of F_β, above 0: the weight of recall relative to precision. 1 by default.
+    pub beta: f64,
+    /// Depths k of nDCG@k and recall@k, each at least 1; 10 and 100 by default.
+    pub ranking_depths: Vec<usize>,
+    /// Bins of the calibration error and of the reliability diagram, 1 to 100; 10 by default.
+    pub bins: usize,
+    /// Queries of each collection whose score curves are kept for the plots; 4 by default.
+    pub sampled_queries: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            seed: 0,
+            resamples: 1000,
+            fixed: vec![1, 3, 5, 10, 20],
+            folds: 5,
+            baseline: "fixed-fitted".into(),
+            beta: 1.0,
+            ranking_depths: vec![10, 100],
+            bins: 10,
+            sampled_queries: 4,
+        }
+    }
+}
+
+impl Options {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The first option that is out of its range, with what is allowed.
+    pub fn check(&self) -> Result<(), EvalError> {
+        let bad = |option, value: String, expected| Err(EvalError::Option { option, value, expected });
+        if self.resamples > 100_000 {
+            return bad("resamples", self.resamples.to_string(), "0 to 100000");
+        }
+        if let Some(k) = self.fixed.iter().find(|k| !(1..=10_000).contains(*k)) {
+            return bad("fixed", k.to_string(), "each k is 1 to 10000");
+        }
+        if !(2..=100).contains(&self.folds) {
+            return bad("folds", self.folds.to_string(), "2 to 100");
+        }
+        if !(self.beta > 0.0 && self.beta.is_finite()) {
+            return bad("beta", self.beta.to_string(), "above 0");
+        }
+        if let Some(depth) = self.ranking_depths.iter().find(|depth| **depth == 0) {
+            return bad("ranking_depths", depth.to_string(), "each depth is at least 1");
+        }
+        if !(1..=100).contains(&self.bins) {
+            return bad("bins", self.bins.to_string(), "1 to 100");
+        }
+        Ok(())
+    }
+}
+
+// Means over collections, each collection counting the same.
+
+/// Each method over all collections that have it.
+pub fn overall(collections: &[CollectionReport], resampled: &[Resampled]) -> Vec<Overall> {
+    let methods = collections.iter().flat_map(|collection| &collection.methods);
+    let names = method_names(methods.map(|method| (method.name.as_str(), method.reference)));
+    names.into_iter().map(|(name, reference)| method(name, reference, collections, resampled)).collect()
+}
+
+/// The distinct methods in the order of their first occurrence, the reference methods last.
+pub fn method_names<'a>(methods: impl Iterator<Item = (&'a str, bool)>) -> Vec<(&'a str, bool)> {
+    let mut names = Vec::new();
+    for name in methods {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|&(_, reference)| reference);
+    names
+}
+
+fn method(name: &str, reference: bool, collections: &[CollectionReport], resampled: &[Resampled]) -> Overall {
+    let mut figures: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    let mut differences: BTreeMap<_, (Vec<f64>, Vec<&[f64]>)> = BTreeMap::new();
+    for (collection, resampled) in collections.iter().zip(resampled) {
+        let Some(method) = collection.method(name) else { continue };
+        for (&metric, &value) in &method.figures {
+            figures.entry(metric).or_default().push(value);
+        }
+        for (&metric, difference) in &method.differences {
+            let (estimates, draws) = differences.entry(metric).or_default();
+            estimates.push(difference.estimate);
+            draws.extend(resampled.get(&(name.to_owned(), metric)).map(Vec::as_slice));
+        }
+    }
+    let difference = |(estimates, draws): (Vec<f64>, Vec<&[f64]>)| mean_difference(estimates, &draws);
+    Overall {
+        name: name.to_owned(),
+        reference,
+        collections: figures.iter().map(|(&metric, values)| (metric, values.len())).collect(),
+        figures: figures.into_iter().map(|(metric, values)| (metric, mean(values).unwrap_or(0.0))).collect(),
+        differences: differences.into_iter().map(|(metric, values)| (metric, difference(values))).collect(),
+    }
+}
+
+/// The mean difference over collections, with the interval of the means on each resample.
+pub fn mean_difference(estimates: Vec<f64>, draws: &[&[f64]]) -> Difference {
+    let count = draws.first().map_or(0, |first| first.len());
+    let means = (0..count).filter_map(|draw| mean(draws.iter().map(|draws| draws[draw])));
+    Difference::new(mean(estimates).unwrap_or(0.0), means.collect())
+}
+
+// The arithmetic mean.
+
+/// The mean of the values; `None` without one.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.into_iter().fold((0_usize, -0.0), |(count, sum), value| (count + 1, sum + value));
+    (count > 0).then(|| sum / count as f64)
 }

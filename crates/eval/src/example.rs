@@ -1,8 +1,13 @@
 //! A small made-up evaluation for tests: two collections, two methods, every kind of query.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use crate::data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
+use crate::output::html::STYLE;
+use crate::report::Metric;
+use crate::{Options, evaluate, plot};
 
 /// A query whose pool has scores falling from 1, with the documents numbered `relevant` relevant and `missing`
 /// more that were not found.
@@ -21,7 +26,7 @@ fn query(id: String, kind: QueryKind, length: usize, relevant: &[usize], missing
 }
 
 /// The collections; a third of the queries of the first have no answer, and the second has foreign ones.
-pub(crate) fn collections() -> Vec<Collection> {
+pub fn collections() -> Vec<Collection> {
     [("first", 24), ("second", 15)]
         .into_iter()
         .enumerate()
@@ -64,4 +69,51 @@ fn cautious(queries: &[QueryPool]) -> Method {
         }
     };
     Method { name: "cautious".into(), decisions: queries.iter().enumerate().map(decide).collect() }
+}
+
+// The gallery in docs/plots.md: each kind of plot as a file of its own, made from the evaluation that the tests use.
+
+/// Units of the drawing in a pixel of the gallery.
+const FINER: f64 = 2.5;
+
+/// The plot as a file: with the colours and the font that the page of a report has.
+fn file(svg: &str) -> String {
+    let colours = STYLE.split("\nbody ").next().expect("the colours come first").replace(":root", "svg");
+    let style =
+        format!("<style>{colours}\nsvg {{ background: var(--page); font-family: system-ui, sans-serif; }}</style>");
+    let end = svg.find('>').expect("an element");
+    let view = svg[..end].split('"').find(|part| part.starts_with("0 0 ")).expect("a view box");
+    let [width, height] =
+        [2, 3].map(|at| view.split(' ').nth(at).and_then(|size| size.parse::<f64>().ok()).expect("a size"));
+    let size = format!(" width=\"{}\" height=\"{}\"", width / FINER, height / FINER);
+    format!("{}{size}>\n{style}{}", &svg[..end], &svg[end + 1..])
+}
+
+#[test]
+fn the_gallery_has_every_plot_as_it_is_drawn_now() {
+    let report = evaluate(&collections(), &Options::default()).expect("an evaluation");
+    let collection = &report.collections[0];
+    let method = &collection.methods[0];
+    let plots = [
+        ("differences", plot::differences(&report, Metric::RelativeF1).expect("two methods")),
+        ("budget", plot::budget(collection, Metric::Recall, false)),
+        ("curves", plot::curves(collection, &collection.samples[0])),
+        ("kept", plot::kept(collection, method)),
+        ("reliability", plot::reliability(method)),
+        ("roc", plot::roc(method)),
+    ];
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = fs::read_to_string(docs.join("plots.md")).expect("docs/plots.md");
+    for (name, svg) in &plots {
+        let path = docs.join(format!("images/plots/{name}.svg"));
+        let made = file(svg);
+        if std::env::var_os("TAMIS_PAGES_WRITE").is_some() {
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(&path, &made).expect("written");
+        }
+        let same = fs::read_to_string(&path).is_ok_and(|committed| committed == made);
+        assert!(same, "docs/images/plots/{name}.svg is out of date; write it: cargo xtask site --write");
+        assert!(page.contains(&format!("](images/plots/{name}.svg)")), "docs/plots.md lacks {name}");
+    }
+    assert_eq!(page.matches("](images/plots/").count(), plots.len());
 }

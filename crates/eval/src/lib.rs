@@ -52,47 +52,32 @@
 mod calibration;
 mod compare;
 mod data;
-mod error;
 mod evaluate;
 #[cfg(test)]
 mod example;
-mod gate;
-mod lines;
-mod mean;
-mod metric;
-mod options;
 mod output;
-mod overall;
-mod platt;
 mod plot;
 pub mod prefix;
-mod qrels;
-mod random;
 mod ranking;
 mod references;
 mod report;
 mod resample;
-mod run;
 mod summary;
-mod view;
+mod trec;
 
-pub use calibration::{Bin, Forecast, brier, calibration_error, equal_mass, equal_width, log_loss};
+pub use calibration::{Bin, Forecast, Platt, brier, calibration_error, equal_mass, equal_width, log_loss};
 pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, compare};
-pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
-pub use error::{EvalError, FormatError, ReportError};
-pub use evaluate::evaluate;
-pub use gate::{POINTS, Roc, auroc, roc};
-pub use metric::{Direction, Metric};
-pub use options::Options;
+pub use data::{
+    Collection, Decision, EvalError, FormatError, Method, PooledDocument, QueryKind, QueryPool, ReportError,
+};
+pub use evaluate::{Options, evaluate};
 pub use output::{NO_FIGURE, Table};
-pub use platt::Platt;
 pub use plot::{cut_plot, escape};
-pub use qrels::Qrels;
-pub use random::Random;
-pub use ranking::Ranking;
+pub use ranking::{POINTS, Ranking, Roc, auroc, roc};
 pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use report::{
-    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
+    BudgetPoint, CollectionReport, DepthReport, Direction, FORMAT, KeptColumns, MethodReport, Metric, Overall,
+    QueryReport, Report, Sample,
 };
-pub use resample::{Difference, percentile};
-pub use run::{Run, Scored};
+pub use resample::{Difference, Random, percentile};
+pub use trec::{Qrels, Run, Scored};

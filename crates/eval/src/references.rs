@@ -1,10 +1,10 @@
 //! The reference methods that every evaluation has for comparison: fixed numbers, and the best possible cut.
 
 use crate::data::{Decision, Method};
-use crate::options::Options;
+use crate::evaluate::Options;
 use crate::prefix;
-use crate::random::Random;
-use crate::view::QueryView;
+use crate::resample::Random;
+use crate::summary::QueryView;
 
 /// Name of the reference method that keeps the best fixed number, fitted on other queries of the collection.
 pub const FIXED_FITTED: &str = "fixed-fitted";
@@ -24,7 +24,7 @@ pub fn fixed_name(k: usize) -> String {
 }
 
 /// Returns true if a reference method has a name of this form.
-pub(crate) fn is_reserved(name: &str) -> bool {
+pub fn is_reserved(name: &str) -> bool {
     let number =
         name.strip_prefix("fixed-").is_some_and(|k| !k.is_empty() && k.bytes().all(|byte| byte.is_ascii_digit()));
     number || [FIXED_FITTED, FIXED_KNOWN, ORACLE].contains(&name)
@@ -38,7 +38,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 /// - `oracle`: each query's shortest best prefix, which is empty where nothing relevant was found.
 ///
 /// *Best* is the highest mean F1 over answerable queries, the smallest k among equals.
-pub(crate) fn references(name: &str, queries: &[QueryView], options: &Options) -> Vec<Method> {
+pub fn references(name: &str, queries: &[QueryView], options: &Options) -> Vec<Method> {
     let mut numbers = options.fixed.clone();
     numbers.sort_unstable();
     numbers.dedup();

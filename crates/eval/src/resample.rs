@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use crate::mean::mean;
-use crate::metric::Metric;
-use crate::random::Random;
+use crate::evaluate::mean;
+use crate::report::Metric;
 
 /// A difference of means, with its 95% interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,13 +39,13 @@ impl Difference {
 
 /// Paired differences of one metric: for each query that it averages over, its position and the difference.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Paired {
-    pub(crate) differences: Vec<(usize, f64)>,
+pub struct Paired {
+    pub differences: Vec<(usize, f64)>,
 }
 
 impl Paired {
     /// Mean difference; 0 without a query.
-    pub(crate) fn mean(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         mean(self.differences.iter().map(|&(_, difference)| difference)).unwrap_or(0.0)
     }
 
@@ -56,11 +57,11 @@ impl Paired {
 }
 
 /// By method and metric, a figure on each resample of a collection.
-pub(crate) type Resampled = BTreeMap<(String, Metric), Vec<f64>>;
+pub type Resampled = BTreeMap<(String, Metric), Vec<f64>>;
 
 /// The mean of each of `paired` on each of `count` resamples. Query i is drawn within the group `strata[i]`. O(count ·
 /// queries · paired).
-pub(crate) fn resample(random: &mut Random, strata: &[usize], count: usize, paired: &[Paired]) -> Vec<Vec<f64>> {
+pub fn resample(random: &mut Random, strata: &[usize], count: usize, paired: &[Paired]) -> Vec<Vec<f64>> {
     let groups: Vec<Vec<usize>> = (0..=strata.iter().copied().max().unwrap_or(0))
         .map(|group| (0..strata.len()).filter(|&query| strata[query] == group).collect())
         .collect();
@@ -88,6 +89,57 @@ pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let at = share.clamp(0.0, 1.0) * last as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
     Some(below + (above - below) * at.fract())
+}
+
+// Random numbers that are the same on every machine and in every version.
+
+/// A stream of random numbers (ChaCha8) that depends on a seed, a purpose and a name alone: a collection's folds and resamples
+/// stay the same whatever else is evaluated with it.
+///
+/// ```
+/// use tamis_eval::Random;
+/// let draw = || Random::new(7, "folds", "recipes").below(1000);
+/// assert_eq!(draw(), draw());
+/// ```
+#[derive(Debug, Clone)]
+pub struct Random(ChaCha8Rng);
+
+impl Random {
+    /// The stream of this seed, purpose and name, from its beginning.
+    #[must_use]
+    pub fn new(seed: u64, purpose: &str, name: &str) -> Self {
+        // FNV-1a, separated by a byte that UTF-8 never contains.
+        let bytes = purpose.bytes().chain([0xff]).chain(name.bytes());
+        let stream =
+            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(stream);
+        Random(generator)
+    }
+
+    /// A number below `bound`, each equally likely; 0 for a bound of 0 (Lemire, *Fast random integer generation in an
+    /// interval*, 2019).
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.below_u64(bound as u64) as usize
+    }
+
+    /// [`Random::below`] for 64-bit numbers on every platform, from the same stream.
+    pub fn below_u64(&mut self, bound: u64) -> u64 {
+        let reject_below = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
+        loop {
+            let product = u128::from(self.0.next_u64()) * u128::from(bound);
+            if product as u64 >= reject_below {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// Puts the values into a random order, each order equally likely (Fisher–Yates).
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -144,5 +196,37 @@ mod tests {
             prop_assert!(least - 1e-9 <= low && low <= high && high <= most + 1e-9);
             prop_assert_eq!(difference, interval(&values, seed));
         }
+    }
+
+    #[test]
+    fn streams_are_fixed_and_apart() {
+        let draw = |seed, purpose, name| {
+            let mut random = Random::new(seed, purpose, name);
+            [random.below(1000), random.below(1000), random.below(1000)]
+        };
+        assert_eq!(draw(7, "folds", "a"), draw(7, "folds", "a"));
+        assert_ne!(draw(7, "folds", "a"), draw(8, "folds", "a"));
+        assert_ne!(draw(7, "folds", "a"), draw(7, "resamples", "a"));
+        assert_ne!(draw(7, "folds", "a"), draw(7, "folds", "b"));
+    }
+
+    #[test]
+    fn every_number_below_the_bound_comes_up() {
+        let mut random = Random::new(1, "test", "");
+        let mut counts = [0; 7];
+        for _ in 0..7000 {
+            counts[random.below(7)] += 1;
+        }
+        assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
+        assert_eq!((random.below(0), random.below(1)), (0, 0));
+    }
+
+    #[test]
+    fn a_shuffle_keeps_the_values() {
+        let mut values: Vec<usize> = (0..50).collect();
+        Random::new(3, "test", "").shuffle(&mut values);
+        assert_ne!(values, (0..50).collect::<Vec<_>>());
+        values.sort_unstable();
+        assert_eq!(values, (0..50).collect::<Vec<_>>());
     }
 }

@@ -181,17 +181,17 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_identifier(part: &str) -> bool {
-    crate::hyphenated::is_spelled(part)
+    crate::query_names::is_spelled(part)
         || part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
 }
 
 /// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.
-pub(crate) fn has_inner_capital(term: &str) -> bool {
+pub fn has_inner_capital(term: &str) -> bool {
     term.chars().zip(term.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// Compares two names by letters and digits, ignoring case and underscores.
-pub(crate) fn same_letters(a: &str, b: &str) -> bool {
+pub fn same_letters(a: &str, b: &str) -> bool {
     let letters = |name| str::chars(name).filter(|c: &char| c.is_alphanumeric()).flat_map(char::to_lowercase);
     letters(a).eq(letters(b))
 }
@@ -202,7 +202,7 @@ fn same_but_for_case(a: &str, b: &str) -> bool {
 
 /// Calls `each` with the words of an identifier, such as `parse`, `HTTP`, `Request` and `v2` of `parseHTTPRequest_v2`, until
 /// it returns false.
-pub(crate) fn for_each_word(name: &str, mut each: impl FnMut(&str) -> bool) {
+pub fn for_each_word(name: &str, mut each: impl FnMut(&str) -> bool) {
     let mut start = None;
     let mut previous = '_';
     let mut characters = name.char_indices().peekable();
@@ -239,7 +239,7 @@ fn weight(word: &str) -> f64 {
 }
 
 /// Returns `true` for a word of a question's form, in lower case.
-pub(crate) fn is_minor(word: &str) -> bool {
+pub fn is_minor(word: &str) -> bool {
     MINOR_WORDS.binary_search(&word).is_ok() || MINOR_STEMS.iter().any(|stem| word.starts_with(stem))
 }
 

@@ -37,50 +37,31 @@
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
 
 mod adjustment;
-mod age;
 mod asked_names;
 mod bare_text;
-mod decay;
 mod definition;
 mod diversity;
-mod empty_comment;
 mod entries;
-mod exact;
 mod fusion;
-mod hyphenated;
-mod lean;
 mod literal;
-mod near_copies;
-mod path_names;
-mod phrasings;
-mod proper_names;
-mod recency;
+mod query_names;
 mod relevance;
-mod representative;
 mod required;
-mod role;
 
-pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch};
-pub use asked_names::{AskedName, AskedNames, NameFit};
-pub use bare_text::{is_heading_alone, is_preamble_alone, is_signature_alone};
-pub use decay::Decay;
+pub use adjustment::{Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor};
+pub use asked_names::{AskedName, AskedNames, ExactFind, MOST_EXACT, NameFit, put_first};
+pub use bare_text::{LEAN_FACTOR, Lean, is_empty_comment, is_heading_alone, is_preamble_alone, is_signature_alone};
 pub use definition::{QueryNames, USAGE_FACTOR, definition_factors};
-pub use diversity::{diversified, jaccard};
-pub use empty_comment::is_empty_comment;
-pub use entries::{Entry, entries, entry_scores, entry_value};
-pub use exact::{ExactFind, MOST_EXACT, put_first};
-pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
-pub use lean::{LEAN_FACTOR, Lean};
+pub use diversity::{NEAR_COPY, Shingles, diversified, jaccard, near_copies};
+pub use entries::{Entry, NAMED, Standing, entries, entry_scores, entry_value, representative};
+pub use fusion::{
+    BackgroundEvidence, Evidence, Fusion, FusionError, Phrasing, ScoredPhrasing, best_scores, fuse_phrasings,
+    merged_ranks, order,
+};
 pub use literal::{LiteralRun, LiteralText};
-pub use near_copies::{NEAR_COPY, Shingles, near_copies};
-pub use path_names::PathNames;
-pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
-pub use proper_names::ProperNames;
-pub use recency::Recency;
+pub use query_names::{PathNames, ProperNames};
 pub use relevance::{
     Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, QueryFeatures,
     Relevance, Shift, WeighedEvidence, joint_values, probability, relevance,
 };
-pub use representative::{NAMED, Standing, representative};
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
-pub use role::{ROLE_FACTORS, lowered, role_factor};

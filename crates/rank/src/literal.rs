@@ -7,9 +7,9 @@
 //! A run counts only if it carries most of its line's weight, and not with words that stand in every text. A line of a form, which other
 //! texts repeat, shows by the number of texts that hold it, and by its small part of a long query.
 
-use std::collections::HashMap;
-
 mod template;
+
+use std::collections::HashMap;
 
 use template::{Piece, pieces};
 

@@ -68,13 +68,13 @@ impl Start {
 }
 
 /// Does the work on one file; inside of other such work, as a part of it.
-pub(crate) fn bounded<Result>(work: impl FnOnce() -> Result) -> Result {
+pub fn bounded<Result>(work: impl FnOnce() -> Result) -> Result {
     within(TIME, MEMORY, work)
 }
 
 /// [`bounded`] for a document of this length in bytes.
 #[cfg(feature = "documents")]
-pub(crate) fn bounded_document<Result>(length: usize, work: impl FnOnce() -> Result) -> Result {
+pub fn bounded_document<Result>(length: usize, work: impl FnOnce() -> Result) -> Result {
     within(TIME + TIME_A_MIB * u32::try_from(length >> 20).unwrap_or(u32::MAX), MEMORY, work)
 }
 
@@ -97,17 +97,17 @@ fn within<Result>(time: Duration, memory: isize, work: impl FnOnce() -> Result) 
 }
 
 /// Returns `true` if the file has taken more than it may.
-pub(crate) fn is_exceeded() -> bool {
+pub fn is_exceeded() -> bool {
     START.get().is_some_and(|start| start.allocated() > start.memory || start.is_late())
 }
 
 /// Tells a parser or a cursor whether to go on.
-pub(crate) fn progress() -> ControlFlow<()> {
+pub fn progress() -> ControlFlow<()> {
     if is_exceeded() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Does a part of the work on a stack that is large enough to parse a text of this length; `None` if there is no such stack.
-pub(crate) fn on_large_stack<Result: Send>(length: usize, work: impl FnOnce() -> Result + Send) -> Option<Result> {
+pub fn on_large_stack<Result: Send>(length: usize, work: impl FnOnce() -> Result + Send) -> Option<Result> {
     if length <= SHORT {
         return Some(work());
     }
@@ -144,12 +144,12 @@ fn worked() -> Option<Duration> {
 }
 
 /// Returns `true` if parsers of this thread hold more memory than is worth keeping.
-pub(crate) fn keeps_much() -> bool {
+pub fn keeps_much() -> bool {
     ALLOCATED.get() > KEPT
 }
 
 /// Has tree-sitter count its memory. It must not have been used before.
-pub(crate) fn count_memory() {
+pub fn count_memory() {
     static ONCE: Once = Once::new();
     // SAFETY: The functions are those of the C library with a counter, which tree-sitter uses by itself, so that either can free
     // what the other allocated. Every parser, cursor and query of this crate is made after this call.
@@ -218,15 +218,14 @@ unsafe fn size(block: *mut c_void) -> usize {
 
 #[cfg(all(test, feature = "grammars"))]
 mod tests {
-    use std::sync::atomic::{AtomicIsize, Ordering};
-
     use super::*;
     use crate::languages::LANGUAGES;
     use crate::lines::Lines;
     use crate::{Kind, Note, Options, ParseFailure, Role, code, read};
+    use std::sync::atomic::{AtomicIsize, Ordering};
 
     /// The most memory beyond its bound that a file took, over all tests, and what is acceptable.
-    pub(super) static BEYOND: AtomicIsize = AtomicIsize::new(0);
+    pub static BEYOND: AtomicIsize = AtomicIsize::new(0);
     const ACCEPTABLE: isize = 16 << 20;
 
     fn repeated(part: &str, length: usize) -> String {

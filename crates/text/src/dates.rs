@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// Front matter keys that say when a text was written or last changed.
-pub(crate) const KEYS: &[&str] = &[
+pub const KEYS: &[&str] = &[
     "date", "created", "created_at", "published", "updated", "updated_at", "lastmod", "last_updated",
     "last_modified_at", "modified",
 ];
@@ -15,7 +15,7 @@ const FORMATS: &[&str] = &["%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S%.f %z", "%
 
 /// Parses a moment as RFC 3339 (also with a space instead of the `T`, and a space before the offset), `YYYY-MM-DD
 /// HH:MM`, `YYYY-MM-DD` or `YYYY/MM/DD`. Without an offset it is in `zone`; a day is its first moment.
-pub(crate) fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Some(moment);
@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
 }
 
 /// `YYYY-MM-DD`, and nothing else.
-pub(crate) fn day(text: &str) -> Option<Date> {
+pub fn day(text: &str) -> Option<Date> {
     let digits = |range: std::ops::Range<usize>| {
         let part = text.get(range)?;
         part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<i16>().ok()).flatten()
@@ -44,7 +44,7 @@ pub(crate) fn day(text: &str) -> Option<Date> {
 }
 
 /// The day that the name of a file begins with: `2026-11-22.md`, `2026-11-22-topic.md`, `2026_11_22.md`.
-pub(crate) fn day_of_name(path: &str) -> Option<Date> {
+pub fn day_of_name(path: &str) -> Option<Date> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let head = name.get(..10)?;
     let ends = !name[10..].starts_with(|next: char| next.is_alphanumeric());
@@ -52,17 +52,17 @@ pub(crate) fn day_of_name(path: &str) -> Option<Date> {
 }
 
 /// The first moment of a day in `zone`.
-pub(crate) fn midnight(day: Date, zone: &TimeZone) -> Option<Timestamp> {
+pub fn midnight(day: Date, zone: &TimeZone) -> Option<Timestamp> {
     at(day.to_datetime(Time::midnight()), zone)
 }
 
 /// The moment when a clock in `zone` shows `civil`.
-pub(crate) fn at(civil: DateTime, zone: &TimeZone) -> Option<Timestamp> {
+pub fn at(civil: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_ambiguous_timestamp(civil).compatible().ok()
 }
 
 /// Nanoseconds since 1970, if they fit: from 1677 to 2262.
-pub(crate) fn nanoseconds(moment: Timestamp) -> Option<i64> {
+pub fn nanoseconds(moment: Timestamp) -> Option<i64> {
     i64::try_from(moment.as_nanosecond()).ok()
 }
 

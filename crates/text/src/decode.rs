@@ -1,9 +1,11 @@
-//! Bytes to text: byte order marks, UTF-16, UTF-32, and the encodings of the years before UTF-8.
+//! Bytes to text, and text to one spelling: byte order marks, UTF-16, UTF-32, the encodings of the years before UTF-8, invisible
+//! characters, and JSON that strict parsers refuse.
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::document::Note;
 use crate::pictures::without_data;
@@ -11,7 +13,7 @@ use crate::pictures::without_data;
 /// Bytes of a file that decide its encoding.
 const DETECTION_BYTES: usize = 64 << 10;
 
-pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {
+pub fn has_byte_order_mark(bytes: &[u8]) -> bool {
     Encoding::for_bom(bytes).is_some() || utf_32(bytes).is_some()
 }
 
@@ -25,7 +27,7 @@ fn utf_32(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// The text of a file with `\n` line ends, and notes about the conversion.
-pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
+pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     let mut notes = Vec::new();
     if let Some(encoding) = utf_32(bytes) {
         notes.push(Note::Decoded { encoding });
@@ -50,7 +52,7 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
 }
 
 /// The text of a file without data written into it, such as pictures. Lines stay the same.
-pub(crate) fn decode_words(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
+pub fn decode_words(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     let (text, notes) = decode(bytes);
     (without_data(text), notes)
 }
@@ -110,9 +112,88 @@ fn normalise_line_ends(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text }
 }
 
+// One spelling for each text: without invisible characters inside words, and with composed letters.
+//
+// A soft hyphen or a word joiner is no part of a word, and `ü` can be one character or two. People see no difference, so texts,
+// queries and names are compared in this form.
+
+/// Returns `true` for a character that only says where a line may break: a soft hyphen, a zero width space, a word joiner, or a byte
+/// order mark inside a text. Joiners of emoji and of scripts change what is seen, and stay.
+pub fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
+}
+
+/// The text without invisible characters, and with composed letters (NFC). O(its length).
+///
+/// ```
+/// use tamis_text::plain;
+///
+/// assert_eq!(plain("re\u{ad}ser\u{ad}voir, U\u{308}bersicht"), "reservoir, Übersicht");
+/// ```
+#[must_use]
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    match text.contains(is_invisible) {
+        true => Cow::Owned(text.chars().filter(|&character| !is_invisible(character)).nfc().collect()),
+        false => composed(text),
+    }
+}
+
+/// The text with composed letters (NFC), as in most names of files. Those from a Mac are often decomposed. O(its length).
+#[must_use]
+pub fn composed(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.nfc().collect()),
+    }
+}
+
+// Mends JSON that strict parsers refuse although its records are whole.
+
+/// JSON of what programs write in its place: `NaN` and `Infinity`, halves of characters, and controls inside of strings.
+pub fn mended(json: &str) -> String {
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    let mut in_string = false;
+    while let Some(first) = rest.chars().next() {
+        let (length, text) = match first {
+            '"' => {
+                in_string = !in_string;
+                (1, "\"")
+            }
+            '\\' if in_string => escaped(rest),
+            other if in_string && other.is_control() => (other.len_utf8(), " "),
+            '-' if !in_string && rest.starts_with("-Infinity") => (9, "null"),
+            _ if !in_string && rest.starts_with("Infinity") => (8, "null"),
+            _ if !in_string && rest.starts_with("NaN") => (3, "null"),
+            other => (other.len_utf8(), &rest[..other.len_utf8()]),
+        };
+        mended.push_str(text);
+        rest = &rest[length..];
+    }
+    mended
+}
+
+/// The length of the escape that a text begins with, and what it should be.
+fn escaped(text: &str) -> (usize, &str) {
+    let unit =
+        |at: usize| text.get(at..at + 6)?.strip_prefix("\\u").and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    match (text.as_bytes().get(1), unit(0), unit(6)) {
+        (Some(b'u'), Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, &text[..12]),
+        (Some(b'u'), Some(0xd800..=0xdfff), _) => (6, "\\ufffd"),
+        (Some(b'u'), Some(_), _) => (6, &text[..6]),
+        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (2, &text[..2]),
+        // A backslash that escapes nothing.
+        _ => (1, "\\\\"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn text(bytes: &[u8]) -> (String, Vec<String>) {
         let (text, notes) = decode(bytes);
@@ -163,5 +244,42 @@ mod tests {
         let (read, notes) = text(&bytes);
         assert!(read.starts_with("größer") && read.ends_with('\u{fffd}'));
         assert_eq!(notes, ["1 unreadable byte sequences were replaced"]);
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out_and_what_joins_stays() {
+        for (text, expected) in [
+            ("gud\u{ad}geon\u{2060}pin\u{200b}s", "gudgeonpins"),
+            ("\u{feff}a\u{feff}b", "ab"),
+            ("e\u{301}\u{ad}a", "éa"),
+            ("👩\u{200d}🚀", "👩\u{200d}🚀"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
+        assert!(matches!(plain("größe"), Cow::Borrowed(_)));
+        assert_eq!(composed("a\u{ad}U\u{308}"), "a\u{ad}Ü");
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_text_is_plain(text in "[a-e\u{e4}\u{301}\u{308}\u{ad}\u{200b}\u{1100}\u{1161}]{0,30}") {
+            let once = plain(&text).into_owned();
+            prop_assert_eq!(plain(&once), once.as_str());
+            prop_assert!(!once.contains(is_invisible));
+        }
+    }
+
+    #[test]
+    fn what_programs_write_in_place_of_json_is_mended() {
+        for (json, expected) in [
+            (r#"{"a": "\ud83d \ud83d\ude00"}"#, r#"{"a": "\ufffd \ud83d\ude00"}"#),
+            (r#"{"a": NaN, "b": [-Infinity, Infinity]}"#, r#"{"a": null, "b": [null, null]}"#),
+            (r#"{"a": "NaN \x"}"#, r#"{"a": "NaN \\x"}"#),
+            ("{\"a\": \"b\u{1}c\"}", r#"{"a": "b c"}"#),
+        ] {
+            assert_eq!(mended(json), expected);
+            assert!(serde_json::from_str::<serde_json::Value>(expected).is_ok(), "{expected}");
+        }
     }
 }

@@ -6,7 +6,72 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::languages::Category;
-use crate::{Kind, Role, plain};
+use crate::{Role, decode};
+
+// Enums that are stored and printed by name: one list of names serves `as_str`, `FromStr`, `Display` and serde alike.
+
+/// A name that does not belong to any variant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no {what} is called `{value}`; one of: {}", expected.join(", "))]
+pub struct UnknownName {
+    /// The kind of thing named, for example `role`.
+    pub what: &'static str,
+    /// The name that was given.
+    pub value: String,
+    /// The valid names.
+    pub expected: &'static [&'static str],
+}
+
+/// Declares a fieldless enum together with the name of each variant.
+macro_rules! named {
+    (
+        $(#[$outer:meta])*
+        $name:ident is a $what:literal {
+            $( $(#[$inner:meta])* $variant:ident = $text:literal, )+
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $( $(#[$inner])* #[serde(rename = $text)] $variant, )+
+        }
+
+        impl $name {
+            /// Every variant, in the order of declaration.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+            /// The name of every variant, in the same order.
+            pub const NAMES: &'static [&'static str] = &[$($text),+];
+
+            /// The name under which this is stored and printed.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::UnknownName;
+
+            fn from_str(value: &str) -> Result<Self, Self::Err> {
+                match value {
+                    $($text => Ok($name::$variant),)+
+                    _ => Err($crate::UnknownName {
+                        what: $what,
+                        value: value.to_owned(),
+                        expected: Self::NAMES,
+                    }),
+                }
+            }
+        }
+    };
+}
+pub(crate) use named;
 
 /// Options for dividing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +88,7 @@ impl Default for Options {
 }
 
 /// The smallest limit that leaves room for a sentence.
-pub(crate) const MIN_TOKENS: usize = 32;
+pub const MIN_TOKENS: usize = 32;
 
 impl Options {
     /// The largest passage, at least [`MIN_TOKENS`].
@@ -74,7 +139,7 @@ impl Document {
     #[must_use]
     pub fn into_plain(mut self) -> Document {
         let change = |text: &mut String| {
-            let changed = match plain(text) {
+            let changed = match decode::plain(text) {
                 Cow::Owned(changed) => changed,
                 Cow::Borrowed(_) => return,
             };
@@ -117,17 +182,17 @@ pub struct Passage {
     /// Its role.
     pub role: Role,
     /// Its author, if it has a single one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Its own date in nanoseconds since 1970, if it differs from the document's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dated_ns: Option<i64>,
     /// Its language, if it differs from the document's: that of the code in a notebook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// Its part of a document that has parts, from 0: 0 for the body of an issue, 1 for its
     /// first comment. The passages of a long part share its number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<u32>,
 }
 
@@ -193,13 +258,13 @@ pub fn embedded_text<'t>(kind: &str, [heading, symbol, context]: [Option<&str>; 
 }
 
 /// Between two headings of a path.
-pub(crate) const HEADING_SEPARATOR: &str = " > ";
+pub const HEADING_SEPARATOR: &str = " > ";
 
 /// Longest heading path, in characters.
-pub(crate) const HEADING_LENGTH: usize = 300;
+pub const HEADING_LENGTH: usize = 300;
 
 /// Between the symbols that share a passage.
-pub(crate) const SYMBOL_SEPARATOR: &str = ", ";
+pub const SYMBOL_SEPARATOR: &str = ", ";
 
 /// Lines of a passage that can hold its own headings: some without a body may come before the last.
 const HEADING_LINES: usize = 8;
@@ -296,9 +361,56 @@ impl fmt::Display for Note {
     }
 }
 
+// The kinds of passages.
+
+named! {
+    /// The kind of a passage: a symbol of code, a part of a text, or plain lines.
+    Kind is a "kind" {
+        /// A free function, or a group of declarations without bodies.
+        Function = "function",
+        /// A function inside a type, trait, class or implementation.
+        Method = "method",
+        /// A struct, class, enum, union, record or type alias: its head and fields, without its methods.
+        Type = "type",
+        /// A trait or an interface: its head and signatures, without default methods.
+        Trait = "trait",
+        /// Constants, statics and top-level assignments; small neighbours share a passage.
+        Constant = "constant",
+        /// A macro definition.
+        Macro = "macro",
+        /// Code between the symbols: imports, top-level statements, the opening of a module.
+        Module = "module",
+        /// Text under a heading.
+        Section = "section",
+        /// Paragraphs without a heading.
+        Paragraph = "paragraph",
+        /// The metadata block in front of a Markdown document.
+        FrontMatter = "front_matter",
+        /// Lines of a file whose structure is not read.
+        Lines = "lines",
+        /// The body of an issue, with its title.
+        Issue = "issue",
+        /// The body of a pull request or merge request, with its title.
+        PullRequest = "pull_request",
+        /// A comment on an issue or a pull request.
+        Comment = "comment",
+        /// A review of a pull request, or a remark on its lines.
+        Review = "review",
+        /// Lines of a note.
+        Note = "note",
+        /// Turns of a conversation.
+        Turns = "turns",
+        /// A piece of a page that supports or refutes a claim, or may do so.
+        Fragment = "fragment",
+        /// A statement that may be true or not.
+        Claim = "claim",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Kind, Role, Skip};
 
     fn passage(text: &str) -> Passage {
         Passage {
@@ -355,5 +467,25 @@ mod tests {
             serde_json::to_string(&note).ok().as_deref(),
             Some(r#"{"note":"decoded","encoding":"windows-1252"}"#)
         );
+    }
+
+    #[test]
+    fn a_name_reads_back_as_its_variant() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(*kind));
+        }
+        for role in Role::ALL {
+            assert_eq!(role.as_str().parse(), Ok(*role));
+        }
+        for skip in Skip::ALL {
+            assert_eq!(skip.as_str().parse(), Ok(*skip));
+            assert_eq!(serde_json::to_string(skip).ok(), Some(format!("\"{skip}\"")));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_says_which_exist() {
+        let error = "mian".parse::<Role>().unwrap_err().to_string();
+        assert!(error.contains("role") && error.contains("`mian`") && error.contains("main, test"), "{error}");
     }
 }

@@ -34,32 +34,27 @@
 #![cfg_attr(not(feature = "grammars"), allow(dead_code, unused_imports))]
 
 mod bound;
-mod by_lines;
 mod code;
 mod conversation;
 mod dates;
 mod decode;
 mod document;
+#[cfg(feature = "documents")]
 mod documents;
 mod issues;
-mod kind;
 mod languages;
-mod license_header;
 mod lines;
-mod mended_json;
-mod names;
 mod notes;
 mod pack;
 mod parts;
 mod pictures;
-mod plain;
 mod prose;
 mod read;
 mod role;
 mod role_by_content;
 pub mod safe;
+mod secret_files;
 mod skip;
-mod statement;
 mod tokens;
 #[cfg(feature = "wiki")]
 mod wiki;
@@ -68,22 +63,17 @@ pub use code::{Definition, OutlineSymbol, Reference, ReferenceKind, definitions,
 pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
-pub use decode::transcoded;
-pub use document::{Document, Note, Options, ParseFailure, Passage, embedded_text};
-pub use documents::{is_document, read_document};
+pub use decode::{composed, is_invisible, plain, transcoded};
+pub use document::{Document, Kind, Note, Options, ParseFailure, Passage, UnknownName, embedded_text};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,
     Verdict, read_issues,
 };
-pub use kind::Kind;
 pub use languages::{Category, LANGUAGES, Language, Relation};
-pub use names::UnknownName;
 pub use notes::{Entry, FORGOTTEN, NoteOptions, entries, forgotten_mark, read_note};
-pub use plain::{composed, is_invisible, plain};
-pub use read::read;
+pub use read::{is_document, read, read_document, read_statement};
 pub use role::{Role, role};
 pub use skip::{Limits, Skip, most_bytes, skip_by_content, skip_by_path};
-pub use statement::read_statement;
 pub use tokens::estimate_tokens;
 #[cfg(feature = "wiki")]
 pub use wiki::{WikiDump, WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_page, read_wiki_dump};

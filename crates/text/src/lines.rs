@@ -3,8 +3,8 @@
 use crate::estimate_tokens;
 
 /// The lines of a text, measured once.
-pub(crate) struct Lines<'text> {
-    pub(crate) text: &'text str,
+pub struct Lines<'text> {
+    pub text: &'text str,
     /// Byte offset of each line, and one more for the end of the text.
     starts: Vec<u32>,
     /// Columns of white space before the first character; `BLANK` for a blank line.
@@ -17,7 +17,7 @@ const BLANK: u16 = u16::MAX;
 const TAB_WIDTH: u16 = 4;
 
 impl<'text> Lines<'text> {
-    pub(crate) fn new(text: &'text str) -> Self {
+    pub fn new(text: &'text str) -> Self {
         let guess = text.len() / 32 + 2;
         let mut lines = Self {
             text,
@@ -38,54 +38,54 @@ impl<'text> Lines<'text> {
         lines
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.indents.len()
     }
 
     /// The line without its line end.
-    pub(crate) fn line(&self, row: usize) -> &'text str {
+    pub fn line(&self, row: usize) -> &'text str {
         let line = &self.text[self.start(row)..self.start(row + 1)];
         line.strip_suffix('\n').unwrap_or(line)
     }
 
     /// Byte offset of the first character of a line; of the end of the text for the line after the last.
-    pub(crate) fn start(&self, row: usize) -> usize {
+    pub fn start(&self, row: usize) -> usize {
         self.starts[row] as usize
     }
 
     /// The text of the lines from `first` to `last` inclusive, without the last line end.
-    pub(crate) fn slice(&self, first: usize, last: usize) -> &'text str {
+    pub fn slice(&self, first: usize, last: usize) -> &'text str {
         let text = &self.text[self.start(first)..self.start(last + 1)];
         text.strip_suffix('\n').unwrap_or(text)
     }
 
-    pub(crate) fn is_blank(&self, row: usize) -> bool {
+    pub fn is_blank(&self, row: usize) -> bool {
         self.indents[row] == BLANK
     }
 
     /// Columns before the first character; none for a blank line.
-    pub(crate) fn indent(&self, row: usize) -> Option<usize> {
+    pub fn indent(&self, row: usize) -> Option<usize> {
         Some(self.indents[row]).filter(|indent| *indent != BLANK).map(usize::from)
     }
 
     /// Estimated tokens of the lines from `first` to `last` inclusive.
-    pub(crate) fn tokens(&self, first: usize, last: usize) -> usize {
+    pub fn tokens(&self, first: usize, last: usize) -> usize {
         (self.tokens[last + 1] - self.tokens[first]) as usize
     }
 
     /// Tokens before each line and in all, for [`crate::pack`].
-    pub(crate) fn token_sums(&self) -> &[u32] {
+    pub fn token_sums(&self) -> &[u32] {
         &self.tokens
     }
 
     /// The line that a byte offset is in.
-    pub(crate) fn row_at(&self, offset: usize) -> usize {
+    pub fn row_at(&self, offset: usize) -> usize {
         let after = self.starts.partition_point(|start| *start as usize <= offset);
         after.saturating_sub(1).min(self.count().saturating_sub(1))
     }
 
     /// `first..=last` without blank lines at its ends; `None` if all are blank.
-    pub(crate) fn trim(&self, mut first: usize, mut last: usize) -> Option<(usize, usize)> {
+    pub fn trim(&self, mut first: usize, mut last: usize) -> Option<(usize, usize)> {
         while first <= last && self.is_blank(first) {
             first += 1;
         }
@@ -97,6 +97,36 @@ impl<'text> Lines<'text> {
         }
         Some((first, last))
     }
+}
+
+/// A row counted from 1.
+pub fn number(row: usize) -> u32 {
+    clamp(row + 1)
+}
+
+/// The words of a text on one line.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns `true` if a list of words with spaces between them has this one.
+pub fn has_word(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
+/// Returns `true` if a text begins with one of the words of a list.
+pub fn has_start(text: &str, starts: &str) -> bool {
+    starts.split(' ').any(|start| text.starts_with(start))
+}
+
+/// Returns `true` if a text ends with one of the words of a list.
+pub fn has_end(text: &str, ends: &str) -> bool {
+    ends.split(' ').any(|end| text.ends_with(end))
+}
+
+/// A text that is not empty.
+pub fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Saturates: no text longer than 4 GiB is read.

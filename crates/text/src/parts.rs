@@ -22,17 +22,16 @@ const AROUND: usize = 1;
 const MOST_OF_DEFINITION: usize = 200;
 
 /// Tables, logs and dumps.
-pub(crate) const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
+pub const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
 
 /// Words with which a line of a log reports a fault.
-const FAULTS: &[&str] =
-    &["error", "fatal", "panic", "exception", "traceback", "critical", "warn", "fail", "denied", "segfault"];
+const FAULTS: &str = "error fatal panic exception traceback critical warn fail denied segfault";
 
 /// Words with which a statement of SQL defines something.
 const DEFINES: &[&str] = &["create ", "alter ", "comment on ", "grant ", "drop "];
 
 /// Returns `true` if a text in this language is read in part where it is too large to read as a whole.
-pub(crate) fn is_read_in_parts(language: Option<&Language>) -> bool {
+pub fn is_read_in_parts(language: Option<&Language>) -> bool {
     whole(language).is_some()
 }
 
@@ -46,7 +45,7 @@ fn whole(language: Option<&Language>) -> Option<usize> {
 }
 
 /// The rows of a text that are read, in order and apart from each other; `None` for the whole.
-pub(crate) fn parts(language: Option<&Language>, text: &str) -> Option<Vec<Range<usize>>> {
+pub fn parts(language: Option<&Language>, text: &str) -> Option<Vec<Range<usize>>> {
     let whole = whole(language)?;
     if text.len() <= whole {
         return None;
@@ -68,7 +67,7 @@ pub(crate) fn parts(language: Option<&Language>, text: &str) -> Option<Vec<Range
     };
     for (row, line) in rows.iter().enumerate() {
         let range = match language.name {
-            "log" if has_any(line, FAULTS) => row.saturating_sub(AROUND)..(row + 1 + AROUND).min(rows.len()),
+            "log" if reports_fault(line) => row.saturating_sub(AROUND)..(row + 1 + AROUND).min(rows.len()),
             "sql" if begins_with(line, DEFINES) => row..end_of_statement(&rows, row),
             _ => continue,
         };
@@ -109,9 +108,9 @@ fn begins_with(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
 }
 
-fn has_any(line: &str, words: &[&str]) -> bool {
+fn reports_fault(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
-    words.iter().any(|word| lower.contains(word))
+    FAULTS.split(' ').any(|word| lower.contains(word))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const DRAWINGS: [&str; 2] = ["```compressed-json", "```json"];
 const HEAD: usize = 100;
 
 /// The text with `…` in place of such data. Its lines stay the same.
-pub(crate) fn without_data(text: Cow<'_, str>) -> Cow<'_, str> {
+pub fn without_data(text: Cow<'_, str>) -> Cow<'_, str> {
     let text = without_drawings(text);
     let bytes = text.as_bytes();
     let mut kept: Option<String> = None;

@@ -1,16 +1,19 @@
-//! Reads a file into a document.
+//! Reads a file into a document, and a separate text into passages.
+
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
 
 use crate::decode::decode_words;
-use crate::document::{Document, Note, Options, ParseFailure, Passage};
+use crate::document::{Document, HEADING_LENGTH, Note, Options, ParseFailure, Passage};
+#[cfg(feature = "documents")]
+use crate::documents;
 use crate::languages::{Category, Language, Parsing};
-use crate::license_header::is_license_header;
 use crate::lines::Lines;
-use crate::pack::Piece;
+use crate::pack::{Piece, pack};
 use crate::parts::parts;
-use crate::role_by_content::role_of_text;
-use crate::{Kind, Role, by_lines, code, dates, prose, skip};
-use jiff::tz::TimeZone;
-use std::ops::Range;
+use crate::role_by_content::{is_license_header, role_of_text};
+use crate::{Kind, Role, Skip, code, dates, pack, prose, skip};
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
@@ -87,7 +90,7 @@ fn read_text(
         }
         Some(language) if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
         Some(language) if language.name == "csv" => {
-            let mut passages = passages(&lines, &by_lines::record_windows(&lines, max_tokens), role);
+            let mut passages = passages(&lines, &pack::record_windows(&lines, max_tokens), role);
             let table = prose::Outline { tables: vec![(0, lines.count())], ..prose::Outline::default() };
             for passage in &mut passages {
                 passage.context = table.header(&lines, passage.start_line.saturating_sub(1) as usize);
@@ -143,7 +146,7 @@ fn read_code(
 
 /// The passages of a piece of code in this language.
 #[cfg(feature = "documents")]
-pub(crate) fn passages_of(
+pub fn passages_of(
     language: &'static Language,
     lines: &Lines<'_>,
     max_tokens: usize,
@@ -157,15 +160,112 @@ pub(crate) fn passages_of(
 }
 
 fn line_passages(lines: &Lines<'_>, max_tokens: usize, role: Role) -> Vec<Passage> {
-    passages(lines, &by_lines::windows(lines, max_tokens), role)
+    passages(lines, &pack::windows(lines, max_tokens), role)
 }
 
 fn passages(lines: &Lines<'_>, pieces: &[Piece], role: Role) -> Vec<Passage> {
     pieces.iter().map(|piece| piece.passage(lines, Kind::Lines, role)).collect()
 }
 
+/// The language of a file that holds text but is none, by its name.
+pub fn named_format(path: &str) -> Option<&'static str> {
+    let formats = ["epub", "excel", "html", "jupyter", "mail", "opendocument", "pdf", "powerpoint", "rtf", "word"];
+    Language::of(path, "").map(|language| language.name).filter(|name| formats.contains(name))
+}
+
+/// Returns `true` for what Git keeps in place of a large file that has not been fetched.
+pub fn is_lfs_pointer(bytes: &[u8]) -> bool {
+    const LONGEST: usize = 1_024;
+    bytes.len() < LONGEST
+        && bytes.starts_with(b"version https://git-lfs.github.com/spec/")
+        && bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"oid "))
+}
+
+/// Returns `true` if the file at `path` is not a text file, but one that [`read_document`] takes the text from: PDF, RTF, Word,
+/// PowerPoint, Excel, OpenDocument, EPUB, mail or a notebook. A web page is a text file.
+///
+/// ```
+/// assert!(tamis_text::is_document("paper.pdf"));
+/// assert!(!tamis_text::is_document("page.html"));
+/// ```
+#[must_use]
+pub fn is_document(path: &str) -> bool {
+    cfg!(feature = "documents") && named_format(path).is_some_and(|format| format != "html")
+}
+
+/// Reads the text of a document: a PDF, RTF, Word, PowerPoint, Excel, OpenDocument or EPUB file, mail, a notebook or a web page.
+/// Where the first bytes of a file show another of these formats than its name, they count. Returns `None` for another file, and
+/// for a template or fragment of HTML, which [`crate::read`] reads as code.
+///
+/// Memory is bounded, and so is time, by the size of the file. Within a library nothing looks at the clock, so a caller that reads
+/// files of strangers runs this on a thread of its own with a time limit.
+///
+/// # Errors
+/// The reason why the file has no text to read: [`Skip::Damaged`], [`Skip::Encrypted`], [`Skip::NoText`],
+/// [`Skip::TooLarge`], [`Skip::TooMuchWork`], [`Skip::LfsPointer`], [`Skip::Binary`] for the formats of old office programs, or
+/// [`Skip::Data`] for long tables.
+///
+/// ```
+/// use tamis_text::{Options, read_document};
+///
+/// let page = "<!DOCTYPE html><title>Boiler</title><nav>Home</nav>\n<h1>Boiler</h1>\n<p>".to_owned()
+///     + &"Bleed it in autumn. ".repeat(20);
+/// let document = read_document("boiler.html", page.as_bytes(), &Options::default()).unwrap().unwrap();
+/// assert_eq!(document.title.as_deref(), Some("Boiler"));
+/// assert_eq!((document.passages[0].start_line, document.passages[0].heading.as_deref()), (2, Some("Boiler")));
+/// assert!(read_document("a.rs", b"fn a() {}", &Options::default()).unwrap().is_none());
+/// ```
+pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
+    match is_lfs_pointer(bytes) {
+        true => Err(Skip::LfsPointer),
+        #[cfg(feature = "documents")]
+        false => crate::bound::bounded_document(bytes.len(), || documents::read(path, bytes, options)),
+        #[cfg(not(feature = "documents"))]
+        false => {
+            let _ = (path, options);
+            Ok(None)
+        }
+    }
+}
+
+// A separate text: a fragment of a page, or a claim.
+
+/// The passages of a separate text, under a heading that it need not contain. A text that fits is one passage, whatever
+/// its form. The passages of a longer one are its parts, numbered from 0.
+///
+/// ```
+/// use tamis_text::{Kind, Options, read_statement};
+///
+/// let passages = read_statement(Kind::Claim, "A sieve keeps what is coarse.", Some("Sieves"), &Options::default());
+/// assert_eq!((passages.len(), passages[0].part), (1, None));
+/// assert_eq!(passages[0].embedded_text(), "Sieves\nA sieve keeps what is coarse.");
+/// ```
+#[must_use]
+pub fn read_statement(kind: Kind, text: &str, heading: Option<&str>, options: &Options) -> Vec<Passage> {
+    let lines = Lines::new(text);
+    let Some((first, last)) = lines.count().checked_sub(1).and_then(|last| lines.trim(0, last)) else {
+        return Vec::new();
+    };
+    let max_tokens = options.limit();
+    let pieces = pack(&lines, (first, last), lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
+    let heading = heading.map(str::trim).filter(|heading| !heading.is_empty());
+    let heading: Option<String> = heading.map(|heading| heading.chars().take(HEADING_LENGTH).collect());
+    let several = pieces.len() > 1;
+    let numbered = pieces.iter().zip(0_u32..);
+    numbered
+        .map(|(piece, number)| Passage {
+            heading: heading.clone(),
+            part: several.then_some(number),
+            ..piece.passage(&lines, kind, Role::Main)
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
     #[test]
     fn a_licence_header_is_no_main_text() {
         let source = "// Copyright 2020 The Authors.\n// Licensed under the Apache License.\n\nuse std::fs;\n\npub fn open() {}\n";
@@ -177,8 +277,6 @@ mod tests {
         assert_eq!(role_of("fn open"), Some(crate::Role::Main));
         assert_eq!(role_of("Copyright"), Some(crate::Role::License), "{:?}", document.passages);
     }
-
-    use super::*;
 
     #[test]
     fn a_header_is_read_in_the_language_it_is_written_in() {
@@ -208,5 +306,26 @@ mod tests {
         let document = read("data.xyzzy", b"one\ntwo\n", &Options::default());
         assert_eq!((document.language, document.category, document.collection()), (None, Category::Data, "code"));
         assert_eq!(document.passages[0].kind, Kind::Lines);
+    }
+
+    #[test]
+    fn a_long_text_is_divided_and_its_parts_are_numbered() {
+        let options = Options { max_tokens: 40 };
+        let line = "One sentence of some length that is followed by another one of the same length.\n";
+        let passages = read_statement(Kind::Fragment, &line.repeat(12), None, &options);
+        assert!(passages.len() > 3);
+        let parts: Vec<_> = passages.iter().map(|passage| passage.part).collect();
+        assert_eq!(parts, (0..).take(passages.len()).map(Some).collect::<Vec<_>>());
+        assert_eq!(passages.iter().map(|passage| passage.text.lines().count()).sum::<usize>(), 12);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_blanks_is_left_out(text in "[a-z \n.]{0,400}", max_tokens in 0_usize..80) {
+            let passages = read_statement(Kind::Claim, &text, Some("h"), &Options { max_tokens });
+            let words = |text: &str| text.split_whitespace().collect::<String>();
+            let all: String = passages.iter().map(|passage| words(&passage.text)).collect();
+            prop_assert_eq!(all, words(&text));
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! name.
 
 use crate::Role;
+use crate::lines::has_start;
 use crate::role::{TestName, test_name};
 
 /// Bytes of a text that are read for signs of tests.
@@ -12,30 +13,66 @@ const REACH: usize = 256 << 10;
 /// A name such as `test_functions.bash`, `MockHandler.php` or `mock/timers.ts` makes a test only of a text that uses a framework
 /// for tests. A text most of whose functions are tests is a test whatever its name is, unless the tests stand beside the code that
 /// they test.
-pub(crate) fn role_of_text(path: &str, language: Option<&str>, text: &str) -> Role {
+pub fn role_of_text(path: &str, language: Option<&str>, text: &str) -> Role {
     let by_name = crate::role(path, language);
     let head = &text[..text.floor_char_boundary(REACH)];
     match by_name {
         Role::Test if test_name(path, language) == TestName::Likely => {
-            let signs = Signs::of(language, head);
+            let signs = Signs::count(language, head);
             if signs.tests > 0 || mentions_framework(head) { Role::Test } else { Role::Main }
         }
-        Role::Main if Signs::of(language, head).are_most() => Role::Test,
+        Role::Main if Signs::count(language, head).are_most() => Role::Test,
         role => role,
     }
 }
 
 /// Words of frameworks for tests and for what stands in for the rest of a program in them.
-const FRAMEWORKS: &[&str] = &[
-    "pytest", "unittest", "phpunit", "xctest", "junit", "testng", "mockito", "mockk", "gomock", "mockgen", "testify",
-    "minitest", "rspec", "vitest", "jest.", "@jest/", "'sinon", "\"sinon", "'msw", "\"msw", "node:test", "bun:test",
-    "nunit", "xunit", "nsubstitute", "using moq", "scalatest", "munit", "specs2", "gtest", "gmock", "catch2",
-    "doctest.h", "boost/test", "hspec", "tasty", "exunit", "shunit", "bats", "busted", "\"testing\"",
-];
+const FRAMEWORKS: &str = "\
+pytest
+unittest
+phpunit
+xctest
+junit
+testng
+mockito
+mockk
+gomock
+mockgen
+testify
+minitest
+rspec
+vitest
+jest.
+@jest/
+'sinon
+\"sinon
+'msw
+\"msw
+node:test
+bun:test
+nunit
+xunit
+nsubstitute
+using moq
+scalatest
+munit
+specs2
+gtest
+gmock
+catch2
+doctest.h
+boost/test
+hspec
+tasty
+exunit
+shunit
+bats
+busted
+\"testing\"";
 
 fn mentions_framework(text: &str) -> bool {
     let lower = text[..text.floor_char_boundary(16 << 10)].to_ascii_lowercase();
-    FRAMEWORKS.iter().any(|word| lower.contains(word))
+    FRAMEWORKS.lines().any(|word| lower.contains(word))
 }
 
 /// Counts of lines in a text.
@@ -51,7 +88,7 @@ struct Signs {
 const SEVERAL: usize = 2;
 
 impl Signs {
-    fn of(language: Option<&str>, text: &str) -> Self {
+    fn count(language: Option<&str>, text: &str) -> Self {
         let Some(read) = language.and_then(reader) else { return Self::default() };
         let mut signs = Self::default();
         let mut before = "";
@@ -179,7 +216,47 @@ fn has_word(line: &str, word: &str) -> bool {
 }
 
 fn is_branch(line: &str) -> bool {
-    ["if", "for", "while", "switch", "catch", "}", "else", "do", "return"].iter().any(|word| line.starts_with(word))
+    has_start(line, "if for while switch catch } else do return")
+}
+
+// Licence headers: the comment at the beginning of a file that says under which terms it may be used. Every file of a project
+// repeats it, and it says nothing about the code.
+
+/// Words of a paragraph about a licence, in lower case.
+const WORDS: [&str; 8] = [
+    "copyright", "is part of ", "licence", "license", "permission is hereby granted", "redistribut", "spdx-", "warrant",
+];
+
+/// Beginnings of the lines that load other code. They can stand beside a header in one passage.
+const IMPORTS: [&str; 9] =
+    ["\"use strict", "'use strict", "#include", "from ", "import ", "namespace ", "package ", "use ", "using "];
+
+/// Least share of the letters of a text that a licence has, where the text is one.
+const LEAST: f64 = 0.8;
+
+/// Returns `true` if a text without a symbol of its own is a licence header, with nothing besides but imports. O(its length).
+pub fn is_license_header(text: &str) -> bool {
+    let (mut of_license, mut other) = (0, 0);
+    let mut paragraph = String::new();
+    let mut finish = |paragraph: &mut String| {
+        let lower = paragraph.to_lowercase();
+        let letters = lower.chars().filter(|c| c.is_alphabetic()).count();
+        match WORDS.iter().any(|word| lower.contains(word)) {
+            true => of_license += letters,
+            false => other += letters,
+        }
+        paragraph.clear();
+    };
+    for line in text.lines().map(str::trim) {
+        if !line.contains(char::is_alphabetic) {
+            finish(&mut paragraph);
+        } else if !IMPORTS.iter().any(|start| line.starts_with(start)) {
+            paragraph.push_str(line);
+            paragraph.push(' ');
+        }
+    }
+    finish(&mut paragraph);
+    of_license > 0 && f64::from(of_license as u32) >= LEAST * f64::from((of_license + other) as u32)
 }
 
 #[cfg(test)]
@@ -247,7 +324,7 @@ mod tests {
         let tests = "#[test]\nfn a() {}\n#[test]\nfn b() {}\n#[test]\nfn c() {}\n";
         for module in [
             "#[cfg(test)]\nmod tests {",
-            "#[cfg(all(test, unix))]\n#[allow(dead_code)]\npub(crate) mod checks {",
+            "#[cfg(all(test, unix))]\n#[allow(dead_code)]\npub mod checks {",
             "#[cfg(test)] mod tests {",
         ] {
             assert_eq!(told("src/a.rs", &format!("fn own() {{}}\n\n{module}\n{tests}}}\n")), Role::Main, "{module}");
@@ -270,5 +347,25 @@ mod tests {
             Role::Main
         );
         assert_eq!(told("notes.md", "it('a')\nit('b')\n"), Role::Main);
+    }
+
+    #[test]
+    fn headers_are_licences_and_what_says_more_is_none() {
+        for text in [
+            "// SPDX-License-Identifier: MIT",
+            "// Copyright 2020 The Authors. All rights reserved.\n// Use of this source code is governed by a BSD licence.\n\npackage a\n\nimport \"fmt\"\n",
+            "/*\n * Copyright 2019 A\n *\n * Licensed under the Apache License, Version 2.0 (the \"License\");\n * you may not use this file except in compliance with the License.\n *\n * Unless required by applicable law, software is distributed WITHOUT WARRANTIES.\n */",
+            "# This file is part of Shop.\n#\n# Shop is free software: you can redistribute it and/or modify it.\n#\n# You should have received a copy of the GNU General Public License.\n\nimport os\n",
+        ] {
+            assert!(is_license_header(text), "{text}");
+        }
+        for text in [
+            "// Copyright 2020 A\n\n//! Opens the store, and keeps it open while somebody reads from it.\n",
+            "const LICENSE: &str = \"MIT\";\n\nconst NAME_OF_THE_STORE_AND_ITS_OWNER: &str = \"shop\";\n",
+            "import os\n",
+            "",
+        ] {
+            assert!(!is_license_header(text), "{text}");
+        }
     }
 }

@@ -33,7 +33,7 @@ pub fn estimate_tokens(text: &str) -> usize {
 
 /// The estimate, character by character. Counts halves, since two punctuation marks make one token.
 #[derive(Default, Clone, Copy)]
-pub(crate) struct Meter {
+pub struct Meter {
     halves: usize,
     word: usize,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Meter {
 const WORD_PART: usize = 6;
 
 impl Meter {
-    pub(crate) fn push(&mut self, character: char) {
+    pub fn push(&mut self, character: char) {
         match u8::try_from(character) {
             Ok(byte) if byte < 0x80 => self.ascii(byte),
             _ => self.other(character),
@@ -77,13 +77,13 @@ impl Meter {
         self.word += 1;
     }
 
-    pub(crate) fn tokens(self) -> usize {
+    pub fn tokens(self) -> usize {
         self.halves.div_ceil(2)
     }
 }
 
 /// Scripts written without spaces between words, where a character is about a token.
-pub(crate) fn is_wide_script(character: char) -> bool {
+pub fn is_wide_script(character: char) -> bool {
     matches!(u32::from(character),
         0x0E00..=0x0EFF            // Thai, Lao
         | 0x1000..=0x109F | 0x1780..=0x17FF // Myanmar, Khmer
@@ -97,9 +97,8 @@ pub(crate) fn is_wide_script(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn counts_are_close_to_what_tokenizers_make() {

@@ -1,12 +1,9 @@
 //! `adaptive_k`: the largest drop within the head of the list, and a few more.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
-use crate::pool::Pool;
-use crate::reason::too_few;
+use crate::cut::{Cut, too_few};
+use crate::method::{Range, declare};
+use crate::pool::{Pool, largest_drop};
 use crate::rule::Rule;
-use crate::shape::largest_drop;
 
 declare! {
     /// Keeps what comes before the largest drop within the head of the list, and a buffer beyond it.

@@ -1,14 +1,9 @@
 //! `autocut`: the jumps of the curve against a straight line.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
-use crate::pool::Pool;
-use crate::reason::{ALL_EQUAL, them, too_few};
-use crate::rule::Rule;
-use crate::shape::unit;
-use crate::value::Value;
-use crate::want::Want;
+use crate::cut::{ALL_EQUAL, Cut, Value, them, too_few};
+use crate::method::{Range, declare};
+use crate::pool::{Pool, unit};
+use crate::rule::{Rule, Want};
 
 declare! {
     /// Keeps what comes before the n-th jump of the values, as Weaviate's autocut does.

@@ -1,13 +1,9 @@
 //! `background`: a share of the way from the background to the best.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
+use crate::cut::{ALL_EQUAL, BY_LIST_ALONE, Cut, NO_CANDIDATES, Value};
+use crate::method::{Range, declare};
 use crate::pool::Pool;
-use crate::reason::{ALL_EQUAL, BY_LIST_ALONE, NO_CANDIDATES};
-use crate::rule::Rule;
-use crate::value::Value;
-use crate::want::Want;
+use crate::rule::{Rule, Want};
 
 declare! {
     /// Keeps what lies at least a share of the way from the background to the best candidate.

@@ -1,11 +1,9 @@
 //! `elbow`: the point of the curve that is farthest from its chord.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::pool::Pool;
-use crate::reason::{them, too_few};
+use crate::cut::{Cut, them, too_few};
+use crate::method::declare;
+use crate::pool::{Pool, unit};
 use crate::rule::Rule;
-use crate::shape::unit;
 
 /// Distance from the chord, in a unit square, below which a point lies on it. Rounding is far smaller, and a bend that
 /// anyone would see far larger.

@@ -1,10 +1,8 @@
 //! `fixed`: the first k.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
+use crate::cut::{Cut, NO_CANDIDATES};
+use crate::method::{Range, declare};
 use crate::pool::Pool;
-use crate::reason::NO_CANDIDATES;
 use crate::rule::Rule;
 
 declare! {

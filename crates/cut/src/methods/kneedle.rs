@@ -2,14 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::{Range, Setting};
-use crate::pool::Pool;
-use crate::reason::{NO_CANDIDATES, them};
+use crate::cut::{Cut, NO_CANDIDATES, Value, them};
+use crate::method::{Range, Setting, declare};
+use crate::pool::{Pool, unit};
 use crate::rule::Rule;
-use crate::shape::unit;
-use crate::value::Value;
 
 /// The knee that decides, of those detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,9 @@
 //! `language`: a similarity threshold for each programming language.
 
-use crate::admission::{Admission, RawScores};
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
+use crate::cut::{Cut, NO_CANDIDATES, NOTHING_CLOSE, figure};
+use crate::method::{Range, declare};
 use crate::pool::{Orientation, Pool};
-use crate::reason::{NO_CANDIDATES, NOTHING_CLOSE, figure};
-use crate::rule::Rule;
+use crate::rule::{Admission, RawScores, Rule};
 
 declare! {
     /// Keeps candidates that are as similar to the query as code of their language must be.
@@ -80,7 +77,7 @@ impl Rule for LanguageThreshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::Admitted;
+    use crate::rule::Admitted;
 
     fn raw(similarity: Option<f64>, coverage: Option<f64>, threshold: Option<f64>) -> RawScores {
         RawScores { similarity, coverage, threshold }

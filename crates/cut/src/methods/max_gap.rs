@@ -1,14 +1,10 @@
 //! `max_gap`: a threshold before the largest gap between neighbouring distances.
 
 use super::percentile::value_at_share;
-use crate::admission::{Admission, RawScores};
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
-use crate::pool::Pool;
-use crate::reason::{NO_CANDIDATES, NOTHING_CLOSE, figure, percent, them};
-use crate::rule::Rule;
-use crate::shape::largest_drop;
+use crate::cut::{Cut, NO_CANDIDATES, NOTHING_CLOSE, figure, percent, them};
+use crate::method::{Range, declare};
+use crate::pool::{Pool, largest_drop};
+use crate::rule::{Admission, RawScores, Rule};
 
 declare! {
     /// Keeps what lies before the largest gap between neighbouring distances, within fixed bounds.
@@ -146,7 +142,7 @@ fn largest_gap(ascending: &[f64]) -> Option<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::Admitted;
+    use crate::rule::Admitted;
 
     fn cut(distances: &[f64]) -> Cut {
         MaxGap::default().cut(&Pool::distances(distances.iter().copied()).unwrap())

@@ -1,18 +1,18 @@
 //! The registry of cut methods: one file and one line each.
 
-use crate::error::RuleError;
+use crate::cut::Value;
 use crate::method::Method;
+use crate::parse::RuleError;
 use crate::rule::Rule;
-use crate::value::Value;
 
 /// Makes a rule from settings by name.
 type Build = fn(&[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>;
 
 /// A method with its builder.
 #[derive(Clone, Copy)]
-pub(crate) struct Registered {
-    pub(crate) method: &'static Method,
-    pub(crate) build: Build,
+pub struct Registered {
+    pub method: &'static Method,
+    pub build: Build,
 }
 
 /// Declares the module of each method, exports its rule (named first) and other public items, and lists it.
@@ -50,7 +50,7 @@ methods! {
 }
 
 /// Every method with its builder.
-pub(crate) fn registered() -> impl Iterator<Item = Registered> {
+pub fn registered() -> impl Iterator<Item = Registered> {
     REGISTERED.iter().copied()
 }
 

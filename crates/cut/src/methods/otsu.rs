@@ -1,11 +1,9 @@
 //! `otsu`: the split into two classes that differ most.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::pool::Pool;
-use crate::reason::{ALL_EQUAL, them, too_few};
+use crate::cut::{ALL_EQUAL, Cut, them, too_few};
+use crate::method::declare;
+use crate::pool::{Pool, unit};
 use crate::rule::Rule;
-use crate::shape::unit;
 
 declare! {
     /// Keeps the upper of the two classes into which the values split best.

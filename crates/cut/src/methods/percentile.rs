@@ -1,10 +1,8 @@
 //! `percentile`: a share of the list.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
+use crate::cut::{Cut, NO_CANDIDATES, percent};
+use crate::method::{Range, declare};
 use crate::pool::{Orientation, Pool};
-use crate::reason::{NO_CANDIDATES, percent};
 use crate::rule::Rule;
 
 declare! {
@@ -30,7 +28,7 @@ impl Rule for Percentile {
 }
 
 /// `sorted[min(⌊share · n⌋, n − 1)]`, or `None` for an empty list.
-pub(crate) fn value_at_share(sorted: &[f64], share: f64) -> Option<f64> {
+pub fn value_at_share(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     // A float to integer conversion saturates, so any share gives a position.
     Some(sorted[((share * sorted.len() as f64).floor() as usize).min(last)])

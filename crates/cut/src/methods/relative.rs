@@ -1,13 +1,9 @@
 //! `relative`: a share of the best score.
 
-use crate::cut::Cut;
-use crate::declare::declare;
-use crate::parameter::Range;
+use crate::cut::{Cut, NO_CANDIDATES, Value, percent};
+use crate::method::{Range, declare};
 use crate::pool::Pool;
-use crate::reason::{NO_CANDIDATES, percent};
-use crate::rule::Rule;
-use crate::value::Value;
-use crate::want::Want;
+use crate::rule::{Rule, Want};
 
 declare! {
     /// Keeps candidates with at least a share of the best score.

@@ -12,7 +12,7 @@ use crate::normalise;
 
 /// The precision of what the weights of a layer are multiplied by. All else is f32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Precision {
+pub enum Precision {
     /// f32.
     Full,
     /// Bytes, with a factor for each group of each row. Where the processor has no instructions for them it is f32 too.
@@ -20,7 +20,7 @@ pub(crate) enum Precision {
 }
 
 /// An encoder with weights in int8.
-pub(crate) struct Int8Encoder<'w> {
+pub struct Int8Encoder<'w> {
     hidden: usize,
     heads: usize,
     epsilon: f32,
@@ -50,7 +50,7 @@ impl<'w> Int8Encoder<'w> {
     ///
     /// # Errors
     /// A weight is missing or not in int8, or a layer has a size that this encoder cannot divide.
-    pub(crate) fn new(config: &Config, weights: &Weights<'w>) -> Result<Self, String> {
+    pub fn new(config: &Config, weights: &Weights<'w>) -> Result<Self, String> {
         let (hidden, heads) = (config.hidden_size, config.num_attention_heads);
         if !(hidden / heads).is_multiple_of(PANEL) {
             return Err(format!("its {heads} heads divide {hidden} entries; expected multiples of {PANEL} for each"));
@@ -88,7 +88,7 @@ impl<'w> Int8Encoder<'w> {
 
     /// Returns the unit vector of each text: the mean over its tokens. Tokens are numbers of the vocabulary, no more for a text than
     /// there are positions. A vector does not depend on the other texts.
-    pub(crate) fn encode(&self, texts: &[&[i32]], precision: Precision) -> Vec<Vec<f32>> {
+    pub fn encode(&self, texts: &[&[i32]], precision: Precision) -> Vec<Vec<f32>> {
         let hidden = self.hidden;
         let rows = texts.iter().map(|tokens| tokens.len()).sum::<usize>().next_multiple_of(ROWS);
         let zeros = |columns: usize| vec![0.0; rows * columns];

@@ -1,7 +1,5 @@
 //! BERT encoders: configuration and weights become a graph, tokens become one vector a text.
 
-mod batching;
-mod config;
 mod encoder;
 mod graph;
 #[cfg(feature = "minilm")]
@@ -10,12 +8,11 @@ mod int8;
 mod products;
 mod weights;
 
-pub use batching::Batching;
+pub use encoder::Batching;
 #[cfg(feature = "minilm")]
-pub(crate) use batching::in_batches;
-pub(crate) use config::Config;
-pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores, pool_threads};
-pub(crate) use graph::assemble;
+pub use encoder::in_batches;
+pub use encoder::{Encoder, Pooling, Tokens, all_cores, pool_threads};
+pub use graph::assemble;
 #[cfg(feature = "minilm")]
-pub(crate) use int8::{Int8Encoder, Precision};
-pub(crate) use weights::{Weights, floats};
+pub use int8::{Int8Encoder, Precision};
+pub use weights::{Config, Weights, floats};

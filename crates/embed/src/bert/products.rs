@@ -10,11 +10,11 @@ use rten_vecmath::{ExtendInit, MinMax, Quantize, Softmax};
 use super::weights::Codes;
 
 /// Rows that share the reading of a weight. Inputs are filled up to a multiple.
-pub(super) const ROWS: usize = 4;
+pub const ROWS: usize = 4;
 /// Outputs of a product in f32 that are computed at a time, at most. The outputs of every layer are a multiple.
-pub(super) const MOST_COLUMNS: usize = 64;
+pub const MOST_COLUMNS: usize = 64;
 /// Outputs of a product of integers, or of attention, that are computed at a time.
-pub(super) const PANEL: usize = 16;
+pub const PANEL: usize = 16;
 /// Inputs whose bytes are multiplied at once. Groups of inputs are a multiple of twice as many.
 const BYTES: usize = 4;
 
@@ -25,44 +25,44 @@ const ZERO: u8 = 64;
 const MOST: f32 = 63.0;
 
 /// `input · weight + bias`.
-pub(super) struct Linear<'w> {
-    pub(super) codes: Codes<'w>,
-    pub(super) bias: Vec<f32>,
+pub struct Linear<'w> {
+    pub codes: Codes<'w>,
+    pub bias: Vec<f32>,
 }
 
 impl Linear<'_> {
     /// Returns the number of consecutive inputs that share a factor.
-    pub(super) fn group(&self) -> usize {
+    pub fn group(&self) -> usize {
         self.codes.inputs * self.codes.outputs / self.codes.scales.len().max(1)
     }
 }
 
 /// Rows of inputs as bytes.
 #[derive(Default)]
-pub(super) struct Quantised {
+pub struct Quantised {
     codes: Vec<u8>,
     /// A factor for each row and group.
     factors: Vec<f32>,
 }
 
 /// The queries, keys and values of a text's tokens, a row for each token.
-pub(super) struct Attention<'a> {
-    pub(super) query: &'a [f32],
-    pub(super) key: &'a [f32],
-    pub(super) value: &'a [f32],
-    pub(super) hidden: usize,
-    pub(super) heads: usize,
+pub struct Attention<'a> {
+    pub query: &'a [f32],
+    pub key: &'a [f32],
+    pub value: &'a [f32],
+    pub hidden: usize,
+    pub heads: usize,
 }
 
 /// The arithmetic in one set of instructions.
 #[derive(Clone, Copy)]
-pub(super) struct Instructions {
+pub struct Instructions {
     /// Multiplies rows of inputs by weights, in f32, and writes rows of outputs.
-    pub(super) full: fn(&Linear<'_>, &[f32], &mut [f32]),
+    pub full: fn(&Linear<'_>, &[f32], &mut [f32]),
     /// Multiplies rows of inputs by weights, as bytes, and writes rows of outputs; `None` where f32 is faster.
-    pub(super) integer: Option<fn(&Linear<'_>, &Quantised, &mut [f32])>,
+    pub integer: Option<fn(&Linear<'_>, &Quantised, &mut [f32])>,
     /// Writes, for each token and head, the mean of all values by their weights.
-    pub(super) attend: fn(&Attention<'_>, &mut [f32]),
+    pub attend: fn(&Attention<'_>, &mut [f32]),
 }
 
 /// Sums of products of [`ROWS`] rows with a panel of weights.
@@ -106,7 +106,7 @@ fn full<const COLUMNS: usize, const FUSED: bool>(linear: &Linear<'_>, input: &[f
 
 impl Quantised {
     /// Takes rows of inputs, divided into groups of this many.
-    pub(super) fn fill(&mut self, rows: &[f32], group: usize) {
+    pub fn fill(&mut self, rows: &[f32], group: usize) {
         self.codes.clear();
         self.codes.reserve(rows.len());
         self.factors.clear();
@@ -270,7 +270,7 @@ macro_rules! with_features {
 }
 
 /// Returns the sets of instructions that this processor has, slowest first.
-pub(super) fn instructions() -> Vec<Instructions> {
+pub fn instructions() -> Vec<Instructions> {
     #[allow(unused_mut)]
     let mut all = vec![portable()];
     #[cfg(target_arch = "x86_64")]
@@ -329,7 +329,7 @@ mod x86_64 {
     /// Packs weights: the [`BYTES`] of an output are together.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn pack(rows: &[u8], stride: usize, quads: &mut [Quad], sums: &mut [i32; PANEL]) {
+    pub fn pack(rows: &[u8], stride: usize, quads: &mut [Quad], sums: &mut [i32; PANEL]) {
         let (sign, most) = (_mm_set1_epi8(-128), _mm_set1_epi8(127));
         let (byte_ones, ones) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
         let half = |row: &[u8]| {
@@ -370,7 +370,7 @@ mod x86_64 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn dot(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
+    pub fn dot(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
         let pairs = quads.as_chunks::<2>().0;
         let row = |row: usize| &codes[row * stride..].as_chunks::<BYTES>().0.as_chunks::<2>().0[..pairs.len()];
         let codes: [_; ROWS] = [row(0), row(1), row(2), row(3)];
@@ -397,7 +397,7 @@ mod x86_64 {
     /// The same with an instruction for four products and their sum.
     #[inline]
     #[target_feature(enable = "avx2,avx512vl,avx512vnni")]
-    pub(super) fn dot_at_once(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
+    pub fn dot_at_once(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
         let row = |row: usize| &codes[row * stride..].as_chunks::<BYTES>().0[..quads.len()];
         let codes: [_; ROWS] = [row(0), row(1), row(2), row(3)];
         let mut parts: [_; ROWS] = [load(&sums[0]), load(&sums[1]), load(&sums[2]), load(&sums[3])];

@@ -5,40 +5,41 @@
 //! `[groups, outputs]`: a factor for each output and group of consecutive inputs. The word embeddings are bytes `[words, hidden]` with
 //! a factor a word. The rest stays f32.
 
-use super::Config;
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use serde::Deserialize;
 
 /// Prefixes of the names within a BERT checkpoint.
 const PREFIXES: [&str; 2] = ["", "bert."];
 
 /// Word embeddings in int8.
 #[cfg(feature = "minilm")]
-pub(crate) struct Words<'a> {
+pub struct Words<'a> {
     /// Signed bytes, `[words, hidden]`.
-    pub(crate) codes: &'a [u8],
+    pub codes: &'a [u8],
     /// A factor a word.
-    pub(crate) scales: Vec<f32>,
+    pub scales: Vec<f32>,
 }
 
 /// The matrix of a linear layer in int8.
 #[cfg(feature = "minilm")]
-pub(crate) struct Codes<'a> {
+pub struct Codes<'a> {
     /// Signed bytes, `[inputs, outputs]`.
-    pub(crate) values: &'a [u8],
+    pub values: &'a [u8],
     /// Factors, `[groups, outputs]`.
-    pub(crate) scales: Vec<f32>,
-    pub(crate) inputs: usize,
-    pub(crate) outputs: usize,
+    pub scales: Vec<f32>,
+    pub inputs: usize,
+    pub outputs: usize,
 }
 
 /// A row-major matrix.
-pub(crate) struct Matrix {
-    pub(crate) rows: usize,
-    pub(crate) values: Vec<f32>,
+pub struct Matrix {
+    pub rows: usize,
+    pub values: Vec<f32>,
 }
 
 /// The tensors of a BERT checkpoint.
-pub(crate) struct Weights<'a> {
+pub struct Weights<'a> {
     tensors: SafeTensors<'a>,
     prefix: &'static str,
 }
@@ -48,7 +49,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     /// The bytes are not a safetensors file of a BERT encoder. The message names the missing part.
-    pub(crate) fn new(file: &'a [u8]) -> Result<Self, String> {
+    pub fn new(file: &'a [u8]) -> Result<Self, String> {
         let tensors = SafeTensors::deserialize(file).map_err(|error| format!("not a safetensors file: {error}"))?;
         let has = |prefix: &str, suffix: &str| {
             tensors.tensor(&format!("{prefix}embeddings.word_embeddings.weight{suffix}")).is_ok()
@@ -66,7 +67,7 @@ impl<'a> Weights<'a> {
     }
 
     /// Returns a vector of `length` entries.
-    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, String> {
+    pub fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, String> {
         let tensor = self.tensor(name)?;
         if tensor.shape() != [length] {
             return Err(format!("tensor {name} has shape {:?}; expected [{length}]", tensor.shape()));
@@ -75,7 +76,7 @@ impl<'a> Weights<'a> {
     }
 
     /// Returns a matrix of any number of rows with `columns` entries each.
-    pub(crate) fn rows(&self, name: &str, columns: usize) -> Result<Matrix, String> {
+    pub fn rows(&self, name: &str, columns: usize) -> Result<Matrix, String> {
         let tensor = self.tensor(name)?;
         let &[rows, width] = tensor.shape() else {
             return Err(format!("tensor {name} has shape {:?}; expected two dimensions", tensor.shape()));
@@ -88,7 +89,7 @@ impl<'a> Weights<'a> {
 
     /// Returns the int8 matrix of a linear layer.
     #[cfg(feature = "minilm")]
-    pub(crate) fn codes(&self, name: &str, inputs: usize) -> Result<Codes<'a>, String> {
+    pub fn codes(&self, name: &str, inputs: usize) -> Result<Codes<'a>, String> {
         let codes = self.tensor(&format!("{name}.weight_t"))?;
         let outputs = match *codes.shape() {
             [rows, outputs] if rows == inputs && outputs > 0 && codes.dtype() == Dtype::I8 => outputs,
@@ -109,7 +110,7 @@ impl<'a> Weights<'a> {
 
     /// Returns the position embeddings, a row of `hidden_size` for each position. Every token is of the first type, so its row is
     /// added to each.
-    pub(crate) fn positions(&self, config: &Config) -> Result<Vec<f32>, String> {
+    pub fn positions(&self, config: &Config) -> Result<Vec<f32>, String> {
         let hidden = config.hidden_size;
         let mut positions = self.rows("embeddings.position_embeddings.weight", hidden)?;
         if positions.rows < config.max_position_embeddings {
@@ -128,7 +129,7 @@ impl<'a> Weights<'a> {
     }
 
     /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`. Returns the number of outputs.
-    pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
+    pub fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
         let start = buffer.len();
         let full = self.rows(&format!("{name}.weight"), inputs)?;
         buffer.resize(start + full.values.len() * 4, 0);
@@ -142,14 +143,14 @@ impl<'a> Weights<'a> {
     }
 
     /// Estimates the bytes that the weights take as f32.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         let elements = |tensor: &TensorView<'_>| tensor.shape().iter().product::<usize>();
         self.tensors.iter().map(|(_, tensor)| elements(&tensor) * 4).sum()
     }
 
     /// Returns the word embeddings.
     #[cfg(feature = "minilm")]
-    pub(crate) fn words(&self, hidden: usize) -> Result<Words<'a>, String> {
+    pub fn words(&self, hidden: usize) -> Result<Words<'a>, String> {
         const NAME: &str = "embeddings.word_embeddings.weight";
         let codes = self.tensor(&format!("{NAME}_codes"))?;
         match *codes.shape() {
@@ -166,7 +167,7 @@ impl<'a> Weights<'a> {
 }
 
 /// Returns the entries of a tensor of any floating type as f32.
-pub(crate) fn floats(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
+pub fn floats(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     let data = tensor.data();
     let values: Vec<f32> = match tensor.dtype() {
         Dtype::F32 => data.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
@@ -178,5 +179,119 @@ pub(crate) fn floats(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f32>, St
     match values.iter().find(|value| !value.is_finite()) {
         Some(value) => Err(format!("tensor {name} holds {value}; expected finite entries")),
         None => Ok(values),
+    }
+}
+
+// The part of a model's `config.json` that shapes its graph.
+
+/// The shape of a BERT encoder, with the names of the usual `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Config {
+    #[serde(default)]
+    pub model_type: String,
+    pub hidden_size: usize,
+    pub num_hidden_layers: usize,
+    pub num_attention_heads: usize,
+    pub max_position_embeddings: usize,
+    #[serde(default = "default_activation")]
+    pub hidden_act: String,
+    #[serde(default = "default_epsilon")]
+    pub layer_norm_eps: f32,
+    #[serde(default = "default_positions")]
+    pub position_embedding_type: String,
+}
+
+fn default_activation() -> String {
+    "gelu".to_owned()
+}
+
+fn default_epsilon() -> f32 {
+    1e-12
+}
+
+fn default_positions() -> String {
+    "absolute".to_owned()
+}
+
+impl Config {
+    /// Returns the shape of all-MiniLM-L6-v2.
+    #[cfg(any(feature = "minilm", test))]
+    pub fn minilm() -> Self {
+        Self {
+            model_type: "bert".to_owned(),
+            hidden_size: 384,
+            num_hidden_layers: 6,
+            num_attention_heads: 12,
+            max_position_embeddings: 512,
+            hidden_act: default_activation(),
+            layer_norm_eps: default_epsilon(),
+            position_embedding_type: default_positions(),
+        }
+    }
+
+    /// Reads a `config.json` and checks that this crate can build the graph it describes.
+    ///
+    /// # Errors
+    /// A part is missing or unsupported. The message names it and the supported values.
+    pub fn from_json(json: &[u8]) -> Result<Self, String> {
+        let config: Self = serde_json::from_slice(json).map_err(|error| format!("config.json: {error}"))?;
+        let expect = |ok: bool, found: String, allowed: &str| {
+            if ok { Ok(()) } else { Err(format!("config.json has {found}; supported is {allowed}")) }
+        };
+        expect(config.model_type == "bert", format!("model_type {:?}", config.model_type), "\"bert\"")?;
+        expect(
+            matches!(config.hidden_act.as_str(), "gelu" | "relu"),
+            format!("hidden_act {:?}", config.hidden_act),
+            "\"gelu\" and \"relu\"",
+        )?;
+        expect(
+            config.position_embedding_type == "absolute",
+            format!("position_embedding_type {:?}", config.position_embedding_type),
+            "\"absolute\"",
+        )?;
+        expect(
+            config.num_attention_heads > 0 && config.hidden_size.is_multiple_of(config.num_attention_heads),
+            format!("hidden_size {} and num_attention_heads {}", config.hidden_size, config.num_attention_heads),
+            "a size that the heads divide",
+        )?;
+        expect(
+            config.hidden_size > 0 && config.num_hidden_layers > 0 && config.max_position_embeddings > 2,
+            format!(
+                "hidden_size {}, num_hidden_layers {}, max_position_embeddings {}",
+                config.hidden_size, config.num_hidden_layers, config.max_position_embeddings
+            ),
+            "sizes above zero",
+        )?;
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_file_is_read_and_the_rest_defaulted() {
+        let json = br#"{"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12,
+            "max_position_embeddings": 512, "vocab_size": 30522}"#;
+        assert_eq!(Config::from_json(json), Ok(Config::minilm()));
+    }
+
+    #[test]
+    fn unsupported_shapes_are_named() {
+        let base = r#"{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+            "max_position_embeddings": 16, "hidden_act": "gelu"}"#;
+        assert!(Config::from_json(base.as_bytes()).is_ok());
+        for (from, to, named) in [
+            ("\"bert\"", "\"roberta\"", "roberta"),
+            ("\"gelu\"", "\"silu\"", "silu"),
+            ("heads\": 2", "heads\": 3", "num_attention_heads 3"),
+            ("heads\": 2", "heads\": 0", "num_attention_heads 0"),
+            ("layers\": 1", "layers\": 0", "num_hidden_layers 0"),
+            ("\"hidden_size\": 8,", "", "hidden_size"),
+        ] {
+            let message = Config::from_json(base.replace(from, to).as_bytes()).unwrap_err();
+            assert!(message.contains(named), "{message}");
+        }
     }
 }

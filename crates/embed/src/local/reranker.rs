@@ -4,9 +4,8 @@ use std::path::Path;
 
 use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
 
-use super::LocalOptions;
 use super::files::Files;
-use super::{onnx_encoder, tokenizer};
+use super::{LocalOptions, onnx_encoder, tokenizer};
 use crate::bert::{Batching, Encoder, Pooling, Tokens, all_cores, pool_threads};
 use crate::{EmbedError, Provider, Reranker, RerankerInfo};
 
@@ -48,17 +47,17 @@ impl LocalReranker {
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
         let files = Files::new(directory, &LocalOptions::default())?;
         let tokenizer = tokenizer(&files)?;
-        let max_tokens = files.max_tokens().min(MOST_TOKENS);
+        let max_tokens = files.max_tokens.min(MOST_TOKENS);
         if max_tokens < FEWEST_TOKENS {
             let reason =
                 format!("its limit of {max_tokens} tokens leaves no room for a pair; at least {FEWEST_TOKENS}");
             return Err(files.unusable(reason));
         }
-        let (name, path) = files.onnx().ok_or_else(|| {
+        let (name, path) = files.onnx.as_ref().ok_or_else(|| {
             files.unusable("it has no model.onnx; export the cross-encoder as ONNX into the directory".to_owned())
         })?;
-        let encoder = onnx_encoder(name, &path, || Ok(Pooling::Logits)).map_err(|reason| files.unusable(reason))?;
-        let info = RerankerInfo { id: files.id(), provider: Provider::Local };
+        let encoder = onnx_encoder(name, path, || Ok(Pooling::Logits)).map_err(|reason| files.unusable(reason))?;
+        let info = RerankerInfo { id: files.id.clone(), provider: Provider::Local };
         let model = Self { info, tokenizer, encoder, max_tokens };
         model.score("query", &["passage"])?;
         Ok(model)
@@ -127,11 +126,10 @@ impl std::fmt::Debug for LocalReranker {
 
 #[cfg(test)]
 mod tests {
-    use tempfile::TempDir;
-
-    use super::super::tests::{WORDS, directory, write};
     use super::*;
-    use crate::onnx::{Attribute, Element, Graph};
+    use crate::bert::graph::{Attribute, Element, Graph};
+    use crate::local::tests::{WORDS, directory, write};
+    use tempfile::TempDir;
 
     /// Makes a model whose logit is a sum over the tokens of the passage, of all tokens where it reads no token types: 3 for
     /// `cat`, -4 for `dog`, 1 for `##s`, 5 for the first token. With more classes the last one gets that sum, the others half of it.

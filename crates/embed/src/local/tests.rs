@@ -7,12 +7,12 @@ use safetensors::tensor::{Dtype, TensorView};
 use tempfile::TempDir;
 
 use super::*;
+use crate::bert::graph::{Element, Graph};
 use crate::dot;
-use crate::onnx::{Element, Graph};
 
-pub(super) const WORDS: [&str; 8] = ["[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "dim", "##ension"];
+pub const WORDS: [&str; 8] = ["[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "dim", "##ension"];
 
-pub(super) fn directory() -> TempDir {
+pub fn directory() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let vocabulary: HashMap<&str, usize> = WORDS.iter().enumerate().map(|(id, &word)| (word, id)).collect();
     let tokenizer = serde_json::json!({
@@ -28,7 +28,7 @@ pub(super) fn directory() -> TempDir {
     directory
 }
 
-pub(super) fn write(directory: &TempDir, name: &str, bytes: &[u8]) {
+pub fn write(directory: &TempDir, name: &str, bytes: &[u8]) {
     let path = directory.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
@@ -96,7 +96,7 @@ fn onnx(token_types: bool, mask: &str) -> Vec<u8> {
     }
     let table = graph.integers(&[WORDS.len(), 2], &[0, 0, 0, 0, 0, 0, 3, 4, 5, 0, 0, 7, 1, 1, 0, 0]);
     let rows = graph.node("Gather", &[&table, "input_ids"], &[]);
-    let rows = graph.node("Cast", &[&rows], &[("to", crate::onnx::Attribute::Int(1))]);
+    let rows = graph.node("Cast", &[&rows], &[("to", crate::bert::graph::Attribute::Int(1))]);
     graph.rename(&rows, "last_hidden_state");
     graph.output("last_hidden_state", Element::Float, &["batch", "tokens", "hidden"]);
     graph.finish("rows")

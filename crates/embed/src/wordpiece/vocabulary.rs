@@ -20,7 +20,7 @@ pub enum VocabularyError {
 }
 
 #[derive(Debug)]
-pub(super) struct Vocabulary {
+pub struct Vocabulary {
     text: &'static str,
     /// The start of each token in `text`, then one past the end.
     starts: Vec<u32>,
@@ -32,7 +32,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    pub(super) fn new(text: &'static str) -> Result<Self, VocabularyError> {
+    pub fn new(text: &'static str) -> Result<Self, VocabularyError> {
         let text = text.trim_end_matches(['\r', '\n']);
         if text.len() >= u32::MAX as usize {
             return Err(VocabularyError::TooLarge { bytes: text.len() });
@@ -65,7 +65,7 @@ impl Vocabulary {
     }
 
     /// Appends the pieces of a word, longest match first, or the unknown token when a part matches nothing.
-    pub(super) fn split(&self, word: &str, longest_word: usize, ids: &mut Vec<u32>) {
+    pub fn split(&self, word: &str, longest_word: usize, ids: &mut Vec<u32>) {
         let before = ids.len();
         if word.len() > longest_word && word.chars().count() > longest_word {
             ids.push(self.unknown);
@@ -118,29 +118,29 @@ impl Vocabulary {
     }
 
     /// Finds a word that needs no pieces.
-    pub(super) fn whole(&self, word: &str) -> Option<u32> {
+    pub fn whole(&self, word: &str) -> Option<u32> {
         self.find(&self.words, hash(word), word.as_bytes(), false)
     }
 
-    pub(super) fn id(&self, token: &str) -> Option<u32> {
+    pub fn id(&self, token: &str) -> Option<u32> {
         match token.strip_prefix("##") {
             Some(piece) if !piece.is_empty() => self.find(&self.continuations, hash(piece), piece.as_bytes(), true),
             _ => self.whole(token),
         }
     }
 
-    pub(super) fn token(&self, id: u32) -> Option<&'static str> {
+    pub fn token(&self, id: u32) -> Option<&'static str> {
         let start = *self.starts.get(id as usize)? as usize;
         let end = *self.starts.get(id as usize + 1)? as usize;
         // The end is one past the line feed, or past the end of the text for the last token.
         Some(self.text.get(start..end - 1)?.trim_end_matches('\r'))
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.starts.len() - 1
     }
 
-    pub(super) fn unknown(&self) -> u32 {
+    pub fn unknown(&self) -> u32 {
         self.unknown
     }
 }

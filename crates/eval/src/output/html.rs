@@ -1,11 +1,11 @@
 //! The report as one HTML page: tables and plots, without scripts or outside resources.
 
 use super::Table;
-use crate::metric::Metric;
-use crate::plot::{self, escape};
-use crate::report::{CollectionReport, MethodReport, Report};
+use crate::plot;
+use crate::plot::escape;
+use crate::report::{CollectionReport, MethodReport, Metric, Report};
 
-pub(super) const STYLE: &str = include_str!("page.css");
+pub const STYLE: &str = include_str!("page.css");
 
 impl Report {
     /// The page. It is self-contained, follows the reader's choice of light or dark, and escapes all text from the data.

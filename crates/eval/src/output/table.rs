@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::metric::Metric;
-use crate::report::{CollectionReport, Overall, Report};
+use crate::report::{CollectionReport, Metric, Overall, Report};
 use crate::resample::Difference;
 
 /// The mark in place of a missing figure.
@@ -46,7 +45,7 @@ impl Table {
 }
 
 /// The text as one cell of a Markdown table, whatever it holds.
-pub(crate) fn markdown_cell(text: &str) -> String {
+pub fn markdown_cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -228,7 +227,7 @@ impl Report {
 }
 
 /// A difference with its sign and its interval.
-pub(crate) fn difference_cell(metric: Metric, difference: &Difference) -> String {
+pub fn difference_cell(metric: Metric, difference: &Difference) -> String {
     let signed = |value: f64| {
         let text = metric.format(value.abs());
         let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));

@@ -10,7 +10,7 @@ use plotters::style::{Color, IntoFont, RGBAColor, RGBColor, TextStyle};
 /// A colour of the page, light or dark. Each has a unique colour in the drawing, which [`themed`] replaces with the style
 /// sheet's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub enum Ink {
     /// Text, and points that belong to no method.
     Text,
     /// Axes and secondary text.
@@ -42,7 +42,7 @@ impl Ink {
 
 /// The scale of an axis.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Scale {
+pub enum Scale {
     /// Linear.
     Linear,
     /// Logarithm of one more than the number, so that 0 has a place.
@@ -51,20 +51,20 @@ pub(crate) enum Scale {
 
 /// An axis: from the first number at its start to the last at its end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Axis {
-    pub(crate) scale: Scale,
-    pub(crate) from: f64,
-    pub(crate) to: f64,
+pub struct Axis {
+    pub scale: Scale,
+    pub from: f64,
+    pub to: f64,
 }
 
 impl Axis {
-    pub(crate) fn linear(from: f64, to: f64) -> Self {
+    pub fn linear(from: f64, to: f64) -> Self {
         // A single number lies in the middle.
         let (from, to) = if to > from { (from, to) } else { (from - 0.5, to + 0.5) };
         Axis { scale: Scale::Linear, from, to }
     }
 
-    pub(crate) fn log(to: f64) -> Self {
+    pub fn log(to: f64) -> Self {
         Axis { scale: Scale::Log, from: 0.0, to: to.max(1.0) }
     }
 
@@ -79,7 +79,7 @@ impl Axis {
     }
 
     /// Numbers to mark: round ones, at most about `count`.
-    pub(crate) fn ticks(self, count: usize) -> Vec<f64> {
+    pub fn ticks(self, count: usize) -> Vec<f64> {
         match self.scale {
             Scale::Linear => {
                 let rough = (self.to - self.from) / count as f64;
@@ -116,7 +116,7 @@ fn tick_label(value: f64) -> String {
 
 /// Alignment of a text to its point.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Anchor {
+pub enum Anchor {
     Left,
     Middle,
     Right,
@@ -124,19 +124,19 @@ pub(crate) enum Anchor {
 
 /// An SVG drawing. Lengths are in units of the page. Inside, everything is four times as large, since the drawing library
 /// takes whole numbers only.
-pub(crate) struct Canvas<'a> {
+pub struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
 const FINE: f64 = 4.0;
 
 impl<'a> Canvas<'a> {
-    pub(crate) fn new(buffer: &'a mut String, width: f64, height: f64) -> Self {
+    pub fn new(buffer: &'a mut String, width: f64, height: f64) -> Self {
         let size = ((width * FINE) as u32, (height * FINE) as u32);
         Canvas { area: SVGBackend::with_string(buffer, size).into_drawing_area() }
     }
 
-    pub(crate) fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, ink: Ink, width: f64, opacity: f64) {
+    pub fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, ink: Ink, width: f64, opacity: f64) {
         let points: Vec<(i32, i32)> = points.into_iter().map(fine).collect();
         if points.len() > 1 {
             let style = style(ink, opacity).stroke_width((width * FINE).round() as u32);
@@ -144,21 +144,21 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    pub(crate) fn dot(&self, at: (f64, f64), radius: f64, ink: Ink, opacity: f64) {
+    pub fn dot(&self, at: (f64, f64), radius: f64, ink: Ink, opacity: f64) {
         let radius = (radius * FINE).round() as i32;
         self.drawn(self.area.draw(&Circle::new(fine(at), radius, style(ink, opacity).filled())));
     }
 
-    pub(crate) fn ring(&self, at: (f64, f64), radius: f64, ink: Ink) {
+    pub fn ring(&self, at: (f64, f64), radius: f64, ink: Ink) {
         let style = style(ink, 1.0).stroke_width((1.2 * FINE).round() as u32);
         self.drawn(self.area.draw(&Circle::new(fine(at), (radius * FINE).round() as i32, style)));
     }
 
-    pub(crate) fn bar(&self, from: (f64, f64), to: (f64, f64), ink: Ink, opacity: f64) {
+    pub fn bar(&self, from: (f64, f64), to: (f64, f64), ink: Ink, opacity: f64) {
         self.drawn(self.area.draw(&Rectangle::new([fine(from), fine(to)], style(ink, opacity).filled())));
     }
 
-    pub(crate) fn text(&self, at: (f64, f64), text: &str, ink: Ink, size: f64, anchor: Anchor) {
+    pub fn text(&self, at: (f64, f64), text: &str, ink: Ink, size: f64, anchor: Anchor) {
         let horizontal = match anchor {
             Anchor::Left => HPos::Left,
             Anchor::Middle => HPos::Center,
@@ -177,13 +177,13 @@ impl<'a> Canvas<'a> {
     }
 
     /// Ends the drawing. `buffer` then holds it; see [`themed`].
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         self.drawn(self.area.present());
     }
 }
 
 /// The drawing with the page's colours, a flexible size, and a description for screen readers.
-pub(crate) fn themed(svg: &str, description: &str) -> String {
+pub fn themed(svg: &str, description: &str) -> String {
     let mut themed = svg.to_owned();
     for (ink, name) in Ink::ALL {
         let RGBColor(red, green, blue) = ink.color();
@@ -191,7 +191,7 @@ pub(crate) fn themed(svg: &str, description: &str) -> String {
     }
     let themed = themed.replace(" font-family=\"sans-serif\"", "").replace(" opacity=\"1\"", "");
     // Width and height come first; the view box after them repeats them.
-    let opening = format!("<svg role=\"img\" aria-label=\"{}\" ", super::escape(description));
+    let opening = format!("<svg role=\"img\" aria-label=\"{}\" ", crate::plot::escape(description));
     match themed.find("viewBox") {
         Some(at) => format!("{opening}{}", &themed[at..]),
         None => themed,
@@ -207,24 +207,24 @@ fn style(ink: Ink, opacity: f64) -> RGBAColor {
 }
 
 /// A rectangle of the canvas with an axis along each side.
-pub(crate) struct Panel<'a, 'b> {
-    pub(crate) canvas: &'a Canvas<'b>,
-    pub(crate) left: f64,
-    pub(crate) top: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
+pub struct Panel<'a, 'b> {
+    pub canvas: &'a Canvas<'b>,
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    pub x: Axis,
+    pub y: Axis,
 }
 
 impl Panel<'_, '_> {
     /// The point of the canvas for two numbers.
-    pub(crate) fn at(&self, x: f64, y: f64) -> (f64, f64) {
+    pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.left + self.x.place(x) * self.width, self.top + (1.0 - self.y.place(y)) * self.height)
     }
 
     /// Grid lines with their numbers, and the labels of the axes.
-    pub(crate) fn frame(&self, x_label: &str, y_label: &str) {
+    pub fn frame(&self, x_label: &str, y_label: &str) {
         let bottom = self.top + self.height;
         self.columns((self.width / 34.0) as usize, bottom);
         self.rows((self.height / 28.0) as usize, 5.0);
@@ -233,7 +233,7 @@ impl Panel<'_, '_> {
     }
 
     /// Grid lines for about `count` numbers of the horizontal axis, which stand below `bottom`.
-    pub(crate) fn columns(&self, count: usize, bottom: f64) {
+    pub fn columns(&self, count: usize, bottom: f64) {
         for tick in self.x.ticks(count) {
             let (x, _) = self.at(tick, self.y.from);
             self.canvas.line([(x, self.top), (x, bottom)], Ink::Grid, 0.75, 1.0);
@@ -242,7 +242,7 @@ impl Panel<'_, '_> {
     }
 
     /// Grid lines for about `count` numbers of the vertical axis, which stand `aside` of it.
-    pub(crate) fn rows(&self, count: usize, aside: f64) {
+    pub fn rows(&self, count: usize, aside: f64) {
         for tick in self.y.ticks(count) {
             let (_, y) = self.at(self.x.from, tick);
             self.canvas.line([(self.left, y), (self.left + self.width, y)], Ink::Grid, 0.75, 1.0);

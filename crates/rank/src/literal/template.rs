@@ -5,7 +5,7 @@ const LONGEST_PLACEHOLDER: usize = 80;
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub enum Piece<'t> {
     /// A word in lower case.
     Word { text: std::borrow::Cow<'t, str>, in_string: bool },
     /// Something that the program fills in.
@@ -36,7 +36,7 @@ impl Piece<'_> {
 }
 
 /// Calls `each` with the words of a text: runs of letters, digits and underscores, so that an identifier is one.
-pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
+pub fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let words = text.split(|c: char| !is_of_word(c)).map(|word| word.trim_matches('_'));
     words.filter(|word| !word.is_empty()).for_each(&mut each);
 }
@@ -46,7 +46,7 @@ fn is_of_word(c: char) -> bool {
 }
 
 /// The pieces of a text. O(its length).
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let bytes = text.as_bytes();
     let mut open: Option<u8> = None;

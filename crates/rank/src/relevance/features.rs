@@ -119,7 +119,7 @@ fn deviations(values: &[f64]) -> impl Fn(f64) -> f64 {
 }
 
 /// The share of the query's words that its list covers, from which a list counts as covered by words: 0 to 1.
-pub(super) fn covered(entries: &[EntryFeatures]) -> f64 {
+pub fn covered(entries: &[EntryFeatures]) -> f64 {
     const NONE: f64 = 0.5;
     const FULL: f64 = 0.8;
     let best = entries.iter().map(|entry| finite(entry.coverage_max)).fold(0.0, f64::max);
@@ -132,7 +132,7 @@ fn on_demand(entry: &EntryFeatures) -> Option<f64> {
 }
 
 /// Returns the values of [`ENTRY_FEATURES`] for each entry of a list.
-pub(super) fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> Vec<[f64; ENTRY_FEATURES.len()]> {
+pub fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> Vec<[f64; ENTRY_FEATURES.len()]> {
     let known: Vec<f64> = entries.iter().filter_map(on_demand).collect();
     let of_known = deviations(&known);
     let similarities: Vec<f64> = entries.iter().map(|entry| finite(entry.similarity_max)).collect();
@@ -174,7 +174,7 @@ pub(super) fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> 
 }
 
 /// Returns the values of [`LIST_FEATURES`].
-pub(super) fn list_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> [f64; LIST_FEATURES.len()] {
+pub fn list_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> [f64; LIST_FEATURES.len()] {
     let all = |of: fn(&EntryFeatures) -> f64| entries.iter().map(|entry| finite(of(entry))).collect::<Vec<f64>>();
     let best = |of: fn(&EntryFeatures) -> f64| all(of).into_iter().fold(0.0, f64::max);
     let words = (query.words as f64).ln_1p();

@@ -6,7 +6,7 @@ use super::Models;
 
 /// Words alone.
 #[rustfmt::skip]
-pub(super) const WORDS: Models = Models {
+pub const WORDS: Models = Models {
     list: (-2.9221, [
         1.4166, // words
         -0.3234, // corpus
@@ -94,7 +94,7 @@ pub(super) const WORDS: Models = Models {
 
 /// Meaning alone.
 #[rustfmt::skip]
-pub(super) const MEANING: Models = Models {
+pub const MEANING: Models = Models {
     list: (-3.2710, [
         0.2732, // words
         -0.1929, // corpus
@@ -182,7 +182,7 @@ pub(super) const MEANING: Models = Models {
 
 /// Words, and meaning by the quick model.
 #[rustfmt::skip]
-pub(super) const SCORES: Models = Models {
+pub const SCORES: Models = Models {
     list: (-3.7852, [
         0.8363, // words
         -0.2080, // corpus
@@ -270,7 +270,7 @@ pub(super) const SCORES: Models = Models {
 
 /// The same, and the better model on the first candidates.
 #[rustfmt::skip]
-pub(super) const ON_DEMAND: Models = Models {
+pub const ON_DEMAND: Models = Models {
     list: (-4.1405, [
         0.2932, // words
         -0.2186, // corpus
@@ -358,7 +358,7 @@ pub(super) const ON_DEMAND: Models = Models {
 
 /// Words, and meaning by the better model.
 #[rustfmt::skip]
-pub(super) const EMBEDDED: Models = Models {
+pub const EMBEDDED: Models = Models {
     list: (-4.7626, [
         0.5114, // words
         -0.1553, // corpus

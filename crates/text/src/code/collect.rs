@@ -7,16 +7,15 @@ use std::ops::Range;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryCursorState, Tree};
 
-use super::fingerprint::{self, fingerprint};
-use super::item::{Item, ItemKind};
-use super::queries::{Capture, Definitions};
-use crate::bound;
+use super::queries::{Capture, Queries};
+use super::signature::{combined, fingerprint};
 use crate::lines::Lines;
+use crate::{Kind, bound};
 
 /// The definitions of a file in the order of their beginnings, and a mark for each line of only comments and attributes.
-pub(super) struct Collected {
-    pub(super) items: Vec<Item>,
-    pub(super) leads: Vec<bool>,
+pub struct Collected {
+    pub items: Vec<Item>,
+    pub leads: Vec<bool>,
 }
 
 /// A match of the query, before nesting.
@@ -35,14 +34,6 @@ struct Definition {
     singleton: bool,
 }
 
-/// The matches of the query in a tree.
-struct Search<'tree> {
-    found: Vec<Found<'tree>>,
-    /// Names of the namespaces that enclose the code after them, in order.
-    namespaces: Vec<Range<usize>>,
-    leads: Vec<bool>,
-}
-
 /// The form of a definition's node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
@@ -54,7 +45,7 @@ enum Shape {
 }
 
 /// Partial matches that the query may keep. A file that needs more loses some definitions, but no lines.
-const MATCH_LIMIT: u32 = 4_096;
+pub const MATCH_LIMIT: u32 = 4_096;
 
 /// Smallest definition inside of a function or constant that becomes a passage of its own, in tokens.
 const INNER_TOKENS: usize = 40;
@@ -66,14 +57,14 @@ const NAME_LENGTH: usize = 256;
 const ATTRIBUTE_LENGTH: usize = 256;
 
 /// Ends early, and misses definitions, where the bound of a file is exceeded.
-pub(super) fn collect(
+pub fn collect(
     cursor: &mut QueryCursor,
-    query: &Definitions,
+    query: &Queries,
     tree: &Tree,
     lines: &Lines<'_>,
     max_tokens: usize,
 ) -> Collected {
-    let Search { mut found, mut namespaces, leads } = search(cursor, query, tree, lines);
+    let (mut found, mut namespaces, leads) = search(cursor, query, tree, lines);
     namespaces.sort_by_key(|name| name.start);
     // Outer before inner; of equals the wrapper first, then the most specific kind.
     found.sort_by_key(|found| {
@@ -92,11 +83,17 @@ pub(super) fn collect(
     Collected { items: nest.items, leads }
 }
 
-fn search<'tree>(cursor: &mut QueryCursor, query: &Definitions, tree: &'tree Tree, lines: &Lines<'_>) -> Search<'tree> {
+/// The matches of the query in a tree, the names of the namespaces that enclose the code after them, and the marks of lines.
+fn search<'tree>(
+    cursor: &mut QueryCursor,
+    query: &Queries,
+    tree: &'tree Tree,
+    lines: &Lines<'_>,
+) -> (Vec<Found<'tree>>, Vec<Range<usize>>, Vec<bool>) {
     cursor.set_match_limit(MATCH_LIMIT);
     cursor.set_max_start_depth(Some(query.grammar.depth));
     let mut leads = vec![false; lines.count()];
-    let mut found: Vec<Found<'tree>> = Vec::new();
+    let mut found = Vec::new();
     let mut namespaces = Vec::new();
     let mut by_name: HashMap<usize, usize> = HashMap::new();
     let mut progress = |_: &QueryCursorState| bound::progress();
@@ -119,7 +116,7 @@ fn search<'tree>(cursor: &mut QueryCursor, query: &Definitions, tree: &'tree Tre
                 Capture::Namespace => namespaces.push(capture.node.byte_range()),
                 Capture::Wrap => found.push(Found { node: capture.node, definition: None }),
                 Capture::Lead => mark_lead(&mut leads, lines, capture.node),
-                Capture::Other => {}
+                Capture::Reference(_) | Capture::Other => {}
             }
         }
         let (Some(name), Some((kind, node))) = (name, definition) else {
@@ -132,7 +129,7 @@ fn search<'tree>(cursor: &mut QueryCursor, query: &Definitions, tree: &'tree Tre
         let next = Found { node, definition: Some(definition) };
         keep_best(&mut found, &mut by_name, next);
     }
-    Search { found, namespaces, leads }
+    (found, namespaces, leads)
 }
 
 /// Keeps the most specific kind of several patterns that match one name, with the receiver if any of them knows it.
@@ -231,7 +228,7 @@ fn mark_lead(leads: &mut [bool], lines: &Lines<'_>, node: Node<'_>) {
 /// Builds the nesting in one pass over the matches, outer before inner.
 struct Nest<'a> {
     lines: &'a Lines<'a>,
-    query: &'a Definitions,
+    query: &'a Queries,
     namespaces: &'a [Range<usize>],
     leads: &'a [bool],
     max_tokens: usize,
@@ -310,21 +307,18 @@ impl<'a> Nest<'a> {
         let own = fingerprint(node, self.lines.text);
         let signature = match parent.map(|parent| &self.items[parent]) {
             // Two traits of one type may require methods of one name.
-            Some(parent) if parent.kind == ItemKind::Implementation => {
-                fingerprint::combined([parent.signature, own.hash])
-            }
+            Some(parent) if parent.kind == ItemKind::Implementation => combined([parent.signature, own.hash]),
             _ => own.hash,
         };
         self.open.push(Open { end: bytes.end, what: Enclosing::Item(index) });
-        let (kind, head) = (definition.kind, own.head);
         let qualified =
             definition.scope.is_some() || bare_name(&self.lines.text[definition.name.clone()]).contains("::");
         self.items.push(Item {
-            kind,
+            kind: definition.kind,
             names,
             qualified,
             bytes,
-            head,
+            head: own.head,
             signature,
             first,
             start,
@@ -471,7 +465,7 @@ fn shortened(name: &str) -> &str {
 }
 
 /// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.
-pub(super) fn bare_name(text: &str) -> Cow<'_, str> {
+pub fn bare_name(text: &str) -> Cow<'_, str> {
     // The fixture and the name of a test, which a macro takes as arguments.
     if let Some((fixture, name)) = text.split_once(", ")
         && [fixture, name].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
@@ -516,6 +510,106 @@ fn last_name(text: &str) -> &str {
     }
     let end = name.find(['<', '[', '(', '"', '\'', '`', ' ', ')']).filter(|end| *end > 0).unwrap_or(name.len());
     &name[..end]
+}
+
+// A definition found in a syntax tree.
+
+/// The kind of a definition, as far as dividing a file needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ItemKind {
+    // From general to specific: if two patterns match one name, the more specific kind is kept.
+    Constant,
+    Module,
+    Macro,
+    Type,
+    Trait,
+    Alias,
+    Function,
+    Method,
+    Implementation,
+}
+
+impl ItemKind {
+    /// The kind of a tag `definition.TAG`.
+    pub fn of_tag(tag: &str) -> Option<Self> {
+        Some(match tag {
+            "constant" => Self::Constant,
+            "module" => Self::Module,
+            "macro" => Self::Macro,
+            "class" | "type" | "struct" | "enum" | "union" => Self::Type,
+            "interface" => Self::Trait,
+            "alias" => Self::Alias,
+            "function" => Self::Function,
+            "method" => Self::Method,
+            "implementation" => Self::Implementation,
+            _ => return None,
+        })
+    }
+
+    pub fn is_type_like(self) -> bool {
+        matches!(self, Self::Type | Self::Trait | Self::Implementation)
+    }
+}
+
+/// One definition, after nesting is known.
+#[derive(Debug)]
+pub struct Item {
+    pub kind: ItemKind,
+    /// The qualified name, and further names of the same declaration, each with the byte at which it begins. In
+    /// order, and never empty.
+    pub names: Vec<(usize, String)>,
+    /// True if the definition itself names its owner.
+    pub qualified: bool,
+    /// The node, in bytes.
+    pub bytes: Range<usize>,
+    /// Start of the signature, in bytes: after attributes and decorators.
+    pub head: usize,
+    /// The fingerprint of the signature, with that of the implementation around it.
+    pub signature: u64,
+    /// First line, with the comments and attributes directly above.
+    pub first: usize,
+    /// The line where the node itself begins.
+    pub start: usize,
+    pub last: usize,
+    /// Index of the definition around it.
+    pub parent: Option<usize>,
+    /// A declaration without a body, a constant or an alias: small enough to share a passage with its neighbours.
+    pub small: bool,
+    /// Compiled for tests only.
+    pub test: bool,
+}
+
+impl Item {
+    /// The name in force at an offset: the last one before it, or the first.
+    pub fn name_at(&self, offset: usize) -> &str {
+        let before = self.names.partition_point(|(start, _)| *start < offset);
+        self.names.get(before.saturating_sub(1)).map_or("", |(_, name)| name.as_str())
+    }
+
+    /// The names of a piece of the text: the one in force where it begins, and those that begin in it.
+    pub fn names_in(&self, piece: &Range<usize>) -> impl Iterator<Item = &str> {
+        let first = self.names.partition_point(|(start, _)| *start <= piece.start).saturating_sub(1);
+        let end = self.names.partition_point(|(start, _)| *start < piece.end).max(first + 1);
+        self.names[first..end.min(self.names.len())].iter().map(|(_, name)| name.as_str())
+    }
+
+    /// The kind of its passages, inside of a definition of kind `parent`.
+    pub fn passage_kind(&self, parent: Option<ItemKind>, modules_have_methods: bool) -> Kind {
+        match self.kind {
+            ItemKind::Constant => Kind::Constant,
+            ItemKind::Module => Kind::Module,
+            ItemKind::Macro => Kind::Macro,
+            ItemKind::Type | ItemKind::Alias | ItemKind::Implementation => Kind::Type,
+            ItemKind::Trait => Kind::Trait,
+            ItemKind::Function | ItemKind::Method => match parent {
+                Some(parent) if parent.is_type_like() => Kind::Method,
+                Some(ItemKind::Module) if modules_have_methods => Kind::Method,
+                // A method outside its type has a qualified name.
+                _ if self.kind == ItemKind::Method && self.qualified => Kind::Method,
+                _ => Kind::Function,
+            },
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use tree_sitter::{ParseOptions, Parser, QueryCursor, Tree};
 
 use crate::bound;
 use crate::languages::Grammar;
+use crate::lines::Lines;
 
 /// The parsers and the query cursor that a thread keeps between files.
-pub(super) struct Parsers {
+pub struct Parsers {
     parsers: Vec<(&'static Grammar, Parser)>,
-    pub(super) cursor: QueryCursor,
+    pub cursor: QueryCursor,
 }
 
 thread_local! {
@@ -25,7 +26,7 @@ impl Parsers {
     }
 
     /// Works on a file with the parsers of this thread, within the bound of a file.
-    pub(super) fn with<Result>(work: impl FnOnce(&mut Parsers) -> Result) -> Result {
+    pub fn with<Result>(work: impl FnOnce(&mut Parsers) -> Result) -> Result {
         PARSERS.with_borrow_mut(|parsers| {
             let result = bound::bounded(|| work(parsers));
             if bound::keeps_much() {
@@ -39,7 +40,7 @@ impl Parsers {
     ///
     /// The budget counts the parser's steps, so that the same file always gives the same tree. Where few steps take long or much
     /// memory, the bound of a file stops it.
-    pub(super) fn parse(&mut self, grammar: &'static Grammar, text: &str) -> Option<Tree> {
+    pub fn parse(&mut self, grammar: &'static Grammar, text: &str) -> Option<Tree> {
         self.parse_within(grammar, text, Budget::of(text))
     }
 
@@ -102,6 +103,63 @@ impl Budget {
     fn of(text: &str) -> Self {
         Self { reports: 2_000 + text.len() / 10, reads: 64 + 16 * (text.len() / CHUNK + 1) }
     }
+}
+
+// The part of a file that the parser could not read.
+
+/// Share of lines with errors above which a file is not in the language of its name.
+const SHARE: f64 = 0.4;
+/// Share of lines with errors that macros and dialects leave in many C files.
+const NOTED_SHARE: f64 = 0.05;
+
+/// A single error of more parts than this takes a query time that is quadratic in their number: it looks for a named
+/// sibling after each of them.
+const PARTS: u32 = 2_000;
+
+/// The number of lines with errors; `None` if a query of the tree, or counting them, would take too long.
+pub fn lines(tree: &Tree) -> Option<usize> {
+    let root = tree.root_node();
+    if !root.has_error() {
+        return Some(0);
+    }
+    let mut cursor = tree.walk();
+    let mut count = 0;
+    // Errors come in the order of the text: the line up to which they are counted.
+    let mut counted = 0;
+    loop {
+        let node = cursor.node();
+        if (node.is_error() && node.child_count() > PARTS) || bound::is_exceeded() {
+            return None;
+        }
+        if (node.is_error() && node.id() != root.id()) || node.is_missing() {
+            let first = node.start_position().row.max(counted);
+            let after = node.end_position().row + 1;
+            count += after.saturating_sub(first);
+            counted = counted.max(after);
+        } else if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return Some(count);
+            }
+        }
+    }
+}
+
+/// Returns `true` if too many lines have errors for the tree to be of use.
+pub fn are_too_many(errors: usize, lines: &Lines<'_>) -> bool {
+    errors > 1 && share(errors, lines) > SHARE
+}
+
+/// Returns `true` if the errors are worth a note.
+pub fn are_notable(errors: usize, lines: &Lines<'_>) -> bool {
+    share(errors, lines) >= NOTED_SHARE
+}
+
+fn share(errors: usize, lines: &Lines<'_>) -> f64 {
+    let filled = (0..lines.count()).filter(|row| !lines.is_blank(*row)).count();
+    errors as f64 / filled.max(1) as f64
 }
 
 #[cfg(all(test, feature = "grammars"))]

@@ -4,15 +4,15 @@ use std::sync::{LazyLock, OnceLock};
 
 use tree_sitter::{CaptureQuantifier, Query};
 
-use super::item::ItemKind;
-use super::symbols::ReferenceKind;
+use super::collect::ItemKind;
+use super::references::ReferenceKind;
 use crate::bound;
 use crate::languages::{Grammar, LANGUAGES};
 
-/// The meaning of a capture in a query for definitions.
+/// The meaning of a capture in a query for definitions or for references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Capture {
-    /// The name of the definition.
+pub enum Capture {
+    /// The name that is defined or referred to.
     Name,
     /// The owner of the name that does not enclose it: a receiver.
     Scope,
@@ -24,6 +24,8 @@ pub(super) enum Capture {
     Wrap,
     /// A comment or an attribute, which belongs to the definition directly below it.
     Lead,
+    /// The whole reference to the name.
+    Reference(ReferenceKind),
     /// Nothing of interest here.
     Other,
 }
@@ -31,8 +33,8 @@ pub(super) enum Capture {
 /// The compiled queries of one grammar.
 struct Compiled {
     grammar: &'static Grammar,
-    definitions: OnceLock<Definitions>,
-    references: OnceLock<References>,
+    definitions: OnceLock<Queries>,
+    references: OnceLock<Queries>,
 }
 
 /// Every grammar. A query takes long to compile, so each is compiled on first use.
@@ -51,86 +53,44 @@ fn compiled(grammar: &Grammar) -> &'static Compiled {
     COMPILED.iter().find(|known| known.grammar == grammar).expect("a grammar belongs to a language of the table")
 }
 
-/// The query for definitions.
-pub(super) struct Definitions {
-    pub(super) query: Query,
+/// The queries of one purpose as one.
+pub struct Queries {
+    pub query: Query,
     /// By capture index.
-    pub(super) captures: Vec<Capture>,
-    pub(super) grammar: &'static Grammar,
+    pub captures: Vec<Capture>,
+    pub grammar: &'static Grammar,
 }
 
-impl Definitions {
-    pub(super) fn get(grammar: &'static Grammar) -> &'static Self {
+impl Queries {
+    pub fn definitions(grammar: &'static Grammar) -> &'static Self {
         compiled(grammar).definitions.get_or_init(|| {
             use Capture::{Definition, Lead, Namespace, Wrap};
             let matters = |capture| matches!(capture, Definition(_) | Wrap | Lead | Namespace);
-            let (query, captures) = query(grammar, grammar.definitions, capture, matters);
-            Self { query, captures, grammar }
+            Self::new(grammar, grammar.definitions, matters)
         })
     }
-}
 
-/// The query for references.
-pub(super) struct References {
-    pub(super) query: Query,
-    /// By capture index.
-    pub(super) captures: Vec<ReferenceCapture>,
-}
-
-/// The meaning of a capture in a query for references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReferenceCapture {
-    /// The name that is referred to.
-    Name,
-    /// The whole reference.
-    Reference(ReferenceKind),
-    /// Nothing of interest here.
-    Other,
-}
-
-impl References {
-    pub(super) fn get(grammar: &'static Grammar) -> &'static Self {
-        compiled(grammar).references.get_or_init(|| {
-            let matters = |capture| matches!(capture, ReferenceCapture::Reference(_));
-            let (query, captures) = query(grammar, grammar.references, reference_capture, matters);
-            Self { query, captures }
-        })
+    pub fn references(grammar: &'static Grammar) -> &'static Self {
+        let matters = |capture| matches!(capture, Capture::Reference(_));
+        compiled(grammar).references.get_or_init(|| Self::new(grammar, grammar.references, matters))
     }
-}
 
-fn reference_capture(name: &str) -> ReferenceCapture {
-    match name {
-        "name" => ReferenceCapture::Name,
-        "reference.call" | "reference.send" => ReferenceCapture::Reference(ReferenceKind::Call),
-        "reference.implementation" | "reference.interface" => {
-            ReferenceCapture::Reference(ReferenceKind::Implementation)
+    /// Patterns without a capture that matters are switched off, since they cost time and find nothing.
+    fn new(grammar: &'static Grammar, sources: &[&str], matters: impl Fn(Capture) -> bool) -> Self {
+        // The queries are part of this program, and a test compiles each of them.
+        let source = without_documentation(&sources.join("\n"));
+        let mut query = Query::new(&(grammar.language)(), &source).expect("the query is valid for its grammar");
+        let captures: Vec<Capture> = query.capture_names().iter().map(|name| capture(name)).collect();
+        for pattern in 0..query.pattern_count() {
+            let quantifiers = query.capture_quantifiers(pattern).iter();
+            let mut occurring =
+                quantifiers.zip(&captures).filter(|(quantifier, _)| **quantifier != CaptureQuantifier::Zero);
+            if !occurring.any(|(_, capture)| matters(*capture)) {
+                query.disable_pattern(pattern);
+            }
         }
-        "reference.type" | "reference.class" => ReferenceCapture::Reference(ReferenceKind::Type),
-        _ => ReferenceCapture::Other,
+        Self { query, captures, grammar }
     }
-}
-
-/// A query with the meaning of its captures, by index. Patterns without a capture that matters are switched off, since they
-/// cost time and find nothing.
-fn query<Meaning: Copy>(
-    grammar: &Grammar,
-    sources: &[&str],
-    meaning: impl Fn(&str) -> Meaning,
-    matters: impl Fn(Meaning) -> bool,
-) -> (Query, Vec<Meaning>) {
-    // The queries are part of this program, and a test compiles each of them.
-    let source = without_documentation(&sources.join("\n"));
-    let mut query = Query::new(&(grammar.language)(), &source).expect("the query is valid for its grammar");
-    let captures: Vec<Meaning> = query.capture_names().iter().map(|name| meaning(name)).collect();
-    for pattern in 0..query.pattern_count() {
-        let quantifiers = query.capture_quantifiers(pattern).iter();
-        let mut occurring =
-            quantifiers.zip(&captures).filter(|(quantifier, _)| **quantifier != CaptureQuantifier::Zero);
-        if !occurring.any(|(_, capture)| matters(*capture)) {
-            query.disable_pattern(pattern);
-        }
-    }
-    (query, captures)
 }
 
 /// Removes the patterns that gather the comments above a definition, which take time quadratic in the number of consecutive
@@ -159,6 +119,9 @@ fn capture(name: &str) -> Capture {
         "namespace" => Capture::Namespace,
         "wrap" => Capture::Wrap,
         "lead" => Capture::Lead,
+        "reference.call" | "reference.send" => Capture::Reference(ReferenceKind::Call),
+        "reference.implementation" | "reference.interface" => Capture::Reference(ReferenceKind::Implementation),
+        "reference.type" | "reference.class" => Capture::Reference(ReferenceKind::Type),
         _ => match name.strip_prefix("definition.").and_then(ItemKind::of_tag) {
             Some(kind) => Capture::Definition(kind),
             None => Capture::Other,
@@ -174,7 +137,7 @@ mod tests {
     fn every_query_compiles_and_finds_names_and_comments() {
         for language in LANGUAGES {
             let Some(grammar) = language.grammar() else { continue };
-            let captures = &Definitions::get(grammar).captures;
+            let captures = &Queries::definitions(grammar).captures;
             assert!(captures.contains(&Capture::Name), "{}", language.name);
             assert!(captures.contains(&Capture::Lead), "{}", language.name);
             for source in [grammar.definitions, grammar.references] {
@@ -183,8 +146,8 @@ mod tests {
             let functions = [ItemKind::Function, ItemKind::Method].map(Capture::Definition);
             let has_functions = functions.iter().any(|function| captures.contains(function));
             assert!(has_functions || language.name == "hcl", "{}", language.name);
-            let calls = ReferenceCapture::Reference(ReferenceKind::Call);
-            let has_calls = References::get(grammar).captures.contains(&calls);
+            let calls = Capture::Reference(ReferenceKind::Call);
+            let has_calls = Queries::references(grammar).captures.contains(&calls);
             assert!(has_calls || language.name == "protobuf", "{}", language.name);
         }
     }

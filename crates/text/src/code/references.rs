@@ -1,19 +1,18 @@
-//! Finds the names that a piece of code defines and refers to.
+//! The names that a piece of code defines and refers to, and the outline of its symbols.
 
 use std::collections::HashMap;
 
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursorOptions, QueryCursorState};
 
-use super::collect::{bare_name, collect};
-use super::errors;
-use super::item::ItemKind;
-use super::parsers::Parsers;
-use super::queries::{Definitions, ReferenceCapture, References};
-use super::symbols::{Definition, Reference, ReferenceKind};
-use crate::bound;
+use super::collect::{Item, ItemKind, MATCH_LIMIT, bare_name, collect};
+use super::parsers::{self, Parsers};
+use super::queries::{Capture, Queries};
+use super::signature::signature;
+use crate::document::named;
 use crate::languages::{Grammar, Language};
-use crate::lines::Lines;
+use crate::lines::{Lines, number};
+use crate::{Kind, bound};
 
 /// The names that `text` refers to, in the order of the text, each once a line.
 ///
@@ -38,9 +37,9 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
     let Some(grammar) = grammar(path_or_language, text) else {
         return Vec::new();
     };
-    let References { query, captures } = References::get(grammar);
+    let Queries { query, captures, .. } = Queries::references(grammar);
     Parsers::with(|parsers| {
-        let Some(tree) = parsers.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
+        let Some(tree) = parsers.parse(grammar, text).filter(|tree| parsers::lines(tree).is_some()) else {
             return Vec::new();
         };
         // By start of the name: several patterns can match one name.
@@ -57,9 +56,9 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
             let (mut name, mut kind) = (None, None);
             for capture in matched.captures() {
                 match captures[capture.index as usize] {
-                    ReferenceCapture::Name => name = Some(capture.node),
-                    ReferenceCapture::Reference(found) => kind = Some(found),
-                    ReferenceCapture::Other => {}
+                    Capture::Name => name = Some(capture.node),
+                    Capture::Reference(found) => kind = Some(found),
+                    _ => {}
                 }
             }
             if let (Some(name), Some(kind)) = (name, kind)
@@ -72,9 +71,6 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
         if bound::is_exceeded() { Vec::new() } else { ordered(&found, text) }
     })
 }
-
-/// Partial matches that the query may keep; a file that needs more loses some references.
-const MATCH_LIMIT: u32 = 4_096;
 
 fn ordered(found: &HashMap<usize, (Node<'_>, ReferenceKind)>, text: &str) -> Vec<Reference> {
     let mut starts: Vec<usize> = found.keys().copied().collect();
@@ -197,19 +193,7 @@ fn names_in_a_call(node: Node<'_>, parent: Node<'_>, text: &str) -> bool {
 /// ```
 #[must_use]
 pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
-    let Some(grammar) = grammar(path_or_language, text) else {
-        return Vec::new();
-    };
-    let query = Definitions::get(grammar);
-    let lines = Lines::new(text);
-    Parsers::with(|parsers| {
-        let Some(tree) = parsers.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
-            return Vec::new();
-        };
-        let items = collect(&mut parsers.cursor, query, &tree, &lines, usize::MAX).items;
-        if bound::is_exceeded() {
-            return Vec::new();
-        }
+    within_items(path_or_language, text, |grammar, items| {
         // An implementation defines its functions, not the type.
         let defining = items.iter().filter(|item| item.kind != ItemKind::Implementation);
         let each = defining.flat_map(|item| {
@@ -226,11 +210,150 @@ pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
     })
 }
 
-pub(super) fn number(row: usize) -> u32 {
-    u32::try_from(row + 1).unwrap_or(u32::MAX)
+/// What `work` makes of the definitions of a text; nothing where they are not found.
+fn within_items<T>(
+    path_or_language: &str,
+    text: &str,
+    work: impl FnOnce(&'static Grammar, &[Item]) -> Vec<T>,
+) -> Vec<T> {
+    let Some(grammar) = grammar(path_or_language, text) else { return Vec::new() };
+    let query = Queries::definitions(grammar);
+    let lines = Lines::new(text);
+    Parsers::with(|parsers| {
+        let Some(tree) = parsers.parse(grammar, text).filter(|tree| parsers::lines(tree).is_some()) else {
+            return Vec::new();
+        };
+        let items = collect(&mut parsers.cursor, query, &tree, &lines, usize::MAX).items;
+        if bound::is_exceeded() { Vec::new() } else { work(grammar, &items) }
+    })
 }
 
-pub(super) fn grammar(path_or_language: &str, text: &str) -> Option<&'static Grammar> {
+fn grammar(path_or_language: &str, text: &str) -> Option<&'static Grammar> {
     // The first line identifies the language of a path without an extension.
     Language::resolve(path_or_language).or_else(|| Language::of_text(path_or_language, text))?.grammar()
+}
+
+// The names that a piece of code defines and refers to.
+
+named! {
+    /// The way in which a name is referred to.
+    ReferenceKind is a "kind of reference" {
+        /// Mentioned in the position of a type: of a parameter, a variable, before a static call.
+        Type = "type",
+        /// Called: a function, a method, a macro, a constructor, a component.
+        Call = "call",
+        /// Implemented, extended, mixed in or derived.
+        Implementation = "implementation",
+    }
+}
+
+/// A name that a piece of code refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The last part of the name, without qualifiers and type arguments: `open` of `Store::<T>::open(path)`.
+    pub name: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The kind of reference. If a line has several kinds, the most specific one, which is the last in the order of
+    /// [`ReferenceKind`].
+    pub kind: ReferenceKind,
+}
+
+/// A name that a piece of code defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The qualified name as its language writes it, as in [`crate::Passage::symbol`].
+    pub name: String,
+    /// The kind of definition.
+    pub kind: Kind,
+    /// The line where the definition itself begins, after its comments, counted from 1.
+    pub line: u32,
+    /// Its last line, inclusive.
+    pub end_line: u32,
+}
+
+// Lists the symbols of a piece of code with their signatures.
+
+/// A symbol of an outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineSymbol {
+    /// The qualified name as its language writes it, as in [`crate::Passage::symbol`].
+    pub name: String,
+    /// The kind of definition.
+    pub kind: Kind,
+    /// Number of symbols around it.
+    pub depth: usize,
+    /// The line where the definition itself begins, after its comments, counted from 1.
+    pub line: u32,
+    /// Its last line, inclusive.
+    pub end_line: u32,
+    /// The definition up to its body, on one line.
+    pub signature: String,
+    /// True for an implementation, which contains definitions and is none itself.
+    pub is_implementation: bool,
+    /// True if it is compiled for tests only.
+    pub is_test: bool,
+}
+
+/// The symbols of `text` in its order, inner ones after the outer ones.
+///
+/// Definitions inside a function are part of the function. Arguments and limits are those of [`references`].
+///
+/// ```
+/// use tamis_text::outline;
+///
+/// let found = outline("src/door.rs", "/// A door.\npub struct Door;\n\nimpl Door {\n    pub fn open(&self) {}\n}\n");
+/// let found: Vec<_> = found.iter().map(|one| (one.depth, one.line, one.signature.as_str())).collect();
+/// assert_eq!(found, [(0, 2, "pub struct Door"), (0, 4, "impl Door"), (1, 5, "pub fn open(&self)")]);
+/// ```
+#[must_use]
+pub fn outline(path_or_language: &str, text: &str) -> Vec<OutlineSymbol> {
+    within_items(path_or_language, text, |grammar, items| {
+        // Outer items come before inner ones.
+        let mut around: Vec<(usize, bool)> = Vec::with_capacity(items.len());
+        let mut symbols: Vec<OutlineSymbol> = Vec::with_capacity(items.len());
+        for item in items {
+            let parent = item.parent.and_then(|parent| around.get(parent).copied());
+            let depth = parent.map_or(0, |(depth, _)| depth + 1);
+            let is_test = item.test || parent.is_some_and(|(_, is_test)| is_test);
+            around.push((depth, is_test));
+            let kind =
+                item.passage_kind(item.parent.map(|parent| items[parent].kind), grammar.naming.modules_have_methods);
+            let name = item.names.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
+            let signature = signature(&text[item.head..item.bytes.end], grammar.naming.ends);
+            let signature = signature.trim_end().to_owned();
+            symbols.push(OutlineSymbol {
+                signature: if signature.is_empty() { name.clone() } else { signature },
+                name,
+                kind,
+                depth,
+                line: number(item.start),
+                end_line: number(item.last),
+                is_implementation: item.kind == ItemKind::Implementation,
+                is_test,
+            });
+        }
+        symbols
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outline;
+
+    #[test]
+    fn methods_are_below_their_type_and_tests_are_marked() {
+        let text = "class Door:\n    def open(self, key):\n        pass\n\ndef knock() -> None:\n    pass\n";
+        let found = outline("python", text);
+        let found: Vec<_> =
+            found.iter().map(|one| (one.depth, one.line, one.end_line, one.signature.as_str())).collect();
+        assert_eq!(
+            found,
+            [(0, 1, 3, "class Door"), (1, 2, 3, "def open(self, key)"), (0, 5, 6, "def knock() -> None")]
+        );
+        let text = "fn work() {}\n\n#[cfg(test)]\nmod tests {\n    fn helper() {}\n}\n";
+        let tests: Vec<_> = outline("rust", text).iter().map(|one| (one.line, one.is_test)).collect();
+        assert_eq!(tests, [(1, false), (4, true), (5, true)]);
+        assert!(outline("markdown", "# x").is_empty());
+    }
 }

@@ -1,19 +1,31 @@
 //! Turns nested definitions into a row of segments. Every line belongs to exactly one.
 
-use super::item::{Item, ItemKind};
+use std::ops::Range;
+
+use tree_sitter::{Node, Tree};
+
+use super::collect::{Item, ItemKind};
+use crate::bound;
 use crate::lines::Lines;
 
 /// Contiguous lines that become one passage, or several where they are too many.
 #[derive(Debug)]
-pub(super) struct Segment {
-    pub(super) first: usize,
-    pub(super) last: usize,
+pub struct Segment {
+    pub first: usize,
+    pub last: usize,
     /// Its definition; none between definitions.
-    pub(super) item: Option<usize>,
+    pub item: Option<usize>,
     /// True if the definition begins here. Its remainder after inner definitions does not.
-    pub(super) head: bool,
+    pub head: bool,
     /// Further definitions that share the segment.
-    pub(super) others: Vec<usize>,
+    pub others: Vec<usize>,
+}
+
+impl Segment {
+    /// Its definitions in order.
+    pub fn members(&self) -> Vec<usize> {
+        self.item.into_iter().chain(self.others.iter().copied()).collect()
+    }
 }
 
 /// Opening lines of an `impl` or of a module up to this many tokens join the first definition inside.
@@ -27,7 +39,7 @@ const LITTLE_OPENING_TOKENS: usize = 24;
 const GROUP_TOKENS: usize = 150;
 
 /// The segments in the order of the file.
-pub(super) fn segments(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
+pub fn segments(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
     let segments = runs(lines, items);
     let segments = join_little(lines, items, segments);
     group_small(lines, items, segments)
@@ -129,12 +141,9 @@ fn is_little(lines: &Lines<'_>, segment: &Segment) -> bool {
 /// Returns `true` if a segment is too small by itself and joins the next one.
 fn is_opening(lines: &Lines<'_>, items: &[Item], segment: &Segment, next: Option<&Segment>) -> bool {
     let tokens = lines.tokens(segment.first, segment.last);
-    let Some(item) = segment.item else {
+    let Some(item) = segment.item.filter(|_| segment.head) else {
         return is_little(lines, segment);
     };
-    if !segment.head {
-        return is_little(lines, segment);
-    }
     let leads_inside = next.and_then(|next| next.item).is_some_and(|next| items[next].parent == Some(item));
     match items[item].kind {
         ItemKind::Implementation => tokens <= LITTLE_OPENING_TOKENS || (leads_inside && tokens <= OPENING_TOKENS),
@@ -177,4 +186,72 @@ fn belongs_together(lines: &Lines<'_>, items: &[Item], previous: &Segment, next:
         && !documented
         && next.first <= previous.last + 2
         && lines.tokens(previous.first, next.last) <= GROUP_TOKENS
+}
+
+// Places to cut a definition that is too large: the statements of its syntax tree.
+
+/// The badness of each line as the beginning of a piece: the depth of the statement that begins there.
+pub struct Boundaries {
+    depths: Vec<u8>,
+}
+
+/// A line that only continues something else.
+const WITHIN: u8 = 250;
+/// A line after a comment, which belongs to the line.
+const AFTER_COMMENT: u8 = 200;
+
+impl Boundaries {
+    /// Looks only into those nodes that span several lines and touch one of `parts`, which are ranges of bytes in
+    /// ascending order.
+    pub fn new(tree: &Tree, lines: &Lines<'_>, leads: &[bool], parts: &[Range<usize>]) -> Self {
+        let mut depths = vec![WITHIN; lines.count()];
+        let touches = |node: Node<'_>| {
+            let part = parts.partition_point(|part| part.end <= node.start_byte());
+            parts.get(part).is_some_and(|part| part.start < node.end_byte())
+        };
+        let mut cursor = tree.walk();
+        let mut depth = 0_u8;
+        'walk: loop {
+            let node = cursor.node();
+            if bound::is_exceeded() {
+                break;
+            }
+            if node.is_named() {
+                note(&mut depths, lines, node, depth);
+            }
+            let several = node.start_position().row < node.end_position().row;
+            if several && touches(node) && cursor.goto_first_child() {
+                depth = depth.saturating_add(1);
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    break 'walk;
+                }
+                depth = depth.saturating_sub(1);
+            }
+        }
+        for row in 1..depths.len() {
+            if leads[row - 1] {
+                depths[row] = depths[row].max(AFTER_COMMENT);
+            }
+        }
+        Self { depths }
+    }
+
+    /// Shallow statements first, and of those the ones after a blank line.
+    pub fn badness(&self, lines: &Lines<'_>, row: usize) -> u32 {
+        u32::from(self.depths[row]) * 2 + u32::from(!lines.is_blank(row - 1))
+    }
+}
+
+/// Records a node if it is the first one on its line.
+fn note(depths: &mut [u8], lines: &Lines<'_>, node: Node<'_>, depth: u8) {
+    let row = node.start_position().row;
+    if row < depths.len() && depth < depths[row] {
+        let before = &lines.text[lines.start(row)..node.start_byte()];
+        if before.trim_ascii_end().is_empty() {
+            depths[row] = depth.min(AFTER_COMMENT - 1);
+        }
+    }
 }

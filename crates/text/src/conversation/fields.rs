@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 
 use super::Turn;
 use crate::dates;
+use crate::lines::{has_end, has_word, non_empty, one_line};
 
 /// The kind of a record.
-pub(super) enum Record {
+pub enum Record {
     /// A turn.
     Said(Said),
     /// The beginning of a session, for later records without one.
@@ -23,68 +24,75 @@ pub(super) enum Record {
 }
 
 /// A turn with what places it in its log.
-pub(super) struct Said {
-    pub(super) turn: Turn,
-    pub(super) session: Option<String>,
-    pub(super) form: Form,
+pub struct Said {
+    pub turn: Turn,
+    pub session: Option<String>,
+    pub form: Form,
     /// The name of its record, which a later version of it has too.
-    pub(super) record: Option<String>,
+    pub record: Option<String>,
 }
 
 /// The forms in which a log holds a turn. Codex logs each once for the model and once for the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub enum Form {
     Only,
     First,
     Second,
 }
 
-const SESSIONS: &[&str] = &[
-    "session", "session_id", "sessionId", "conversation_id", "conversationId", "conversation", "thread_id", "threadId",
-];
-const TIMES: &[&str] = &[
-    "time", "timestamp", "ts", "created_at", "createdAt", "create_time", "sent_at", "datetime", "date_unixtime",
-    "date", "origin_server_ts",
-];
-const SPEAKERS: &[&str] = &["speaker", "sender", "author", "from", "name", "role", "username", "user", "from_id"];
-const NAMES: &[&str] = &["name", "display_name", "real_name", "username", "login", "role"];
-const TEXTS: &[&str] = &["text", "content", "message", "body", "parts"];
+const SESSIONS: &str = "session session_id sessionId conversation_id conversationId conversation thread_id threadId";
+const TIMES: &str = "\
+    time timestamp ts created_at createdAt create_time sent_at datetime date_unixtime date origin_server_ts";
+const SPEAKERS: &str = "speaker sender author from name role username user from_id";
+const NAMES: &str = "name display_name real_name username login role";
+const TEXTS: &str = "text content message body parts";
 /// Words in the `type` of parts of a turn that nobody said: calls of tools, their results, thoughts, pictures and files.
-const UNSAID: &[&str] = &[
-    "tool", "function", "call", "result", "think", "thought", "reason", "image", "audio", "video", "file", "document",
-];
+const UNSAID: &str = "tool function call result think thought reason image audio video file document";
 /// Values of `type` of words and phrases inside of a text.
-const INLINE: &[&str] = &[
-    "plain", "bold", "italic", "underline", "strikethrough", "spoiler", "link", "text_link", "mention", "mention_name",
-    "hashtag", "cashtag", "bot_command", "email", "phone", "bank_card", "code", "pre", "blockquote", "custom_emoji",
-];
+const INLINE: &str = "\
+    plain bold italic underline strikethrough spoiler link text_link mention mention_name hashtag cashtag \
+    bot_command email phone bank_card code pre blockquote custom_emoji";
 /// Values of `type` that name the speaker where nothing else does.
-const ROLES: &[&str] = &["user", "human", "assistant", "system", "gemini", "model"];
+const ROLES: &str = "user human assistant system gemini model";
 /// Values of `type` of records that are states of a program, unless somebody is named as their speaker, and of those that
 /// always are.
-const STATES: &[&str] = &["info", "error", "warning", "debug", "progress", "attachment"];
-const NO_TURNS: &[&str] = &["service", "queue-operation", "reasoning", "agent_reasoning", "turn_context"];
+const STATES: &str = "info error warning debug progress attachment";
+const NO_TURNS: &str = "service queue-operation reasoning agent_reasoning turn_context";
 /// Elements that programs put around what they add to the words of a user.
-const ADDED: &[&str] = &[
-    "environment_context", "user_instructions", "INSTRUCTIONS", "permissions instructions", "collaboration_mode",
-    "turn_aborted", "user_shell_command", "skill", "system-reminder", "task-notification", "command-name",
-    "command-message", "local-command-caveat", "local-command-stdout", "local-command-stderr", "bash-stdout",
-    "bash-stderr", "ide_opened_file", "ide_selection",
-];
+const ADDED: &str = "\
+environment_context
+user_instructions
+INSTRUCTIONS
+permissions instructions
+collaboration_mode
+turn_aborted
+user_shell_command
+skill
+system-reminder
+task-notification
+command-name
+command-message
+local-command-caveat
+local-command-stdout
+local-command-stderr
+bash-stdout
+bash-stderr
+ide_opened_file
+ide_selection";
 /// The speaker of a summary of what came before.
 const SUMMARY: &str = "summary";
 /// Greatest nesting of a turn's text.
 const DEPTH: usize = 4;
 
 /// Reads a record.
-pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
+pub fn record(value: &Value, zone: &TimeZone) -> Record {
     let Value::Object(outer) = value else {
         return Record::Bad(format!("expected an object with the fields of a turn, found {}", kind_of(value)));
     };
     let inner = ["message", "payload"].iter().find_map(|key| outer.get(*key)?.as_object()).unwrap_or(outer);
     let of_kind = kind(outer).or_else(|| kind(inner)).unwrap_or_default();
     let session = first(outer, inner, SESSIONS, name);
-    let id = || first(inner, outer, &["id", "uuid"], name);
+    let id = || first(inner, outer, "id uuid", name);
     if matches!(of_kind, "session" | "session_meta") {
         return session.or_else(id).map_or(Record::Other, Record::Session);
     }
@@ -103,20 +111,20 @@ pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
     }
     let profile = outer.get("user_profile").and_then(name_of);
     let speaker = named.map(str::to_owned).or(profile).or_else(|| first(inner, outer, SPEAKERS, name_of));
-    if speaker.is_none() && STATES.contains(&of_kind) {
+    if speaker.is_none() && has_word(STATES, of_kind) {
         return Record::Other;
     }
-    let speaker = speaker.or_else(|| Some(of_kind).filter(|kind| ROLES.contains(kind)).map(str::to_owned));
+    let speaker = speaker.or_else(|| Some(of_kind).filter(|kind| has_word(ROLES, kind)).map(str::to_owned));
     let mut said = first(inner, outer, TEXTS, |value| text(value, DEPTH));
     if let Some(poll) = outer.get("poll").and_then(poll) {
         said = Some(said.map_or_else(|| poll.clone(), |said| format!("{said}\n{poll}")));
     }
     if matches!(speaker.as_deref(), Some("user" | "human")) {
-        said = said.and_then(|said| kept(&without_additions(said)));
+        said = said.and_then(|said| trimmed(&without_additions(said)));
     }
     let Some(text) = said else {
         let is_known = !of_kind.is_empty()
-            || TEXTS.iter().chain(&["role"]).any(|key| inner.contains_key(*key))
+            || TEXTS.split(' ').chain(["role"]).any(|key| inner.contains_key(key))
             || (!outer.is_empty() && outer.keys().all(|key| key.starts_with('$')));
         // A line that only begins the log of a session.
         let begins = session.or_else(|| outer.get("instructions").and_then(|_| id()));
@@ -130,7 +138,7 @@ pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
         Ok(time) => time,
         Err(reason) => return Record::Bad(reason),
     };
-    let record = kind(outer).filter(|kind| ROLES.contains(kind)).and_then(|_| name(outer.get("id")?));
+    let record = kind(outer).filter(|kind| has_word(ROLES, kind)).and_then(|_| name(outer.get("id")?));
     let speaker = match speaker {
         Some(speaker) if is(outer, "isSidechain") => Some(format!("{speaker} (side chain)")),
         speaker => speaker,
@@ -144,12 +152,10 @@ fn is_unsaid(of_kind: &str, outer: &Map<String, Value>, inner: &Map<String, Valu
     let role = inner.get("role").and_then(Value::as_str);
     is(outer, "isMeta")
         || is(outer, "isApiErrorMessage")
-        || NO_TURNS.contains(&of_kind)
+        || has_word(NO_TURNS, of_kind)
         || (of_kind == "system" && subtype.is_some())
         || (form == Form::First && matches!(role, Some("developer" | "system")))
-        || subtype.is_some_and(|subtype| {
-            ["_join", "_leave", "_topic", "_purpose", "_name", "_archive"].iter().any(|end| subtype.ends_with(end))
-        })
+        || subtype.is_some_and(|subtype| has_end(subtype, "_join _leave _topic _purpose _name _archive"))
 }
 
 fn is(map: &Map<String, Value>, key: &str) -> bool {
@@ -161,12 +167,12 @@ fn poll(value: &Value) -> Option<String> {
     let answers = value.get("answers").and_then(Value::as_array).into_iter().flatten();
     let answers = answers.filter_map(|answer| text(answer, DEPTH).map(|answer| format!("- {answer}")));
     let question = value.get("question").and_then(|question| text(question, DEPTH));
-    kept(&question.into_iter().chain(answers).collect::<Vec<_>>().join("\n"))
+    trimmed(&question.into_iter().chain(answers).collect::<Vec<_>>().join("\n"))
 }
 
 /// What a user said, without the elements that a program added, each of which begins a line.
 fn without_additions(mut said: String) -> String {
-    for name in ADDED {
+    for name in ADDED.lines() {
         let (open, close) = (format!("<{name}>"), format!("</{name}>"));
         if !said.contains(&open) {
             continue;
@@ -194,25 +200,25 @@ fn without_additions(mut said: String) -> String {
 }
 
 /// The value of the first of `keys` that `read` accepts, in `here` before `there`.
-pub(super) fn first<T>(
+pub fn first<T>(
     here: &Map<String, Value>,
     there: &Map<String, Value>,
-    keys: &[&str],
+    keys: &str,
     read: impl Fn(&Value) -> Option<T>,
 ) -> Option<T> {
-    let find = |map: &Map<String, Value>| keys.iter().find_map(|key| read(map.get(*key)?));
+    let find = |map: &Map<String, Value>| keys.split(' ').find_map(|key| read(map.get(key)?));
     find(here).or_else(|| find(there))
 }
 
 /// A name or a number, on one line.
-pub(super) fn name(value: &Value) -> Option<String> {
+pub fn name(value: &Value) -> Option<String> {
     let text = match value {
-        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Value::String(text) => one_line(text),
         Value::Number(number) => number.to_string(),
         _ => return None,
     };
     let text: String = text.chars().filter(|character| !character.is_control()).take(NAME_LENGTH).collect();
-    (!text.is_empty()).then_some(text)
+    non_empty(text)
 }
 
 /// The longest name of a speaker or a session, in characters.
@@ -221,7 +227,7 @@ const NAME_LENGTH: usize = 120;
 /// The name of a speaker: a text, or an object with one.
 fn name_of(value: &Value) -> Option<String> {
     match value {
-        Value::Object(map) => NAMES.iter().find_map(|key| name(map.get(*key)?)),
+        Value::Object(map) => NAMES.split(' ').find_map(|key| name(map.get(key)?)),
         value => name(value),
     }
 }
@@ -233,15 +239,15 @@ fn kind(map: &Map<String, Value>) -> Option<&str> {
 /// The text of a turn: a string, parts of which some are text, or an object with one of these.
 fn text(value: &Value, depth: usize) -> Option<String> {
     match value {
-        Value::String(text) => kept(&text.replace("\r\n", "\n")),
+        Value::String(text) => trimmed(&text.replace("\r\n", "\n")),
         Value::Array(parts) if depth > 0 => {
-            let is_inline = |part: &Value| part.as_object().and_then(kind).is_some_and(|kind| INLINE.contains(&kind));
+            let is_inline = |part: &Value| part.as_object().and_then(kind).is_some_and(|kind| has_word(INLINE, kind));
             if parts.iter().any(is_inline) {
                 let words = |part: &Value| part.as_str().or_else(|| part.get("text")?.as_str()).map(str::to_owned);
-                return kept(&parts.iter().filter_map(words).collect::<String>());
+                return trimmed(&parts.iter().filter_map(words).collect::<String>());
             }
             let texts: Vec<String> = parts.iter().filter_map(|part| text(part, depth - 1)).collect();
-            kept(&texts.join("\n"))
+            trimmed(&texts.join("\n"))
         }
         Value::Object(map) if depth > 0 && is_said(map) => {
             ["text", "parts", "content", "value", "body"].iter().find_map(|key| text(map.get(*key)?, depth - 1))
@@ -251,33 +257,30 @@ fn text(value: &Value, depth: usize) -> Option<String> {
 }
 
 fn is_said(part: &Map<String, Value>) -> bool {
-    let unsaid = |kind: &str| UNSAID.iter().any(|word| kind.contains(word));
+    let unsaid = |kind: &str| UNSAID.split(' ').any(|word| kind.contains(word));
     !is(part, "thought") && !kind(part).is_some_and(unsaid)
 }
 
 /// The text without what is blank around it; `None` if it is all blank.
-fn kept(text: &str) -> Option<String> {
+fn trimmed(text: &str) -> Option<String> {
     let text = text.trim_end().trim_start_matches('\n');
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
+/// A date and a time, or a number since 1970.
 fn time(outer: &Map<String, Value>, inner: &Map<String, Value>, zone: &TimeZone) -> Result<Option<Timestamp>, String> {
     let Some(value) = first(outer, inner, TIMES, |value| (!value.is_null()).then(|| value.clone())) else {
         return Ok(None);
     };
-    moment(&value, zone).map(Some).ok_or_else(|| {
+    let moment = match &value {
+        Value::Number(number) => number.as_f64().and_then(since_1970),
+        Value::String(text) => dates::parse(text, zone).or_else(|| since_1970(text.trim().parse().ok()?)),
+        _ => None,
+    };
+    moment.map(Some).ok_or_else(|| {
         let shown: String = value.to_string().chars().take(80).collect();
         format!("{shown} is not a time: expected RFC 3339, or seconds or milliseconds since 1970")
     })
-}
-
-/// A date and a time, or a number since 1970.
-fn moment(value: &Value, zone: &TimeZone) -> Option<Timestamp> {
-    match value {
-        Value::Number(number) => since_1970(number.as_f64()?),
-        Value::String(text) => dates::parse(text, zone).or_else(|| since_1970(text.trim().parse().ok()?)),
-        _ => None,
-    }
 }
 
 /// Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by size: each unit reaches beyond the
@@ -316,9 +319,8 @@ fn kind_of(value: &Value) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use serde_json::json;
 
     /// Time, speaker, text and session.
     type ReadFields = (Option<String>, Option<String>, String, Option<String>);

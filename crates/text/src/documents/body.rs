@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::extracted::Extracted;
+use super::Extracted;
 
 /// Most paragraphs and tables that stand in one another. What is deeper is left out.
 const MAX_DEPTH: usize = 64;
@@ -28,7 +28,7 @@ struct Paragraph {
 }
 
 /// Writes a body, element by element.
-pub(super) struct Body<'a> {
+pub struct Body<'a> {
     extracted: &'a mut Extracted,
     open: Vec<Paragraph>,
     /// Cells of the rows that are open, the innermost last.
@@ -43,7 +43,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn new(extracted: &'a mut Extracted) -> Self {
+    pub fn new(extracted: &'a mut Extracted) -> Self {
         Self {
             extracted,
             open: Vec::new(),
@@ -55,7 +55,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(super) fn begin(&mut self, level: Option<usize>, listed: bool) {
+    pub fn begin(&mut self, level: Option<usize>, listed: bool) {
         if self.open.len() >= MAX_DEPTH {
             self.deeper += 1;
             return;
@@ -68,7 +68,7 @@ impl<'a> Body<'a> {
     }
 
     /// Adds text to the innermost paragraph; text outside of one is none of the document's.
-    pub(super) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         if let Some(paragraph) = self.open.last_mut() {
             if !self.extracted.has_room(self.waiting.saturating_add(text.len())) {
                 return;
@@ -84,27 +84,27 @@ impl<'a> Body<'a> {
     }
 
     /// Keeps the words before and after this place apart, such as around a picture, a symbol or a formula.
-    pub(super) fn divide(&mut self) {
+    pub fn divide(&mut self) {
         if let Some(paragraph) = self.open.last_mut() {
             paragraph.divided = true;
         }
     }
 
     /// Makes the innermost paragraph a heading or a title.
-    pub(super) fn level(&mut self, level: Option<usize>) {
+    pub fn level(&mut self, level: Option<usize>) {
         if let Some(paragraph) = self.open.last_mut() {
             paragraph.level = level.or(paragraph.level);
         }
     }
 
     /// Makes the innermost paragraph an item of a list.
-    pub(super) fn listed(&mut self) {
+    pub fn listed(&mut self) {
         if let Some(paragraph) = self.open.last_mut() {
             paragraph.listed = true;
         }
     }
 
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         if self.deeper > 0 {
             self.deeper -= 1;
             return;
@@ -137,7 +137,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(super) fn begin_row(&mut self) {
+    pub fn begin_row(&mut self) {
         self.settle();
         if self.rows.len() >= MAX_DEPTH {
             self.deeper_rows += 1;
@@ -146,14 +146,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(super) fn begin_cell(&mut self) {
+    pub fn begin_cell(&mut self) {
         if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_CELLS && self.deeper_rows == 0) {
             row.push(String::new());
         }
     }
 
     /// Adds a row as a line with bars, or to the cell around it.
-    pub(super) fn end_row(&mut self) {
+    pub fn end_row(&mut self) {
         if self.deeper_rows > 0 {
             self.deeper_rows -= 1;
             return;
@@ -170,7 +170,7 @@ impl<'a> Body<'a> {
     }
 
     /// Ends a list or a table.
-    pub(super) fn gap(&mut self) {
+    pub fn gap(&mut self) {
         if self.rows.is_empty() && self.open.is_empty() {
             self.table_begins = true;
             self.extracted.gap();
@@ -178,7 +178,7 @@ impl<'a> Body<'a> {
     }
 
     /// Begins a part with a name: a slide, a sheet.
-    pub(super) fn part(&mut self, name: &str) {
+    pub fn part(&mut self, name: &str) {
         self.table_begins = true;
         self.extracted.gap();
         self.extracted.part(1, name);
@@ -217,23 +217,23 @@ fn add(extracted: &mut Extracted, content: &str, level: Option<usize>, listed: b
 
 /// Styles of paragraphs: the levels of headings, and the styles that others are based on.
 #[derive(Debug, Default)]
-pub(super) struct Styles {
+pub struct Styles {
     /// `None` for a style that is no heading whatever it is based on.
     levels: HashMap<String, Option<usize>>,
     bases: HashMap<String, String>,
 }
 
 impl Styles {
-    pub(super) fn set_level(&mut self, style: &str, level: Option<usize>) {
+    pub fn set_level(&mut self, style: &str, level: Option<usize>) {
         self.levels.entry(style.to_owned()).or_insert(level);
     }
 
-    pub(super) fn set_base(&mut self, style: &str, base: String) {
+    pub fn set_base(&mut self, style: &str, base: String) {
         self.bases.insert(style.to_owned(), base);
     }
 
     /// The level of a style, or of those that it is based on; 0 for the title.
-    pub(super) fn level(&self, style: &str) -> Option<usize> {
+    pub fn level(&self, style: &str) -> Option<usize> {
         let mut style = style;
         for _ in 0..MOST_BASES {
             if let Some(level) = self.levels.get(style) {

@@ -2,29 +2,28 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::archive::Archive;
-use super::extracted::Extracted;
-use super::html;
-use super::xml::{self, Node};
+use super::package::{Archive, Node};
+use super::{Extracted, html, package};
 use crate::Skip;
 use crate::decode::decode;
+use crate::lines::has_end;
 
 /// Most chapters of a book, most files that it lists as such, and the longest name of one, in bytes.
 const MAX_CHAPTERS: usize = 5_000;
 const MAX_FILES: usize = 20_000;
 const MAX_NAME: usize = 1_000;
 
-pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
+pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let mut archive = Archive::open(bytes)?;
     let container = archive.optional("META-INF/container.xml").unwrap_or_default();
     let mut package = None;
-    let _ = xml::walk(&container, |node| {
+    let _ = package::walk(&container, |node| {
         if let Node::Start("rootfile", attributes) = node {
             package = package.take().or_else(|| attributes.get("full-path"));
         }
     });
     let names = archive.names();
-    let package = package.map(|package| xml::resolved("", &package)).filter(|package| archive.has(package));
+    let package = package.map(|package| package::resolved("", &package)).filter(|package| archive.has(package));
     let package = package.or_else(|| names.iter().find(|name| name.to_lowercase().ends_with(".opf")).cloned());
     let (title, chapters) = match &package {
         Some(package) => spine(&archive.require(package)?)?,
@@ -36,11 +35,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let package = package.unwrap_or_default();
     if let Some(encryption) = archive.optional("META-INF/encryption.xml") {
         let mut encrypted = false;
-        xml::walk(&encryption, |node| {
+        package::walk(&encryption, |node| {
             if let Node::Start("CipherReference", attributes) = node {
                 // Fonts are often obfuscated in books that anybody can read.
                 let file = attributes.get("URI").unwrap_or_default().to_lowercase();
-                encrypted |= [".xhtml", ".html", ".htm", ".xml"].iter().any(|end| file.ends_with(end));
+                encrypted |= has_end(&file, ".xhtml .html .htm .xml");
             }
         })?;
         if encrypted {
@@ -52,7 +51,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     book.entitle(&title);
     let mut number = 0;
     for chapter in chapters.iter().take(MAX_CHAPTERS) {
-        let Some(bytes) = archive.read(&xml::resolved(directory, chapter))? else { continue };
+        let Some(bytes) = archive.read(&package::resolved(directory, chapter))? else { continue };
         let (text, _) = decode(&bytes);
         let read = html::extract(&text)?;
         if !read.has_text() {
@@ -73,13 +72,13 @@ fn add(book: &mut Extracted, chapter: &Extracted, number: usize) {
         let name = title.cloned().unwrap_or_else(|| format!("part {number}"));
         book.part(1, &name);
     }
-    let first = book.rows();
+    let first = book.rows;
     let mut headings = chapter.headings.iter().peekable();
-    for (row, line) in chapter.text().lines().enumerate() {
+    for (row, line) in chapter.text.lines().enumerate() {
         match headings.next_if(|heading| heading.first == row) {
             Some(heading) => book.heading(heading.level, &heading.text),
             None if line.is_empty() => {
-                if book.rows() > first {
+                if book.rows > first {
                     book.gap();
                 }
             }
@@ -93,7 +92,7 @@ fn spine(opf: &[u8]) -> Result<(String, Vec<String>), Skip> {
     let mut files: HashMap<String, String> = HashMap::new();
     let (mut listed, mut order) = (Vec::new(), Vec::new());
     let (mut title, mut in_title) = (String::new(), false);
-    xml::walk(opf, |node| match node {
+    package::walk(opf, |node| match node {
         Node::Start("item", attributes) => {
             let media = attributes.get("media-type").unwrap_or_default();
             // The list of chapters is not one.
@@ -120,7 +119,5 @@ fn spine(opf: &[u8]) -> Result<(String, Vec<String>), Skip> {
 
 fn is_chapter(file: &str, media: &str) -> bool {
     let name = file.to_ascii_lowercase();
-    media.contains("html")
-        || media.contains("oeb1-document")
-        || [".xhtml", ".html", ".htm"].iter().any(|end| name.ends_with(end))
+    media.contains("html") || media.contains("oeb1-document") || has_end(&name, ".xhtml .html .htm")
 }

@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::MAX_TEXT;
+use jiff::civil::date;
+use jiff::{Span, ToSpan};
+
 use super::body::Body;
-use super::drawing;
-use super::extracted::Extracted;
-use super::number_format::NumberFormat;
-use super::package::Package;
-use super::word::entitle;
-use super::xml::{self, Node};
+use super::package::{Archive, Node, entitle};
+use super::{Extracted, MAX_TEXT, package};
 use crate::Skip;
 
 /// Most bytes of text of a file that people read; more is data.
@@ -20,32 +18,32 @@ const MAX_TABLE: usize = 256 << 10;
 const MAX_CELLS: usize = 256;
 const MAX_ALL_CELLS: usize = 1 << 20;
 
-pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
-    let mut package = Package::open(bytes)?;
-    let main = package.main("xl/workbook.xml");
-    let workbook = package.archive.require(&main)?;
-    let sheets = package.listed(&main, &workbook, "sheet")?;
-    let shared = package.related(&main, "sharedStrings").first().and_then(|name| package.archive.optional(name));
+pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
+    let mut archive = Archive::open_office(bytes)?;
+    let main = archive.main("xl/workbook.xml");
+    let workbook = archive.require(&main)?;
+    let sheets = archive.listed(&main, &workbook, "sheet")?;
+    let shared = archive.related(&main, "sharedStrings").first().and_then(|name| archive.optional(name));
     let shared = shared.map(|shared| strings(&shared)).transpose()?.unwrap_or_default();
-    let styles = package.related(&main, "styles").first().and_then(|name| package.archive.optional(name));
+    let styles = archive.related(&main, "styles").first().and_then(|name| archive.optional(name));
     let formats = styles.map(|styles| formats(&styles)).unwrap_or_default();
     let since_1904 = counts_from_1904(&workbook);
     let mut extracted = Extracted::default();
-    entitle(&mut package.archive, &mut extracted);
+    entitle(&mut archive, "docProps/core.xml", &mut extracted);
     for (name, sheet) in sheets {
-        let Some(content) = package.archive.read(&sheet)? else { continue };
+        let Some(content) = archive.read(&sheet)? else { continue };
         let mut body = Body::new(&mut extracted);
         body.part(&format!("sheet {name}"));
         let values = Values { shared: &shared, formats: &formats, since_1904 };
         rows(&content, &values, &mut body)?;
-        for part in package.related(&sheet, "drawing") {
-            if let Some(content) = package.archive.optional(&part) {
+        for part in archive.related(&sheet, "drawing") {
+            if let Some(content) = archive.optional(&part) {
                 extracted.gap();
-                drawing::text(&content, &mut extracted);
-                drawing::add(&mut package, &part, &mut extracted);
+                package::add_drawing(&content, &mut extracted);
+                package::add_drawings(&mut archive, &part, &mut extracted);
             }
         }
-        if extracted.text().len() > MAX_TABLE || !extracted.has_room(0) {
+        if extracted.text.len() > MAX_TABLE || !extracted.has_room(0) {
             return Err(Skip::Data);
         }
     }
@@ -56,7 +54,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
 fn strings(xml: &[u8]) -> Result<Vec<String>, Skip> {
     let (mut strings, mut length) = (Vec::new(), 0);
     let (mut current, mut text, mut reading) = (String::new(), false, false);
-    xml::walk(xml, |node| match node {
+    package::walk(xml, |node| match node {
         _ if length > MAX_TEXT || strings.len() > MAX_ALL_CELLS => {}
         Node::Start("rPh", _) => reading = true,
         Node::End("rPh") => reading = false,
@@ -99,7 +97,7 @@ fn formats(xml: &[u8]) -> Vec<NumberFormat> {
     let mut own: HashMap<u32, NumberFormat> = HashMap::new();
     let (mut formats, mut of_cells) = (Vec::new(), false);
     // Without its styles a sheet still has its numbers.
-    let _ = xml::walk(xml, |node| match node {
+    let _ = package::walk(xml, |node| match node {
         Node::Start("numFmt", attributes) => {
             let number = attributes.get("numFmtId").and_then(|number| number.parse().ok());
             let code = attributes.get("formatCode").unwrap_or_default();
@@ -118,7 +116,7 @@ fn formats(xml: &[u8]) -> Vec<NumberFormat> {
 
 fn counts_from_1904(workbook: &[u8]) -> bool {
     let mut since_1904 = false;
-    let _ = xml::walk(workbook, |node| {
+    let _ = package::walk(workbook, |node| {
         if let Node::Start("workbookPr", attributes) = node {
             since_1904 = attributes.get("date1904").is_some_and(|value| matches!(value.as_str(), "1" | "true"));
         }
@@ -154,7 +152,7 @@ impl Values<'_> {
 fn rows(xml: &[u8], values: &Values<'_>, body: &mut Body<'_>) -> Result<(), Skip> {
     let (mut value, mut text, mut kind, mut style) = (String::new(), false, String::new(), 0);
     let (mut cells, mut all) = (0, 0);
-    xml::walk(xml, |node| match node {
+    package::walk(xml, |node| match node {
         _ if all > MAX_ALL_CELLS => {}
         Node::Start("row", _) => {
             all += 1;
@@ -191,4 +189,254 @@ fn rows(xml: &[u8], values: &Values<'_>, body: &mut Body<'_>) -> Result<(), Skip
 fn column(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_uppercase).take(3);
     letters.fold(0, |column, letter| column * 26 + usize::from(letter - b'A') + 1).checked_sub(1)
+}
+
+// Numbers of a spreadsheet as people see them: dates, times, percents and rounded numbers instead of what the file stores.
+//
+// Only what changes the words is known here: the kind of a format and its digits. Dates are written as `2024-03-14` in every
+// format, since a sheet shows them in the language of its reader.
+
+/// How the numbers of a style are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberFormat {
+    General,
+    Date,
+    Time,
+    DateTime,
+    /// Hours, which can be more than a day.
+    Duration,
+    Number {
+        percent: bool,
+        /// A comma between thousands.
+        grouped: bool,
+        /// The least number of digits before the point, and the least and the greatest after it.
+        whole: usize,
+        least: usize,
+        most: usize,
+    },
+}
+
+/// Most digits that a number has, and that a format gives it on each side of the point.
+const DIGITS: usize = 15;
+
+impl NumberFormat {
+    /// A format that every file has, by its number. Those between 27 and 58 are dates and times of East Asia.
+    pub fn built_in(number: u32) -> Self {
+        match number {
+            1 | 3 | 37 | 38 | 41 | 42 | 5 | 6 => Self::number(number != 1, 0),
+            2 | 4 | 7 | 8 | 39 | 40 | 43 | 44 => Self::number(number != 2, 2),
+            9 => Self::Number { percent: true, grouped: false, whole: 1, least: 0, most: 0 },
+            10 => Self::Number { percent: true, grouped: false, whole: 1, least: 0, most: 2 },
+            14..=17 | 27..=31 | 34..=36 | 50..=54 | 57 | 58 => Self::Date,
+            18..=21 | 32 | 33 | 45 | 47 | 55 | 56 => Self::Time,
+            22 => Self::DateTime,
+            46 => Self::Duration,
+            _ => Self::General,
+        }
+    }
+
+    fn number(grouped: bool, digits: usize) -> Self {
+        Self::Number { percent: false, grouped, whole: 1, least: digits, most: digits }
+    }
+
+    /// A format by its code, such as `yyyy\-mm\-dd` or `#,##0.00`. The part for positive numbers decides.
+    pub fn parse(code: &str) -> Self {
+        let (mut day, mut month, mut time, mut duration) = (false, false, false, false);
+        let (mut percent, mut grouped, mut after_point, mut other) = (false, false, false, false);
+        let (mut whole, mut least, mut most) = (0, 0, 0);
+        if code.to_ascii_lowercase().contains("general") {
+            return Self::General;
+        }
+        let mut characters = code.chars();
+        while let Some(character) = characters.next() {
+            match character.to_ascii_lowercase() {
+                ';' => break,
+                '"' => _ = characters.by_ref().find(|end| *end == '"'),
+                // The next character is shown, or its width.
+                '\\' | '_' | '*' => _ = characters.next(),
+                '[' => {
+                    let inside: String = characters.by_ref().take_while(|end| *end != ']').collect();
+                    let unit = inside.to_ascii_lowercase();
+                    duration |=
+                        !unit.is_empty() && ['h', 'm', 's'].iter().any(|one| unit.trim_matches(*one).is_empty());
+                }
+                'y' | 'd' => day = true,
+                'm' => month = true,
+                'h' | 's' => time = true,
+                // Years of an era, unless it is an exponent.
+                'e' if whole + most == 0 => day = true,
+                'e' | '/' if whole + most > 0 => other = true,
+                'g' => day = true,
+                '@' => return Self::General,
+                '%' => percent = true,
+                '.' => after_point = true,
+                ',' => grouped |= !after_point,
+                '0' if after_point => (least, most) = (least + 1, most + 1),
+                '#' | '?' if after_point => most += 1,
+                '0' => whole += 1,
+                _ => {}
+            }
+        }
+        match () {
+            () if duration => Self::Duration,
+            () if day && time => Self::DateTime,
+            () if time => Self::Time,
+            () if day || month => Self::Date,
+            () if other || whole + most == 0 && !percent && !grouped => Self::General,
+            () => Self::Number {
+                percent,
+                grouped,
+                whole: whole.min(DIGITS),
+                least: if percent { 0 } else { least.min(DIGITS) },
+                most: most.min(DIGITS),
+            },
+        }
+    }
+
+    /// A stored number as it is shown. `since_1904` if the days of the file are counted from 1904.
+    pub fn shown(self, stored: &str, since_1904: bool) -> String {
+        let stored = stored.trim();
+        let Some(number) = stored.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+            return stored.to_owned();
+        };
+        let dated = match self {
+            // A number that is written in full can be a name, of which no digit is noise.
+            Self::General if stored.bytes().all(|byte| byte.is_ascii_digit()) => Some(stored.to_owned()),
+            Self::General => Some(general(number)),
+            Self::Number { percent, grouped, whole, least, most } => {
+                let number = if percent { number * 100.0 } else { number };
+                let digits = fixed(number, whole, least, most, grouped);
+                Some(if percent { format!("{digits}%") } else { digits })
+            }
+            Self::Duration => (number.abs() < 1e7).then(|| clock(seconds(number))),
+            Self::Date | Self::Time | Self::DateTime => moment(self, number, since_1904),
+        };
+        dated.unwrap_or_else(|| general(number))
+    }
+}
+
+/// The digits of a number without the noise of its storage.
+fn general(number: f64) -> String {
+    let rounded = format!("{number:.*e}", DIGITS - 1).parse::<f64>().unwrap_or(number);
+    match rounded.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-9..1e21).contains(&size) => rounded.to_string(),
+        _ => format!("{rounded:e}"),
+    }
+}
+
+fn fixed(number: f64, whole: usize, least: usize, most: usize, grouped: bool) -> String {
+    if number.abs() >= 1e21 {
+        return general(number);
+    }
+    // A half is rounded up, also one like 1.005, whose binary form is less.
+    let text = format!("{:.most$}", number.abs() * (1.0 + 4.0 * f64::EPSILON));
+    let (before, after) = text.split_once('.').unwrap_or((&text, ""));
+    let kept = after.trim_end_matches('0').len().max(least);
+    let before = format!("{before:0>whole$}");
+    let mut shown = String::new();
+    if number < 0.0 && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+        shown.push('-');
+    }
+    for (index, digit) in before.chars().enumerate() {
+        if grouped && index > 0 && (before.len() - index).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    if kept > 0 {
+        shown.push('.');
+        shown.push_str(&after[..kept]);
+    }
+    shown
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "callers bound the days")]
+fn seconds(days: f64) -> i64 {
+    (days * 86_400.0).round() as i64
+}
+
+/// Hours and minutes, and seconds if there are any.
+fn clock(seconds: i64) -> String {
+    let sign = if seconds < 0 { "-" } else { "" };
+    let all = seconds.unsigned_abs();
+    let (hours, minutes, rest) = (all / 3_600, all / 60 % 60, all % 60);
+    if rest == 0 {
+        format!("{sign}{hours:02}:{minutes:02}")
+    } else {
+        format!("{sign}{hours:02}:{minutes:02}:{rest:02}")
+    }
+}
+
+fn moment(format: NumberFormat, days: f64, since_1904: bool) -> Option<String> {
+    // Days before the first and after the year 9999 are shown as marks.
+    let total = (0.0..2_958_466.0).contains(&days).then(|| seconds(days))?;
+    let (day, time) = (total / 86_400, clock(total % 86_400));
+    if format == NumberFormat::Time || (day == 0 && !since_1904) {
+        return Some(time);
+    }
+    let first = match since_1904 {
+        true => date(1904, 1, 1),
+        // The 29th of February 1900 counts as a day.
+        false if day < 60 => date(1899, 12, 31),
+        false => date(1899, 12, 30),
+    };
+    let after: Span = day.days();
+    let day = first.checked_add(after).ok()?;
+    Some(if format == NumberFormat::Date { day.to_string() } else { format!("{day} {time}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_by_their_formats() {
+        for (code, stored, expected) in [
+            ("General", "3.3000000000000003", "3.3"),
+            ("General", "1.23456789012345E+15", "1234567890123450"),
+            ("General", "4.4999999999999998E-2", "0.045"),
+            ("General", "12345678901234567890", "12345678901234567890"),
+            ("General", "-0.1", "-0.1"),
+            ("General", "1e300", "1e300"),
+            ("General", "about", "about"),
+            ("0", "2.5", "3"),
+            ("0.00", "1.005", "1.01"),
+            ("#,##0.00", "1234567.891", "1,234,567.89"),
+            ("#,##0.00;[Red](#,##0.00)", "-1234.5", "-1,234.50"),
+            ("[$€-407] #,##0", "999.6", "1,000"),
+            ("00000", "123", "00123"),
+            ("0.0##", "1.25", "1.25"),
+            ("0%", "0.5", "50%"),
+            ("0.00%", "0.5", "50%"),
+            ("0.0%", "0.1234", "12.3%"),
+            ("0.00", "-0.001", "0.00"),
+            ("0.00E+00", "1234.5", "1234.5"),
+            ("# ?/?", "0.5", "0.5"),
+            ("yyyy\\-mm\\-dd", "45365", "2024-03-14"),
+            ("[$-409]mmmm\\ d\\,\\ yyyy;@", "45365", "2024-03-14"),
+            ("yyyy\"年\"m\"月\"d\"日\";@", "45365.75", "2024-03-14"),
+            ("[$-411]ge.m.d;@", "45365", "2024-03-14"),
+            ("mmm", "45365", "2024-03-14"),
+            ("h:mm AM/PM", "0.5", "12:00"),
+            ("mm:ss", "45365.000011574", "00:00:01"),
+            ("m/d/yy h:mm", "45365.75", "2024-03-14 18:00"),
+            ("m/d/yy h:mm", "0.25", "06:00"),
+            ("[h]:mm", "1.5", "36:00"),
+            ("d.m.yyyy", "59", "1900-02-28"),
+            ("d.m.yyyy", "61", "1900-03-01"),
+            ("d.m.yyyy", "-5", "-5"),
+            ("d.m.yyyy", "1e12", "1000000000000"),
+            ("\"day\" 0", "7", "7"),
+            ("@", "007", "007"),
+            ("\"", "1.0", "1"),
+            ("", "1.0", "1"),
+        ] {
+            assert_eq!(NumberFormat::parse(code).shown(stored, false), expected, "{code} of {stored}");
+        }
+        assert_eq!(NumberFormat::built_in(14).shown("43903", true), "2024-03-14");
+        assert_eq!(NumberFormat::built_in(31).shown("45365", false), "2024-03-14");
+        assert_eq!(NumberFormat::built_in(4).shown("1234567.891", false), "1,234,567.89");
+        assert_eq!(NumberFormat::built_in(10).shown("0.5", false), "50%");
+    }
 }

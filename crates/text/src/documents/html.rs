@@ -8,35 +8,30 @@ use std::borrow::Cow;
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
-use super::extracted::Extracted;
+use super::Extracted;
 use crate::decode::decode_words;
+use crate::lines::has_word;
 use crate::{Skip, bound};
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
 const LEAST: usize = 200;
 
 /// Elements without text for a reader.
-const LEFT_OUT: &[&str] = &[
-    "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select",
-    "button", "nav", "footer", "dialog",
-];
+const LEFT_OUT: &str = "\
+    script style template noscript svg math iframe object canvas audio video select button nav footer dialog";
 
 /// Words in `class`, `id` or `role` of elements that lead around a site.
-const BOILERPLATE: &[&str] = &[
-    "sidebar", "sphinxsidebar", "navbar", "navigation", "nav", "breadcrumb", "breadcrumbs", "menu", "toc",
-    "headerlink", "related", "footer", "skip-link", "search", "banner", "contentinfo", "cookie", "cookies",
-    "pagination",
-];
+const BOILERPLATE: &str = "\
+    sidebar sphinxsidebar navbar navigation nav breadcrumb breadcrumbs menu toc headerlink related footer skip-link \
+    search banner contentinfo cookie cookies pagination";
 
 /// Elements that begin on a line of their own.
-const BLOCKS: &[&str] = &[
-    "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "div", "dl", "dt",
-    "fieldset", "figcaption", "figure", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
-    "li", "main", "ol", "option", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
-];
+const BLOCKS: &str = "\
+    address article aside blockquote body br caption dd details div dl dt fieldset figcaption figure form h1 h2 h3 \
+    h4 h5 h6 head header hr html li main ol option p pre section summary table tbody tfoot thead tr ul";
 
 /// The text of a whole page; `None` for a template, a fragment or a page with little text.
-pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
+pub fn page(bytes: &[u8]) -> Option<Extracted> {
     let (text, notes) = decode_words(bytes);
     let mut reader = Reader::read(&text, true);
     if reader.templated || !reader.whole || reader.too_much {
@@ -56,7 +51,7 @@ pub(super) fn page(bytes: &[u8]) -> Option<Extracted> {
 }
 
 /// The text of a page of a book.
-pub(super) fn extract(text: &str) -> Result<Extracted, Skip> {
+pub fn extract(text: &str) -> Result<Extracted, Skip> {
     let reader = Reader::read(text, false);
     match () {
         () if reader.too_much => Err(Skip::TooMuchWork),
@@ -166,11 +161,8 @@ struct Reader {
 
 /// Returns `true` for a page that says that it is XML.
 fn is_xml(text: &str) -> bool {
-    let mut start = text.len().min(2000);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    text.trim_start().starts_with("<?xml") || text[..start].contains("\"http://www.w3.org/1999/xhtml\"")
+    let head = &text[..text.floor_char_boundary(2000)];
+    text.trim_start().starts_with("<?xml") || head.contains("\"http://www.w3.org/1999/xhtml\"")
 }
 
 impl Reader {
@@ -216,7 +208,7 @@ impl Reader {
             tag.self_closing && (self.xml || matches!(named, "script" | "svg" | "iframe" | "object" | "canvas"));
         let boilerplate =
             choosy && matches!(named, "aside" | "div" | "ul" | "ol" | "a" | "section" | "header" | "form" | "p");
-        if (LEFT_OUT.contains(&named) && !is_void) || (boilerplate && is_boilerplate(tag)) {
+        if (has_word(LEFT_OUT, named) && !is_void) || (boilerplate && is_boilerplate(tag)) {
             self.break_line(named);
             self.divided = true;
             self.left_out = Some((name.to_vec(), 1));
@@ -315,7 +307,7 @@ impl Reader {
     }
 
     fn break_line(&mut self, element: &str) {
-        if BLOCKS.contains(&element) {
+        if has_word(BLOCKS, element) {
             self.reading = false;
             self.flush();
         }
@@ -397,7 +389,7 @@ fn is_boilerplate(tag: &StartTag<usize>) -> bool {
     ["class", "id", "role"].iter().any(|name| {
         tag.attributes.get(name.as_bytes()).is_some_and(|value| {
             let value = String::from_utf8_lossy(value).to_ascii_lowercase();
-            value.split_whitespace().any(|word| BOILERPLATE.contains(&word))
+            value.split_whitespace().any(|word| has_word(BOILERPLATE, word))
         })
     })
 }
@@ -422,7 +414,7 @@ mod tests {
         ));
         let page = page(text.as_bytes()).expect("a page");
         assert_eq!(page.title.as_deref(), Some("Boiler & pump"));
-        let lines: Vec<_> = page.text().lines().collect();
+        let lines: Vec<_> = page.text.lines().collect();
         assert_eq!(
             &lines[4..15],
             [
@@ -431,7 +423,7 @@ mod tests {
             ]
         );
         assert_eq!(lines[15], "Pump | 12");
-        assert!(!page.text().contains("Home") && !page.text().contains("pages") && !page.text().contains("no"));
+        assert!(!page.text.contains("Home") && !page.text.contains("pages") && !page.text.contains("no"));
         let source: Vec<_> = text.lines().collect();
         assert!(source[4].contains("Boiler") && source[8].contains("One") && source[15].contains("Pump"));
     }
@@ -440,9 +432,7 @@ mod tests {
     fn a_main_part_leaves_out_the_rest() {
         let text = body(&format!("<div>Welcome to the site</div><main>{}</main><div>Our partners</div>", long()));
         let page = page(text.as_bytes()).expect("a page");
-        assert!(
-            page.text().contains("radiators") && !page.text().contains("Welcome") && !page.text().contains("partners")
-        );
+        assert!(page.text.contains("radiators") && !page.text.contains("Welcome") && !page.text.contains("partners"));
     }
 
     #[test]
@@ -467,7 +457,7 @@ mod tests {
             long()
         ));
         let page = page(text.as_bytes()).expect("a page");
-        let lines: Vec<_> = page.text().lines().filter(|line| !line.is_empty()).collect();
+        let lines: Vec<_> = page.text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(&lines[..4], ["水門の点検", "閘を開く", "水", "Weir gate keeper oneself"]);
     }
 
@@ -485,6 +475,6 @@ mod tests {
     #[test]
     fn a_page_inside_of_navigation_is_still_read() {
         let text = body(&format!("<div class=\"menu\">{}", long()));
-        assert!(page(text.as_bytes()).is_some_and(|page| page.text().contains("radiators")));
+        assert!(page(text.as_bytes()).is_some_and(|page| page.text.contains("radiators")));
     }
 }

@@ -5,8 +5,7 @@ use std::io::Cursor;
 use mail_parser::mailbox::mbox::MessageIterator;
 use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
 
-use super::extracted::Extracted;
-use super::html;
+use super::{Extracted, html};
 use crate::Skip;
 
 /// Most messages of a mailbox, and most messages that stand in one another.
@@ -17,7 +16,7 @@ const DEPTH: usize = 4;
 const MAX_NAMES: usize = 20;
 
 /// The text of a message or of all in a mailbox; `None` for a text without the head of a message.
-pub(super) fn read(bytes: &[u8]) -> Result<Option<Extracted>, Skip> {
+pub fn read(bytes: &[u8]) -> Result<Option<Extracted>, Skip> {
     let mut extracted = Extracted::with_headings();
     let parser = MessageParser::default();
     if bytes.starts_with(b"From ") {
@@ -30,7 +29,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<Extracted>, Skip> {
     } else if let Some(message) = parser.parse(bytes).filter(is_headed) {
         add(&message, &mut extracted, DEPTH);
     }
-    if extracted.rows() == 0 { Ok(None) } else { extracted.complete().map(Some) }
+    if extracted.rows == 0 { Ok(None) } else { extracted.complete().map(Some) }
 }
 
 /// Returns `true` if the lines before the text are those of a message. The parser takes any line with a colon for one.
@@ -62,7 +61,7 @@ fn add(message: &Message<'_>, extracted: &mut Extracted, depth: usize) {
             PartType::Text(text) => lines(text, extracted),
             PartType::Html(text) => {
                 if let Ok(page) = html::extract(text) {
-                    lines(page.text(), extracted);
+                    lines(&page.text, extracted);
                 }
             }
             _ => {}

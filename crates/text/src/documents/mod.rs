@@ -7,263 +7,249 @@
 //! Files come from strangers. Every reader bounds what it unpacks and what it keeps, expands no entities of a document's own,
 //! and loads nothing from elsewhere.
 
-#[cfg(feature = "documents")]
-mod archive;
-#[cfg(feature = "documents")]
 mod body;
-#[cfg(feature = "documents")]
-mod drawing;
-#[cfg(feature = "documents")]
 mod epub;
-#[cfg(feature = "documents")]
 mod excel;
-#[cfg(feature = "documents")]
-mod extracted;
-#[cfg(feature = "documents")]
 mod html;
-#[cfg(feature = "documents")]
 mod mail;
-#[cfg(feature = "documents")]
 mod notebook;
-#[cfg(feature = "documents")]
-mod number_format;
-#[cfg(feature = "documents")]
-mod open_document;
-#[cfg(feature = "documents")]
+mod office;
 mod package;
-#[cfg(feature = "documents")]
 mod pdf;
-#[cfg(feature = "documents")]
-mod powerpoint;
-#[cfg(feature = "documents")]
 mod rtf;
-#[cfg(feature = "documents")]
-mod word;
-#[cfg(feature = "documents")]
-mod xml;
 
-use crate::Skip;
-use crate::document::{Document, Options};
-use crate::languages::Language;
+use crate::decode::decode;
+use crate::document::{Document, Note, Options};
+use crate::languages::Category;
+use crate::lines::{Lines, has_word, one_line};
+use crate::prose::{self, Heading, Outline};
+use crate::read::named_format;
+use crate::{Role, Skip, role};
+use package::Archive;
 
 /// Most bytes of text that are taken from a document.
-#[cfg(feature = "documents")]
 const MAX_TEXT: usize = 16 << 20;
 
-/// A format whose files hold text but are none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Epub,
-    Excel,
-    Html,
-    Mail,
-    Notebook,
-    OpenDocument,
-    Pdf,
-    PowerPoint,
-    Rtf,
-    Word,
+/// Endings of old office programs, whose files are as often what a program wrote that only meant to please them.
+const OLD: &str = "doc ppt pps xls xlt";
+
+/// The format of a file: what its first bytes show, or else what its name says.
+fn format(path: &str, bytes: &[u8]) -> Result<Option<&'static str>, Skip> {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    if start.starts_with(b"%PDF-") {
+        return Ok(Some("pdf"));
+    }
+    if start.starts_with(rtf::MARK) {
+        return Ok(Some("rtf"));
+    }
+    let Some(named) = named_format(path) else { return Ok(None) };
+    match named {
+        "html" | "mail" | "jupyter" => return Ok(Some(named)),
+        _ if bytes.starts_with(b"PK\x03\x04") => return Ok(Some(packed(bytes)?.unwrap_or(named))),
+        _ => {}
+    }
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    let is_old = has_word(OLD, &extension);
+    if is_old && bytes.starts_with(package::COMPOUND_FILE) {
+        return Err(Skip::Binary);
+    }
+    let beginning = start[..start.len().min(1_024)].to_ascii_lowercase();
+    let begins = |mark: &[u8]| beginning.starts_with(mark);
+    if begins(b"<!doctype html") || begins(b"<html") || begins(b"<table") || begins(b"<head") {
+        return Ok(Some("html"));
+    }
+    if begins(b"mime-version:") {
+        return Ok(Some("mail"));
+    }
+    Ok(if is_old { None } else { Some(named) })
 }
 
-impl Format {
-    fn of(path: &str) -> Option<Self> {
-        Some(match Language::of(path, "")?.name {
-            "epub" => Self::Epub,
-            "excel" => Self::Excel,
-            "html" => Self::Html,
-            "jupyter" => Self::Notebook,
-            "mail" => Self::Mail,
-            "opendocument" => Self::OpenDocument,
-            "pdf" => Self::Pdf,
-            "powerpoint" => Self::PowerPoint,
-            "rtf" => Self::Rtf,
-            "word" => Self::Word,
-            _ => return None,
-        })
+/// The format of an archive by the names of its files.
+fn packed(bytes: &[u8]) -> Result<Option<&'static str>, Skip> {
+    let names = Archive::open(bytes)?.names();
+    let has = |start: &str| names.iter().any(|name| name.to_lowercase().starts_with(start));
+    let formats = [
+        ("word/", "word"),
+        ("xl/", "excel"),
+        ("ppt/", "powerpoint"),
+        ("meta-inf/container.xml", "epub"),
+        ("content.xml", "opendocument"),
+    ];
+    Ok(formats.into_iter().find(|(start, _)| has(start)).map(|(_, format)| format))
+}
+
+pub fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
+    let Some(format) = format(path, bytes)? else { return Ok(None) };
+    let role = role(path, Some(format));
+    let extracted = match format {
+        "jupyter" => return notebook::read(bytes, options, role).map(Some),
+        "html" if named_format(path) == Some("html") => match html::page(bytes) {
+            Some(page) => page,
+            None => return Ok(None),
+        },
+        "html" => html::extract(&decode(bytes).0)?,
+        "mail" => match mail::read(bytes)? {
+            Some(mail) => mail,
+            None => return Ok(None),
+        },
+        "rtf" => rtf::read(bytes)?,
+        "epub" => epub::read(bytes)?,
+        "excel" => excel::read(bytes)?,
+        "opendocument" => office::read_open_document(bytes)?,
+        "pdf" => pdf::read(bytes)?,
+        "powerpoint" => office::read_powerpoint(bytes)?,
+        _ => office::read_word(bytes)?,
+    };
+    if !extracted.has_text() {
+        return Err(Skip::NoText);
+    }
+    Ok(Some(document(extracted, format, options, role)))
+}
+
+/// A document of prose from its text.
+fn document(extracted: Extracted, language: &'static str, options: &Options, role: Role) -> Document {
+    let Extracted { title, headings, tables, .. } = extracted;
+    let outline = Outline { headings, tables, title: title.clone(), ..Outline::default() };
+    let prose = prose::divided(&Lines::new(&extracted.text), &outline, options.limit(), role);
+    Document {
+        language: Some(language),
+        category: Category::Prose,
+        role,
+        title: if extracted.titled_by_headings { prose.title } else { title },
+        severity: None,
+        dated_ns: extracted.dated_ns,
+        attributes: Vec::new(),
+        notes: extracted.notes,
+        passages: prose.passages,
     }
 }
 
-/// Returns `true` for what Git keeps in place of a large file that has not been fetched.
-pub(crate) fn is_lfs_pointer(bytes: &[u8]) -> bool {
-    const LONGEST: usize = 1_024;
-    bytes.len() < LONGEST
-        && bytes.starts_with(b"version https://git-lfs.github.com/spec/")
-        && bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"oid "))
+// The text taken from a document, written line by line.
+
+/// Longest title and heading, in characters.
+const HEADING_LENGTH: usize = 200;
+
+/// Most headings of a document; later ones are lines of text.
+const MAX_HEADINGS: usize = 20_000;
+
+/// Text with its headings.
+#[derive(Debug, Default)]
+pub struct Extracted {
+    pub title: Option<String>,
+    pub headings: Vec<Heading>,
+    /// The first and the last line of each table.
+    pub tables: Vec<(usize, usize)>,
+    pub notes: Vec<Note>,
+    /// The date that the document gives, in nanoseconds since 1970.
+    pub dated_ns: Option<i64>,
+    /// True if the first heading can stand for a missing title; pages and cells cannot.
+    pub titled_by_headings: bool,
+    pub text: String,
+    /// The number of lines so far.
+    pub rows: usize,
+    /// The letters and digits in the names of parts.
+    of_parts: usize,
+    full: bool,
 }
 
-/// Returns `true` if the file at `path` is not a text file, but one that [`read_document`] takes the text from: PDF, RTF, Word,
-/// PowerPoint, Excel, OpenDocument, EPUB, mail or a notebook. A web page is a text file.
-///
-/// ```
-/// assert!(tamis_text::is_document("paper.pdf"));
-/// assert!(!tamis_text::is_document("page.html"));
-/// ```
-#[must_use]
-pub fn is_document(path: &str) -> bool {
-    cfg!(feature = "documents") && Format::of(path).is_some_and(|format| format != Format::Html)
-}
+impl Extracted {
+    /// A text whose first heading can be its title.
+    pub fn with_headings() -> Self {
+        Self { titled_by_headings: true, ..Self::default() }
+    }
 
-/// Reads the text of a document: a PDF, RTF, Word, PowerPoint, Excel, OpenDocument or EPUB file, mail, a notebook or a web page.
-/// Where the first bytes of a file show another of these formats than its name, they count. Returns `None` for another file, and
-/// for a template or fragment of HTML, which [`crate::read`] reads as code.
-///
-/// Memory is bounded, and so is time, by the size of the file. Within a library nothing looks at the clock, so a caller that reads
-/// files of strangers runs this on a thread of its own with a time limit.
-///
-/// # Errors
-/// The reason why the file has no text to read: [`Skip::Damaged`], [`Skip::Encrypted`], [`Skip::NoText`],
-/// [`Skip::TooLarge`], [`Skip::TooMuchWork`], [`Skip::LfsPointer`], [`Skip::Binary`] for the formats of old office programs, or
-/// [`Skip::Data`] for long tables.
-///
-/// ```
-/// use tamis_text::{Options, read_document};
-///
-/// let page = "<!DOCTYPE html><title>Boiler</title><nav>Home</nav>\n<h1>Boiler</h1>\n<p>".to_owned()
-///     + &"Bleed it in autumn. ".repeat(20);
-/// let document = read_document("boiler.html", page.as_bytes(), &Options::default()).unwrap().unwrap();
-/// assert_eq!(document.title.as_deref(), Some("Boiler"));
-/// assert_eq!((document.passages[0].start_line, document.passages[0].heading.as_deref()), (2, Some("Boiler")));
-/// assert!(read_document("a.rs", b"fn a() {}", &Options::default()).unwrap().is_none());
-/// ```
-pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
-    match is_lfs_pointer(bytes) {
-        true => Err(Skip::LfsPointer),
-        #[cfg(feature = "documents")]
-        false => crate::bound::bounded_document(bytes.len(), || reading::read(path, bytes, options)),
-        #[cfg(not(feature = "documents"))]
-        false => {
-            let _ = (path, options);
-            Ok(None)
+    /// Returns `true` if so many bytes of text still fit; otherwise the text is not complete.
+    pub fn has_room(&mut self, bytes: usize) -> bool {
+        self.full |= self.text.len().saturating_add(bytes) >= MAX_TEXT;
+        !self.full
+    }
+
+    /// Adds a line; one with line ends in it counts as several.
+    pub fn line(&mut self, line: &str) {
+        for line in line.split('\n') {
+            if !self.has_room(line.len()) {
+                return;
+            }
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+            self.rows += 1;
         }
+    }
+
+    /// Adds a row of a table as a line; `first` begins another table.
+    pub fn table_row(&mut self, row: &str, first: bool) {
+        let start = self.rows;
+        self.line(row);
+        if let Some(last) = self.rows.checked_sub(1).filter(|last| *last >= start) {
+            match self.tables.last_mut().filter(|_| !first) {
+                Some(table) => table.1 = last,
+                None => self.tables.push((start, last)),
+            }
+        }
+    }
+
+    /// Adds an empty line after one with text.
+    pub fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.line("");
+        }
+    }
+
+    /// Adds empty lines up to a line of this number, from 0, if there are fewer so far.
+    pub fn reach(&mut self, row: usize) {
+        while self.rows < row && !self.full {
+            self.line("");
+        }
+    }
+
+    /// Adds a heading as Markdown writes it. Levels count from 1.
+    pub fn heading(&mut self, level: usize, text: &str) {
+        let text = heading_line(text);
+        if text.is_empty() {
+            return;
+        }
+        let marks = "#".repeat(level.clamp(1, 6));
+        self.mark(level, &text, &format!("{marks} {text}"));
+    }
+
+    /// Adds a line that begins a part of this name: `[page 12]`.
+    pub fn part(&mut self, level: usize, name: &str) {
+        self.of_parts += letters(name);
+        self.mark(level, name, &format!("[{name}]"));
+    }
+
+    fn mark(&mut self, level: usize, text: &str, line: &str) {
+        let row = self.rows;
+        self.line(line);
+        if self.rows > row && self.headings.len() < MAX_HEADINGS {
+            self.headings.push(Heading { first: row, last: row, level, text: text.to_owned() });
+        }
+    }
+
+    /// Sets the title, if it says anything.
+    pub fn entitle(&mut self, title: &str) {
+        let title = heading_line(title);
+        if self.title.is_none() && !title.is_empty() {
+            self.title = Some(title);
+        }
+    }
+
+    /// Returns `true` if there is more than names of parts and white space.
+    pub fn has_text(&self) -> bool {
+        letters(&self.text) > self.of_parts
+    }
+
+    /// Fails if there was more text than fits.
+    pub fn complete(self) -> Result<Self, Skip> {
+        if self.full { Err(Skip::TooLarge) } else { Ok(self) }
     }
 }
 
-#[cfg(feature = "documents")]
-mod reading {
-    //! From a format to a document.
+fn letters(text: &str) -> usize {
+    text.chars().filter(|character| character.is_alphanumeric()).count()
+}
 
-    use super::archive::Archive;
-    use super::extracted::Extracted;
-    use super::package::COMPOUND_FILE;
-    use super::{Format, epub, excel, html, mail, notebook, open_document, pdf, powerpoint, rtf, word};
-    use crate::decode::decode;
-    use crate::document::{Document, Options};
-    use crate::languages::Category;
-    use crate::lines::Lines;
-    use crate::prose::{self, Outline};
-    use crate::{Role, Skip, role};
-
-    /// Endings of old office programs, whose files are as often what a program wrote that only meant to please them.
-    const OLD: &[&str] = &["doc", "ppt", "pps", "xls", "xlt"];
-
-    /// The language of a format.
-    fn name(format: Format) -> &'static str {
-        match format {
-            Format::Epub => "epub",
-            Format::Excel => "excel",
-            Format::Html => "html",
-            Format::Mail => "mail",
-            Format::Notebook => "jupyter",
-            Format::OpenDocument => "opendocument",
-            Format::Pdf => "pdf",
-            Format::PowerPoint => "powerpoint",
-            Format::Rtf => "rtf",
-            Format::Word => "word",
-        }
-    }
-
-    /// The format of a file: what its first bytes show, or else what its name says.
-    fn format(path: &str, bytes: &[u8]) -> Result<Option<Format>, Skip> {
-        let named = Format::of(path);
-        let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-        if start.starts_with(b"%PDF-") {
-            return Ok(Some(Format::Pdf));
-        }
-        if start.starts_with(rtf::MARK) {
-            return Ok(Some(Format::Rtf));
-        }
-        let Some(named) = named else { return Ok(None) };
-        match named {
-            Format::Html | Format::Mail | Format::Notebook => return Ok(Some(named)),
-            _ if bytes.starts_with(b"PK\x03\x04") => return Ok(Some(packed(bytes)?.unwrap_or(named))),
-            _ => {}
-        }
-        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-        let is_old = OLD.contains(&extension.as_str());
-        if is_old && bytes.starts_with(COMPOUND_FILE) {
-            return Err(Skip::Binary);
-        }
-        let beginning = start[..start.len().min(1_024)].to_ascii_lowercase();
-        let begins = |mark: &[u8]| beginning.starts_with(mark);
-        if begins(b"<!doctype html") || begins(b"<html") || begins(b"<table") || begins(b"<head") {
-            return Ok(Some(Format::Html));
-        }
-        if begins(b"mime-version:") {
-            return Ok(Some(Format::Mail));
-        }
-        Ok(if is_old { None } else { Some(named) })
-    }
-
-    /// The format of an archive by the names of its files.
-    fn packed(bytes: &[u8]) -> Result<Option<Format>, Skip> {
-        let names = Archive::open(bytes)?.names();
-        let has = |start: &str| names.iter().any(|name| name.to_lowercase().starts_with(start));
-        let formats = [
-            ("word/", Format::Word),
-            ("xl/", Format::Excel),
-            ("ppt/", Format::PowerPoint),
-            ("meta-inf/container.xml", Format::Epub),
-            ("content.xml", Format::OpenDocument),
-        ];
-        Ok(formats.into_iter().find(|(start, _)| has(start)).map(|(_, format)| format))
-    }
-
-    pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
-        let Some(format) = format(path, bytes)? else { return Ok(None) };
-        let language = Some(name(format));
-        let role = role(path, language);
-        let extracted = match format {
-            Format::Notebook => return notebook::read(bytes, options, role).map(Some),
-            Format::Html if Format::of(path) == Some(Format::Html) => match html::page(bytes) {
-                Some(page) => page,
-                None => return Ok(None),
-            },
-            Format::Html => html::extract(&decode(bytes).0)?,
-            Format::Mail => match mail::read(bytes)? {
-                Some(mail) => mail,
-                None => return Ok(None),
-            },
-            Format::Rtf => rtf::read(bytes)?,
-            Format::Epub => epub::read(bytes)?,
-            Format::Excel => excel::read(bytes)?,
-            Format::OpenDocument => open_document::read(bytes)?,
-            Format::Pdf => pdf::read(bytes)?,
-            Format::PowerPoint => powerpoint::read(bytes)?,
-            Format::Word => word::read(bytes)?,
-        };
-        if !extracted.has_text() {
-            return Err(Skip::NoText);
-        }
-        Ok(Some(document(&extracted, language, options, role)))
-    }
-
-    /// A document of prose from its text.
-    fn document(extracted: &Extracted, language: Option<&'static str>, options: &Options, role: Role) -> Document {
-        let lines = Lines::new(extracted.text());
-        let title = extracted.title.clone();
-        let (headings, tables) = (extracted.headings.clone(), extracted.tables.clone());
-        let outline = Outline { headings, tables, title: title.clone(), ..Outline::default() };
-        let prose = prose::divided(&lines, &outline, options.limit(), role);
-        Document {
-            language,
-            category: Category::Prose,
-            role,
-            title: if extracted.titled_by_headings { prose.title } else { title },
-            severity: None,
-            dated_ns: extracted.dated_ns,
-            attributes: Vec::new(),
-            notes: extracted.notes.clone(),
-            passages: prose.passages,
-        }
-    }
+/// A text on one line, with single spaces, cut to the length of a heading.
+fn heading_line(text: &str) -> String {
+    one_line(text).chars().filter(|character| !character.is_control()).take(HEADING_LENGTH).collect()
 }

@@ -5,17 +5,15 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::MAX_TEXT;
-use super::extracted::Extracted;
-use crate::decode::decode;
+use super::{Extracted, MAX_TEXT};
+use crate::decode::{decode, mended};
 use crate::document::{Document, HEADING_SEPARATOR, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language};
-use crate::lines::Lines;
-use crate::mended_json::mended;
+use crate::lines::{Lines, number};
 use crate::pictures::without_data;
-use crate::prose::{self, Heading, Outline};
+use crate::prose::{Heading, Outline};
 use crate::read::passages_of;
-use crate::{Role, Skip};
+use crate::{Role, Skip, prose};
 
 /// The level of a cell: below all headings of Markdown.
 const CELL_LEVEL: usize = 7;
@@ -44,55 +42,68 @@ struct Value<T>(T);
 
 impl<'de, T: Kept> Deserialize<'de> for Value<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reading(T::default())).map(Value)
+        deserializer.deserialize_any(Self(T::default()))
     }
 }
 
-struct Reading<T>(T);
-
-impl<'de, T: Kept> Visitor<'de> for Reading<T> {
-    type Value = T;
+impl<'de, T: Kept> Visitor<'de> for Value<T> {
+    type Value = Self;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
-        Ok(self.0)
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<T, E> {
-        Ok(self.0)
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<T, E> {
-        Ok(self.0)
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
-        Ok(self.0)
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_unit<E>(self) -> Result<T, E> {
-        Ok(self.0)
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
     }
 
-    fn visit_str<E>(mut self, text: &str) -> Result<T, E> {
+    fn visit_str<E>(mut self, text: &str) -> Result<Self, E> {
         self.0.string(text);
-        Ok(self.0)
+        Ok(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, list: A) -> Result<T, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, list: A) -> Result<Self, A::Error> {
         self.0.list(list)?;
-        Ok(self.0)
+        Ok(self)
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<T, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self, A::Error> {
         while let Some(name) = fields.next_key::<String>()? {
             self.0.field(&name, &mut fields)?;
         }
-        Ok(self.0)
+        Ok(self)
     }
+}
+
+/// Keeps these fields of an object.
+macro_rules! keep_fields {
+    ($type:ident { $($($name:literal)|+ => $field:tt),+ }) => {
+        impl Kept for $type {
+            fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
+                match name {
+                    $($($name)|+ => self.$field = value(fields)?,)+
+                    _ => drop(fields.next_value::<IgnoredAny>()?),
+                }
+                Ok(())
+            }
+        }
+    };
 }
 
 fn value<'de, T: Kept, A: MapAccess<'de>>(fields: &mut A) -> Result<T, A::Error> {
@@ -109,39 +120,26 @@ impl Kept for Text {
     }
 
     fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Value(line)) = list.next_element::<Value<Line>>()? {
-            self.0.push_str(&line.0);
+        while let Some(Value(line)) = list.next_element::<Value<String>>()? {
+            self.0.push_str(&line);
         }
         Ok(())
     }
 }
 
-/// A string.
-#[derive(Default)]
-struct Line(String);
-
-impl Kept for Line {
+impl Kept for String {
     fn string(&mut self, text: &str) {
-        self.0.push_str(text);
+        self.push_str(text);
     }
 }
 
 #[derive(Default)]
 struct Cell {
-    kind: Line,
+    kind: String,
     source: Text,
 }
 
-impl Kept for Cell {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
-        match name {
-            "cell_type" => self.kind = value(fields)?,
-            "source" | "input" => self.source = value(fields)?,
-            _ => drop(fields.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-}
+keep_fields!(Cell { "cell_type" => kind, "source" | "input" => source });
 
 /// The cells of a notebook, as many as it may have.
 #[derive(Default)]
@@ -178,15 +176,7 @@ impl Kept for Worksheets {
 #[derive(Default)]
 struct Worksheet(Cells);
 
-impl Kept for Worksheet {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
-        match name {
-            "cells" => self.0 = value(fields)?,
-            _ => drop(fields.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-}
+keep_fields!(Worksheet { "cells" => 0 });
 
 #[derive(Default)]
 struct Notebook {
@@ -195,17 +185,7 @@ struct Notebook {
     metadata: Metadata,
 }
 
-impl Kept for Notebook {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
-        match name {
-            "cells" => self.cells = value(fields)?,
-            "worksheets" => self.worksheets = value(fields)?,
-            "metadata" => self.metadata = value(fields)?,
-            _ => drop(fields.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-}
+keep_fields!(Notebook { "cells" => cells, "worksheets" => worksheets, "metadata" => metadata });
 
 #[derive(Default)]
 struct Metadata {
@@ -213,40 +193,22 @@ struct Metadata {
     language: Kernel,
 }
 
-impl Kept for Metadata {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
-        match name {
-            "kernelspec" => self.kernel = value(fields)?,
-            "language_info" => self.language = value(fields)?,
-            _ => drop(fields.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-}
+keep_fields!(Metadata { "kernelspec" => kernel, "language_info" => language });
 
 #[derive(Default)]
 struct Kernel {
     /// Of the language information, the name of the language; of the kernel, its own.
-    name: Line,
-    language: Line,
+    name: String,
+    language: String,
 }
 
-impl Kept for Kernel {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
-        match name {
-            "name" => self.name = value(fields)?,
-            "language" => self.language = value(fields)?,
-            _ => drop(fields.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-}
+keep_fields!(Kernel { "name" => name, "language" => language });
 
 impl Metadata {
     /// The language of the cells with code.
     fn language(&self) -> &'static Language {
         let names = [&self.language.name, &self.kernel.language, &self.kernel.name];
-        let known = names.into_iter().filter(|name| !name.0.is_empty()).find_map(|name| Language::resolve(&name.0));
+        let known = names.into_iter().filter(|name| !name.is_empty()).find_map(|name| Language::resolve(name));
         known.or_else(|| Language::named("python")).expect("Python is in the table")
     }
 }
@@ -259,7 +221,7 @@ struct Place {
     code: bool,
 }
 
-pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Skip> {
+pub fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Skip> {
     let (json, mut notes) = decode(bytes);
     let refused = |error: serde_json::Error| {
         if error.to_string().contains(TOO_MANY) { Skip::TooLarge } else { Skip::Damaged }
@@ -274,7 +236,7 @@ pub(super) fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Docume
     if places.is_empty() {
         return Err(Skip::NoText);
     }
-    let lines = Lines::new(text.text());
+    let lines = Lines::new(&text.text);
     let outline = outline(&lines, &places);
     let mut passages = prose::divide(&lines, &outline, options.limit(), role);
     let cell_of = |line: u32| {
@@ -325,16 +287,16 @@ fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
         if source.trim().is_empty() {
             continue;
         }
-        if text.text().len() + source.len() > MAX_TEXT {
+        if text.text.len() + source.len() > MAX_TEXT {
             return Err(Skip::TooLarge);
         }
         text.gap();
         let number = index + 1;
-        let first = text.rows();
+        let first = text.rows;
         text.part(CELL_LEVEL, &format!("cell {number}"));
-        let content = text.rows();
+        let content = text.rows;
         text.line(source);
-        places.push(Place { number, first, content, code: cell.kind.0 == "code" });
+        places.push(Place { number, first, content, code: cell.kind == "code" });
     }
     Ok((text.complete()?, places))
 }
@@ -418,7 +380,7 @@ fn code(
         if index == 0 {
             let before = (passage.start_line as usize).saturating_sub(2).max(place.first);
             passage.text = format!("{}\n{}", lines.slice(place.first, before), passage.text);
-            passage.start_line = u32::try_from(place.first + 1).unwrap_or(u32::MAX);
+            passage.start_line = number(place.first);
         }
     }
     (passages, notes)

@@ -2,21 +2,20 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use super::extracted::Extracted;
+use super::Extracted;
 use crate::Skip;
+use crate::lines::has_word;
 
-pub(super) const MARK: &[u8] = b"{\\rtf";
+pub const MARK: &[u8] = b"{\\rtf";
 
 /// Most groups that stand in one another.
 const MAX_DEPTH: usize = 1_000;
 
 /// Groups that hold no text of the document.
-const LEFT_OUT: &[&str] = &[
-    "fonttbl", "colortbl", "stylesheet", "pict", "object", "header", "headerl", "headerr", "headerf", "footer",
-    "footerl", "footerr", "footerf", "generator", "themedata", "colorschememapping", "datastore", "xmlnstbl",
-    "listtable", "listoverridetable", "rsidtbl", "latentstyles", "filetbl", "revtbl", "fldinst", "nonshppict",
-    "bkmkstart", "bkmkend", "info", "pntext", "listtext", "annotation", "atnid", "atnauthor",
-];
+const LEFT_OUT: &str = "\
+    fonttbl colortbl stylesheet pict object header headerl headerr headerf footer footerl footerr footerf generator \
+    themedata colorschememapping datastore xmlnstbl listtable listoverridetable rsidtbl latentstyles filetbl revtbl \
+    fldinst nonshppict bkmkstart bkmkend info pntext listtext annotation atnid atnauthor";
 
 /// What counts until its group ends.
 #[derive(Clone, Copy)]
@@ -44,7 +43,7 @@ struct Reader {
     left: usize,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
+pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let group = Group { left_out: false, in_title: false, hidden: false, stand_ins: 1 };
     let mut reader = Reader {
         extracted: Extracted::with_headings(),
@@ -166,7 +165,7 @@ impl Reader {
             "rdblquote" => self.text("”"),
             "bullet" => self.text("•"),
             "emspace" | "enspace" | "qmspace" => self.text(" "),
-            word if LEFT_OUT.contains(&word) => self.group.left_out = true,
+            word if has_word(LEFT_OUT, word) => self.group.left_out = true,
             _ => {}
         }
     }
@@ -252,14 +251,14 @@ impl Reader {
 /// The encoding of a code page.
 fn encoding(page: i64) -> Option<&'static Encoding> {
     let label = match page {
-        932 => "shift_jis".to_owned(),
-        936 => "gbk".to_owned(),
-        949 => "euc-kr".to_owned(),
-        950 => "big5".to_owned(),
-        866 => "ibm866".to_owned(),
-        10_000 => "macintosh".to_owned(),
-        65_001 => "utf-8".to_owned(),
-        page => format!("windows-{page}"),
+        932 => "shift_jis",
+        936 => "gbk",
+        949 => "euc-kr",
+        950 => "big5",
+        866 => "ibm866",
+        10_000 => "macintosh",
+        65_001 => "utf-8",
+        page => &format!("windows-{page}"),
     };
     Encoding::for_label(label.as_bytes())
 }
@@ -270,7 +269,7 @@ mod tests {
 
     fn text(rtf: &str) -> String {
         let read = read(rtf.as_bytes()).expect("text");
-        read.text().lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+        read.text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

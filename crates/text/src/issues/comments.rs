@@ -6,10 +6,11 @@ use std::mem;
 use jiff::Timestamp;
 
 use super::{CommentKind, IssueComment};
+use crate::lines::{has_end, has_word};
 
 /// Comments, each once. Adding to them takes time linear in what is added.
 #[derive(Default)]
-pub(super) struct Comments {
+pub struct Comments {
     all: Vec<IssueComment>,
     addresses: HashMap<String, usize>,
     said: HashMap<Who, Said>,
@@ -47,30 +48,18 @@ impl Cursor {
     }
 }
 
-impl From<Vec<IssueComment>> for Comments {
-    fn from(all: Vec<IssueComment>) -> Self {
-        let mut comments = Self { record: 1, ..Self::default() };
-        for comment in all {
-            comments.push(comment);
-        }
-        comments
-    }
-}
-
 impl Comments {
     /// Adds the comments of one record.
-    pub(super) fn add(&mut self, comments: impl IntoIterator<Item = IssueComment>) {
+    pub fn add(&mut self, comments: impl IntoIterator<Item = IssueComment>) {
         self.record += 1;
         for comment in comments {
-            match self.find(&comment).and_then(|at| Some((at, self.all.get_mut(at)?))) {
-                Some((at, here)) => {
+            match self.find(&comment) {
+                Some(at) => {
                     if let Some(url) = &comment.url {
                         self.addresses.insert(url.clone(), at);
                     }
-                    merge(here, comment);
-                    if let Some(record) = self.record_of.get_mut(at) {
-                        *record = self.record;
-                    }
+                    merge(&mut self.all[at], comment);
+                    self.record_of[at] = self.record;
                 }
                 None => self.push(comment),
             }
@@ -78,12 +67,12 @@ impl Comments {
     }
 
     /// Returns the comments in order of time.
-    pub(super) fn sorted(mut self) -> Vec<IssueComment> {
-        self.all.sort_by(order);
+    pub fn sorted(mut self) -> Vec<IssueComment> {
+        self.all.sort_by(|left, right| place(left).cmp(&place(right)));
         self.all
     }
 
-    fn push(&mut self, comment: IssueComment) {
+    pub fn push(&mut self, comment: IssueComment) {
         let at = self.all.len();
         let said = self.said.entry(Who::said(&comment)).or_default();
         said.all.at.push(at);
@@ -103,22 +92,18 @@ impl Comments {
             return Some(*at);
         }
         let said = self.said.get_mut(&Who::said(comment))?;
-        let (all, record_of, record) = (&self.all, &self.record_of, self.record);
-        let free = |at: usize| record_of.get(at) != Some(&record);
-        let bare = |at: usize| all.get(at).is_some_and(|comment| comment.url.is_none());
-        let first = said.bare.first(record, |at| free(at) && bare(at));
+        let free = |at: usize| self.record_of[at] != self.record;
+        let bare = |at: usize| self.all[at].url.is_none();
+        let first = said.bare.first(self.record, |at| free(at) && bare(at));
         // Two addresses are two comments.
-        if first.is_some() || comment.url.is_some() { first } else { said.all.first(record, free) }
+        if first.is_some() || comment.url.is_some() { first } else { said.all.first(self.record, free) }
     }
 }
 
 /// Orders by time; within a second by address, a review before its remarks. Comments without a time come last, in their order.
-fn order(left: &IssueComment, right: &IssueComment) -> std::cmp::Ordering {
-    fn key(comment: &IssueComment) -> impl Ord + '_ {
-        let place = (comment.kind, comment.verdict.is_none(), comment.url.as_ref().map(|url| (url.len(), url)));
-        (comment.created_at.is_none(), comment.created_at.map(|at| (at, place)))
-    }
-    key(left).cmp(&key(right))
+fn place(comment: &IssueComment) -> impl Ord + '_ {
+    let place = (comment.kind, comment.verdict.is_none(), comment.url.as_ref().map(|url| (url.len(), url)));
+    (comment.created_at.is_none(), comment.created_at.map(|at| (at, place)))
 }
 
 fn merge(here: &mut IssueComment, mut there: IssueComment) {
@@ -137,7 +122,7 @@ fn merge(here: &mut IssueComment, mut there: IssueComment) {
 }
 
 /// Takes what `here` lacks from `there`.
-pub(super) fn fill<T>(here: &mut Option<T>, there: Option<T>) {
+pub fn fill<T>(here: &mut Option<T>, there: Option<T>) {
     if here.is_none() {
         *here = there;
     }
@@ -165,6 +150,40 @@ impl Who {
             body: comment.created_at.is_none().then(|| comment.body.clone()),
         }
     }
+}
+
+// Recognises the accounts of programs.
+
+/// Programs that write under a plain account, or whose name some sources give without its `[bot]`: of continuous
+/// integration, coverage, dependency updates, contributor agreements and review queues. Lower case.
+const WELL_KNOWN: &str = "\
+    allcontributors amplabjenkins appveyor asfgit bors bors-servo cla-assistant claassistant codecov \
+    codecov-commenter codecov-io coderabbitai copilot coveralls dependabot dependabot-preview easycla \
+    gemini-code-assist github-actions googlebot greenkeeper greenkeeperio-bot hadoop-yetus homu houndci-bot \
+    linux-foundation-easycla lgtm-com mergify msftbot netlify pre-commit-ci pyup-bot renovate rfcbot rust-highfive \
+    rust-log-analyzer rust-timer rustbot snyk-bot sonarcloud sonarqubecloud sparkqa stale travis-ci vercel \
+    welcome-bot";
+
+/// Returns `true` if the account `login` belongs to a program: by GitHub's ending `[bot]` or beginning `app/`, by
+/// GitLab's names of access tokens (`project_12_bot_1f`, `group_3_bot`), by an ending such as `-bot`, or because it is
+/// well known.
+pub fn is_bot(login: &str) -> bool {
+    let login = login.to_lowercase();
+    login.ends_with("[bot]")
+        || login.starts_with("app/")
+        || has_end(&login, "-bot _bot -robot -ci-bot")
+        || is_access_token(&login)
+        || has_word(WELL_KNOWN, &login)
+}
+
+/// `project_12_bot_1f`, `group_3_bot1`, `service_account_group_7_3c`.
+fn is_access_token(login: &str) -> bool {
+    let numbered = |rest: &str| {
+        let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        after.len() < rest.len() && after.starts_with("_bot")
+    };
+    login.starts_with("service_account_group_")
+        || ["project_", "group_"].iter().any(|start| login.strip_prefix(start).is_some_and(numbered))
 }
 
 #[cfg(test)]
@@ -208,5 +227,20 @@ mod tests {
         issue.add_comments(["c", "a", "b", "a"].map(IssueComment::new));
         issue.add_comments([said("ada", "2024-01-01T00:00:00Z", "first")]);
         assert_eq!(bodies(&issue), ["first", "c", "a", "b", "a"]);
+    }
+
+    #[test]
+    fn programs_differ_from_people() {
+        for login in [
+            "dependabot[bot]", "Renovate[bot]", "app/dependabot", "github-actions", "codecov-io", "CLAassistant",
+            "rust-log-analyzer", "k8s-ci-robot", "gitlab-bot", "project_12_bot_1f09", "group_3_bot1",
+        ] {
+            assert!(is_bot(login), "{login}");
+        }
+        for login in
+            ["talbot", "abbott", "robotnik", "ada", "", "bot-fan", "project_manager", "group_12_people", "Žofie"]
+        {
+            assert!(!is_bot(login), "{login}");
+        }
     }
 }

@@ -1,13 +1,17 @@
-//! An issue as a document: its body and every comment as passages.
+//! An issue as a document, its body and every comment as passages, and as one Markdown text for people.
+
+use std::fmt::Write as _;
+use std::ops::Range;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
-use super::clean::{self, Clean, Line, Thread};
-use super::rendering::{Rendering, place, rendering};
-use super::{CommentKind, Issue, IssueKind, IssueState};
+use super::clean::{Clean, Line, Thread};
+use super::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict, clean};
+use crate::dates::nanoseconds;
 use crate::document::{Document, HEADING_LENGTH, Options, Passage};
 use crate::languages::Category;
-use crate::lines::Lines;
+use crate::lines::{Lines, non_empty, number, one_line};
 use crate::pack::Piece;
 use crate::pictures::without_data;
 use crate::prose::markdown_pieces;
@@ -36,7 +40,7 @@ impl Issue {
             language: Some("markdown"),
             category: Category::Prose,
             role: if self.bot { Role::Bot } else { Role::Main },
-            title: Some(title).filter(|title| !title.is_empty()),
+            title: non_empty(title),
             severity: None,
             dated_ns: self.updated_at.or(self.created_at).and_then(nanoseconds),
             attributes: self.attributes(),
@@ -61,11 +65,6 @@ impl Issue {
         let all = kind.chain(states).chain(labels).chain(author).chain(milestone);
         all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
-}
-
-/// `None` for times outside the range of a nanosecond count: before 1677 and after 2262.
-fn nanoseconds(at: Timestamp) -> Option<i64> {
-    i64::try_from(at.as_nanosecond()).ok()
 }
 
 /// The dividing of one issue.
@@ -96,7 +95,7 @@ impl<'i> Division<'i> {
         Self {
             issue,
             rendering: rendering(issue),
-            heading: Some(title).filter(|title| !title.is_empty()),
+            heading: non_empty(title),
             max_tokens: options.limit(),
             thread,
             passages: Vec::new(),
@@ -161,7 +160,6 @@ impl<'i> Division<'i> {
     fn divide(&mut self, clean: &Clean, first: usize, common: &Common<'_>) {
         let lines = Lines::new(&clean.text);
         for (piece, headings) in markdown_pieces(&lines, self.max_tokens) {
-            let number = |row: usize| u32::try_from(first + row + 1).unwrap_or(u32::MAX);
             let role = if common.bot {
                 Role::Bot
             } else if clean.is_form(&lines, piece.first, piece.last) {
@@ -171,12 +169,12 @@ impl<'i> Division<'i> {
             };
             let context: Vec<String> = common.place.iter().cloned().chain(headings).collect();
             self.passages.push(Passage {
-                start_line: number(piece.first),
-                end_line: number(piece.last),
+                start_line: number(first + piece.first),
+                end_line: number(first + piece.last),
                 kind: common.kind,
                 symbol: None,
                 heading: self.heading.clone(),
-                context: Some(context.join("\n")).filter(|context| !context.is_empty()),
+                context: non_empty(context.join("\n")),
                 signature: None,
                 text: text(clean, &lines, &piece),
                 role,
@@ -215,4 +213,209 @@ fn text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
         text.push_str(lines.line(row));
     }
     text
+}
+
+// An issue as one Markdown text, for people.
+
+/// The text, and the position of each part.
+struct Rendering {
+    text: String,
+    /// The body and then each comment.
+    parts: Vec<Part>,
+}
+
+/// The text of one person.
+struct Part {
+    /// Its first line, counted from 0.
+    first: usize,
+    /// Its bytes in the text, without a line end after its last line.
+    range: Range<usize>,
+}
+
+impl Issue {
+    /// The issue as Markdown: its title, a line about it, its body, and each comment under a heading with its author
+    /// and time. The lines of [`Issue::document`] are lines of this text.
+    ///
+    /// ```
+    /// let issue = tamis_text::Issue { body: "It hangs.".into(), ..tamis_text::Issue::new(7, "Hang at start") };
+    /// assert_eq!(issue.rendered(), "# Hang at start\n\nIssue #7 · open\n\nIt hangs.\n");
+    /// ```
+    #[must_use]
+    pub fn rendered(&self) -> String {
+        rendering(self).text
+    }
+
+    /// The title in one line.
+    fn title_line(&self) -> String {
+        one_line(&self.title)
+    }
+}
+
+fn rendering(issue: &Issue) -> Rendering {
+    let mut all = Writer::default();
+    let mut parts = Vec::with_capacity(issue.comments.len() + 1);
+    all.line(&format!("# {}", issue.title_line()));
+    all.line("");
+    all.line(&about(issue));
+    parts.push(all.part(&issue.body));
+    for (at, comment) in issue.comments.iter().enumerate() {
+        all.line("");
+        all.line(&format!("## {}. {}", at + 1, byline(comment)));
+        parts.push(all.part(&comment.body));
+    }
+    Rendering { text: all.text, parts }
+}
+
+#[derive(Default)]
+struct Writer {
+    text: String,
+    lines: usize,
+}
+
+impl Writer {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+        self.lines += 1;
+    }
+
+    /// Writes a text after an empty line, unless it is blank.
+    fn part(&mut self, body: &str) -> Part {
+        let unified =
+            if body.contains('\r') { body.replace("\r\n", "\n").replace('\r', "\n") } else { body.to_owned() };
+        let body = trim_blank_lines(&unified);
+        if body.is_empty() {
+            return Part { first: self.lines, range: self.text.len()..self.text.len() };
+        }
+        self.line("");
+        let (first, start) = (self.lines, self.text.len());
+        self.text.push_str(body);
+        self.text.push('\n');
+        self.lines += body.matches('\n').count() + 1;
+        Part { first, range: start..start + body.len() }
+    }
+}
+
+/// Without the blank lines before and after; the indentation of the first line may be that of code.
+fn trim_blank_lines(text: &str) -> &str {
+    let text = text.trim_end();
+    let lead = text.len() - text.trim_start().len();
+    let start = text[..lead].rfind('\n').map_or(0, |end| end + 1);
+    &text[start..]
+}
+
+/// The properties of an issue, in one line.
+fn about(issue: &Issue) -> String {
+    let kind = match issue.kind {
+        IssueKind::Issue => "Issue",
+        IssueKind::PullRequest => "Pull request",
+    };
+    let mut line = format!("{kind} #{} · {}", issue.number, issue.state);
+    let reason = issue.state_reason.iter().filter(|reason| !matches!(reason.as_str(), "completed" | "reopened"));
+    for reason in reason {
+        let _ = write!(line, " ({})", one_line(&reason.replace('_', " ")));
+    }
+    if issue.locked {
+        line.push_str(" · locked");
+    }
+    if let Some(author) = &issue.author {
+        let _ = write!(line, " · by {}", one_line(author));
+    }
+    if let Some(at) = issue.created_at {
+        let _ = write!(line, " · {}", minute(at));
+    }
+    for (what, at) in [("merged", issue.merged_at), ("closed", issue.closed_at.filter(|_| issue.merged_at.is_none()))] {
+        if let Some(at) = at {
+            let _ = write!(line, " · {what} {}", minute(at));
+        }
+    }
+    if !issue.labels.is_empty() {
+        let labels: Vec<_> = issue.labels.iter().map(|label| one_line(label)).collect();
+        let _ = write!(line, " · labels: {}", labels.join(", "));
+    }
+    if let Some(milestone) = &issue.milestone {
+        let _ = write!(line, " · milestone: {}", one_line(milestone));
+    }
+    if let Some(url) = &issue.url {
+        let _ = write!(line, " · {}", one_line(url));
+    }
+    line
+}
+
+/// The author, kind and time of a comment.
+fn byline(comment: &IssueComment) -> String {
+    let author = comment.author.as_deref().map_or_else(|| "somebody".to_owned(), one_line);
+    let what = match (comment.kind, comment.verdict) {
+        (CommentKind::Comment, _) => "commented",
+        (CommentKind::Review, None) => "remarked",
+        (CommentKind::Review, Some(Verdict::Approved)) => "approved",
+        (CommentKind::Review, Some(Verdict::ChangesRequested)) => "requested changes",
+        (CommentKind::Review, Some(Verdict::Commented | Verdict::Dismissed | Verdict::Pending)) => "reviewed",
+    };
+    let mut line = format!("{author} {what}");
+    if let Some(place) = place(comment) {
+        let _ = write!(line, " on {place}");
+    }
+    if let Some(at) = comment.created_at {
+        let _ = write!(line, ", {}", minute(at));
+    }
+    line
+}
+
+/// The file and line that a remark is about.
+fn place(comment: &IssueComment) -> Option<String> {
+    let file = one_line(comment.file.as_deref()?);
+    Some(comment.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+}
+
+fn minute(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::IssueState;
+
+    #[test]
+    fn the_whole_of_an_issue_is_shown() {
+        let at = |text: &str| text.parse().ok();
+        let issue = Issue {
+            kind: IssueKind::PullRequest,
+            state: IssueState::Merged,
+            author: Some("ada".into()),
+            labels: vec!["bug".into(), "良い".into()],
+            created_at: at("2024-05-01T10:00:30Z"),
+            closed_at: at("2024-05-03T10:00:00Z"),
+            merged_at: at("2024-05-03T10:00:00Z"),
+            body: "\r\n    indented\r\ntext\r\n\r\n".into(),
+            comments: vec![
+                IssueComment {
+                    author: Some("bob".into()),
+                    created_at: at("2024-05-02T09:30:00Z"),
+                    ..IssueComment::new("Fine.")
+                },
+                IssueComment {
+                    kind: CommentKind::Review,
+                    verdict: Some(Verdict::Approved),
+                    author: Some("eve".into()),
+                    ..IssueComment::new("")
+                },
+                IssueComment {
+                    kind: CommentKind::Review,
+                    file: Some("src/lib.rs".into()),
+                    line: Some(4),
+                    ..IssueComment::new("Why?")
+                },
+            ],
+            ..Issue::new(9, "A\ntitle")
+        };
+        let expected = "# A title\n\nPull request #9 · merged · by ada · 2024-05-01 10:00 UTC · merged 2024-05-03 10:00 UTC \
+                        · labels: bug, 良い\n\n    indented\ntext\n\n## 1. bob commented, 2024-05-02 09:30 UTC\n\nFine.\n\n\
+                        ## 2. eve approved\n\n## 3. somebody remarked on src/lib.rs:4\n\nWhy?\n";
+        let rendering = rendering(&issue);
+        assert_eq!(rendering.text, expected);
+        let lines: Vec<_> = rendering.text.lines().collect();
+        let firsts: Vec<_> = rendering.parts.iter().map(|part| lines.get(part.first).copied()).collect();
+        assert_eq!(firsts, [Some("    indented"), Some("Fine."), Some(""), Some("Why?")]);
+    }
 }

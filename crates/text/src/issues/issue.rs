@@ -1,9 +1,12 @@
 //! An issue as it is stored, whatever its source format.
 
+use std::mem;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::names::named;
+use super::comments::{Comments, fill};
+use crate::document::named;
 
 named! {
     /// The subject of discussion: a report or a proposed change.
@@ -84,37 +87,37 @@ pub struct Issue {
     #[serde(default = "open")]
     pub state: IssueState,
     /// The reason it was closed, in the tracker's words: `completed`, `not_planned`, `duplicate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub state_reason: Option<String>,
     /// Its author; `None` if the account is gone or the source does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// True if a program wrote it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bot: bool,
     /// Its labels, in the source's order.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
     /// The milestone it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub milestone: Option<String>,
     /// True if its conversation is locked.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
     /// Time of its creation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// Time of its last change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
     /// Time of its closing; `None` while it is open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
     /// Time of its merge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
     /// Its address for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Its comments, in the order of time.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
@@ -128,31 +131,31 @@ pub struct IssueComment {
     #[serde(default = "comment_kind")]
     pub kind: CommentKind,
     /// Its author; `None` if the account is gone or the source does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// True if a program wrote it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bot: bool,
     /// The text in Markdown, as written.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub body: String,
     /// Time of its creation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// Time of its last change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
     /// Its address for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The verdict of a review; `None` for a remark on lines and for other comments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// The file that a remark is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of that file, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
@@ -243,15 +246,70 @@ fn open() -> IssueState {
     IssueState::Open
 }
 
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
 /// Trackers write `null` for a body that is empty.
 fn null_is_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
+// Two records of one issue become one.
+
+impl Issue {
+    /// Merges another record of the same issue. The later update wins, and the comments of both are kept. Gaps of the
+    /// later record (an author, a date, an address) are filled from the earlier one. The order of the two makes no
+    /// difference: of two records with the same time, the more complete one wins. Takes time linear in the number of
+    /// comments, except for sorting them.
+    pub fn merge(&mut self, mut other: Issue) {
+        if standing(self) < standing(&other) {
+            mem::swap(self, &mut other);
+        }
+        let same_time = self.updated_at == other.updated_at || other.updated_at.is_none();
+        if same_time {
+            if self.body.is_empty() {
+                self.body = other.body;
+            }
+            if self.labels.is_empty() {
+                self.labels = other.labels;
+            }
+            fill(&mut self.milestone, other.milestone);
+        }
+        if self.state == other.state {
+            fill(&mut self.closed_at, other.closed_at);
+            fill(&mut self.state_reason, other.state_reason);
+        }
+        if self.state == IssueState::Merged {
+            fill(&mut self.merged_at, other.merged_at);
+        }
+        fill(&mut self.author, other.author);
+        fill(&mut self.created_at, other.created_at);
+        fill(&mut self.updated_at, other.updated_at);
+        fill(&mut self.url, other.url);
+        self.bot |= other.bot;
+        self.add_comments(other.comments);
+    }
+
+    /// Adds comments, sorts all by time and drops repetitions: a comment at the same address or, if one of the two has
+    /// no address, one of the same kind by the same author at the same time. Of two versions of a comment the later one
+    /// is kept.
+    pub fn add_comments(&mut self, comments: impl IntoIterator<Item = IssueComment>) {
+        let mut all = Comments::default();
+        mem::take(&mut self.comments).into_iter().for_each(|comment| all.push(comment));
+        all.add(comments);
+        self.comments = all.sorted();
+    }
+}
+
+/// The rank of a record: a later update first, then a more complete record.
+fn standing(issue: &Issue) -> impl Ord + '_ {
+    let given = [
+        issue.author.is_some(),
+        issue.created_at.is_some(),
+        issue.closed_at.is_some(),
+        issue.merged_at.is_some(),
+        issue.url.is_some(),
+    ];
+    let known = given.iter().filter(|given| **given).count() + issue.labels.len();
+    (issue.updated_at, issue.state, issue.body.len(), known, &issue.title, &issue.body, &issue.labels)
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,5 +332,14 @@ mod tests {
         let resolved = |kind, state| Issue { kind, state, ..Issue::new(1, "A") }.is_resolved();
         assert!(resolved(IssueKind::Issue, IssueState::Closed) && resolved(IssueKind::PullRequest, IssueState::Merged));
         assert!(!resolved(IssueKind::PullRequest, IssueState::Closed) && !resolved(IssueKind::Issue, IssueState::Open));
+    }
+
+    #[test]
+    fn an_issue_that_was_opened_again_is_not_closed_at_the_old_time() {
+        let closed_at = "2024-01-01T00:00:00Z".parse().ok();
+        let closed = Issue { state: IssueState::Closed, closed_at, updated_at: closed_at, ..Issue::new(1, "A") };
+        let mut issue = Issue { updated_at: "2024-03-01T00:00:00Z".parse().ok(), ..Issue::new(1, "A") };
+        issue.merge(closed);
+        assert_eq!((issue.state, issue.closed_at), (IssueState::Open, None));
     }
 }

@@ -4,14 +4,14 @@
 //! issue become one (`merge`). [`Issue::rendered`] is the issue as people read it, and [`Issue::document`] divides that
 //! into passages, without the additions of forms and mail programs (`clean`).
 
-mod bots;
 mod clean;
 mod comments;
 mod document;
+mod fields;
+mod formats;
+mod forms;
 mod issue;
-mod merge;
 mod read;
-mod rendering;
 
 pub use issue::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict};
 pub use read::{BadRecord, IssueArchive, IssueFormat, IssueFormatError, read_issues};

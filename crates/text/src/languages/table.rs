@@ -1,11 +1,8 @@
-//! The registry of languages. Those with a grammar come from a file each in `parsed/`; the others follow alphabetically.
+//! The registry of languages. Those with a grammar come from `parsed/`; the others follow alphabetically.
 
-use super::language::Category::{self, Code, Data, Prose};
-use super::language::Language;
-use super::parsed::{
-    c, components, cpp, csharp, elixir, go, haskell, hcl, java, javascript, kotlin, lua, php, protobuf, python, ruby,
-    rust, scala, shell, sql, swift, typescript, zig,
-};
+use super::Category::{Code, Data, Prose};
+use super::parsed::{c, compiled, javascript, jvm, python, scripts, sql};
+use super::{Category, Language};
 
 const fn plain(
     name: &'static str,
@@ -19,32 +16,32 @@ const fn plain(
 /// Every known language.
 #[rustfmt::skip] // one language a line
 pub static LANGUAGES: &[Language] = &[
-    rust::LANGUAGE,
-    typescript::LANGUAGE,
-    typescript::TSX,
-    javascript::LANGUAGE,
+    compiled::RUST,
+    javascript::TYPESCRIPT,
+    javascript::TSX,
+    javascript::JAVASCRIPT,
     javascript::JSX,
-    python::LANGUAGE,
-    go::LANGUAGE,
-    java::LANGUAGE,
-    c::LANGUAGE,
-    cpp::LANGUAGE,
-    csharp::LANGUAGE,
-    ruby::LANGUAGE,
-    php::LANGUAGE,
-    kotlin::LANGUAGE,
-    swift::LANGUAGE,
-    shell::LANGUAGE,
-    scala::LANGUAGE,
-    haskell::LANGUAGE,
-    elixir::LANGUAGE,
-    lua::LANGUAGE,
-    zig::LANGUAGE,
-    sql::LANGUAGE,
-    hcl::LANGUAGE,
-    protobuf::LANGUAGE,
-    components::VUE,
-    components::SVELTE,
+    python::PYTHON,
+    compiled::GO,
+    jvm::JAVA,
+    c::C,
+    c::CPP,
+    compiled::CSHARP,
+    scripts::RUBY,
+    scripts::PHP,
+    jvm::KOTLIN,
+    compiled::SWIFT,
+    scripts::SHELL,
+    jvm::SCALA,
+    compiled::HASKELL,
+    scripts::ELIXIR,
+    scripts::LUA,
+    compiled::ZIG,
+    sql::SQL,
+    sql::HCL,
+    sql::PROTOBUF,
+    javascript::VUE,
+    javascript::SVELTE,
 
     plain("ada", "Ada", Code, &["adb", "ads", "gpr"]),
     plain("agda", "Agda", Code, &["agda", "lagda"]),

@@ -1,14 +1,16 @@
 //! Titles and dates in the syntax of each format: `#+TITLE:` of Org, `\title{}` of TeX, `title::` of Logseq, `:date:` of AsciiDoc
 //! and reStructuredText, `#set document(title: "…")` of Typst, and front matter in JSON.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use pulldown_cmark::MetadataBlockKind;
 use serde_json::Value;
 
-use super::front_matter::FrontMatter;
-use super::sections::{Heading, Outline};
+use super::{Heading, Outline};
 use crate::dates;
-use crate::lines::Lines;
+use crate::document::Note;
+use crate::lines::{Lines, non_empty, one_line};
 
 /// Lines in which a document gives its title and date.
 const HEAD: usize = 200;
@@ -17,7 +19,7 @@ const HEAD: usize = 200;
 const TITLE: usize = 200;
 
 /// The outline with the title and the date that a document of this format gives.
-pub(super) fn given(name: &str, lines: &Lines<'_>, outline: Outline) -> Outline {
+pub fn given(name: &str, lines: &Lines<'_>, outline: Outline) -> Outline {
     let keys = match name {
         // A title on its own stands before what it heads.
         "org" => keys(lines, outline.headings.first(), org),
@@ -26,11 +28,11 @@ pub(super) fn given(name: &str, lines: &Lines<'_>, outline: Outline) -> Outline 
         "typst" => typst(&head(lines)),
         _ => Vec::new(),
     };
-    titled(outline, keys.into_iter().collect())
+    titled(outline, keys)
 }
 
 /// The outline of a Markdown document with Logseq's properties or JSON in front, if it has no other front matter.
-pub(super) fn of_markdown(lines: &Lines<'_>, mut outline: Outline) -> Outline {
+pub fn of_markdown(lines: &Lines<'_>, mut outline: Outline) -> Outline {
     if outline.front_matter.is_some() {
         return outline;
     }
@@ -39,15 +41,13 @@ pub(super) fn of_markdown(lines: &Lines<'_>, mut outline: Outline) -> Outline {
         outline.front_matter = Some(last);
         return titled(outline, keys);
     }
-    let rows = (0..lines.count().min(HEAD)).map_while(|row| property(lines.line(row)));
-    let keys = rows.collect();
-    titled(outline, keys)
+    titled(outline, (0..lines.count().min(HEAD)).map_while(|row| property(lines.line(row))).collect())
 }
 
-fn titled(mut outline: Outline, keys: FrontMatter) -> Outline {
+fn titled(mut outline: Outline, keys: Vec<Pair>) -> Outline {
     if !keys.is_empty() {
-        outline.title = keys.value("title").map(|title| title.chars().take(TITLE).collect());
-        outline.metadata = keys;
+        outline.metadata = FrontMatter { keys };
+        outline.title = outline.metadata.value("title").map(|title| title.chars().take(TITLE).collect());
     }
     outline
 }
@@ -151,7 +151,7 @@ fn plain(argument: &str) -> String {
             other => words.push(other),
         }
     }
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&words)
 }
 
 /// `#set document(title: "Text", date: datetime(year: 2026, month: 3, day: 4))`.
@@ -184,14 +184,14 @@ fn day(text: &str) -> Option<String> {
             time.map(|time| format!("{day} {time}")).filter(|text| dates::parse(text, &TimeZone::UTC).is_some());
         return Some(dated.unwrap_or_else(|| (*day).to_owned()));
     }
-    let text = text.replace(',', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(&text.replace(',', " "));
     let written =
         ["%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y"].iter().find_map(|form| Date::strptime(form, &text).ok());
     written.map(|day| day.to_string())
 }
 
 /// An object of JSON before the text: its last row and its keys.
-fn json(lines: &Lines<'_>) -> Option<(usize, FrontMatter)> {
+fn json(lines: &Lines<'_>) -> Option<(usize, Vec<Pair>)> {
     let text = lines.text.trim_start_matches('\u{feff}');
     if !text.starts_with('{') {
         return None;
@@ -218,8 +218,103 @@ fn json(lines: &Lines<'_>) -> Option<(usize, FrontMatter)> {
     Some((last, pairs.collect()))
 }
 
+// The metadata block in front of a Markdown document, as far as it is read: keys with one value or a list of them.
+
+/// Keys and their values, in the order of the block. A key without a value has an empty list.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct FrontMatter {
+    keys: Vec<Pair>,
+}
+
+/// Longest unreadable date shown in a note, in characters.
+const TOLD: usize = 80;
+
+impl FrontMatter {
+    /// Reads YAML (`title: x`) or TOML (`title = "x"`). Nested values other than lists are skipped.
+    pub fn parse(block: &str, kind: MetadataBlockKind) -> Self {
+        let separator = match kind {
+            MetadataBlockKind::YamlStyle => ':',
+            MetadataBlockKind::PlusesStyle => '=',
+        };
+        let mut keys: Vec<Pair> = Vec::new();
+        let mut bracket: Option<String> = None;
+        for line in block.lines() {
+            if let Some(list) = &mut bracket {
+                list.push_str(line);
+                if line.contains(']') {
+                    let values = listed(&bracket.take().unwrap_or_default());
+                    if let Some((_, last)) = keys.last_mut() {
+                        *last = values;
+                    }
+                }
+                continue;
+            }
+            if let Some(item) = line.trim_start().strip_prefix("- ") {
+                if let Some((_, values)) = keys.last_mut() {
+                    values.extend(non_empty(unquoted(item)));
+                }
+                continue;
+            }
+            let Some((key, value)) = line.split_once(separator).filter(|_| !line.starts_with([' ', '\t', '#'])) else {
+                continue;
+            };
+            let value = value.trim();
+            let mut values = Vec::new();
+            if value.starts_with('[') && !value.contains(']') {
+                bracket = Some(value.to_owned());
+            } else if value.starts_with('[') {
+                values = listed(value);
+            } else if !value.is_empty() {
+                values.push(unquoted(value));
+            }
+            keys.push((key.trim_end().to_owned(), values));
+        }
+        Self { keys }
+    }
+
+    /// The first value of a key that is not empty.
+    pub fn value(&self, wanted: &'static str) -> Option<&str> {
+        self.values(wanted).find(|value| !value.is_empty())
+    }
+
+    /// All values of a key.
+    pub fn values(&self, wanted: &'static str) -> impl Iterator<Item = &str> {
+        let values = self.keys.iter().filter(move |(key, _)| key == wanted).flat_map(|(_, values)| values);
+        values.map(String::as_str)
+    }
+
+    /// The latest of its dates. Unreadable ones become notes.
+    pub fn date(&self, zone: &TimeZone, notes: &mut Vec<Note>) -> Option<Timestamp> {
+        let mut latest = None;
+        for key in dates::KEYS {
+            let Some(value) = self.value(key) else { continue };
+            let bare = value.split_once(" #").map_or(value, |(value, _)| value);
+            match dates::parse(bare, zone) {
+                Some(moment) => latest = latest.max(Some(moment)),
+                None => notes
+                    .push(Note::UnreadableDate { key: (*key).to_owned(), value: value.chars().take(TOLD).collect() }),
+            }
+        }
+        latest
+    }
+}
+
+/// `[a, "b"]`.
+fn listed(list: &str) -> Vec<String> {
+    let inner = list.trim_start_matches('[').split(']').next().unwrap_or_default();
+    inner.split(',').map(unquoted).filter(|value| !value.is_empty()).collect()
+}
+
+/// A value without its quotation marks.
+fn unquoted(value: &str) -> String {
+    let value = value.trim();
+    let quoted = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+    quoted.unwrap_or(value).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::{Options, read};
 
     fn told(path: &str, text: &str) -> (Option<String>, Option<String>) {
@@ -263,5 +358,30 @@ mod tests {
         assert_eq!(told("a.md", "std::string a\n\n# Ropes\n"), (Some("Ropes".to_owned()), None));
         let front = read("a.md", b"{\n\"title\": \"x\"\n}\n# Ropes\nTwo.\n", &Options::default());
         assert_eq!(front.passages[0].kind, crate::Kind::FrontMatter);
+    }
+
+    fn yaml(block: &str) -> FrontMatter {
+        FrontMatter::parse(block, MetadataBlockKind::YamlStyle)
+    }
+
+    fn tags(block: &FrontMatter) -> Vec<&str> {
+        block.values("tags").collect()
+    }
+
+    #[test]
+    fn lists_are_read_in_each_style() {
+        assert_eq!(tags(&yaml("tags: [a, \"b c\", 'd']\n")), ["a", "b c", "d"]);
+        assert_eq!(tags(&yaml("tags:\n  - a\n- b\nother: x\n")), ["a", "b"]);
+        assert_eq!(tags(&yaml("tags: a\n")), ["a"]);
+        assert_eq!(tags(&yaml("tags:\nother: [x]\n")), [""; 0]);
+        let toml =
+            FrontMatter::parse("tags = [\n  \"a\",\n  \"b\",\n]\ntitle = \"T\"\n", MetadataBlockKind::PlusesStyle);
+        assert_eq!(tags(&toml), ["a", "b"]);
+        assert_eq!(toml.value("title"), Some("T"));
+    }
+
+    #[test]
+    fn nested_keys_are_not_the_documents_own() {
+        assert_eq!(yaml("author:\n  date: 2024-01-01\n").value("date"), None);
     }
 }

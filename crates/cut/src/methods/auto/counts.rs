@@ -2,7 +2,7 @@
 
 /// Probabilities below this are dropped from the ends of a distribution. All that is dropped is too little to change a decision
 /// that is not a tie.
-pub(super) const NEGLIGIBLE: f64 = 1e-10;
+pub const NEGLIGIBLE: f64 = 1e-10;
 
 /// Trials of at most this probability are rare: they are counted together.
 const RARE: f64 = 0.01;
@@ -16,14 +16,14 @@ const TOGETHER: usize = 8;
 /// The distribution of a count, the sum of independent trials with unequal probabilities (Poisson binomial), over the
 /// range of counts that have weight.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Counts {
+pub struct Counts {
     first: usize,
     mass: Vec<f64>,
 }
 
 /// Makes distributions of counts one after the other, in the same memory.
 #[derive(Debug)]
-pub(super) struct Counter {
+pub struct Counter {
     first: usize,
     mass: Vec<f64>,
     /// The weights before trials are added.
@@ -207,8 +207,8 @@ fn powers_of_odds(sums: &[f64; POWERS]) -> [f64; POWERS] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+    use super::*;
 
     fn counts(probabilities: &[f64]) -> Counts {
         Counter::with_capacity(0).count(probabilities, 0.0, 1.0)

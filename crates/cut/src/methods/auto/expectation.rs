@@ -1,11 +1,13 @@
 //! The worth of keeping the first k candidates, for every k, when relevance is known only by probability.
 
+use crate::pool::Pool;
+use super::Auto;
 use super::counts::{Counter, Counts};
 
 /// One way relevance may be: a probability per candidate, best first, independent given the scenario, and the expected
 /// number of relevant passages outside the pool.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scenario {
+pub struct Scenario {
     pub weight: f64,
     pub probabilities: Vec<f64>,
     pub outside: f64,
@@ -13,7 +15,7 @@ pub(super) struct Scenario {
 
 /// The expectations of keeping the first k.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Expectation {
+pub struct Expectation {
     /// Expected F_β. Where nothing is relevant, F is 1 for keeping nothing and 0 otherwise.
     pub f: f64,
     /// Expected share of the kept candidates that is relevant; 1 for keeping nothing.
@@ -24,7 +26,7 @@ pub(super) struct Expectation {
 
 /// The numbers of kept candidates whose expectations are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needed {
+pub enum Needed {
     /// All.
     All,
     /// Those up to the one after the best F.
@@ -39,7 +41,7 @@ pub(super) enum Needed {
 /// and taking a candidate out of the count gives the part it adds. All k together cost O(n · w) for any β, with w the width of
 /// the count, which only undecided candidates widen; exact but for weights below 1e-10. Ye, Chai, Lee and Chieu, "Optimizing
 /// F-measures: a tale of two approaches", ICML 2012, give a method of O(n²) for whole β².
-pub(super) fn expectations(
+pub fn expectations(
     scenarios: &[Scenario],
     probabilities: &[f64],
     beta: f64,
@@ -151,11 +153,50 @@ impl Found {
     }
 }
 
+// The token budget: how many candidates it pays for.
+
+/// The number of tokens of each candidate, in the order of the list as given.
+struct Sizes(Vec<usize>);
+
+impl Pool {
+    /// The pool with the number of tokens of each candidate's text, in the order of the list as given.
+    pub fn with_sizes(self, sizes: Vec<usize>) -> Self {
+        self.with(Sizes(sizes))
+    }
+
+    /// The number of tokens of the candidate at `rank` (from 0), where the pool has it.
+    pub fn size(&self, rank: usize) -> Option<usize> {
+        self.get::<Sizes>()?.0.get(self.position(rank)?).copied()
+    }
+}
+
+impl Auto {
+    /// The number of first candidates that the budget pays for, at most `depth`.
+    pub fn affordable(&self, pool: &Pool, depth: usize) -> usize {
+        if self.budget_tokens == 0 {
+            return depth;
+        }
+        let mut spent = 0_usize;
+        let fits = |rank: &usize| {
+            spent = spent.saturating_add(pool.size(*rank).unwrap_or(0));
+            spent <= self.budget_tokens
+        };
+        (0..depth).take_while(fits).count()
+    }
+
+    /// The size of the best candidate, where it alone is the reason for keeping nothing.
+    pub fn unaffordable(&self, pool: &Pool, table: &[Expectation], within: usize) -> Option<usize> {
+        let gated = pool.probabilities().is_some();
+        let only_for_the_budget = within == 0 && self.choose(table, table.len() - 1, gated).0 > 0;
+        pool.size(0).filter(|_| only_for_the_budget)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::relevance::mixed;
-    use super::*;
+    use crate::methods::auto::relevance::mixed;
     use proptest::prelude::*;
+    use super::*;
 
     fn expectations(scenarios: &[Scenario], beta: f64, needed: Needed) -> Vec<Expectation> {
         super::expectations(scenarios, &mixed(scenarios), beta, needed)

@@ -1,13 +1,14 @@
 //! From normalized scores to probabilities of relevance.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cut::{figure, them};
+use crate::pool::{Orientation, Pool};
+use crate::rule::Want;
 use super::expectation::Scenario;
-use super::text_kind::TextKind;
-use crate::pool::Pool;
-use crate::want::Want;
 
 /// A model of where relevance ends.
 ///
@@ -98,7 +99,7 @@ impl Relevance {
     }
 
     /// The model with the level that the asker's word stands for, and less spread, since the asker knows.
-    pub(super) fn wanted(self, want: Want) -> Relevance {
+    pub fn wanted(self, want: Want) -> Relevance {
         match want.level() {
             Some(level) => Relevance { level, spread: 0.06, basis: Basis::Asked, ..self },
             None => self,
@@ -119,7 +120,7 @@ impl Relevance {
     }
 
     /// One scenario for each end of relevance. The normalized `scores` do not ascend.
-    pub(super) fn scenarios(&self, scores: &[f64]) -> Vec<Scenario> {
+    pub fn scenarios(&self, scores: &[f64]) -> Vec<Scenario> {
         // The step is ceiling / (1 + exp((end − score) / softness)). Its exponential is a product, and one factor is the same in
         // all scenarios. Neither is 0 or infinite for a score between the background and the best.
         let (softness, ceiling) = (self.softness.max(NARROWEST), self.ceiling.clamp(0.0, 1.0));
@@ -140,7 +141,7 @@ impl Relevance {
 }
 
 /// The probability that each candidate is relevant, over all scenarios.
-pub(super) fn mixed(scenarios: &[Scenario]) -> Vec<f64> {
+pub fn mixed(scenarios: &[Scenario]) -> Vec<f64> {
     let mut mixed = vec![0.0; scenarios.first().map_or(0, |scenario| scenario.probabilities.len())];
     for Scenario { weight, probabilities, .. } in scenarios {
         mixed.iter_mut().zip(probabilities).for_each(|(mixed, probability)| *mixed += weight * probability);
@@ -163,6 +164,156 @@ fn outside(probabilities: &[f64]) -> f64 {
 
 /// Pools with fewer candidates count as complete.
 const SHORTEST_CUT_POOL: usize = 20;
+
+// Probabilities that the caller gives, from more evidence than a list of scores.
+
+/// The probability of relevance of each candidate, in the pool's order, which they do not ascend in.
+#[derive(Debug, Clone, PartialEq)]
+struct Given(Vec<f64>);
+
+/// A candidate with no greater probability is never kept.
+const IMPOSSIBLE: f64 = 1e-9;
+
+/// The number of first candidates that passed the gate.
+struct Passing(usize);
+
+impl Pool {
+    /// The pool with the probability of relevance of each of its candidates, best first. [`Auto`](crate::Auto) decides by these alone, and
+    /// the [`Gate`](crate::Gate) refuses candidates below its least probability. Values outside 0 to 1 are limited to it, one that is
+    /// not a number counts as 0, and one above that of the candidate before it is lowered to that.
+    pub fn with_probabilities(self, probabilities: Vec<f64>) -> Self {
+        let mut most = 1.0_f64;
+        let limited = probabilities.into_iter().map(|probability| {
+            most = if probability.is_nan() { 0.0 } else { probability.clamp(0.0, most) };
+            most
+        });
+        let mut limited: Vec<f64> = limited.collect();
+        limited.resize(self.len(), 0.0);
+        self.with(Given(limited))
+    }
+
+    /// The pool in which this many candidates, the first ones, are likely enough to be kept.
+    pub(crate) fn with_passing(self, passing: usize) -> Self {
+        self.with(Passing(passing))
+    }
+
+    /// The number of first candidates that may be kept: those that passed the gate, or without one those that are possible at all.
+    pub(crate) fn passing(&self) -> usize {
+        let possible = self.possible();
+        self.get::<Passing>().map_or(possible, |passing| passing.0.min(possible))
+    }
+
+    /// The number of first candidates that passed the gate; `None` without one.
+    pub(crate) fn gated(&self) -> Option<usize> {
+        self.get::<Passing>().map(|passing| passing.0.min(self.possible()))
+    }
+
+    /// The number of first candidates that are possible at all.
+    pub(crate) fn possible(&self) -> usize {
+        self.probabilities().map_or(self.len(), |all| all.partition_point(|&one| one > IMPOSSIBLE))
+    }
+
+    /// The probabilities that the caller gave.
+    pub fn probabilities(&self) -> Option<&[f64]> {
+        self.get::<Given>().map(|given| given.0.as_slice())
+    }
+}
+
+/// The only scenario there is: each candidate is relevant by itself.
+pub fn scenario(probabilities: &[f64]) -> Scenario {
+    Scenario { weight: 1.0, outside: 0.0, probabilities: probabilities.to_vec() }
+}
+
+// Kinds of text with priors of their own.
+
+/// The kind of text that a query searches, as far as it says how many answers a query has.
+///
+/// Prose has one answer or forty, depending on the collection. A question about a source tree has one file or a few. A
+/// question to a collection of functions has one among many look-alikes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextKind {
+    /// Documentation, articles, issues, notes: anything but source code.
+    #[default]
+    Prose,
+    /// The files of a source tree.
+    Code,
+    /// Functions or snippets, each a document of its own.
+    Functions,
+}
+
+impl TextKind {
+    /// The name of the kind, as configuration and records have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextKind::Prose => "prose",
+            TextKind::Code => "code",
+            TextKind::Functions => "functions",
+        }
+    }
+}
+
+impl fmt::Display for TextKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for TextKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "prose" => Ok(TextKind::Prose),
+            "code" => Ok(TextKind::Code),
+            "functions" => Ok(TextKind::Functions),
+            _ => Err(format!("must be prose, code or functions and is \"{name}\"")),
+        }
+    }
+}
+
+// The step at the end of what is kept, for lists on a scale that nothing measured.
+
+/// The step from the last kept candidate to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The value of the last kept candidate.
+    pub last: f64,
+    /// The value of the next one.
+    pub next: f64,
+    /// Its size in relation to the median of the list's other steps; `None` where that is 0 or there is no other.
+    pub times: Option<f64>,
+}
+
+/// Times the median from which a step is clear, and below which it is none.
+const CLEAR: f64 = 5.0;
+const NONE: f64 = 2.0;
+
+impl Step {
+    /// The step after the first `keep` candidates; `None` at either end of the list. O(n log n).
+    pub fn of(pool: &Pool, keep: usize) -> Option<Step> {
+        let values = pool.values();
+        let (&last, &next) = (values.get(keep.checked_sub(1)?)?, values.get(keep)?);
+        let sizes = values.windows(2).map(|pair| (pair[0] - pair[1]).abs()).enumerate();
+        let mut others: Vec<f64> = sizes.filter(|(at, _)| at + 1 != keep).map(|(_, size)| size).collect();
+        others.sort_by(f64::total_cmp);
+        let median = others.get(others.len() / 2).copied().filter(|&median| median > 0.0);
+        Some(Step { last, next, times: median.map(|median| (last - next).abs() / median) })
+    }
+
+    /// What the step says, after "Kept 2 of 5: ".
+    pub fn sentence(&self, pool: &Pool, keep: usize) -> String {
+        let moves = if pool.orientation() == Orientation::Score { "falls" } else { "rises" };
+        let from =
+            format!("after {} the value {moves} from {} to {}", them(keep), figure(self.last), figure(self.next));
+        match self.times {
+            Some(times) if times < NONE => format!("{from}, which is no clear step"),
+            Some(times) if times < CLEAR => format!("{from}, {times:.1} times the median step"),
+            Some(times) => format!("{from}, a clear step ({times:.0} times the median)"),
+            None => format!("{from}, a clear step"),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -193,5 +344,32 @@ mod tests {
         assert_eq!(outside(&falling[..10]), 0.0);
         assert_eq!(outside(&[0.0; 40]), 0.0);
         assert_eq!(outside(&[]), 0.0);
+    }
+
+    #[test]
+    fn given_probabilities_never_ascend() {
+        let pool = Pool::scores([0.9, 0.8, 0.7, 0.6]).unwrap().with_probabilities(vec![1.5, 0.4, f64::NAN]);
+        assert_eq!(pool.probabilities(), Some(&[1.0, 0.4, 0.0, 0.0][..]));
+    }
+
+    #[test]
+    fn a_step_is_as_clear_as_it_is_larger_than_the_others() {
+        let sentence = |values: &[f64], keep| {
+            let pool = Pool::scores(values.iter().copied()).expect("sorted");
+            Step::of(&pool, keep).map(|step| step.sentence(&pool, keep))
+        };
+        let logits = [-6.0, -6.1, -6.2, -8.2, -8.3, -8.4];
+        let clear = "after them the value falls from -6.2 to -8.2, a clear step (20 times the median)";
+        assert_eq!(sentence(&logits, 3).as_deref(), Some(clear));
+        let none = "after it the value falls from -6 to -6.1, which is no clear step";
+        assert_eq!(sentence(&logits, 1).as_deref(), Some(none));
+        assert_eq!(
+            sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(),
+            Some("after them the value falls from 4.9 to 4.6, 3.0 times the median step")
+        );
+        assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("after it the value falls from 5 to 1, a clear step"));
+        assert_eq!((sentence(&logits, 0), sentence(&logits, 6), sentence(&[], 0)), (None, None, None));
+        let distances = Pool::distances([0.1, 0.2, 0.9]).expect("sorted");
+        assert!(Step::of(&distances, 2).expect("a step").sentence(&distances, 2).contains("rises from 0.2 to 0.9"));
     }
 }

@@ -1,6 +1,7 @@
-use super::*;
-use crate::pool::Background;
 use proptest::prelude::*;
+
+use crate::pool::Background;
+use super::*;
 
 const BACKGROUND: Background = Background { mean: 0.2, deviation: 0.05, count: 1000 };
 

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::Value;
 
 /// The server's reaction to one request.
-pub(super) enum Reply {
+pub enum Reply {
     /// Status, headers beyond the usual, body.
     Http(u16, &'static str, String),
     /// The requested vectors, with this many entries: text `n` gets the unit vector of axis `n`.
@@ -21,7 +21,7 @@ pub(super) enum Reply {
 }
 
 /// Serves the replies in order. Returns the address, and a channel that yields the requests.
-pub(super) fn serve(replies: Vec<Reply>) -> (String, Receiver<String>) {
+pub fn serve(replies: Vec<Reply>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (requests, received) = channel();
@@ -35,7 +35,7 @@ pub(super) fn serve(replies: Vec<Reply>) -> (String, Receiver<String>) {
 }
 
 /// Returns the address of a server that is not there.
-pub(super) fn nobody() -> String {
+pub fn nobody() -> String {
     format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
 }
 
@@ -78,7 +78,7 @@ fn answer(mut stream: TcpStream, reply: Reply, requests: &Sender<String>) {
 }
 
 /// Makes an answer with the given indices in the given order.
-pub(super) fn vectors(indices: impl IntoIterator<Item = usize>, dimension: usize) -> String {
+pub fn vectors(indices: impl IntoIterator<Item = usize>, dimension: usize) -> String {
     let entry = |index: usize| {
         let embedding: Vec<f32> = (0..dimension).map(|at| if at == index % dimension { 2.0 } else { 0.0 }).collect();
         serde_json::json!({"index": index, "embedding": embedding})

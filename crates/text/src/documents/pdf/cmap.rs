@@ -13,7 +13,7 @@ const MAX_UNITS: usize = 256;
 
 /// A map of codes.
 #[derive(Debug, Default)]
-pub(super) struct Map {
+pub struct Map {
     /// The lengths of codes in bytes, each with its first and last code.
     spaces: Vec<(usize, u32, u32)>,
     characters: HashMap<u32, String>,
@@ -50,7 +50,7 @@ enum Token<'a> {
 
 impl Map {
     /// Reads a map. `glyph` tells the characters of a glyph's name, which some maps use for them.
-    pub(super) fn read(bytes: &[u8], glyph: impl Fn(&[u8]) -> Option<String>) -> Self {
+    pub fn read(bytes: &[u8], glyph: impl Fn(&[u8]) -> Option<String>) -> Self {
         let mut map = Self::default();
         let mut tokens = Tokens { bytes, at: 0 };
         let mut within = Within::Nothing;
@@ -148,7 +148,7 @@ impl Map {
     }
 
     /// The characters of a code, unless they show nothing.
-    pub(super) fn get(&self, code: u32) -> Option<String> {
+    pub fn get(&self, code: u32) -> Option<String> {
         let shown = |text: &String| text.chars().any(|character| !character.is_control() && character != '\u{fffd}');
         if let Some(characters) = self.characters.get(&code) {
             return Some(characters.clone()).filter(shown);
@@ -170,13 +170,13 @@ impl Map {
     }
 
     /// The number of the glyph that a code shows.
-    pub(super) fn number(&self, code: u32) -> Option<u32> {
+    pub fn number(&self, code: u32) -> Option<u32> {
         let (first, (last, number)) = self.numbers.range(..=code).next_back()?;
         (code <= *last).then(|| number.saturating_add(code - first))
     }
 
     /// The length in bytes of the first code in a text.
-    pub(super) fn length(&self, bytes: &[u8]) -> usize {
+    pub fn length(&self, bytes: &[u8]) -> usize {
         let mut code = 0;
         for (index, byte) in bytes.iter().take(4).enumerate() {
             code = code << 8 | u32::from(*byte);
@@ -194,16 +194,16 @@ impl Map {
     }
 
     /// Returns `true` if the map gives no characters itself.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.characters.is_empty() && self.ranges.is_empty()
     }
 
-    pub(super) fn based_on(&self) -> Option<&[u8]> {
+    pub fn based_on(&self) -> Option<&[u8]> {
         self.based_on.as_deref()
     }
 
     /// Returns `true` if the map says how long its codes are.
-    pub(super) fn has_spaces(&self) -> bool {
+    pub fn has_spaces(&self) -> bool {
         !self.spaces.is_empty()
     }
 }

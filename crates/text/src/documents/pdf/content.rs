@@ -6,7 +6,7 @@ const MAX_PARTS: usize = 20_000;
 
 /// An operand, as far as text needs it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Operand {
+pub enum Operand {
     Number(f64),
     Name(Vec<u8>),
     Text(Vec<u8>),
@@ -18,14 +18,14 @@ pub(super) enum Operand {
 }
 
 impl Operand {
-    pub(super) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
             _ => None,
         }
     }
 
-    pub(super) fn name(&self) -> Option<&[u8]> {
+    pub fn name(&self) -> Option<&[u8]> {
         match self {
             Self::Name(name) => Some(name),
             _ => None,
@@ -33,19 +33,19 @@ impl Operand {
     }
 }
 
-pub(super) struct Operators<'a> {
+pub struct Operators<'a> {
     bytes: &'a [u8],
     at: usize,
     operands: Vec<Operand>,
 }
 
 impl<'a> Operators<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, operands: Vec::new() }
     }
 
     /// The next operator with its operands.
-    pub(super) fn next(&mut self) -> Option<(&'a [u8], &[Operand])> {
+    pub fn next(&mut self) -> Option<(&'a [u8], &[Operand])> {
         self.operands.clear();
         loop {
             self.skip_space();

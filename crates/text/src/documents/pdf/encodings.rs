@@ -7,10 +7,10 @@ use lopdf::{Dictionary, Document, Object};
 use ttf_parser::{Face, PlatformId};
 
 /// The characters of the 256 codes of a font with codes of one byte.
-pub(super) type Table = Vec<Option<String>>;
+pub type Table = Vec<Option<String>>;
 
 /// The table of a standard encoding, by its name in files.
-pub(super) fn named(name: &[u8]) -> Option<Table> {
+pub fn standard_table(name: &[u8]) -> Option<Table> {
     if name == b"SymbolEncoding" {
         return Some(symbols());
     }
@@ -46,12 +46,12 @@ fn symbols() -> Table {
 }
 
 /// The characters of glyphs by their numbers.
-pub(super) type Glyphs = HashMap<u32, char>;
+pub type Glyphs = HashMap<u32, char>;
 
 /// The characters of the first glyphs of most TrueType fonts, whose order is that of the Macintosh.
-pub(super) fn ordered() -> Glyphs {
+pub fn ordered() -> Glyphs {
     const FIRST: u32 = 3;
-    let table = named(b"MacRomanEncoding").unwrap_or_default();
+    let table = standard_table(b"MacRomanEncoding").unwrap_or_default();
     let characters = table[0x20..0x7f].iter().chain(&table[0x80..]);
     let first = |characters: &Option<String>| characters.as_ref()?.chars().next();
     (FIRST..).zip(characters).filter_map(|(glyph, characters)| Some((glyph, first(characters)?))).collect()
@@ -61,7 +61,7 @@ pub(super) fn ordered() -> Glyphs {
 const LAST_CHARACTER: u16 = 0xffff;
 
 /// The characters of the glyphs of a TrueType font, by its own table; empty if it has none.
-pub(super) fn of_truetype(program: &[u8]) -> Glyphs {
+pub fn of_truetype(program: &[u8]) -> Glyphs {
     let Ok(face) = Face::parse(program, 0) else { return Glyphs::new() };
     let mut glyphs = Glyphs::new();
     for character in (0..=LAST_CHARACTER).filter_map(|code| char::from_u32(code.into())) {
@@ -73,7 +73,7 @@ pub(super) fn of_truetype(program: &[u8]) -> Glyphs {
 }
 
 /// The encoding in a TrueType font for codes of one byte, whose glyphs have names.
-pub(super) fn built_into_truetype(program: &[u8]) -> Option<Table> {
+pub fn built_into_truetype(program: &[u8]) -> Option<Table> {
     let face = Face::parse(program, 0).ok()?;
     let tables = face.tables().cmap?.subtables;
     let own = |platform: PlatformId, code: u16| {
@@ -88,14 +88,14 @@ pub(super) fn built_into_truetype(program: &[u8]) -> Option<Table> {
 }
 
 /// The encoding in a font in the compact format.
-pub(super) fn built_into_compact(program: &[u8]) -> Option<Table> {
+pub fn built_into_compact(program: &[u8]) -> Option<Table> {
     let font = ttf_parser::cff::Table::parse(program)?;
     let characters = |code| glyph(font.glyph_name(font.glyph_index(code)?)?.as_bytes());
     some((0..=255).map(characters).collect())
 }
 
 /// The encoding in the program of a Type 1 font: `dup 65 /A put`.
-pub(super) fn built_into_type1(program: &[u8]) -> Option<Table> {
+pub fn built_into_type1(program: &[u8]) -> Option<Table> {
     let start = program.windows(9).position(|window| window == b"/Encoding")?;
     let head = &program[start + 9..];
     let end = head.windows(5).position(|window| window == b"eexec").unwrap_or(head.len());
@@ -126,7 +126,7 @@ fn some(table: Table) -> Option<Table> {
 
 /// The characters of a glyph by its name: those of the list that everybody uses, `uni0041`, `u1F600`, several joined by `_`, and
 /// any of them with a suffix: `a.sc`.
-pub(super) fn glyph(name: &[u8]) -> Option<String> {
+pub fn glyph(name: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(name).ok()?;
     let base = name.split('.').next().filter(|base| !base.is_empty())?;
     base.split('_').map(one_glyph).collect()
@@ -173,7 +173,7 @@ fn as_font<T>(encoding: Object, with: impl FnOnce(&lopdf::Encoding) -> T) -> T {
 /// A map that readers know by name: from the codes of Chinese, Japanese and Korean encodings to numbers of glyphs
 /// (`90ms-RKSJ-H`), or from those to characters (`Adobe-Japan1-UCS2`).
 #[derive(Debug)]
-pub(super) struct Predefined {
+pub struct Predefined {
     /// `None` for a map of UTF-16 that is not among those known.
     map: Option<CMap>,
     /// Codes are UTF-16.
@@ -182,7 +182,7 @@ pub(super) struct Predefined {
 
 impl Predefined {
     /// The map of this name; `None` for the identity, which needs none.
-    pub(super) fn named(name: &[u8]) -> Option<Self> {
+    pub fn named(name: &[u8]) -> Option<Self> {
         if name.starts_with(b"Identity") {
             return None;
         }
@@ -194,19 +194,19 @@ impl Predefined {
     }
 
     /// The map to characters for the glyphs that this map leads to.
-    pub(super) fn of_glyphs(&self) -> Option<Self> {
+    pub fn of_glyphs(&self) -> Option<Self> {
         let collection = self.map.as_ref()?.metadata().character_collection.as_ref()?;
         Self::named(collection.family.ucs2_cmap()?.to_bytes())
     }
 
     /// The map to characters for the glyphs of a collection, such as Adobe's `Japan1`.
-    pub(super) fn collection(registry: &[u8], ordering: &[u8]) -> Option<Self> {
+    pub fn collection(registry: &[u8], ordering: &[u8]) -> Option<Self> {
         let name = CidFamily::from_registry_ordering(registry, ordering).ucs2_cmap()?;
         Self::named(name.to_bytes())
     }
 
     /// The length in bytes of the first code of a text, and the number of its glyph.
-    pub(super) fn first(&self, bytes: &[u8]) -> (usize, Option<u32>) {
+    pub fn first(&self, bytes: &[u8]) -> (usize, Option<u32>) {
         let mut code = 0;
         for (byte, length) in bytes.iter().zip(1_u8..=4) {
             code = code << 8 | u32::from(*byte);
@@ -223,13 +223,13 @@ impl Predefined {
     }
 
     /// The characters of a code that is a character itself.
-    pub(super) fn own(&self, code: &[u8]) -> Option<String> {
+    pub fn own(&self, code: &[u8]) -> Option<String> {
         let units: Vec<u16> = code.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]])).collect();
         String::from_utf16(&units).ok().filter(|_| self.unicode)
     }
 
     /// The characters of a glyph, for a map of a collection.
-    pub(super) fn characters(&self, number: u32) -> Option<String> {
+    pub fn characters(&self, number: u32) -> Option<String> {
         Some(match self.map.as_ref()?.lookup_bf_string(number)? {
             BfString::Char(character) => character.into(),
             BfString::String(characters) => characters,
@@ -266,12 +266,12 @@ mod tests {
 
     #[test]
     fn standard_encodings_are_known_by_name() {
-        let at = |name: &str, code: usize| named(name.as_bytes()).expect("known")[code].clone();
+        let at = |name: &str, code: usize| standard_table(name.as_bytes()).expect("known")[code].clone();
         assert_eq!(at("WinAnsiEncoding", 0x80).as_deref(), Some("€"));
         assert_eq!(at("MacRomanEncoding", 0x8a).as_deref(), Some("ä"));
         assert_eq!(at("StandardEncoding", 0xae).as_deref(), Some("ﬁ"));
         assert_eq!(at("SymbolEncoding", 0x61).as_deref(), Some("α"));
-        assert!(named(b"Other").is_none());
+        assert!(standard_table(b"Other").is_none());
         let ordered = ordered();
         assert_eq!([3, 36, 97, 98].map(|glyph| ordered.get(&glyph)), [Some(&' '), Some(&'A'), Some(&'~'), Some(&'Ä')]);
         for read in [built_into_truetype, built_into_compact, built_into_type1] {

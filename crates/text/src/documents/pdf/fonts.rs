@@ -6,11 +6,12 @@ use std::ptr;
 use std::rc::Rc;
 
 use lopdf::{Dictionary, Document, Object};
+use unicode_normalization::UnicodeNormalization;
 
 use super::cmap::Map;
-use super::encodings::{self, Glyphs, Predefined, Table};
-use super::load::{self, content};
-use super::standard_widths::standard_width;
+use super::encodings::{Glyphs, Predefined, Table};
+use super::load::content;
+use super::{encodings, load};
 
 /// Most fonts of a file.
 const MAX_FONTS: usize = 4_000;
@@ -32,7 +33,7 @@ const MAX_WIDTHS: usize = 1 << 20;
 const WIDTH: f64 = 0.5;
 
 /// The fonts of a file, read when they are first used.
-pub(super) struct Fonts<'a> {
+pub struct Fonts<'a> {
     document: &'a Document,
     read: RefCell<HashMap<*const Dictionary, Rc<Font>>>,
     /// Maps that are known by name, and those of collections by their orderings.
@@ -44,13 +45,13 @@ pub(super) struct Fonts<'a> {
 }
 
 impl<'a> Fonts<'a> {
-    pub(super) fn new(document: &'a Document) -> Self {
+    pub fn new(document: &'a Document) -> Self {
         let (read, predefined, ordered) = Default::default();
         Self { document, read, predefined, ordered, maps: Cell::new(MAX_MAPS), widths: Cell::new(MAX_WIDTHS) }
     }
 
     /// A font of this description, which may stand anywhere in the file.
-    pub(super) fn get(&self, font: &'a Object) -> Option<Rc<Font>> {
+    pub fn get(&self, font: &'a Object) -> Option<Rc<Font>> {
         let font = load::dictionary(self.document, font)?;
         let key = ptr::from_ref(font);
         if let Some(known) = self.read.borrow().get(&key) {
@@ -66,7 +67,7 @@ impl<'a> Fonts<'a> {
 
     fn font(&self, font: &Dictionary) -> Font {
         let unicode = self.to_unicode(font);
-        let wide = self.name(font, b"Subtype") == Some(b"Type0") || font.has(b"DescendantFonts");
+        let wide = load::get_name(self.document, font, b"Subtype") == Some(b"Type0") || font.has(b"DescendantFonts");
         if wide {
             return self.wide(font, unicode);
         }
@@ -81,13 +82,6 @@ impl<'a> Fonts<'a> {
         };
         self.read_widths(&mut made, font);
         made
-    }
-
-    fn name<'b>(&self, dictionary: &'b Dictionary, key: &[u8]) -> Option<&'b [u8]>
-    where
-        'a: 'b,
-    {
-        load::get(self.document, dictionary, key)?.as_name().ok()
     }
 
     /// The unpacked content of a stream, as far as there is room.
@@ -117,17 +111,19 @@ impl<'a> Fonts<'a> {
         let described = load::get(self.document, font, b"Encoding");
         let dictionary = described.and_then(|encoding| encoding.as_dict().ok());
         let base = match described {
-            Some(Object::Name(name)) => encodings::named(name),
-            _ => dictionary.and_then(|encoding| self.name(encoding, b"BaseEncoding")).and_then(encodings::named),
+            Some(Object::Name(name)) => encodings::standard_table(name),
+            _ => dictionary
+                .and_then(|encoding| load::get_name(self.document, encoding, b"BaseEncoding"))
+                .and_then(encodings::standard_table),
         };
         let mut table = base.or_else(|| self.built_in(font)).unwrap_or_else(|| {
-            let name = self.name(font, b"BaseFont").unwrap_or_default();
-            let name: &[u8] = match self.name(font, b"Subtype") {
+            let name = load::get_name(self.document, font, b"BaseFont").unwrap_or_default();
+            let name: &[u8] = match load::get_name(self.document, font, b"Subtype") {
                 _ if name.ends_with(b"Symbol") => b"SymbolEncoding",
                 Some(b"TrueType") => b"WinAnsiEncoding",
                 _ => b"StandardEncoding",
             };
-            encodings::named(name).unwrap_or_default()
+            encodings::standard_table(name).unwrap_or_default()
         });
         table.resize(256, None);
         let differences = dictionary.and_then(|encoding| load::get(self.document, encoding, b"Differences"));
@@ -162,7 +158,7 @@ impl<'a> Fonts<'a> {
 
     /// The program of a font, and the key that it has in the description.
     fn program(&self, font: &Dictionary) -> Option<(&'static [u8], Vec<u8>)> {
-        let descriptor = load::get(self.document, font, b"FontDescriptor")?.as_dict().ok()?;
+        let descriptor = load::get_dictionary(self.document, font, b"FontDescriptor")?;
         let kinds: [&'static [u8]; 3] = [b"FontFile", b"FontFile2", b"FontFile3"];
         kinds.into_iter().find_map(|kind| match load::get(self.document, descriptor, kind) {
             Some(Object::Stream(program)) => Some((kind, self.unpacked(program))),
@@ -179,7 +175,7 @@ impl<'a> Fonts<'a> {
             made.other_width = width / 1_000.0;
         }
         let Some(Object::Array(widths)) = get(font, b"Widths") else {
-            let name = self.name(font, b"BaseFont").unwrap_or_default();
+            let name = load::get_name(self.document, font, b"BaseFont").unwrap_or_default();
             match &made.codes {
                 _ if name.windows(7).any(|part| part == b"Courier") => made.other_width = 0.6,
                 Codes::Bytes(table) => {
@@ -199,7 +195,7 @@ impl<'a> Fonts<'a> {
                 made.widths.insert(code, width * unit);
             }
         }
-        if self.name(font, b"Subtype") == Some(b"Type3") && !made.widths.is_empty() {
+        if load::get_name(self.document, font, b"Subtype") == Some(b"Type3") && !made.widths.is_empty() {
             made.em = made.widths.values().sum::<f64>() / made.widths.len() as f64 / WIDTH;
         }
     }
@@ -210,7 +206,7 @@ impl<'a> Fonts<'a> {
             Some(Object::Name(name)) => self.predefined(name).map_or(Codes::Numbers, Codes::Predefined),
             Some(Object::Stream(stream)) => {
                 let map = Map::read(&self.unpacked(stream), encodings::glyph);
-                let base = map.based_on().or_else(|| self.name(&stream.dict, b"UseCMap"));
+                let base = map.based_on().or_else(|| load::get_name(self.document, &stream.dict, b"UseCMap"));
                 match base.and_then(|name| self.predefined(name)) {
                     _ if map.has_spaces() => Codes::Mapped(map),
                     Some(based) => Codes::Predefined(based),
@@ -261,7 +257,7 @@ impl<'a> Fonts<'a> {
 
     /// The characters of glyphs whose numbers are those of a collection that everybody has.
     fn collection(&self, descendant: &Dictionary) -> Option<Rc<Predefined>> {
-        let system = load::get(self.document, descendant, b"CIDSystemInfo")?.as_dict().ok()?;
+        let system = load::get_dictionary(self.document, descendant, b"CIDSystemInfo")?;
         let part = |key| load::get(self.document, system, key).and_then(|part| part.as_str().ok());
         let (registry, ordering) = (part(b"Registry")?, part(b"Ordering")?);
         let mut known = self.predefined.borrow_mut();
@@ -354,7 +350,7 @@ enum Codes {
     Predefined(Rc<Predefined>),
 }
 
-pub(super) struct Font {
+pub struct Font {
     unicode: ToUnicode,
     codes: Codes,
     /// The characters of glyphs by their numbers.
@@ -365,12 +361,12 @@ pub(super) struct Font {
     widths: HashMap<u32, f64>,
     other_width: f64,
     /// The height of a line as a part of the size. A font of type 3 has a space of its own, and we guess it from the widths.
-    pub(super) em: f64,
+    pub em: f64,
 }
 
 impl Font {
     /// Calls `each` with the characters and the width of each code in `bytes`, and whether it is a space of one byte.
-    pub(super) fn each(&self, bytes: &[u8], mut each: impl FnMut(&str, f64, bool)) {
+    pub fn each(&self, bytes: &[u8], mut each: impl FnMut(&str, f64, bool)) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (length, mapped) = match &self.codes {
@@ -401,4 +397,48 @@ impl Font {
             each(characters.as_deref().unwrap_or_default(), width, bytes == b" ");
         }
     }
+}
+
+// Widths of the fonts that every reader has, by Adobe's font metrics: a file that uses them need not tell them.
+
+// Widths of the characters from the space to the tilde, in thousandths of the size.
+const HELVETICA: &str = "\
+    278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 \
+    584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 \
+    667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 556 333 500 \
+    278 556 500 722 500 500 500 334 260 334 584";
+const HELVETICA_BOLD: &str = "\
+    278 333 474 556 556 889 722 238 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 333 333 \
+    584 584 584 611 975 722 722 722 722 667 611 778 722 278 556 722 611 833 722 778 667 778 722 667 611 722 667 944 \
+    667 667 611 333 278 333 584 556 333 556 611 556 611 556 333 611 611 278 278 556 278 889 611 611 611 611 389 556 \
+    333 611 556 778 556 556 500 389 280 389 584";
+const TIMES: &str = "\
+    250 333 408 500 500 833 778 180 333 333 500 564 250 333 250 278 500 500 500 500 500 500 500 500 500 500 278 278 \
+    564 564 564 444 921 722 667 667 722 611 556 722 722 333 389 722 611 889 722 722 556 722 667 556 611 722 722 944 \
+    722 722 611 333 278 333 469 500 333 444 500 444 500 444 333 500 500 278 278 500 278 778 500 500 500 500 333 389 \
+    278 500 500 722 500 500 444 480 200 480 541";
+const TIMES_BOLD: &str = "\
+    250 333 555 500 500 1000 833 278 333 333 500 570 250 333 250 278 500 500 500 500 500 500 500 500 500 500 333 333 \
+    570 570 570 500 930 722 667 722 722 667 611 778 778 389 500 778 667 944 722 778 611 778 722 556 667 722 722 1000 \
+    722 722 667 333 278 333 581 500 333 500 556 444 556 444 333 500 556 278 333 556 278 833 556 500 556 556 444 389 \
+    333 556 500 722 500 500 444 394 220 394 520";
+const TIMES_ITALIC: &str = "\
+    250 333 420 500 500 833 778 214 333 333 500 675 250 333 250 278 500 500 500 500 500 500 500 500 500 500 333 333 \
+    675 675 675 500 920 611 611 667 722 611 611 722 722 333 444 667 556 833 667 722 611 722 611 500 556 722 611 833 \
+    611 556 556 389 278 389 422 500 333 500 500 444 500 444 278 500 500 278 278 444 278 722 500 500 500 500 389 389 \
+    278 500 444 667 444 444 389 400 275 400 541";
+
+/// The width of a character in the font of this name, as a part of its size. A letter with an
+/// accent counts as the letter, and other fonts as Helvetica.
+fn standard_width(font: &[u8], character: char) -> Option<f64> {
+    let has = |part: &[u8]| font.windows(part.len()).any(|at| at == part);
+    let widths = match (has(b"Times"), has(b"Bold"), has(b"Italic")) {
+        (true, true, _) => TIMES_BOLD,
+        (true, false, true) => TIMES_ITALIC,
+        (true, false, false) => TIMES,
+        (false, true, _) => HELVETICA_BOLD,
+        (false, false, _) => HELVETICA,
+    };
+    let place = u32::from(character.nfd().next()?).checked_sub(u32::from(' '))?;
+    Some(widths.split(' ').nth(place as usize)?.parse::<f64>().ok()? / 1_000.0)
 }

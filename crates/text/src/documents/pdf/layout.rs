@@ -2,11 +2,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::direction::{is_rightward, logical};
-
 /// A change of coordinates: `x' = a·x + c·y + e`, `y' = b·x + d·y + f`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Matrix {
+pub struct Matrix {
     a: f64,
     b: f64,
     c: f64,
@@ -16,22 +14,22 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    pub(super) const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 1.0, e: 0.0, f: 0.0 };
+    pub const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 1.0, e: 0.0, f: 0.0 };
 
     /// A matrix of six numbers; the identity for another count.
-    pub(super) fn of(numbers: &[f64]) -> Self {
+    pub fn of(numbers: &[f64]) -> Self {
         match *numbers {
             [a, b, c, d, e, f] => Self { a, b, c, d, e, f },
             _ => Self::IDENTITY,
         }
     }
 
-    pub(super) fn translation(x: f64, y: f64) -> Self {
+    pub fn translation(x: f64, y: f64) -> Self {
         Self { e: x, f: y, ..Self::IDENTITY }
     }
 
     /// First `self`, then `next`.
-    pub(super) fn times(self, next: Self) -> Self {
+    pub fn times(self, next: Self) -> Self {
         Self {
             a: self.a * next.a + self.b * next.c,
             b: self.a * next.b + self.b * next.d,
@@ -43,7 +41,7 @@ impl Matrix {
     }
 
     /// Returns `true` if text at both places stands on one line.
-    pub(super) fn is_level_with(self, other: Self) -> bool {
+    pub fn is_level_with(self, other: Self) -> bool {
         let (x, y) = self.direction();
         let height = |at: Self| at.f * x - at.e * y;
         self.direction() == other.direction() && (height(self) - height(other)).abs() < 1e-3
@@ -68,7 +66,7 @@ const LINE: f64 = 0.45;
 const PARAGRAPH: f64 = 1.75;
 
 /// Most bytes of text of a page, and as how many each piece counts at least.
-pub(super) const MAX_TEXT: usize = 4 << 20;
+pub const MAX_TEXT: usize = 4 << 20;
 const LEAST_PIECE: usize = 4;
 
 /// A step back that begins another word. Accents and kerning step back less.
@@ -82,12 +80,12 @@ const BOLD: f64 = 0.1;
 
 /// The text of a page as it is shown.
 #[derive(Default)]
-pub(super) struct Layout {
+pub struct Layout {
     text: String,
     /// The pieces of the line at hand.
     line: Vec<Piece>,
     /// Bytes of text that were added, as far as they count.
-    pub(super) length: usize,
+    pub length: usize,
     last: Option<Last>,
 }
 
@@ -112,7 +110,7 @@ struct Last {
 
 impl Layout {
     /// Adds a piece of text that reaches from one place to another.
-    pub(super) fn add(&mut self, text: &str, start: Matrix, end: Matrix, size: f64) {
+    pub fn add(&mut self, text: &str, start: Matrix, end: Matrix, size: f64) {
         let size = (size * start.height()).abs();
         // A piece of one letter takes as much memory as one of several words.
         self.length += if text.is_empty() { 0 } else { text.len().max(LEAST_PIECE) };
@@ -154,7 +152,7 @@ impl Layout {
     }
 
     /// Counts the place up to `end` as taken by the piece before, such as that of a sign that stands for nothing.
-    pub(super) fn reach(&mut self, end: Matrix) {
+    pub fn reach(&mut self, end: Matrix) {
         if let (Some(last), Some(piece)) = (&mut self.last, self.line.last_mut()) {
             let (x, y) = last.direction;
             last.end = end.e * x + end.f * y;
@@ -175,7 +173,7 @@ impl Layout {
         }
     }
 
-    pub(super) fn end_line(&mut self) {
+    pub fn end_line(&mut self) {
         let mut pieces = std::mem::take(&mut self.line);
         let turned = pieces.iter().any(|piece| piece.text.contains(is_rightward));
         if turned {
@@ -213,7 +211,7 @@ impl Layout {
     }
 
     /// The text, with words joined that a line end divides.
-    pub(super) fn finish(mut self) -> String {
+    pub fn finish(mut self) -> String {
         self.end_line();
         joined(self.text.trim_matches('\n'))
     }
@@ -245,6 +243,101 @@ fn joined(text: &str) -> String {
     }
     joined.push_str(rest);
     joined
+}
+
+// Text from right to left. Pages show it from left to right, so each line is turned around, but for the parts in other scripts.
+
+/// Returns `true` for a letter or a mark of Hebrew, Arabic and other scripts written from right to left.
+pub fn is_rightward(character: char) -> bool {
+    matches!(u32::from(character), 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x1_0800..=0x1_0fff | 0x1_e800..=0x1_efff)
+}
+
+/// A line as people write it, from one as it is shown.
+pub fn logical(shown: &str) -> String {
+    let characters: Vec<char> = shown.chars().collect();
+    let rightward = characters.iter().filter(|one| is_rightward(**one)).count();
+    let leftward = characters.iter().filter(|one| is_leftward(**one)).count();
+    let turned = if rightward >= leftward {
+        turn(&characters)
+    } else {
+        let mut turned = Vec::with_capacity(characters.len());
+        let mut rest = &characters[..];
+        while let Some(start) = rest.iter().position(|one| is_rightward(*one)) {
+            let stop = rest[start..].iter().position(|one| is_leftward(*one)).map_or(rest.len(), |stop| start + stop);
+            let end = rest[..stop].iter().rposition(|one| is_rightward(*one)).map_or(stop, |last| last + 1);
+            turned.extend_from_slice(&rest[..start]);
+            turned.extend(turn(&rest[start..end]));
+            rest = &rest[end..];
+        }
+        turned.extend_from_slice(rest);
+        turned
+    };
+    // The forms that letters take in a word are letters, in this order.
+    turned
+        .into_iter()
+        .map(String::from)
+        .map(|one| if one.contains(is_form) { one.nfkc().collect() } else { one })
+        .collect()
+}
+
+/// Turns a part around, but not the words and numbers in it that run from left to right.
+fn turn(shown: &[char]) -> Vec<char> {
+    let mut turned = Vec::with_capacity(shown.len());
+    let mut end = shown.len();
+    while end > 0 {
+        let last = shown[end - 1];
+        if is_leftward(last) || last.is_ascii_digit() {
+            let within = |one: &char| !is_rightward(*one);
+            let start = end - shown[..end].iter().rev().take_while(|one| within(one)).count();
+            let part = &shown[start..end];
+            // Numbers are turned one by one, and words together.
+            let part = if part.iter().any(|one| is_leftward(*one)) {
+                part
+            } else {
+                &part[part.iter().rposition(|one| one.is_whitespace()).map_or(0, |space| space + 1)..]
+            };
+            let first = part.iter().position(|one| is_leftward(*one) || one.is_ascii_digit()).unwrap_or(0);
+            turned.extend_from_slice(&part[first..]);
+            end -= part.len() - first;
+            continue;
+        }
+        // Marks stay behind their letter.
+        let marks = shown[..end].iter().rev().take_while(|one| is_mark(**one)).count();
+        let start = end.saturating_sub(marks + 1);
+        turned.push(mirrored(shown[start]));
+        turned.extend_from_slice(&shown[start + 1..end]);
+        end = start;
+    }
+    turned
+}
+
+fn is_leftward(character: char) -> bool {
+    character.is_alphabetic() && !is_rightward(character)
+}
+
+/// Vowels and other points of Hebrew and Arabic.
+fn is_mark(character: char) -> bool {
+    matches!(u32::from(character), 0x591..=0x5bd | 0x5bf..=0x5c7 | 0x610..=0x61a | 0x64b..=0x65f | 0x670 | 0x6d6..=0x6ed)
+}
+
+fn is_form(character: char) -> bool {
+    matches!(u32::from(character), 0xfb1d..=0xfdff | 0xfe70..=0xfefc)
+}
+
+fn mirrored(character: char) -> char {
+    match character {
+        '(' => ')',
+        ')' => '(',
+        '[' => ']',
+        ']' => '[',
+        '{' => '}',
+        '}' => '{',
+        '<' => '>',
+        '>' => '<',
+        '«' => '»',
+        '»' => '«',
+        other => other,
+    }
 }
 
 #[cfg(test)]
@@ -291,5 +384,22 @@ mod tests {
         assert_eq!(joined("infor-\nmation here\nend"), "information\nhere\nend");
         assert_eq!(joined("Self-\nMade\n10-\n20"), "Self-\nMade\n10-\n20");
         assert_eq!(joined("a-\nb"), "ab\n");
+    }
+
+    #[test]
+    fn lines_from_right_to_left_are_read_as_written() {
+        for (shown, written) in [
+            ("םלוע םולש", "שלום עולם"),
+            (".1948 תנש", "שנת 1948."),
+            ("(ב) ףיעס", "סעיף (ב)"),
+            ("Tamis 2.0 השדח הסרג", "גרסה חדשה Tamis 2.0"),
+            ("see םולש and more", "see שלום and more"),
+            ("12 34 םולש", "שלום 34 12"),
+            ("ﻢﻠﺴﻟا", "السلم"),
+            ("ﻡﻼﺳ", "سلام"),
+            ("", ""),
+        ] {
+            assert_eq!(logical(shown), written, "{shown}");
+        }
     }
 }

@@ -25,7 +25,7 @@ thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
-pub(super) fn load(bytes: &[u8]) -> Result<Document, Skip> {
+pub fn load(bytes: &[u8]) -> Result<Document, Skip> {
     let head = &bytes[..bytes.len().min(2_048)];
     if !contains(head, b"%PDF-") {
         return Err(Skip::Damaged);
@@ -75,17 +75,27 @@ fn fill(document: &mut Document, bytes: &[u8]) {
 }
 
 /// What an object stands for, if it refers to another.
-pub(super) fn resolved<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
+pub fn resolved<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
     document.dereference(object).ok().map(|(_, object)| object)
 }
 
 /// The value of a key, in the dictionary or elsewhere.
-pub(super) fn get<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
+pub fn get<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
     resolved(document, dictionary.get(key).ok()?).filter(|value| !value.is_null())
 }
 
+/// The value of a key that is a dictionary.
+pub fn get_dictionary<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Dictionary> {
+    get(document, dictionary, key)?.as_dict().ok()
+}
+
+/// The value of a key that is a name.
+pub fn get_name<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a [u8]> {
+    get(document, dictionary, key)?.as_name().ok()
+}
+
 /// A dictionary, or that of a stream.
-pub(super) fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Dictionary> {
+pub fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Dictionary> {
     match resolved(document, object)? {
         Object::Dictionary(dictionary) => Some(dictionary),
         Object::Stream(stream) => Some(&stream.dict),
@@ -97,7 +107,7 @@ pub(super) fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Opti
 ///
 /// # Errors
 /// [`Skip::TooLarge`] beyond `most` bytes, [`Skip::Damaged`] if its filters are not known.
-pub(super) fn content(document: &Document, stream: &Stream, most: usize) -> Result<Vec<u8>, Skip> {
+pub fn content(document: &Document, stream: &Stream, most: usize) -> Result<Vec<u8>, Skip> {
     let refused = |error| match error {
         lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => Skip::TooLarge,
         _ => Skip::Damaged,

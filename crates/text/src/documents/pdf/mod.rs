@@ -5,12 +5,10 @@
 
 mod cmap;
 mod content;
-mod direction;
 mod encodings;
 mod fonts;
 mod layout;
 mod load;
-mod standard_widths;
 
 use std::collections::HashSet;
 use std::ptr;
@@ -18,9 +16,8 @@ use std::rc::Rc;
 
 use lopdf::{Dictionary, Document, Object, Stream};
 
-use super::extracted::Extracted;
-use crate::Skip;
-use crate::bound;
+use super::Extracted;
+use crate::{Skip, bound};
 use content::{Operand, Operators};
 use fonts::{Font, Fonts};
 use layout::{Layout, Matrix};
@@ -44,7 +41,7 @@ const FORM_DEPTH: usize = 6;
 /// Most forms and annotations that a page shows.
 const MAX_FORMS: usize = 20_000;
 
-pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
+pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let document = load::load(bytes)?;
     let fonts = Fonts::new(&document);
     let mut extracted = Extracted::default();
@@ -107,7 +104,7 @@ fn pages(document: &Document) -> Vec<Page<'_>> {
         if pages.len() >= MAX_PAGES || !seen.insert(ptr::from_ref(node)) {
             continue;
         }
-        let own = load::get(document, node, b"Resources").and_then(|own| own.as_dict().ok());
+        let own = load::get_dictionary(document, node, b"Resources");
         let resources = own.or(inherited);
         match load::get(document, node, b"Kids") {
             Some(Object::Array(kids)) => {
@@ -121,7 +118,7 @@ fn pages(document: &Document) -> Vec<Page<'_>> {
     if pages.is_empty() {
         let all = document.objects.values().filter_map(|object| object.as_dict().ok());
         pages.extend(all.filter(|object| object.has_type(b"Page")).take(MAX_PAGES).map(|dictionary| {
-            let resources = load::get(document, dictionary, b"Resources").and_then(|own| own.as_dict().ok());
+            let resources = load::get_dictionary(document, dictionary, b"Resources");
             Page { dictionary, resources }
         }));
     }
@@ -133,10 +130,9 @@ fn title(document: &Document) -> Option<String> {
     let info = document.trailer.get_deref(b"Info", document).and_then(Object::as_dict).ok()?;
     let title = lopdf::decode_text_string(info.get_deref(b"Title", document).ok()?).ok()?;
     let title = title.strip_prefix("Microsoft Word - ").unwrap_or(&title).trim();
-    let ends =
-        [".doc", ".docx", ".dvi", ".tex", ".indd", ".qxd", ".pdf", ".ps", ".ppt", ".pptx", ".rtf", ".odt", ".md"];
+    const ENDS: &str = ".doc .docx .dvi .tex .indd .qxd .pdf .ps .ppt .pptx .rtf .odt .md";
     let lower = title.to_lowercase();
-    let made_up = lower.starts_with("untitled") || ends.iter().any(|end| lower.ends_with(end));
+    let made_up = lower.starts_with("untitled") || ENDS.split(' ').any(|end| lower.ends_with(end));
     (!title.is_empty() && !made_up).then(|| title.to_owned())
 }
 
@@ -404,14 +400,14 @@ impl<'a> Shown<'a, '_> {
     /// A resource of the form at hand, or else of its page.
     fn resource(&self, resources: Option<&'a Dictionary>, kind: &[u8], name: &[u8]) -> Option<&'a Object> {
         [resources, self.page].into_iter().flatten().find_map(|resources| {
-            let all = load::get(self.document, resources, kind)?.as_dict().ok()?;
+            let all = load::get_dictionary(self.document, resources, kind)?;
             load::get(self.document, all, name)
         })
     }
 
     fn form(&mut self, resources: Option<&'a Dictionary>, name: &[u8], state: &State, depth: usize) {
         if let Some(Object::Stream(form)) = self.resource(resources, b"XObject", name)
-            && load::get(self.document, &form.dict, b"Subtype").and_then(|kind| kind.as_name().ok()) == Some(b"Form")
+            && load::get_name(self.document, &form.dict, b"Subtype") == Some(b"Form")
         {
             self.show_form(form, resources, state.clone(), depth);
         }
@@ -423,7 +419,7 @@ impl<'a> Shown<'a, '_> {
         }
         self.forms -= 1;
         let content = self.content(form);
-        let own = load::get(self.document, &form.dict, b"Resources").and_then(|own| own.as_dict().ok());
+        let own = load::get_dictionary(self.document, &form.dict, b"Resources");
         state.matrix = Matrix::of(&self.numbers(&form.dict, b"Matrix")).times(state.matrix);
         self.show(&content, own.or(resources), state, depth + 1);
     }
@@ -433,19 +429,18 @@ impl<'a> Shown<'a, '_> {
         const HIDDEN: i64 = 2 | 32;
         let Some(annotation) = load::dictionary(self.document, annotation) else { return };
         let flags = load::get(self.document, annotation, b"F").and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
-        let popup =
-            load::get(self.document, annotation, b"Subtype").and_then(|kind| kind.as_name().ok()) == Some(b"Popup");
+        let popup = load::get_name(self.document, annotation, b"Subtype") == Some(b"Popup");
         if flags & HIDDEN != 0 || popup {
             return;
         }
         let place = self.numbers(annotation, b"Rect");
-        let looks = load::get(self.document, annotation, b"AP").and_then(|looks| looks.as_dict().ok());
+        let looks = load::get_dictionary(self.document, annotation, b"AP");
         let normal = looks.and_then(|looks| load::get(self.document, looks, b"N"));
         let form = match normal {
             Some(Object::Stream(form)) => form,
             // One look for each state.
             Some(Object::Dictionary(states)) => {
-                let state = load::get(self.document, annotation, b"AS").and_then(|state| state.as_name().ok());
+                let state = load::get_name(self.document, annotation, b"AS");
                 let Some(Object::Stream(form)) = state.and_then(|state| load::get(self.document, states, state)) else {
                     return;
                 };
@@ -482,14 +477,14 @@ impl<'a> Shown<'a, '_> {
 
     /// The text in a field of a form, or of a note on the page, that nothing shows yet.
     fn value(&self, annotation: &'a Dictionary) -> Option<String> {
-        let kind = load::get(self.document, annotation, b"Subtype")?.as_name().ok()?;
+        let kind = load::get_name(self.document, annotation, b"Subtype")?;
         let key: &[u8] = match kind {
             b"Widget" => b"V",
             b"FreeText" => b"Contents",
             _ => return None,
         };
         let own = load::get(self.document, annotation, key);
-        let parent = || load::get(self.document, load::get(self.document, annotation, b"Parent")?.as_dict().ok()?, key);
+        let parent = || load::get(self.document, load::get_dictionary(self.document, annotation, b"Parent")?, key);
         own.or_else(parent).and_then(|value| lopdf::decode_text_string(value).ok())
     }
 

@@ -1,13 +1,13 @@
 //! Lines: headings, lists, tables, and verbatim blocks.
 
-use super::{BAR, BLOCK, LITERAL, entities};
+use super::{BAR, BLOCK, LITERAL, tokens};
 use crate::prose::Heading;
 
 /// The first and the last line of a table.
 type Span = (usize, usize);
 
 /// The readable lines of a page without marks inside lines, its headings, and its tables whose first line is a header.
-pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<Heading>, Vec<Span>) {
+pub fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<Heading>, Vec<Span>) {
     let mut writer = Writer::default();
     for line in text.split('\n') {
         writer.line(line, blocks);
@@ -211,7 +211,7 @@ fn content(cell: &str) -> &str {
 /// Text with its entities decoded and without signs of our own.
 fn finished(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    entities::decode(text, &mut out);
+    tokens::decode(text, &mut out);
     if out.contains([LITERAL, BAR, BLOCK]) {
         out = out.replace([LITERAL, BLOCK], "").replace(BAR, "|");
     }

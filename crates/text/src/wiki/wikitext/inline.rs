@@ -1,24 +1,22 @@
 //! A page without the marks inside its lines.
 
-use super::entities;
-use super::templates::{Shape, shape};
 use super::tokens::{Kind, Token, tokens};
-use super::{BAR, BLOCK, LITERAL, Names};
+use super::{BAR, BLOCK, LITERAL, Names, tokens};
 
 /// The text that remains of a page.
 #[derive(Default)]
-pub(super) struct Written {
-    pub(super) text: String,
+pub struct Written {
+    pub text: String,
     /// Verbatim blocks, each with its language. The text has their numbers.
-    pub(super) blocks: Vec<(String, String)>,
-    pub(super) categories: Vec<String>,
+    pub blocks: Vec<(String, String)>,
+    pub categories: Vec<String>,
 }
 
 /// Greatest depth of nested templates and links. Deeper ones are dropped.
 const DEPTH: usize = 32;
 
 /// Writes a page again without the marks inside its lines.
-pub(super) fn write(source: &str, title: &str, names: &Names) -> Written {
+pub fn write(source: &str, title: &str, names: &Names) -> Written {
     let mut writer = Writer { source, title, names, tokens: tokens(source), written: Written::default() };
     writer.range(0, source.len(), 0, 0);
     writer.written
@@ -81,7 +79,7 @@ impl Writer<'_> {
     fn verbatim(&mut self, body: &str, block: bool, language: &str, entities: bool) {
         let mut decoded = String::new();
         if entities {
-            entities::decode(body, &mut decoded);
+            tokens::decode(body, &mut decoded);
         } else {
             decoded.push_str(body);
         }
@@ -243,4 +241,101 @@ const NAME_LENGTH: usize = 200;
 fn is_language(prefix: &str) -> bool {
     let main = prefix.split('-').next().unwrap_or(prefix);
     (2..=3).contains(&main.len()) && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+// Templates that hold text of the page. All others are dropped, since their text is elsewhere.
+
+/// The text that replaces a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// The parameter of this number, from 1.
+    One(usize),
+    /// The first so many parameters without a name, with this separator.
+    Joined(usize, &'static str),
+    /// This text.
+    Text(&'static str),
+    /// The title of the page.
+    Title,
+}
+
+/// Templates that wikis on software and encyclopedias commonly have around text.
+const FIRST: &str = "\
+ic
+bc
+code
+tt
+kbd
+key
+keypress
+key press
+samp
+var
+mono
+codeline
+inline code
+nowrap
+nobr
+em
+strong
+small
+big
+smaller
+larger
+sup
+sub
+note
+warning
+tip
+caution
+important
+attention
+info
+hint
+danger
+quote
+blockquote
+cquote
+tq
+abbr
+tooltip
+visible anchor
+vanchor
+pkg
+aur
+grp
+app
+path
+package
+cmd
+command
+rootcmd
+term
+url
+ill
+interlanguage link
+link
+math
+mvar
+ruby
+box
+message
+notice
+message box";
+
+/// The shape of the template `name`, in lower case; `None` for one that is dropped.
+fn shape(name: &str) -> Option<Shape> {
+    if FIRST.lines().any(|known| known == name) {
+        return Some(Shape::One(1));
+    }
+    Some(match name {
+        "!" => Shape::Text("|"),
+        "=" => Shape::Text("="),
+        "pagename" | "fullpagename" | "basepagename" | "subpagename" => Shape::Title,
+        "lang" | "langx" | "transl" | "transliteration" | "color" => Shape::One(2),
+        "convert" | "cvt" | "man" | "as of" | "nihongo" => Shape::Joined(2, " "),
+        "hc" | "collapse" | "hidden" | "spoiler" => Shape::Joined(8, "\n"),
+        "plainlist" | "unbulleted list" | "ubl" | "flatlist" | "hlist" | "cslist" => Shape::Joined(100, ", "),
+        "frac" => Shape::Joined(3, "/"),
+        _ => return None,
+    })
 }

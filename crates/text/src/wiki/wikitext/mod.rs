@@ -6,32 +6,29 @@
 //! takes time linear in the length of the page.
 
 mod blocks;
-mod entities;
 mod inline;
-mod tags;
-mod templates;
 mod tokens;
 
 use crate::prose::Heading;
 
 /// The readable text of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Readable {
+pub struct Readable {
     /// The text, with `\n` line ends and no blank lines at its ends.
-    pub(super) text: String,
+    pub text: String,
     /// Its headings; levels begin at 2, since the title of a page is level 1.
-    pub(super) headings: Vec<Heading>,
+    pub headings: Vec<Heading>,
     /// The first and the last line of each table whose first line is a header.
-    pub(super) tables: Vec<(usize, usize)>,
+    pub tables: Vec<(usize, usize)>,
     /// The categories that the page is in.
-    pub(super) categories: Vec<String>,
+    pub categories: Vec<String>,
 }
 
 /// The names of namespaces, in lower case, whose links are not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Names {
-    pub(super) files: Vec<String>,
-    pub(super) categories: Vec<String>,
+pub struct Names {
+    pub files: Vec<String>,
+    pub categories: Vec<String>,
 }
 
 impl Default for Names {
@@ -49,7 +46,7 @@ const BAR: char = '\u{2}';
 const BLOCK: char = '\u{0}';
 
 /// The readable text of the page called `title`.
-pub(super) fn readable(wikitext: &str, title: &str, names: &Names) -> Readable {
+pub fn readable(wikitext: &str, title: &str, names: &Names) -> Readable {
     let marked = |character: char| matches!(character, LITERAL | BAR | BLOCK);
     let clean: String;
     let source = if wikitext.contains(|character| marked(character) || character == '\r') {
@@ -65,9 +62,8 @@ pub(super) fn readable(wikitext: &str, title: &str, names: &Names) -> Readable {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     fn text(wikitext: &str) -> String {
         readable(wikitext, "The Page", &Names::default()).text

@@ -3,19 +3,21 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::tags::{SWITCHES, Tag, tag};
+use quick_xml::escape::resolve_html5_entity;
+
+use crate::lines::has_word;
 
 /// A mark: anything that is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub struct Token {
     /// Its position, in bytes.
-    pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+    pub range: Range<usize>,
+    pub kind: Kind,
 }
 
 /// The kind of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// It is replaced by this text.
     Replaced(&'static str),
     /// `{{`, and the token that closes it.
@@ -32,7 +34,7 @@ pub(super) enum Kind {
 const TAG_LENGTH: usize = 1_000;
 
 /// Takes a page apart.
-pub(super) fn tokens(source: &str) -> Vec<Token> {
+pub fn tokens(source: &str) -> Vec<Token> {
     let mut scanner = Scanner {
         source,
         bytes: source.as_bytes(),
@@ -195,7 +197,7 @@ impl Scanner<'_> {
     fn switch(&mut self) {
         let word = &self.bytes[self.at + 2..];
         let length = word.iter().take(32).take_while(|byte| byte.is_ascii_uppercase()).count();
-        let named = std::str::from_utf8(&word[..length]).is_ok_and(|word| SWITCHES.contains(&word));
+        let named = std::str::from_utf8(&word[..length]).is_ok_and(|word| has_word(SWITCHES, word));
         if named && word[length..].starts_with(b"__") {
             self.push(length + 4, Kind::Replaced(""));
         } else {
@@ -345,4 +347,115 @@ fn language(attributes: &str) -> Option<Range<usize>> {
     let start = attributes.len() - quoted.len();
     let end = quoted.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-_#.".contains(byte)).count();
     (end > 0).then_some(start..start + end)
+}
+
+// Tags of HTML and of a wiki's extensions, with their treatment.
+
+/// The treatment of a tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    /// It is dropped with its content.
+    Dropped,
+    /// Its content is kept verbatim, within its line.
+    Literal,
+    /// Its content is kept verbatim, in a block of its own if it has several lines.
+    Code,
+    /// Its content is kept verbatim except for entities, in a block of its own.
+    Preformatted,
+    /// It is replaced by this text.
+    Replaced(&'static str),
+}
+
+/// Extensions and elements whose content is not text of the page.
+const DROPPED: &str = "\
+    ref gallery timeline imagemap templatedata score graph mapframe maplink includeonly hiero inputbox categorytree \
+    style script indicator dynamicpagelist";
+
+/// Elements within a line, and marks of an extension around text.
+const INLINE: &str = "\
+    b i u s em strong small big sub sup span font code tt kbd var samp del ins abbr cite dfn mark q bdi bdo ruby rt \
+    rp rb wbr strike noinclude onlyinclude translate languages tvar time data references templatestyles section nobr";
+
+/// Elements on lines of their own.
+const BLOCKS: &str = "\
+    p div blockquote center table tbody thead tr caption ul ol dl dt dd h1 h2 h3 h4 h5 h6 hr poem tabs tab tabber";
+
+/// The treatment of the tag `name`, in lower case; `None` for a word in angle brackets that wikis do not know.
+fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
+    let find = |names: &'static str| names.split(' ').find(|known| *known == name);
+    if let Some(name) = find(DROPPED) {
+        return Some((name, Tag::Dropped));
+    }
+    if let Some(name) = find("nowiki math chem ce") {
+        return Some((name, Tag::Literal));
+    }
+    if let Some(name) = find("syntaxhighlight source") {
+        return Some((name, Tag::Code));
+    }
+    if let Some(name) = find("pre") {
+        return Some((name, Tag::Preformatted));
+    }
+    if let Some(name) = find(INLINE) {
+        return Some((name, Tag::Replaced("")));
+    }
+    if let Some(name) = find(BLOCKS) {
+        return Some((name, Tag::Replaced("\n")));
+    }
+    match (name, closing) {
+        ("li", false) => Some(("li", Tag::Replaced("\n* "))),
+        ("li", true) => Some(("li", Tag::Replaced("\n"))),
+        ("br", _) => Some(("br", Tag::Replaced(" "))),
+        ("td" | "th", _) => Some(("td", Tag::Replaced(" "))),
+        _ => None,
+    }
+}
+
+/// Words between underscores that are switches of the wiki rather than names.
+const SWITCHES: &str = "\
+    NOTOC FORCETOC TOC NOEDITSECTION NEWSECTIONLINK NONEWSECTIONLINK NOGALLERY HIDDENCAT INDEX NOINDEX \
+    STATICREDIRECT NOTITLECONVERT NOCONTENTCONVERT NOTC NOCC DISAMBIG EXPECTUNUSEDCATEGORY";
+
+// Entities: `&amp;`, `&#65;`, `&#x41;`.
+
+/// The longest name of an entity.
+const NAME_LENGTH: usize = 32;
+
+/// Replaces entities, and leaves text that only looks like one.
+pub fn decode(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let name =
+            rest.bytes().skip(1).take(NAME_LENGTH).position(|byte| !byte.is_ascii_alphanumeric() && byte != b'#');
+        let entity =
+            name.filter(|length| rest.as_bytes().get(length + 1) == Some(&b';')).map(|length| &rest[1..=length]);
+        match entity.and_then(resolve) {
+            Some(decoded) => {
+                out.push_str(&decoded);
+                rest = &rest[entity.map_or(1, |name| name.len() + 2)..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+}
+
+fn resolve(name: &str) -> Option<String> {
+    let code = match name.strip_prefix('#') {
+        Some(code) => match code.strip_prefix(['x', 'X']) {
+            Some(code) => u32::from_str_radix(code, 16).ok()?,
+            None => code.parse().ok()?,
+        },
+        // A space that does not break is a space.
+        None if matches!(name, "nbsp" | "ensp" | "emsp" | "thinsp") => return Some(" ".to_owned()),
+        None if matches!(name, "shy" | "zwnj" | "zwj" | "lrm" | "rlm") => return Some(String::new()),
+        None => return resolve_html5_entity(name).map(str::to_owned),
+    };
+    let character =
+        char::from_u32(code).filter(|character| !character.is_control() || matches!(character, '\t' | '\n'))?;
+    Some(if character == '\u{a0}' { " ".to_owned() } else { character.to_string() })
 }
