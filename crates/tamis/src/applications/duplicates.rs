@@ -27,14 +27,7 @@ use crate::search::{
 /// Finds likely duplicates of an issue. From [`Index::duplicates`].
 #[derive(Clone, Copy)]
 pub struct DuplicateFinder<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Finds likely duplicates among the imported issues.
-    pub fn duplicates(&self) -> DuplicateFinder<'_> {
-        DuplicateFinder { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 // The request and the answer of a search for duplicates. The JSON form is a contract.

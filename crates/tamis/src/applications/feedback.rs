@@ -27,14 +27,7 @@ pub use tamis_store::SearchSummary;
 /// Recorded searches and the judgements of their results. From [`Index::feedback`].
 #[derive(Clone, Copy)]
 pub struct Feedback<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Recorded searches and the judgements of their results.
-    pub fn feedback(&self) -> Feedback<'_> {
-        Feedback { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 /// The relevance of a passage to a query.

@@ -24,14 +24,7 @@ pub use crate::search::{ThresholdSource, Thresholds};
 /// Similarity thresholds by language: which one holds, and how it is measured. From [`Index::calibration`].
 #[derive(Clone, Copy)]
 pub struct Calibrator<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Calibrates similarity thresholds and reports which ones hold.
-    pub fn calibration(&self) -> Calibrator<'_> {
-        Calibrator { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 impl Calibrator<'_> {

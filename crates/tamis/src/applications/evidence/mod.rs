@@ -41,14 +41,7 @@ pub use views::{ParameterType, ViewColumn, ViewDescription, ViewParameter, ViewR
 /// The evidence graph of an index: claims, fragments, and what supports or contradicts them. From [`Index::evidence`].
 #[derive(Clone, Copy)]
 pub struct EvidenceGraph<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// The evidence graph: import, export, search, SQL and views.
-    pub fn evidence(&self) -> EvidenceGraph<'_> {
-        EvidenceGraph { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 // The namespace of a call on the evidence graph: always exactly one.

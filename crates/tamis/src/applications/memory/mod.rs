@@ -26,14 +26,7 @@ pub use remember::{RememberRequest, Remembered};
 /// The notes of an index, added and hidden one by one. From [`Index::notes`].
 #[derive(Clone, Copy)]
 pub struct Notes<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Adds notes, hides them from search, and finds them.
-    pub fn notes(&self) -> Notes<'_> {
-        Notes { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 // Adds the turns around a hit in a conversation.

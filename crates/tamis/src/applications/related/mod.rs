@@ -266,14 +266,7 @@ const MOST_LISTED: usize = 1000;
 /// Finds what is similar to a passage, what it uses and what uses it. From [`Index::related`].
 #[derive(Clone, Copy)]
 pub struct RelatedFinder<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Finds passages related to one: what is similar, what it uses, what uses it.
-    pub fn related(&self) -> RelatedFinder<'_> {
-        RelatedFinder { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 impl RelatedFinder<'_> {

@@ -29,14 +29,7 @@ pub use tamis_store::{OpenedCount, Purged};
 /// The quality of past queries. From [`Index::statistics`].
 #[derive(Clone, Copy)]
 pub struct Statistics<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Summarizes past queries, and replays them with other cuts.
-    pub fn statistics(&self) -> Statistics<'_> {
-        Statistics { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 impl Statistics<'_> {

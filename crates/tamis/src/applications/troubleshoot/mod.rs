@@ -28,14 +28,7 @@ pub use troubleshooter::keywords;
 /// Answers a problem from solved issues and the wiki. From [`Index::troubleshooting`].
 #[derive(Clone, Copy)]
 pub struct Troubleshooter<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Answers a problem from solved issues and the wiki.
-    pub fn troubleshooting(&self) -> Troubleshooter<'_> {
-        Troubleshooter { index: self }
-    }
+    pub(super) index: &'a Index,
 }
 
 // The request to troubleshoot a problem.
