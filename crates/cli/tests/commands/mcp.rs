@@ -289,6 +289,7 @@ fn long_list_of_resources_has_pages() {
             &format!("# Page {number}\n\nText of page {number}.\n"),
         );
     }
+    tree.tamis(&["index"]).assert().success();
     let mut client = Client::of(&tree, &[]);
     let mut seen = Vec::new();
     let mut params = json!({});
