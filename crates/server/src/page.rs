@@ -19,7 +19,7 @@ pub(crate) struct PageArguments {
     #[serde(default = "max_chars")]
     pub max_chars: usize,
     /// Where to go on.
-    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[schemars(range(min = 0, max = 99_999_999))]
     #[serde(default)]
     pub offset: usize,
 }

@@ -40,7 +40,7 @@ impl Route for Pack {
 impl Tool for Pack {
     const TITLE: &'static str = "Pack";
     const DESCRIPTION: &'static str = "Read everything relevant to a question at once: the results of a search in full, in \
-        reading order, within a budget of tokens. The last line names what did not fit.";
+        reading order, within a budget of tokens.";
     const MAX_CHARS: usize = 120_000;
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),

@@ -39,7 +39,7 @@ impl Route for Search {
 impl Tool for Search {
     const TITLE: &'static str = "Search";
     const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns what is \
-        relevant, then less likely results in a line each. An empty answer: nothing passed; the nearest are listed. Use grep for exact text.";
+        relevant, then less likely results, a line each. Use grep for exact text.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("limit").most(100),

@@ -21,7 +21,7 @@ pub(crate) struct Status;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct StatusRequest {
-    /// Only evidence of this task (default: all tasks).
+    /// Only evidence of this task (default: all).
     #[schemars(length(min = 1, max = 200))]
     task_id: Option<String>,
     /// Repository (default: all).
@@ -62,7 +62,7 @@ impl Tool for Status {
     const TOOL_NAME: &'static str = "get_status";
     const TITLE: &'static str = "Status";
     const DESCRIPTION: &'static str = "Say what the index holds: repositories, collections, counts, models, and files changed \
-        since. Use it when results seem outdated.";
+        since.";
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     type Options = Nothing;
 

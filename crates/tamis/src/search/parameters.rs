@@ -63,7 +63,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Filters", hide_short_help = true))]
     pub no_sharing: bool,
-    /// Only these collections: code, docs, wiki, issues, notes, sessions, evidence or one's own.
+    /// Only these: code, docs, wiki, issues, notes, sessions, evidence or one's own.
     #[schemars(length(max = 20), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(
@@ -97,7 +97,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut"))]
     pub all: bool,
-    /// Leave out the less likely results below the line.
+    /// Leave out the less likely results.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
     pub strict: bool,
