@@ -10,9 +10,9 @@ type Build = fn(&[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>;
 
 /// A method with its builder.
 #[derive(Clone, Copy)]
-pub struct Registered {
-    pub method: &'static Method,
-    pub build: Build,
+pub(crate) struct Registered {
+    pub(crate) method: &'static Method,
+    pub(crate) build: Build,
 }
 
 /// Declares the module of each method, exports its rule (named first) and other public items, and lists it.
@@ -50,7 +50,7 @@ methods! {
 }
 
 /// Every method with its builder.
-pub fn registered() -> impl Iterator<Item = Registered> {
+pub(crate) fn registered() -> impl Iterator<Item = Registered> {
     REGISTERED.iter().copied()
 }
 

@@ -1,7 +1,7 @@
 //! BERT encoders: configuration and weights become a graph, tokens become one vector a text.
 
 mod encoder;
-mod graph;
+pub(crate) mod graph;
 #[cfg(feature = "minilm")]
 mod int8;
 #[cfg(feature = "minilm")]

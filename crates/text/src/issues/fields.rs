@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn people_are_names_or_accounts() {
         let value = json!({"a": "ada", "b": {"login": "x", "type": "Bot"}, "c": {"username": "gitlab-bot"}, "d": null, "e": {"login": ""}});
-        let person = |name| with(&value, |fields| fields.person(&[name])).map(|person| (person.name, person.bot));
+        let person = |name| with(&value, |fields| fields.person(name)).map(|person| (person.name, person.bot));
         assert_eq!(person("a"), Ok((Some("ada".into()), false)));
         assert_eq!(person("b"), Ok((Some("x".into()), true)));
         assert_eq!(person("c"), Ok((Some("gitlab-bot".into()), true)));
