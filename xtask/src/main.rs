@@ -18,6 +18,9 @@ use xtask::{postgres, torture};
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
+While you work:
+  check         format, lint and unit tests, in a few minutes
+
 Before a change lands:
   test          run every check: format, lint, all tests, Python, conformance
   conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm);
@@ -51,6 +54,10 @@ fn main() -> Result<()> {
         None => ("help", &[][..]),
     };
     match command {
+        "check" => {
+            lints()?;
+            cargo(&["test", "--workspace", "--lib"])
+        }
         "test" => test(),
         "lab" => lab::run(rest),
         "bench" => lab::bench(rest),
@@ -84,9 +91,7 @@ fn main() -> Result<()> {
 
 /// Runs everything that must hold before a change lands.
 fn test() -> Result<()> {
-    cargo(&["fmt", "--all", "--check"])?;
-    formatted_registries()?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    lints()?;
     tests()?;
     site::build_if_possible()?;
     match conformance::obstacle() {
@@ -96,6 +101,13 @@ fn test() -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Checks the format of all files, and what clippy says.
+fn lints() -> Result<()> {
+    cargo(&["fmt", "--all", "--check"])?;
+    formatted_registries()?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
 /// Runs the tests of the workspace and of the Python package, with a PostgreSQL if there can be one.
