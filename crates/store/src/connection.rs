@@ -1,10 +1,12 @@
-//! Opening SQLite connections, for all databases of the crate.
+//! SQLite connections, for all databases of the crate: opening them, the version of their schema, and reading rows.
 
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
+
+use crate::error::{Result, StoreError};
 
 /// Opens a database by path or URI. Every connection of the crate is opened here.
 pub(crate) fn open(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
@@ -80,6 +82,113 @@ pub(crate) fn file_uri(path: &Path, parameter: &str) -> String {
     uri
 }
 
+/// The operations a store is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Searching only. The index must exist. Its directory may be read-only, and nothing is created in it.
+    ReadOnly,
+    /// Searching and writing. A missing index is created.
+    ReadWrite,
+}
+
+/// The schema of one kind of database.
+///
+/// `application_id` distinguishes our databases from those of other programs, and `user_version` is the version. A database of another
+/// version is refused and left alone.
+pub(crate) struct Schema {
+    /// Four letters that identify the kind.
+    pub(crate) application_id: i64,
+    /// The version that this program reads and writes.
+    pub(crate) version: u32,
+    /// Creates the tables.
+    pub(crate) tables: &'static str,
+}
+
+impl Schema {
+    /// Checks an existing database. Returns `true` if it has the tables, `false` if it is empty.
+    ///
+    /// # Errors
+    /// The database belongs to another program, or has another version.
+    pub(crate) fn is_in(&self, connection: &Connection, path: &Path) -> Result<bool> {
+        let failed = |error| StoreError::sqlite(path, error);
+        let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+        let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+        // Pragmas answer for an unreadable file too, so the schema is read in any case.
+        let tables = read_schema(connection).map_err(failed)?;
+        if id != self.application_id && (tables != 0 || found != 0) {
+            let reason = "the database of another program".to_owned();
+            return Err(StoreError::Corrupt { path: path.to_owned(), reason });
+        }
+        if found != 0 && found != self.version {
+            return Err(StoreError::OtherVersion { path: path.to_owned(), found, needed: self.version });
+        }
+        Ok(found == self.version)
+    }
+
+    /// Fails if a database does not have the tables.
+    pub(crate) fn expect(&self, connection: &Connection, path: &Path) -> Result<()> {
+        match self.is_in(connection, path)? {
+            true => Ok(()),
+            false => Err(StoreError::OtherVersion { path: path.to_owned(), found: 0, needed: self.version }),
+        }
+    }
+
+    /// Creates the tables in an empty database, in one transaction.
+    pub(crate) fn create(&self, connection: &mut Connection, path: &Path) -> Result<()> {
+        if self.is_in(connection, path)? {
+            return Ok(());
+        }
+        let failed = |error| StoreError::sqlite(path, error);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Another process may have created them before the lock was ours.
+        if self.is_in(&transaction, path)? {
+            return Ok(());
+        }
+        let run = || {
+            transaction.execute_batch(self.tables)?;
+            transaction.pragma_update(None, "user_version", self.version)?;
+            transaction.pragma_update(None, "application_id", self.application_id)
+        };
+        run().map_err(failed)?;
+        transaction.commit().map_err(failed)
+    }
+}
+
+/// Returns all rows of a statement, which is kept prepared.
+pub(crate) fn all<T, C: FromIterator<T>>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<C> {
+    connection.prepare_cached(sql)?.query_map(values, read)?.collect()
+}
+
+/// Returns the first row of a statement, which is kept prepared; `None` without rows.
+pub(crate) fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    connection.prepare_cached(sql)?.query_row(values, read).optional()
+}
+
+/// Returns the number that a statement computes; the statement is kept prepared.
+pub(crate) fn count(connection: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<u64> {
+    connection.prepare_cached(sql)?.query_row(values, |row| unsigned(row, 0))
+}
+
+/// Returns a column that is never negative. SQLite has signed integers alone.
+pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| number as u64)
+}
+
+/// Runs a statement, which is kept prepared, and returns the number of rows it changed.
+pub(crate) fn execute(connection: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
+    connection.prepare_cached(sql)?.execute(values)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,5 +197,54 @@ mod tests {
     fn a_path_is_escaped_so_that_sqlite_reads_it_unchanged() {
         let uri = immutable_uri(Path::new("/a b/50%?/x#y/é.db"));
         assert_eq!(uri, "file:/a%20b/50%25%3f/x%23y/%c3%a9.db?immutable=1");
+    }
+
+    const SCHEMA: Schema = Schema { application_id: 1, version: 4, tables: "CREATE TABLE notes(text TEXT NOT NULL)" };
+
+    fn create(connection: &mut Connection, schema: &Schema) -> Result<()> {
+        schema.create(connection, Path::new("notes.db"))
+    }
+
+    #[test]
+    fn an_empty_database_gets_the_tables_once() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert!(!SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
+        create(&mut connection, &SCHEMA).unwrap();
+        connection.execute_batch("INSERT INTO notes VALUES ('kept')").unwrap();
+        create(&mut connection, &SCHEMA).unwrap();
+        assert!(SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
+        assert_eq!(super::count(&connection, "SELECT count(*) FROM notes", []).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_failed_creation_changes_nothing() {
+        let broken = Schema { tables: "CREATE TABLE notes(text TEXT NOT NULL); SELECT nonsense", ..SCHEMA };
+        let mut connection = Connection::open_in_memory().unwrap();
+        create(&mut connection, &broken).unwrap_err();
+        assert!(!SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
+        create(&mut connection, &SCHEMA).unwrap();
+    }
+
+    #[test]
+    fn a_database_of_another_version_is_refused_and_left_alone() {
+        for found in [3, 5] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            create(&mut connection, &Schema { version: found, ..SCHEMA }).unwrap();
+            let refused = create(&mut connection, &SCHEMA).unwrap_err();
+            assert!(
+                matches!(refused, StoreError::OtherVersion { found: said, needed: 4, .. } if said == found),
+                "{refused}"
+            );
+            assert!(refused.to_string().contains("mv notes.db notes.db.aside"), "{refused}");
+            let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            assert_eq!(version, found);
+        }
+    }
+
+    #[test]
+    fn the_database_of_another_program_is_refused() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        create(&mut connection, &Schema { application_id: 2, ..SCHEMA }).unwrap();
+        assert!(matches!(create(&mut connection, &SCHEMA), Err(StoreError::Corrupt { .. })));
     }
 }

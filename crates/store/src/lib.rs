@@ -48,9 +48,7 @@
 //! # }
 //! ```
 
-mod access;
 mod cache;
-mod calibration;
 mod connection;
 mod content;
 #[cfg(feature = "evidence")]
@@ -64,40 +62,24 @@ mod graph;
 #[cfg(feature = "evidence")]
 mod guard;
 mod hits;
-mod in_use;
 mod lexical;
 mod lock;
-mod mutex;
-mod namespace;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod query;
-mod recent;
 mod record;
 mod report;
-mod schema;
-mod scoring;
 mod semantic;
 mod session;
 #[cfg(feature = "evidence")]
 mod sql;
-#[cfg(feature = "evidence")]
-mod sql_tables;
 mod sqlite;
-mod stamp;
 mod store;
-mod symbols;
-mod tantivy_error;
-mod ties;
-mod tree;
 mod usage;
 mod usage_record;
 pub mod vectors;
-mod verified;
 
-pub use access::Access;
 pub use cache::{CacheSummary, EmbeddingCache};
-pub use calibration::Calibration;
+pub use connection::Access;
 pub use embedded::EmbeddedStore;
 pub use error::{Result, StoreError};
 pub use evidence::{
@@ -110,35 +92,35 @@ pub use hits::{
     TermStatistics,
 };
 pub use lexical::{Highlighter, Mark};
-pub use namespace::{Namespace, NewNamespace};
 #[cfg(feature = "postgres")]
 pub use postgres::{
     Job, JobEnd, JobState, MOST_JOB_FAILURES, NamespaceStatus, NextJob, PostgresStatus, PostgresStore, Sharding,
     TakenJob,
 };
 pub use record::{
-    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageKey,
-    PassageRef, Place, StoredPassage, TextForm, TextHash, TextToEmbed, WholeDocument,
+    Applied, Attribute, Calibration, Change, DocumentId, DocumentState, ModelKey, Namespace, NewDocument, NewNamespace,
+    NewPassage, PassageId, PassageKey, PassageRef, Place, StoredPassage, TextForm, TextHash, TextToEmbed, Tree,
+    WholeDocument,
 };
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
 };
-pub use scoring::{ScoringKey, ScoringKeyError, ScoringKind};
 #[cfg(feature = "evidence")]
-pub use sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
-#[cfg(feature = "evidence")]
-pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
+pub use sql::{
+    LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SQL_TABLES, SqlColumn, SqlQuery, SqlRows,
+    SqlTable, SqlValue,
+};
 #[cfg(feature = "evidence")]
 pub use store::EvidenceGraph;
 pub use store::{
     Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions, Store,
     Usage, UsageLog, VectorLeg, Writing,
 };
-pub use tree::Tree;
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
     CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch, Opening,
-    Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch, SearchSummary,
+    Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKeyError,
+    ScoringKind, SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

@@ -1,7 +1,9 @@
-//! The data of a store: documents, passages, texts to embed.
+//! The data of a store: documents, passages, texts to embed, namespaces and their trees.
 
 use std::fmt;
 use std::ops::RangeInclusive;
+
+use crate::error::{Result, StoreError};
 
 /// The role of ordinary text, neither test nor vendored.
 const MAIN: &str = "main";
@@ -406,4 +408,93 @@ pub struct TextToEmbed {
     pub text: String,
     /// The path of the first document that has it.
     pub path: String,
+}
+
+/// A namespace to register.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewNamespace {
+    /// Its name, as in documents and filters.
+    pub name: String,
+    /// Its owner. Namespaces of one owner may share their content.
+    pub owner: Option<String>,
+    /// True if its owner's other namespaces may search it.
+    pub shared: bool,
+}
+
+impl NewNamespace {
+    /// Fails without a name.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.name.as_str() {
+            "" => Err(StoreError::Invalid {
+                what: "a namespace without a name".to_owned(),
+                reason: "a namespace is found by its name: give it one".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A namespace of a store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Namespace {
+    /// Its name.
+    pub name: String,
+    /// The directory of its files.
+    pub root: Option<String>,
+    /// The machine that has the directory.
+    #[serde(skip)]
+    pub machine: Option<String>,
+    /// Its owner.
+    pub owner: Option<String>,
+    /// True if its owner's other namespaces may search it.
+    pub shared: bool,
+    /// The number of its documents.
+    pub documents: u64,
+    /// The number of its passages.
+    pub passages: u64,
+}
+
+/// The tree whose files are the documents of a namespace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// The namespace.
+    pub namespace: String,
+    /// The directory.
+    pub root: String,
+    /// The machine that has the directory; `None`: it is the same on every machine.
+    pub machine: Option<String>,
+}
+
+impl Tree {
+    /// Returns `true` if both are one tree.
+    pub(crate) fn is(&self, other: &Tree) -> bool {
+        let is_elsewhere = |(here, there)| here != there;
+        self.root == other.root && !self.machine.as_ref().zip(other.machine.as_ref()).is_some_and(is_elsewhere)
+    }
+}
+
+impl std::fmt::Display for Tree {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.machine {
+            Some(machine) => write!(formatter, "{} on {machine}", self.root),
+            None => formatter.write_str(&self.root),
+        }
+    }
+}
+
+/// The threshold of a language under one model.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Calibration {
+    /// The canonical name of the language.
+    pub language: String,
+    /// The cosine similarity at which two passages count as similar.
+    pub threshold: f64,
+    /// The number of passages measured.
+    pub sample_size: u64,
+    /// The provider of the model.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Time in milliseconds since 1970.
+    pub calibrated_at_ms: i64,
 }

@@ -10,14 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::content::Model;
 use crate::error::{Result, StoreError};
-use crate::filter::Selection;
-use crate::mutex::lock;
-use crate::recent::Recent;
+use crate::files::{Stamp, Verified};
+use crate::filter::{Recent, Selection};
+use crate::lock::lock;
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, TransactionError, meta, replay};
-use crate::stamp::Stamp;
+use crate::sqlite::{Database, TransactionError, replay};
 use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name};
-use crate::verified::Verified;
 
 /// Passages between two reports of progress.
 const STEP: u64 = 1_000;
@@ -77,11 +75,8 @@ pub(crate) struct Published {
     pub(crate) highest: u64,
 }
 
-/// The state of a model's file.
 pub(crate) enum FileState {
-    /// A usable file.
     Ready(Arc<Snapshot>),
-    /// No file.
     Missing,
     /// An unusable file, and the reason.
     Unusable(String),
@@ -92,7 +87,6 @@ impl Semantic {
         Semantic { verified: Verified::new(directory.clone()), directory, instance, open: Mutex::default() }
     }
 
-    /// The directory of the files.
     pub(crate) fn path(&self) -> &Path {
         &self.directory
     }
@@ -130,7 +124,7 @@ impl Semantic {
                 from
             }
         };
-        if database.read(|connection| Ok(meta::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
+        if database.read(|connection| Ok(replay::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
             return Ok(None);
         }
         let live = self.current(database, model)?;
@@ -156,7 +150,7 @@ impl Semantic {
     ) -> Result<Published> {
         let models = database.models()?;
         self.remove_unknown(&models)?;
-        let published = database.read(|connection| Ok(meta::published_seq(connection)?))?;
+        let published = database.read(|connection| Ok(replay::published_seq(connection)?))?;
         let mut files = Published { lowest: u64::MAX, highest: 0 };
         for model in &models {
             let trusted = match self.state(model) {
@@ -205,7 +199,6 @@ impl Semantic {
         }
     }
 
-    /// The file of a model.
     pub(crate) fn file(&self, model: &Model) -> PathBuf {
         self.directory.join(file_name(&model.name))
     }
@@ -255,8 +248,8 @@ impl Semantic {
             *live = self.load(model)?;
         }
         database.snapshot(|connection| {
-            let target = meta::seq(connection)?;
-            let floor = meta::tombstone_floor(connection)?;
+            let target = replay::seq(connection)?;
+            let floor = replay::tombstone_floor(connection)?;
             let usable = |index: &VectorIndex| (floor..=target).contains(&index.seq());
             if !usable(&live.index) {
                 *live = self.load(model)?;
@@ -317,7 +310,7 @@ impl Semantic {
         let total = database.embedded(model.number)?.len() as u64;
         database.snapshot(|connection| {
             let mut writer =
-                SnapshotWriter::create(&path, &self.identity(model), meta::seq(connection)?).map_err(failed)?;
+                SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
             let mut done = 0;
             replay::vectors_since(connection, model, 0, |passage, owner, vector| {
                 writer.push(passage, owner, vector).map_err(failed)?;
@@ -348,6 +341,6 @@ impl Semantic {
     }
 
     fn remove(&self, path: &Path) -> Result<()> {
-        crate::in_use::remove(path).map_err(|error| StoreError::io(path, "removing a vector file", error))
+        crate::files::remove(path).map_err(|error| StoreError::io(path, "removing a vector file", error))
     }
 }

@@ -1,6 +1,8 @@
-use super::*;
-use proptest::prelude::*;
 use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
 
 fn model(dimension: usize) -> ModelKey {
     ModelKey { id: "toy".into(), dimension }

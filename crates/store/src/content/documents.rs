@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Content, whole};
+use super::Content;
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::mutex::lock;
-use crate::namespace::Namespace;
-use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, Place, StoredPassage, WholeDocument};
+use crate::lock::lock;
+use crate::record::{
+    Attribute, DocumentId, DocumentState, Namespace, NewDocument, NewPassage, PassageId, PassageKey, PassageRef, Place,
+    StoredPassage, WholeDocument,
+};
 use crate::report::Origin;
 use crate::session::{Row, Session, Value, all, first, read, values};
 use crate::store::Documents;
@@ -48,7 +50,7 @@ impl<C: Content> Documents for C {
     }
 
     fn whole_documents(&self, namespace: &str, documents: &[DocumentId]) -> Result<Vec<Option<WholeDocument>>> {
-        self.read(&[], async |session| whole::read(session, namespace, documents).await)
+        self.read(&[], async |session| read_whole(session, namespace, documents).await)
     }
 
     fn records(&self, namespaces: &[String], documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
@@ -165,7 +167,7 @@ impl<C: Content> Documents for C {
 }
 
 /// The condition on namespaces of a statement that asks for rows by number, where the tables have them and some are named, and its values.
-pub(super) fn among<E>(
+pub(crate) fn among<E>(
     session: &dyn Session<E>,
     numbers: Vec<i64>,
     namespaces: &[String],
@@ -181,7 +183,7 @@ pub(super) fn among<E>(
 }
 
 /// Numbers of documents for a statement.
-pub(super) fn numbers(documents: &[DocumentId]) -> Vec<i64> {
+pub(crate) fn numbers(documents: &[DocumentId]) -> Vec<i64> {
     documents.iter().map(|document| document.0.into()).collect()
 }
 
@@ -190,7 +192,7 @@ fn passage_numbers(ids: &[PassageId]) -> Vec<i64> {
 }
 
 /// The attributes of documents `d` that meet a condition, each list by name and value.
-pub(super) async fn attributes<E>(
+pub(crate) async fn attributes<E>(
     session: &dyn Session<E>,
     condition: &str,
     values: &[Value],
@@ -256,4 +258,59 @@ fn passage(row: &mut Row) -> Result<StoredPassage, String> {
         passage, id, document, namespace, collection, path, title, modified_ns, dated_ns, severity, author, part, ordinal,
         start_line, end_line, kind, symbol, heading, context, text, language, role, form, text_hash,
     }))
+}
+
+/// Returns whole documents of a namespace, in the order given.
+pub(crate) async fn read_whole<E>(
+    session: &dyn Session<E>,
+    namespace: &str,
+    documents: &[DocumentId],
+) -> Result<Vec<Option<WholeDocument>>, E> {
+    let dialect = session.dialect();
+    let (among, values) = among(session, numbers(documents), &[namespace.to_owned()], "d.namespace");
+    let wanted = format!("{}{among}", session.one_of(1));
+    let select = format!(
+        "SELECT d.document, d.namespace, d.collection, d.path, d.origin, d.language, d.role, d.title, d.size, d.modified_ns, \
+         d.dated_ns, d.severity, d.content_hash, d.note, {}, d.stamp FROM {} WHERE d.document {wanted}",
+        dialect.record, dialect.documents
+    );
+    let found = all(session, &select, &values, whole_document).await?.into_iter();
+    let mut found: HashMap<DocumentId, WholeDocument> =
+        found.filter(|whole| whole.content.namespace == namespace).map(|whole| (whole.document, whole)).collect();
+    for (document, attributes) in attributes(session, &format!("d.document {wanted}"), &values).await? {
+        found.entry(document).and_modify(|whole| whole.content.attributes = attributes);
+    }
+    let select = format!(
+        "SELECT p.document, p.public_id, {}, p.start_line, p.end_line, p.kind, p.symbol, p.signature, p.heading, p.context, {}, {}, \
+         p.role, p.language, p.author, p.dated_ns, p.part, p.prose FROM {}{} WHERE p.document {wanted} \
+         ORDER BY p.document, p.ordinal",
+        dialect.text_hash, dialect.text, dialect.embedded_text, dialect.passages, dialect.with_texts
+    );
+    for (document, key, passage) in all(session, &select, &values, whole_passage).await? {
+        if let Some(whole) = found.get_mut(&document) {
+            whole.keys.push(key);
+            whole.content.passages.push(passage);
+        }
+    }
+    Ok(documents.iter().map(|document| found.get(document).cloned()).collect())
+}
+
+fn whole_document(row: &mut Row) -> Result<WholeDocument, String> {
+    let document: DocumentId = row.next()?;
+    let (namespace, collection, path): (String, String, String) = (row.next()?, row.next()?, row.next()?);
+    let content = read!(row => NewDocument {
+        origin, language, role, title, size, modified_ns, dated_ns, severity, content_hash, note, record, stamp,
+        ..NewDocument::new(namespace, collection, path)
+    });
+    Ok(WholeDocument { document, content, keys: Vec::new() })
+}
+
+fn whole_passage(row: &mut Row) -> Result<(DocumentId, PassageKey, NewPassage), String> {
+    let document: DocumentId = row.next()?;
+    let key = read!(row => PassageKey { id, text_hash });
+    let passage = read!(row => NewPassage {
+        start_line, end_line, kind, symbol, signature, heading, context, text, embedded_text, role, language, author, dated_ns,
+        part, form,
+    });
+    Ok((document, key, passage))
 }

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use super::EmbeddedStore;
-use crate::access::Access;
+use crate::connection::Access;
 use crate::content::{Content, Model, check_query, model_keys};
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
-use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
+use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit, settle, with_spare};
 use crate::lexical::{Reader, State, guarded};
-use crate::mutex::lock;
+use crate::lock::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::store::{LexicalLeg, VectorLeg};
-use crate::ties::{settle, with_spare};
 use crate::vectors::cosine;
 
 /// The error of a similarity computed from codes. Candidates within it of the best are scored by the vectors in the database.

@@ -1,32 +1,26 @@
 //! The store in a directory: SQLite for the truth, Tantivy and vector files for the search.
 
-mod changes;
-mod check;
 mod legs;
-mod maintenance;
-#[cfg(test)]
-mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::access::Access;
-use crate::content::{Content, KnownNamespaces};
+use crate::connection::Access;
+use crate::content::{Content, KnownNamespaces, Model, new_trees};
 use crate::error::{Result, StoreError};
 use crate::files::has_log;
-use crate::filter::{Filter, Selection};
-use crate::lexical::Lexical;
-use crate::lock::{Hold, WriteLock};
-use crate::recent::Recent;
-use crate::record::PassageRef;
-use crate::report::Coverage;
-use crate::semantic::Semantic;
-use crate::session::Session;
-use crate::session::sqlite::{SqliteSession, now};
+use crate::filter::{Filter, Recent, Selection};
+use crate::lexical::{Lexical, State, guarded};
+use crate::lock::{Hold, WriteLock, lock};
+use crate::record::{Applied, Change, NewNamespace, PassageRef, Tree};
+use crate::report::{Coverage, Findings, Part, Problem, Progress, Pruned, Sizes, Summary};
+use crate::semantic::{FileState, Semantic};
+use crate::session::{Session, SqliteSession, now};
 use crate::sqlite::{ContentState, Database, NAMESPACES, TransactionError};
-use crate::store::{Usage, UsageLog};
-use crate::usage::{self, EmbeddedUsageLog};
+use crate::store::{Changes, Maintenance, Serving, Usage, UsageLog, Writing};
+use crate::usage;
+use crate::usage::EmbeddedUsageLog;
 
 const DATABASE: &str = "tamis.db";
 const LOCK: &str = "write.lock";
@@ -252,4 +246,312 @@ fn remains(directory: &Path) -> Vec<&'static str> {
     .into_iter()
     .filter_map(|(found, name)| found.then_some(name))
     .collect()
+}
+
+impl Changes for EmbeddedStore {
+    fn writer(&self) -> Result<Writing<'_>> {
+        Ok(Writing::new(self.hold()?))
+    }
+
+    fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>> {
+        self.check_writable()?;
+        let hold = self.lock.wait(patience, waiting)?;
+        self.database.check_replaced()?;
+        Ok(Writing::new(hold))
+    }
+
+    fn wait_to_embed(&self, patience: Duration) -> Result<Writing<'_>> {
+        self.check_writable()?;
+        let hold = self.embedding.wait(patience, &mut |_| true)?;
+        self.database.check_replaced()?;
+        Ok(Writing::new(hold))
+    }
+
+    fn is_embedding(&self) -> bool {
+        self.embedding.is_held()
+    }
+
+    fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+        self.writing(|database| database.put_namespace(namespace))
+    }
+
+    fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        // Every search comes through here, and nearly none has anything to write.
+        if self.ask(async |session| new_trees(session, trees, true, self.database.path()).await)?.is_empty() {
+            return Ok(());
+        }
+        self.writing(|database| database.claim_trees(trees, moved))
+    }
+
+    fn remove_namespace(&self, name: &str) -> Result<Applied> {
+        self.writing(|database| database.remove_namespace(name))
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<Applied> {
+        self.writing(|database| database.apply(changes))
+    }
+
+    fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
+        self.writing(|database| database.remove_origin(origin, namespaces))
+    }
+
+    fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
+        self.writing(|database| database.set_dates(namespace, dates))
+    }
+}
+
+impl EmbeddedStore {
+    fn publish_all(&self, rebuild: bool, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        let _hold = self.hold()?;
+        let _publishing = lock(&self.publishing);
+        let lexical = self.lexical.catch_up(&self.database, rebuild, progress)?;
+        let vectors = match self.semantic.publish(&self.database, rebuild, progress) {
+            Ok(vectors) => vectors,
+            Err(error) => {
+                // The lexical index is published all the same.
+                self.database.published(lexical, 0)?;
+                return Err(error);
+            }
+        };
+        self.database.published(lexical.max(vectors.highest), lexical.min(vectors.lowest))?;
+        // The next publication tidies up as well.
+        let _ = self.database.tidy();
+        Ok(())
+    }
+}
+
+impl Maintenance for EmbeddedStore {
+    fn publish(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<()> {
+        self.publish_all(false, progress)
+    }
+
+    fn change_number(&self) -> Result<u64> {
+        self.database.seq()
+    }
+
+    fn summary(&self) -> Result<Summary> {
+        let mut summary = self.database.summary()?;
+        summary.sizes = Sizes {
+            database: self.database.bytes(),
+            lexical: directory_bytes(self.lexical.path()),
+            vectors: directory_bytes(self.semantic.path()),
+        };
+        summary.lexical_seq = match self.lexical.state() {
+            State::Ready(reader) => Some(reader.seq()),
+            State::Missing | State::Unusable(_) => None,
+        };
+        for (known, model) in summary.models.iter_mut().zip(self.database.models()?) {
+            if let FileState::Ready(snapshot) = self.semantic.state(&model) {
+                known.file_seq = Some(snapshot.seq());
+            }
+        }
+        Ok(summary)
+    }
+
+    fn check(&self) -> Result<Findings> {
+        // The database first, then each derived index by itself and against the database.
+        let integrity = self.database.integrity()?;
+        let mut findings = Findings { passages: integrity.passages.len() as u64, problems: integrity.problems };
+        if !findings.problems.is_empty() {
+            // The legs cannot be compared with a damaged database.
+            return Ok(findings);
+        }
+        for message in check_lexical(&self.lexical, &integrity.passages)? {
+            findings.problems.push(Problem { part: Part::Lexical, message, mendable: true });
+        }
+        for model in self.database.models()? {
+            for message in check_model(&self.database, &self.semantic, &model)? {
+                findings.problems.push(Problem {
+                    part: Part::Vectors,
+                    message: format!("model {}: {message}", model.name),
+                    mendable: true,
+                });
+            }
+        }
+        Ok(findings)
+    }
+
+    fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<()>) -> Result<Findings> {
+        let _hold = self.hold()?;
+        let found = self.check()?;
+        let rebuild = found.problems.iter().any(|problem| problem.mendable);
+        self.publish_all(rebuild, progress)?;
+        self.check()
+    }
+
+    fn prune(&self) -> Result<Pruned> {
+        self.writing(|database| database.prune())
+    }
+
+    fn check_replaced(&self) -> Result<()> {
+        self.database.check_replaced()
+    }
+}
+
+impl Serving for EmbeddedStore {}
+
+fn check_lexical(lexical: &Lexical, expected: &[u64]) -> Result<Vec<String>> {
+    let reader = match lexical.state() {
+        State::Ready(reader) => reader,
+        State::Missing if expected.is_empty() => return Ok(Vec::new()),
+        State::Missing => return Ok(vec!["the lexical index is missing".to_owned()]),
+        State::Unusable(reason) => return Ok(vec![format!("the lexical index cannot be used: {reason}")]),
+    };
+    match guarded(|| reader.verify()) {
+        Ok(damaged) if damaged.is_empty() => {}
+        Ok(damaged) => {
+            let names: Vec<String> = damaged.iter().map(|path| path.display().to_string()).collect();
+            return Ok(vec![format!("the lexical index is damaged in {}", names.join(", "))]);
+        }
+        Err(error) => return Ok(vec![format!("the lexical index cannot be read: {error}")]),
+    }
+    let failed = |error| StoreError::tantivy(lexical.path(), error);
+    if !guarded(|| reader.has_its_totals()).map_err(failed)? {
+        return Ok(vec!["the passage count of the lexical index is wrong".to_owned()]);
+    }
+    let held = guarded(|| reader.passages()).map_err(failed)?;
+    Ok(difference("the lexical index", expected, &held).into_iter().collect())
+}
+
+fn check_model(database: &Database, semantic: &Semantic, model: &Model) -> Result<Vec<String>> {
+    let expected = database.embedded(model.number)?;
+    match semantic.state(model) {
+        FileState::Ready(snapshot) => {
+            if let Err(reason) = snapshot.verify() {
+                return Ok(vec![format!("the vector file is damaged: {reason}")]);
+            }
+        }
+        FileState::Missing if expected.is_empty() => return Ok(Vec::new()),
+        FileState::Missing => return Ok(vec!["the vector file is missing".to_owned()]),
+        FileState::Unusable(reason) => return Ok(vec![format!("the vector file cannot be used: {reason}")]),
+    }
+    let held = semantic.passages(database, model)?;
+    Ok(difference("the vector file", &expected, &held).into_iter().collect())
+}
+
+/// Describes how an index differs from the database; both lists ascending.
+fn difference(what: &str, expected: &[u64], held: &[u64]) -> Option<String> {
+    let lacking = expected.iter().filter(|passage| held.binary_search(passage).is_err()).count();
+    let surplus = held.iter().filter(|passage| expected.binary_search(passage).is_err()).count();
+    let repeated = held.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    if lacking + surplus + repeated == 0 {
+        return None;
+    }
+    Some(format!("{what} differs from the database: {lacking} passages missing, {surplus} deleted, {repeated} twice"))
+}
+
+/// Bytes of all files in a directory and below.
+fn directory_bytes(directory: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok()?;
+            Some(if metadata.is_dir() { directory_bytes(&entry.path()) } else { metadata.len() })
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
+    use crate::store::Documents;
+
+    fn document(path: &str, text: &str) -> Change {
+        Change::Put(NewDocument {
+            passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
+            ..NewDocument::new("here", "docs", path)
+        })
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_leaves_what_was_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
+        let database = &store.database;
+        database.apply(&[document("a.md", "kept")]).unwrap();
+        // The database may not grow: to SQLite the same as a disk without space.
+        let limit = |pages: i64| {
+            database
+                .with_writer(|writer| {
+                    writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+                    Ok(())
+                })
+                .unwrap();
+        };
+        limit(1);
+        let more: String = (0..20_000).map(|number| format!("{number} ")).collect();
+        let error = database.apply(&[document("b.md", &more)]).unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error}");
+        assert_eq!(store.documents("here").unwrap().len(), 1);
+        assert_eq!(database.integrity().unwrap().problems, []);
+        limit(1 << 30);
+        database.apply(&[document("b.md", &more)]).unwrap();
+        assert_eq!(store.documents("here").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn vectors_are_kept_in_half_precision_and_damage_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
+        let database = &store.database;
+        database.apply(&[document("a.md", "plain"), document("b.md", &"compressed ".repeat(9))]).unwrap();
+        let model = ModelKey { id: "model".into(), dimension: 3 };
+        let text = TextHash::of("plain");
+        database.put_vectors(&model, &[(text, vec![0.1, 0.2, 0.3])]).unwrap();
+        let model = database.model("model").unwrap().unwrap();
+        let vectors = database.text_vectors("here", &model, &[text]).unwrap();
+        assert_eq!(vectors, [Some(vec![0.26733398, 0.53466797, 0.8017578])]);
+        assert_eq!(store.document_passages("here", "a.md").unwrap()[0].text, "plain");
+        assert_eq!(database.integrity().unwrap().problems, []);
+        let write = |sql: &str| database.with_writer(|writer| Ok(writer.execute_batch(sql)?)).unwrap();
+        write("UPDATE vectors SET vector = x'00'");
+        assert_eq!(database.integrity().unwrap().problems.len(), 1, "a wrong length");
+        write("UPDATE texts SET text = x'28b52ffd' WHERE id = 2");
+        let problems = database.integrity().unwrap().problems;
+        assert!(problems[0].message.contains("damaged"), "{problems:?}");
+    }
+
+    #[test]
+    fn an_identifier_that_is_taken_gets_longer() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
+        let database = &store.database;
+        database.apply(&[document("a.md", "one")]).unwrap();
+        let id = store.document_passages("here", "a.md").unwrap()[0].id.clone();
+        // Another passage takes the place of the one with the same twelve digits.
+        database.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
+        database
+            .with_writer(|writer| {
+                writer.execute("UPDATE passages SET public_id = ?1 WHERE text_bytes = 5", [&id])?;
+                Ok(())
+            })
+            .unwrap();
+        database.apply(&[document("a.md", "one")]).unwrap();
+        let longer = store.document_passages("here", "a.md").unwrap()[0].id.clone();
+        assert_eq!(longer.len(), 16);
+        assert!(longer.starts_with(&id));
+        let moved = Change::Move {
+            document: store.document("here", "a.md").unwrap().unwrap().document,
+            path: "c.md".into(),
+            size: 1,
+            modified_ns: 1,
+            stamp: 0,
+        };
+        database.apply(&[moved]).unwrap();
+        assert_eq!(store.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
+        assert_eq!(database.integrity().unwrap().problems, []);
+    }
+
+    #[test]
+    fn differences_are_counted_each_way() {
+        assert_eq!(difference("it", &[1, 2, 3], &[1, 2, 3]), None);
+        assert_eq!(
+            difference("it", &[1, 2, 3], &[2, 4, 4]).as_deref(),
+            Some("it differs from the database: 2 passages missing, 2 deleted, 1 twice")
+        );
+    }
 }

@@ -5,23 +5,22 @@ use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
-use super::allowed::FUNCTIONS;
-use super::watch::{Denied, Ended, Watch};
-use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, values};
+use super::functions::FUNCTIONS;
+use super::limits::{Denied, Ended, Watch};
+use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, execute};
 use crate::counting_allocator;
 use crate::error::StoreError;
-use crate::sql::SqlQuery;
-use crate::sql_tables::{SQL_TABLES, SqlTable};
+use crate::sql::{SQL_TABLES, SqlQuery, SqlTable};
 
 /// The statements that are allowed.
-pub(super) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
+pub(crate) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
 
 /// Similarity at which a name is suggested.
 const SUGGESTED_FROM: f64 = 0.5;
 /// Most names suggested.
 const MOST_SUGGESTIONS: usize = 3;
 
-pub(super) fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
+pub(crate) fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
     StoreError::Sql { error: error.into(), hint: Some(hint.into()) }
 }
 
@@ -36,7 +35,7 @@ fn code_of(error: &rusqlite::Error) -> Option<ErrorCode> {
 }
 
 /// Returns `true` if a connection can be used again after an error: the statement failed, not SQLite.
-pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
+pub(crate) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
     matches!(
         code_of(error),
         Some(
@@ -52,13 +51,13 @@ pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
 const LONGEST_MESSAGE: usize = 1000;
 
 /// Explains the error of a statement that SQLite did not finish, in a message of bounded length.
-pub(super) fn explain(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+pub(crate) fn explain(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
     shortened(explained(watch, query, path, error))
 }
 
 /// Bounds the length of an error's message.
-pub(super) fn shortened(error: StoreError) -> StoreError {
-    let short = |text: String| values::shortened(&text, LONGEST_MESSAGE).0;
+pub(crate) fn shortened(error: StoreError) -> StoreError {
+    let short = |text: String| execute::shortened(&text, LONGEST_MESSAGE).0;
     match error {
         StoreError::Sql { error, hint } => StoreError::Sql { error: short(error), hint: hint.map(short) },
         other => other,
@@ -83,7 +82,7 @@ fn explained(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Erro
         Some(ErrorCode::AuthorizationForStatementDenied) => denied(watch.denied()),
         // SQLite reports a program with too many instructions in the same way.
         Some(ErrorCode::OutOfMemory) => {
-            self::ended(if counting_allocator::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
+            ended(if counting_allocator::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
         }
         Some(ErrorCode::TooBig) => too_big(),
         // The message may come from a function.
@@ -95,8 +94,7 @@ fn explained(watch: &Watch, query: &SqlQuery, path: &Path, error: rusqlite::Erro
     }
 }
 
-/// The error of a stopped statement.
-pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
+pub(crate) fn ended(why: Ended, timeout: Duration) -> StoreError {
     match why {
         Ended::Time => refusal(
             format!("the statement takes longer than {} ms", timeout.as_millis()),
@@ -191,7 +189,7 @@ fn unknown_function(name: &str) -> StoreError {
 }
 
 /// The error for an argument without a parameter.
-pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
+pub(crate) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
     let has = match names {
         [] => "it has none; write :name where a value is to go".to_owned(),
         names => format!("it has {}", names.join(", ")),

@@ -1,23 +1,151 @@
-//! Replacements for functions of SQLite that take quadratic time.
-//!
-//! A call is one instruction, which cannot be interrupted. SQLite's `trim` and `unhex` with a long set of characters, `instr`
-//! and `replace` with a long text to look for, and a pattern with many wildcards take seconds on the longest values. These
-//! take linear time, or poll the clock, and return the same results.
+//! The functions that a statement may call: the harmless ones of SQLite, those that replace slow ones, and mathematical ones.
 
 use std::borrow::Cow;
+use std::ffi::CStr;
 use std::sync::Arc;
 
+use Harmless::{Compiled, Date, Gathering, Json, Linear, Number, Replaced, Rows, Watched};
 use memchr::memmem;
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
 use super::LONGEST_VALUE;
-use super::pattern::{Interrupted, Pattern};
-use super::watch::Watch;
+use super::limits::Watch;
+
+/// The reason why a call ends soon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Harmless {
+    /// It is compiled into the statement's instructions and never called.
+    Compiled,
+    /// It computes with numbers, or returns the type of its argument. A long text in place of a number is read once.
+    Number,
+    /// It reads each argument and writes its result a fixed number of times.
+    Linear,
+    /// SQLite's own takes quadratic time or is missing; [`replace_built_in`] or [`add`] adds a linear one.
+    Replaced,
+    /// It takes the length of the text times that of the pattern (at most 1,000), and polls for the limits on the way.
+    Watched,
+    /// It reads a date, or a format whose directives each produce a fixed number of characters.
+    Date,
+    /// It parses JSON, nested at most 1,000 deep, and follows the given paths. Each level moves its content at most once.
+    Json,
+    /// A row adds its value to the result, which ends at the longest value or at the memory limit. As a window function it also
+    /// removes the oldest value, which moves the rest once.
+    Gathering,
+    /// An aggregate or window function that keeps numbers, positions or one value.
+    Rows,
+}
+
+/// Functions whose result depends on their arguments alone (and, for dates, on the day), and aggregates and window functions
+/// of that kind.
+///
+/// Functions that edit JSON (`json_patch`, `json_set`, …) and `json_pretty` are left out: their time and memory have no
+/// relation to their arguments, and reading does not need them. So is `json_tree`, which looks up every prefix of its path:
+/// 3.4 s for one row.
+pub(crate) const FUNCTIONS: &[(&str, Harmless)] = &[
+    ("->", Json),
+    ("->>", Json),
+    ("abs", Number),
+    ("avg", Rows),
+    ("ceil", Replaced),
+    ("ceiling", Replaced),
+    ("char", Linear),
+    ("coalesce", Compiled),
+    ("concat", Linear),
+    ("concat_ws", Linear),
+    ("count", Rows),
+    ("cume_dist", Rows),
+    ("date", Date),
+    ("datetime", Date),
+    ("dense_rank", Rows),
+    ("exp", Replaced),
+    ("first_value", Rows),
+    ("floor", Replaced),
+    ("format", Linear),
+    ("glob", Watched),
+    ("group_concat", Gathering),
+    ("hex", Linear),
+    ("if", Compiled),
+    ("ifnull", Compiled),
+    ("iif", Compiled),
+    ("instr", Replaced),
+    ("json", Json),
+    ("json_array", Json),
+    ("json_array_length", Json),
+    ("json_extract", Json),
+    ("json_group_array", Gathering),
+    ("json_group_object", Gathering),
+    ("json_object", Json),
+    ("json_quote", Json),
+    ("json_type", Json),
+    ("json_valid", Json),
+    ("julianday", Date),
+    ("lag", Rows),
+    ("last_value", Rows),
+    ("lead", Rows),
+    ("length", Linear),
+    ("like", Watched),
+    ("ln", Replaced),
+    ("log", Replaced),
+    ("log10", Replaced),
+    ("log2", Replaced),
+    ("lower", Linear),
+    ("ltrim", Replaced),
+    ("max", Linear),
+    ("min", Linear),
+    ("mod", Replaced),
+    ("nth_value", Rows),
+    ("ntile", Rows),
+    ("nullif", Linear),
+    ("octet_length", Number),
+    ("percent_rank", Rows),
+    ("pow", Replaced),
+    ("power", Replaced),
+    ("printf", Linear),
+    ("quote", Linear),
+    ("rank", Rows),
+    ("replace", Replaced),
+    ("round", Number),
+    ("row_number", Rows),
+    ("rtrim", Replaced),
+    ("sign", Number),
+    ("soundex", Linear),
+    ("sqrt", Replaced),
+    ("strftime", Date),
+    ("string_agg", Gathering),
+    ("substr", Linear),
+    ("substring", Linear),
+    ("sum", Rows),
+    ("time", Date),
+    ("timediff", Date),
+    ("total", Rows),
+    ("trim", Replaced),
+    ("typeof", Number),
+    ("unhex", Replaced),
+    ("unicode", Linear),
+    ("unixepoch", Date),
+    ("upper", Linear),
+];
+
+/// Functions that return rows and read only their arguments. Each row of `json_each` is a step of its own; the first parses
+/// the text.
+pub(crate) const TABLE_FUNCTIONS: &[&str] = &["json_each"];
+
+/// Table functions and tables of SQLite itself that are left out.
+pub(crate) const OMITTED: &[&CStr] = &[c"json_tree", c"jsonb_tree", c"jsonb_each", c"dbstat", c"fts3tokenize"];
+
+/// Returns `true` if a statement may call a function.
+pub(crate) fn is_allowed(function: &str) -> bool {
+    FUNCTIONS.iter().any(|(name, _)| name.eq_ignore_ascii_case(function)) || cfg!(test) && function == "stall"
+}
 
 /// Registers the replacements.
-pub(super) fn replace_built_in(connection: &Connection, watch: &Arc<Watch>) -> Result<()> {
+///
+/// A call is one instruction, which cannot be interrupted. SQLite's `trim` and `unhex` with a long set of characters, `instr`
+/// and `replace` with a long text to look for, and a pattern with many wildcards take seconds on the longest values. These
+/// take linear time, or poll the clock, and return the same results.
+pub(crate) fn replace_built_in(connection: &Connection, watch: &Arc<Watch>) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_scalar_function("instr", 2, flags, instr)?;
     connection.create_scalar_function("replace", 3, flags, replace)?;
@@ -27,9 +155,9 @@ pub(super) fn replace_built_in(connection: &Connection, watch: &Arc<Watch>) -> R
     }
     connection.create_scalar_function("unhex", 1, flags, unhex)?;
     connection.create_scalar_function("unhex", 2, flags, unhex)?;
-    super::math::add(connection)?;
+    add(connection)?;
     #[cfg(test)]
-    super::tests::add_stall(connection)?;
+    crate::guard::tests::add_stall(connection)?;
     for arguments in [2, 3] {
         let watch = watch.clone();
         connection.create_scalar_function("like", arguments, flags, move |context| like(context, &watch))?;
@@ -198,4 +326,254 @@ const LONGEST_PATTERN: usize = 1000;
 
 fn refused(message: &str) -> Error {
     Error::UserFunctionError(message.into())
+}
+
+/// The time limit passed while matching.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Interrupted;
+
+/// Comparisons between two polls of the clock.
+const STRIDE: u32 = 8192;
+
+/// One part of a pattern.
+#[derive(Debug, PartialEq)]
+enum Part {
+    /// Any number of characters.
+    Any,
+    /// Any single character.
+    One,
+    Character(char),
+    /// One of these, or none of these, as ranges.
+    Set {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+    },
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct Pattern {
+    parts: Vec<Part>,
+    /// ASCII letters match regardless of case.
+    folded: bool,
+    /// It ends in an escape character or an open set, and matches nothing.
+    broken: bool,
+    /// The character that makes the next one literal.
+    pub(crate) escape: Option<char>,
+}
+
+impl Pattern {
+    /// The pattern of `x LIKE pattern ESCAPE escape`.
+    pub(crate) fn like(pattern: &str, escape: Option<char>) -> Pattern {
+        let mut parts = Vec::new();
+        let mut characters = pattern.chars();
+        let mut broken = false;
+        while let Some(character) = characters.next() {
+            parts.push(match character {
+                _ if Some(character) == escape => match characters.next() {
+                    Some(meant) => Part::Character(meant.to_ascii_lowercase()),
+                    None => {
+                        broken = true;
+                        break;
+                    }
+                },
+                '%' => Part::Any,
+                '_' => Part::One,
+                other => Part::Character(other.to_ascii_lowercase()),
+            });
+        }
+        Pattern { parts, folded: true, broken, escape }
+    }
+
+    pub(crate) fn glob(pattern: &str) -> Pattern {
+        let mut parts = Vec::new();
+        let mut characters = pattern.chars();
+        let mut broken = false;
+        while let Some(character) = characters.next() {
+            parts.push(match character {
+                '*' => Part::Any,
+                '?' => Part::One,
+                '[' => match set(&mut characters) {
+                    Some(set) => set,
+                    None => {
+                        broken = true;
+                        break;
+                    }
+                },
+                other => Part::Character(other),
+            });
+        }
+        Pattern { parts, folded: false, broken, escape: None }
+    }
+
+    /// Returns `true` if all of `text` matches. Takes O(length of the text · length of the pattern) and polls `is_over`
+    /// now and then.
+    pub(crate) fn matches(&self, text: &str, is_over: &dyn Fn() -> bool) -> Result<bool, Interrupted> {
+        if self.broken {
+            return Ok(false);
+        }
+        let mut rest = text;
+        let mut at = 0;
+        // The position after the last part that matches any number of characters, and the text it has not consumed yet.
+        // Only that part can ever need to consume more.
+        let mut retry: Option<(usize, &str)> = None;
+        let mut compared = 0_u32;
+        loop {
+            compared += 1;
+            if compared.is_multiple_of(STRIDE) && is_over() {
+                return Err(Interrupted);
+            }
+            if self.parts.get(at) == Some(&Part::Any) {
+                at += 1;
+                if at == self.parts.len() {
+                    return Ok(true);
+                }
+                retry = Some((at, rest));
+                continue;
+            }
+            let mut characters = rest.chars();
+            match (self.parts.get(at), characters.next()) {
+                (None, None) => return Ok(true),
+                (Some(part), Some(character)) if self.is_match(part, character) => {
+                    at += 1;
+                    rest = characters.as_str();
+                    continue;
+                }
+                // A later start reaches the end of the text no earlier.
+                (_, None) => return Ok(false),
+                _ => {}
+            }
+            let Some((part, from)) = retry else {
+                return Ok(false);
+            };
+            let mut characters = from.chars();
+            characters.next();
+            retry = Some((part, characters.as_str()));
+            rest = characters.as_str();
+            at = part;
+        }
+    }
+
+    fn is_match(&self, part: &Part, character: char) -> bool {
+        match part {
+            Part::Any => false,
+            Part::One => true,
+            Part::Character(wanted) if self.folded => character.to_ascii_lowercase() == *wanted,
+            Part::Character(wanted) => character == *wanted,
+            Part::Set { ranges, negated } => {
+                ranges.iter().any(|(from, to)| (*from..=*to).contains(&character)) != *negated
+            }
+        }
+    }
+}
+
+/// The set after a `[`; `None` if it is not closed.
+fn set(characters: &mut std::str::Chars<'_>) -> Option<Part> {
+    let mut ranges = Vec::new();
+    let mut next = characters.next()?;
+    let negated = next == '^';
+    if negated {
+        next = characters.next()?;
+    }
+    // A bracket in first position belongs to the set.
+    let mut last: Option<char> = None;
+    if next == ']' {
+        ranges.push((']', ']'));
+        next = characters.next()?;
+    }
+    while next != ']' {
+        let following = characters.clone().next()?;
+        match last {
+            Some(from) if next == '-' && following != ']' => {
+                characters.next();
+                ranges.push((from, following));
+                last = None;
+            }
+            _ => {
+                ranges.push((next, next));
+                last = Some(next);
+            }
+        }
+        next = characters.next()?;
+    }
+    Some(Part::Set { ranges, negated })
+}
+
+/// A function of one number, with its name.
+type OfOne = (&'static str, fn(f64) -> f64);
+
+/// A function of two numbers, with its name.
+type OfTwo = (&'static str, fn(f64, f64) -> f64);
+
+/// Registers the functions.
+///
+/// As in SQLite, an argument or result that is not a number gives NULL.
+pub(crate) fn add(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    let rounding: [OfOne; 3] = [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor)];
+    for (name, round) in rounding {
+        connection.create_scalar_function(name, 1, flags, move |context| {
+            Ok(match number(context, 0) {
+                // A whole number stays one.
+                Some(Value::Integer(whole)) => Some(Value::Integer(whole)),
+                Some(Value::Real(real)) => Some(Value::Real(round(real))),
+                _ => None,
+            })
+        })?;
+    }
+    let of_one: [OfOne; 6] = [
+        ("exp", f64::exp),
+        ("sqrt", f64::sqrt),
+        ("ln", |x| logarithm(x, f64::ln)),
+        ("log", |x| logarithm(x, f64::log10)),
+        ("log10", |x| logarithm(x, f64::log10)),
+        ("log2", |x| logarithm(x, f64::log2)),
+    ];
+    for (name, function) in of_one {
+        connection.create_scalar_function(name, 1, flags, move |context| {
+            Ok(real(context, 0).map(function).filter(|result| !result.is_nan()))
+        })?;
+    }
+    let of_two: [OfTwo; 4] = [
+        ("pow", f64::powf),
+        ("power", f64::powf),
+        ("mod", |x, y| x % y),
+        ("log", |base, x| logarithm(x, f64::ln) / logarithm(base, f64::ln)),
+    ];
+    for (name, function) in of_two {
+        connection.create_scalar_function(name, 2, flags, move |context| {
+            let arguments = real(context, 0).zip(real(context, 1));
+            Ok(arguments.map(|(x, y)| function(x, y)).filter(|result| !result.is_nan()))
+        })?;
+    }
+    Ok(())
+}
+
+/// A number has a logarithm only above zero.
+fn logarithm(x: f64, of: impl Fn(f64) -> f64) -> f64 {
+    if x > 0.0 { of(x) } else { f64::NAN }
+}
+
+fn real(context: &Context<'_>, at: usize) -> Option<f64> {
+    match number(context, at)? {
+        Value::Integer(whole) => Some(whole as f64),
+        Value::Real(real) => Some(real),
+        _ => None,
+    }
+}
+
+/// An argument as a number, even if it is a text that spells one.
+fn number(context: &Context<'_>, at: usize) -> Option<Value> {
+    match context.get_raw(at) {
+        ValueRef::Integer(whole) => Some(Value::Integer(whole)),
+        ValueRef::Real(real) => Some(Value::Real(real)),
+        ValueRef::Text(text) => {
+            let text = str::from_utf8(text).ok()?.trim_matches(|character: char| character.is_ascii_whitespace());
+            // In SQL, `inf` and `nan` are not numbers.
+            if !text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) {
+                return None;
+            }
+            text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Real)).ok()
+        }
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    }
 }

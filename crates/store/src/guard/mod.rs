@@ -3,46 +3,37 @@
 //! **View.** A statement runs on a copy of the evidence of one namespace ([`snapshot`]). Nothing else is in it, so nothing has to be
 //! hidden. The store fills the tables that the statement names, all from one state, and fills a new copy when its state differs.
 //!
-//! **Rights.** A statement can only read: its connection opens the copy for reading, and the authorizer ([`authorize`]) allows
+//! **Rights.** A statement can only read: its connection opens the copy for reading, and the authorizer ([`execute`]) allows
 //! SELECT, the visible tables and a list of functions.
 //!
-//! **Time.** SQLite polls every few hundred instructions for the time limit ([`watch`]). A single instruction can take long,
+//! **Time.** SQLite polls every few hundred instructions for the time limit ([`limits`]). A single instruction can take long,
 //! though: sorting is one. So a statement runs in a thread of its own, and its caller waits no longer than the limit. An
-//! abandoned statement ends by itself: it gets no more memory, and every function takes linear time ([`allowed`]).
+//! abandoned statement ends by itself: it gets no more memory, and every function takes linear time ([`functions`]).
 //!
 //! **Memory.** A counting allocator ([`counting_allocator`](crate::counting_allocator)) bounds each statement, and slots
-//! ([`slots`]) bound the number that run.
+//! ([`limits`]) bound the number that run.
 
-mod allowed;
-mod authorize;
-mod collect;
 mod errors;
 mod execute;
 mod functions;
-mod math;
-mod pattern;
-mod slots;
+mod limits;
 mod snapshot;
 #[cfg(test)]
 mod tests;
-mod values;
-mod watch;
-#[cfg(test)]
-mod worst_case_tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use self::slots::Slot;
-pub(crate) use self::snapshot::Filling;
-use self::snapshot::{Place, Snapshot};
-use self::watch::Ended;
 use crate::counting_allocator;
 use crate::error::{Result, StoreError};
-use crate::mutex::lock;
+use crate::lock::lock;
 use crate::sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
+use limits::{Ended, Slot};
+use snapshot::{Place, Snapshot};
+
+pub(crate) use snapshot::Filling;
 
 /// SQLite memory of a statement beyond that of its copy, in bytes.
 const BYTES: usize = 32 << 20;

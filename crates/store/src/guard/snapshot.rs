@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, ffi};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use tempfile::TempDir;
 
-use super::allowed::OMITTED;
 use super::errors::{ended, refusal};
-use super::watch::{Ended, STRIDE, Watch};
-use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE, authorize, functions};
+use super::functions::OMITTED;
+use super::limits::{Ended, STRIDE, Watch};
+use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE, execute, functions};
 use crate::connection::{file_uri, open};
 use crate::error::{Result, StoreError};
-use crate::sql_tables::{SQL_TABLES, SqlTable};
+use crate::sql::{SQL_TABLES, SqlTable};
 
 /// The largest copy in memory, in bytes. A larger one is in a file.
 const MOST_IN_MEMORY: usize = 32 << 20;
@@ -26,6 +26,7 @@ const MOST_BYTES: usize = 1 << 30;
 /// Bytes of a page of a copy. A row of a quarter of it or less takes no page of its own.
 const PAGE_BYTES: usize = 8 << 10;
 /// Rows between two polls of `cancelled`.
+#[cfg(any(feature = "postgres", test))]
 const CANCEL_ROWS: usize = 1024;
 
 /// The keys of the tables, and their indexes. The keys are those of the store without the namespace, so that rows come in the same
@@ -45,7 +46,7 @@ static COPIES: AtomicU64 = AtomicU64::new(0);
 
 /// Where a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Memory,
     /// A file that its owner alone can read, in a directory of its own. It is removed with the copy, on Unix as soon as it is open, so
     /// that nothing is left of a program that is killed.
@@ -53,12 +54,12 @@ pub(super) enum Place {
 }
 
 /// A database with the evidence of one namespace and nothing else.
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     /// Runs statements of others, and can only read.
-    pub(super) connection: Connection,
-    pub(super) watch: Arc<Watch>,
-    pub(super) namespace: String,
-    pub(super) place: Place,
+    pub(crate) connection: Connection,
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) namespace: String,
+    pub(crate) place: Place,
     /// Fills the copy, which is attached to it as `copy`. No statement of others ever runs here.
     filler: Connection,
     /// The state of the store that the rows come from.
@@ -72,7 +73,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Makes a copy without rows.
-    pub(super) fn open(namespace: &str, place: Place) -> Result<Snapshot> {
+    pub(crate) fn open(namespace: &str, place: Place) -> Result<Snapshot> {
         let (most, directory, uri) = match place {
             Place::Memory => {
                 let number = COPIES.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +111,7 @@ impl Snapshot {
         restrict(&connection)?;
         let seen = watch.clone();
         connection
-            .authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| authorize::decide(context, &seen)))?;
+            .authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| execute::decide(context, &seen)))?;
         let seen = watch.clone();
         connection.progress_handler(STRIDE, Some(move || seen.is_over()))?;
         Ok(Snapshot {
@@ -127,7 +128,6 @@ impl Snapshot {
     }
 }
 
-/// The error of a copy.
 fn failed(error: rusqlite::Error) -> StoreError {
     StoreError::sqlite(&std::env::temp_dir(), error)
 }
@@ -143,7 +143,7 @@ pub(crate) struct Filling<'a> {
 
 impl<'a> Filling<'a> {
     /// Prepares to fill the tables that a statement names.
-    pub(super) fn new(snapshot: &'a mut Snapshot, sql: &str, cancelled: &'a dyn Fn() -> bool) -> Filling<'a> {
+    pub(crate) fn new(snapshot: &'a mut Snapshot, sql: &str, cancelled: &'a dyn Fn() -> bool) -> Filling<'a> {
         // A statement reads only tables whose names it has, since a name in SQL has no other spelling than upper and lower case.
         let sql = sql.to_ascii_lowercase();
         let named = SQL_TABLES.iter().filter(|table| sql.contains(table.name)).collect();
@@ -178,6 +178,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Takes the rows of a table one by one.
+    #[cfg(any(feature = "postgres", test))]
     pub(crate) fn rows(&self, table: &SqlTable) -> Result<Rows<'_>> {
         self.snapshot.partial.set(true);
         let filler = &self.snapshot.filler;
@@ -203,7 +204,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Returns `true` if the copy lacked room.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.full.get()
     }
 
@@ -211,7 +212,6 @@ impl<'a> Filling<'a> {
         if (self.cancelled)() { Err(ended(Ended::Cancelled, Duration::ZERO)) } else { Ok(()) }
     }
 
-    /// The error of filling.
     fn failed(&self, error: rusqlite::Error) -> StoreError {
         if error.sqlite_error_code() != Some(ErrorCode::DiskFull) {
             return failed(error);
@@ -228,15 +228,17 @@ impl<'a> Filling<'a> {
 }
 
 /// The rows of one table on their way into a copy.
+#[cfg(any(feature = "postgres", test))]
 pub(crate) struct Rows<'f> {
-    insert: Statement<'f>,
+    insert: rusqlite::Statement<'f>,
     filling: &'f Filling<'f>,
     added: usize,
 }
 
+#[cfg(any(feature = "postgres", test))]
 impl Rows<'_> {
     /// Adds a row with a value for each column. Fails if the copy becomes too large, or the caller cancels.
-    pub(crate) fn add(&mut self, values: &[impl ToSql]) -> Result<()> {
+    pub(crate) fn add(&mut self, values: &[impl rusqlite::ToSql]) -> Result<()> {
         self.added += 1;
         if self.added.is_multiple_of(CANCEL_ROWS) {
             self.filling.check_cancelled()?;
@@ -245,7 +247,6 @@ impl Rows<'_> {
         inserted.map(drop).map_err(|error| self.filling.failed(error))
     }
 
-    /// Ends the rows.
     pub(crate) fn end(self) -> Result<()> {
         self.filling.filler().execute_batch("COMMIT").map_err(|error| self.filling.failed(error))
     }

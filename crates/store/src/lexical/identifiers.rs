@@ -17,7 +17,7 @@ const MAX_PARTS: usize = 64;
 
 /// The form of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// A word by itself, or a part of an identifier.
     Simple,
     /// An identifier as a whole; its parts come as well.
@@ -26,7 +26,7 @@ pub(super) enum Piece {
 
 /// Splits text into words, and keeps its buffers between texts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Splitter {
+pub(crate) struct Splitter {
     characters: Vec<char>,
     parts: Vec<(usize, usize)>,
     term: String,
@@ -34,7 +34,7 @@ pub(super) struct Splitter {
 
 impl Splitter {
     /// Passes the words of a text on in order, an identifier before its parts.
-    pub(super) fn split(&mut self, text: &str, mut each: impl FnMut(&str, Piece)) {
+    pub(crate) fn split(&mut self, text: &str, mut each: impl FnMut(&str, Piece)) {
         let bytes = text.as_bytes();
         let mut position = 0;
         // Words before this one are of a hyphenated name that was passed on.
@@ -228,7 +228,7 @@ fn follows_hyphen(text: &str) -> Option<usize> {
 }
 
 /// The end of a hyphenated name whose first hyphen stands at `position`.
-pub(super) fn end_of_hyphenated(text: &str, mut position: usize) -> usize {
+pub(crate) fn end_of_hyphenated(text: &str, mut position: usize) -> usize {
     while let Some(hyphen) = follows_hyphen(&text[position..]) {
         let word = &text[position + hyphen..];
         position += hyphen + word.find(|character| !is_word(character)).unwrap_or(word.len());
@@ -282,7 +282,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-pub(super) fn is_word(character: char) -> bool {
+pub(crate) fn is_word(character: char) -> bool {
     character.is_alphanumeric()
         || character == '_'
         || canonical_combining_class(character) != 0
@@ -326,7 +326,7 @@ fn plain_in_capitals(character: char) -> Option<&'static str> {
 }
 
 /// Scripts without spaces between words: Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar.
-pub(super) fn is_unspaced(character: char) -> bool {
+pub(crate) fn is_unspaced(character: char) -> bool {
     matches!(u32::from(character),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x1100..=0x11ff
         | 0x3005..=0x3007 | 0x3040..=0x30ff | 0x3105..=0x312f | 0x3130..=0x318f | 0x31f0..=0x31ff

@@ -1,55 +1,53 @@
 //! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text passes through `identifiers` (splitting), `analysis` (words to terms), `fields` (the schema), `bm25` (the weights) and
-//! `rebuild` (catching up with the database). A query passes through `analysis`, `query` (its terms, with frequencies from
-//! `statistics` and `totals`), `prepare` (their weights) and `search` (the best passages, and the score of any passage).
-//! `conjunction` finds the passages that define a name or hold all words of a text.
+//! A text passes through `identifiers` (splitting), `analysis` (words to terms) and `fields` (the schema) to [`Lexical`], which catches
+//! up with the database. A query passes through `analysis`, `query` (its terms, with their frequencies and BM25 weights) and `search`
+//! (the best passages, the score of any passage, and those that define a name or hold all words of a text).
 //!
 //! Each term ends with the number of its namespace. So a search reads only the postings of its namespaces, and its
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else. The terms of a word lie next to each
 //! other, so that one pass finds it in thousands of namespaces.
 
 mod analysis;
-mod bm25;
-mod conjunction;
-mod directory;
 mod fields;
-mod highlight;
 mod identifiers;
-mod prepare;
 mod query;
-mod rebuild;
 mod search;
-mod statistics;
-#[cfg(feature = "postgres")]
-mod terms;
-mod totals;
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tantivy::{DocId, Index, ReloadPolicy, Searcher};
-
-use crate::error::{Result, StoreError};
-use crate::mutex::lock;
-use crate::stamp::Stamp;
-use crate::tantivy_error::reason;
-use crate::verified::Verified;
-use analysis::ANALYSIS_VERSION;
-use directory::LexicalDirectory;
-use fields::Fields;
-pub use highlight::{Highlighter, Mark};
-use query::Prepared;
-use totals::Totals;
-#[cfg(feature = "postgres")]
-pub(crate) use {
-    analysis::{query_words, text_terms},
-    conjunction::MAX_WORDS as MOST_CONTAINED_WORDS,
-    prepare::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms},
-    terms::{PassageTerms, TermReader},
-    totals::Lengths,
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
+use tantivy::{DocId, Index, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
+
+use crate::connection::count;
+use crate::error::{Result, StoreError, reason};
+use crate::files::{Stamp, Verified};
+use crate::lock::lock;
+use crate::record::PassageId;
+use crate::report::{Part, Progress};
+use crate::sqlite::{Database, TransactionError, replay};
+use analysis::{ANALYSIS_VERSION, Analyzer};
+use fields::Fields;
+use query::Prepared;
+
+pub use analysis::{Highlighter, Mark};
+#[cfg(feature = "postgres")]
+pub(crate) use analysis::{query_words, text_terms};
+#[cfg(feature = "postgres")]
+pub(crate) use fields::{PassageTerms, TermReader};
+#[cfg(feature = "postgres")]
+pub(crate) use query::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
+#[cfg(feature = "postgres")]
+pub(crate) use search::MAX_WORDS as MOST_CONTAINED_WORDS;
 
 /// Changes when indexes of the previous version become unusable.
 const INDEX_VERSION: u32 = 4;
@@ -63,10 +61,8 @@ pub(crate) struct Lexical {
     verified: Verified,
 }
 
-/// The state of the directory.
 #[derive(Debug, Clone)]
 pub(crate) enum State {
-    /// No index.
     Missing,
     /// An unusable index, and the reason.
     Unusable(String),
@@ -97,7 +93,6 @@ impl Lexical {
         Lexical { verified: Verified::lasting(directory.clone()), directory, instance, seen: Mutex::default() }
     }
 
-    /// The directory.
     pub(crate) fn path(&self) -> &Path {
         &self.directory
     }
@@ -237,4 +232,325 @@ impl Reader {
 pub(crate) fn guarded<T>(read: impl FnOnce() -> tantivy::Result<T>) -> tantivy::Result<T> {
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(tantivy::TantivyError::InternalError("one of its files is damaged".to_owned())))
+}
+
+/// Memory of the indexing thread before it writes a segment. More memory makes fewer, larger segments. A second thread would have
+/// tables, and words, of its own.
+const THREAD_BYTES: usize = 64 << 20;
+/// Memory for fewer passages than this.
+const SMALL_BYTES: usize = 16 << 20;
+const FEW_PASSAGES: u64 = 4_000;
+/// Passages between two reports of progress.
+const STEP: u64 = 1_000;
+
+impl Lexical {
+    /// Brings the index level with the database and returns its change number. An index that cannot be continued, such as
+    /// the remains of a killed process, is rebuilt.
+    pub(crate) fn catch_up(
+        &self,
+        database: &Database,
+        rebuild: bool,
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<u64> {
+        match self.try_catch_up(database, rebuild, progress) {
+            Err(StoreError::Lexical { .. }) if !rebuild => self.try_catch_up(database, true, progress),
+            done => done,
+        }
+    }
+
+    fn try_catch_up(
+        &self,
+        database: &Database,
+        rebuild: bool,
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Result<u64> {
+        database.snapshot(|connection| {
+            let target = replay::seq(connection)?;
+            let floor = replay::tombstone_floor(connection)?;
+            let trusted = floor..=replay::published_seq(connection)?;
+            let held = match self.state() {
+                State::Ready(reader) if !rebuild && trusted.contains(&reader.seq()) => Some(reader),
+                _ => None,
+            };
+            let from = held.as_ref().map_or(0, |reader| reader.seq());
+            let added = count(connection, "SELECT count(*) FROM passages WHERE passage > ?1", [from as i64])?;
+            let deleted = match held {
+                Some(_) => replay::deleted_since(connection, from)?,
+                None => Vec::new(),
+            };
+            if held.is_some() && added == 0 && deleted.is_empty() {
+                return Ok(from);
+            }
+            progress(Progress { part: Part::Lexical, done: 0, total: added })?;
+            let mut totals = match &held {
+                Some(reader) => self.totals_without(reader, &deleted)?,
+                None => {
+                    database.check_replaced()?;
+                    self.clear()?;
+                    Totals::default()
+                }
+            };
+            let index = self.open_for_writing()?;
+            let (_, fields) = Fields::schema();
+            let writer = self.writer(&index, added)?;
+            for passage in deleted {
+                writer.delete_term(Term::from_field_u64(fields.passage, passage));
+            }
+            let mut analyzer = Analyzer::default();
+            let mut done = 0;
+            replay::passages_since(connection, from, |row| {
+                let (document, lengths) = fields.document_of(&row, &mut analyzer);
+                totals.add(row.namespace, lengths);
+                writer.add_document(document).map_err(|error| TransactionError::from(self.error(error)))?;
+                done += 1;
+                if done % STEP == 0 || done == added {
+                    progress(Progress { part: Part::Lexical, done, total: added })?;
+                }
+                Ok(())
+            })?;
+            let finish = |mut writer: IndexWriter| {
+                let mut commit = writer.prepare_commit()?;
+                commit.set_payload(&self.payload(target, &totals));
+                commit.commit()?;
+                writer.wait_merging_threads()
+            };
+            // The directory may hold another index by now.
+            database.check_replaced()?;
+            finish(writer).map_err(|error| self.error(error))?;
+            self.forget();
+            Ok(target)
+        })
+    }
+
+    /// The totals of a commit minus these passages.
+    fn totals_without(&self, reader: &Reader, deleted: &[u64]) -> Result<Totals> {
+        let mut ids: Vec<PassageId> = deleted.iter().copied().map(PassageId).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut totals = reader.totals.clone();
+        for (namespace, lengths) in guarded(|| reader.lengths(&ids)).map_err(|error| self.error(error))? {
+            totals.subtract(namespace, lengths);
+        }
+        Ok(totals)
+    }
+
+    fn writer(&self, index: &Index, passages: u64) -> Result<IndexWriter> {
+        let bytes = if passages < FEW_PASSAGES { SMALL_BYTES } else { THREAD_BYTES };
+        let writer = index.writer_with_num_threads::<TantivyDocument>(1, bytes).map_err(|error| self.error(error))?;
+        // A process that was killed before its commit leaves files whose names the next commit would use.
+        writer.garbage_collect_files().wait().map_err(|error| self.error(error))?;
+        Ok(writer)
+    }
+
+    /// Removes the index in any state.
+    fn clear(&self) -> Result<()> {
+        self.forget();
+        crate::files::remove_directory(self.path())
+            .map_err(|error| StoreError::io(self.path(), "removing the lexical index", error))
+    }
+
+    fn open_for_writing(&self) -> Result<Index> {
+        let directory: &Path = self.path();
+        std::fs::create_dir_all(directory)
+            .map_err(|error| StoreError::io(directory, "creating the directory", error))?;
+        let (schema, _) = Fields::schema();
+        let index = LexicalDirectory::open(directory)
+            .and_then(|mapped| {
+                if Index::exists(&mapped)? {
+                    Index::open(mapped)
+                } else {
+                    Index::create(mapped, schema, IndexSettings::default())
+                }
+            })
+            .map_err(|error| self.error(error))?;
+        Fields::register(&index);
+        Ok(index)
+    }
+}
+
+/// Passages, and the terms in their two fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    pub(crate) passages: u64,
+    pub(crate) body: u64,
+    pub(crate) name: u64,
+}
+
+impl Lengths {
+    pub(crate) fn add(&mut self, more: Lengths) {
+        self.passages += more.passages;
+        self.body += more.body;
+        self.name += more.name;
+    }
+
+    fn subtract(&mut self, less: Lengths) {
+        self.passages = self.passages.saturating_sub(less.passages);
+        self.body = self.body.saturating_sub(less.body);
+        self.name = self.name.saturating_sub(less.name);
+    }
+}
+
+/// The lengths of each namespace that has passages, by its number.
+///
+/// They are stored with each commit and updated by the next, so that opening the index counts nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Totals(BTreeMap<u32, Lengths>);
+
+impl Totals {
+    pub(crate) fn add(&mut self, namespace: u32, lengths: Lengths) {
+        self.0.entry(namespace).or_default().add(lengths);
+    }
+
+    pub(crate) fn subtract(&mut self, namespace: u32, lengths: Lengths) {
+        if let Some(total) = self.0.get_mut(&namespace) {
+            total.subtract(lengths);
+            if total.passages == 0 {
+                self.0.remove(&namespace);
+            }
+        }
+    }
+
+    /// The passages of all namespaces.
+    pub(crate) fn passages(&self) -> u64 {
+        self.0.values().map(|lengths| lengths.passages).fold(0, u64::saturating_add)
+    }
+
+    /// The lengths of the given namespaces, or of all for `None`, ascending.
+    pub(crate) fn of(&self, namespaces: Option<&[u32]>) -> Vec<(u32, Lengths)> {
+        match namespaces {
+            None => self.0.iter().map(|(&namespace, &lengths)| (namespace, lengths)).collect(),
+            Some(asked) => asked.iter().filter_map(|namespace| Some((*namespace, *self.0.get(namespace)?))).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (namespace, Lengths { passages, body, name })) in self.0.iter().enumerate() {
+            let separator = if place == 0 { "" } else { " " };
+            write!(formatter, "{separator}{namespace}:{passages}:{body}:{name}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Totals {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Totals, ()> {
+        let mut totals = BTreeMap::new();
+        for entry in text.split_whitespace() {
+            let mut numbers = entry.split(':').map(|number| number.parse::<u64>().map_err(|_| ()));
+            let mut next = || numbers.next().unwrap_or(Err(()));
+            let namespace = u32::try_from(next()?).map_err(|_| ())?;
+            totals.insert(namespace, Lengths { passages: next()?, body: next()?, name: next()? });
+        }
+        Ok(Totals(totals))
+    }
+}
+
+/// Mapped files, as in [`MmapDirectory`], which gives files that it replaces as a whole to their owner alone. Where the lock cannot be created, it counts as taken: a process without the right to
+/// write removes no files, and one with it removes none that is open.
+#[derive(Debug, Clone)]
+struct LexicalDirectory {
+    mapped: MmapDirectory,
+    path: PathBuf,
+}
+
+impl LexicalDirectory {
+    pub fn open(path: &Path) -> tantivy::Result<LexicalDirectory> {
+        Ok(LexicalDirectory { mapped: MmapDirectory::open(path)?, path: path.to_owned() })
+    }
+}
+
+impl Directory for LexicalDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.mapped.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.mapped.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.mapped.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        self.mapped.open_write(path)
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.mapped.atomic_read(path)
+    }
+
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> std::io::Result<()> {
+        let mut builder = tempfile::Builder::new();
+        // The mask takes from it, as from all other files.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(&self.path)?;
+        file.write_all(data)?;
+        file.as_file().sync_data()?;
+        file.into_temp_path().persist(self.path.join(path))?;
+        Ok(())
+    }
+
+    fn sync_directory(&self) -> std::io::Result<()> {
+        self.mapped.sync_directory()
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match self.mapped.acquire_lock(lock) {
+            Err(LockError::IoError(error)) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {
+                Ok(DirectoryLock::from(Box::new(())))
+            }
+            result => result,
+        }
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.mapped.watch(callback)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn totals_read_back(entries in prop::collection::btree_map(any::<u32>(), (1u64..1 << 40, any::<u32>(), any::<u32>()), 0..20)) {
+            let mut totals = Totals::default();
+            for (namespace, (passages, body, name)) in entries {
+                totals.add(namespace, Lengths { passages, body: body.into(), name: name.into() });
+            }
+            prop_assert_eq!(totals.to_string().parse(), Ok(totals));
+        }
+
+        #[test]
+        fn any_text_reads_as_totals_or_as_none(text in "[0-9: ]{0,30}") {
+            let _ = text.parse::<Totals>();
+        }
+    }
+
+    #[test]
+    fn what_is_counted_in_can_be_counted_out() {
+        let lengths = Lengths { passages: 1, body: 7, name: 2 };
+        let mut totals = Totals::default();
+        totals.add(3, lengths);
+        totals.add(5, lengths);
+        totals.add(5, lengths);
+        totals.subtract(5, lengths);
+        totals.subtract(9, lengths);
+        assert_eq!(totals.of(None), [(3, lengths), (5, lengths)]);
+        assert_eq!(totals.of(Some(&[4, 5])), [(5, lengths)]);
+        totals.subtract(3, lengths);
+        totals.subtract(5, lengths);
+        assert_eq!(totals, Totals::default());
+        assert_eq!("1:2:x:3".parse::<Totals>(), Err(()));
+        assert_eq!("1:2".parse::<Totals>(), Err(()));
+    }
 }

@@ -2,18 +2,22 @@
 //! encrypted, and how long they wait for one. The environment adds what `libpq` takes from it (PostgreSQL documentation, "Database
 //! Connection Control Functions" and "SSL Support").
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::password;
 use crate::error::{Result, StoreError};
 
 /// Longest wait for a connection, to whichever of the servers.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Silence after which an idle connection is probed. Without probes, a server that lost its power looks idle for two hours.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
@@ -27,7 +31,7 @@ const UNCONFIRMED: Duration = Duration::from_secs(20);
 
 /// An address, read.
 #[derive(Debug)]
-pub(super) struct Address {
+pub(crate) struct Address {
     pub config: Config,
     /// The file with the certificates of the authorities to trust; `None` for those that Mozilla trusts.
     pub authorities: Option<PathBuf>,
@@ -38,7 +42,7 @@ pub(super) struct Address {
 ///
 /// # Errors
 /// It is not an address, or asks for a kind of encryption that there is not.
-pub(super) fn read(url: &str) -> Result<Address> {
+pub(crate) fn read(url: &str) -> Result<Address> {
     let (url, encryption) = Encryption::split(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     let refused = |reason: String| {
         refused(format!(
@@ -63,7 +67,7 @@ pub(super) fn read(url: &str) -> Result<Address> {
     if ports > 1 && ports != hosts {
         return Err(refused(format!("it names {ports} ports for {hosts} host{}", if hosts == 1 { "" } else { "s" })));
     }
-    if let Some(password) = password::find(&config, self::hosts(&config)) {
+    if let Some(password) = find(&config, self::hosts(&config)) {
         config.password(password);
     }
     if config.get_connect_timeout().is_none() {
@@ -140,13 +144,12 @@ fn refused(reason: String) -> StoreError {
     StoreError::Database { path: "postgres".into(), reason }
 }
 
-/// Number of the servers.
-pub(super) fn servers(config: &Config) -> usize {
+pub(crate) fn servers(config: &Config) -> usize {
     config.get_hosts().len().max(config.get_hostaddrs().len())
 }
 
 /// Names of the servers, as the address gives them.
-pub(super) fn hosts(config: &Config) -> impl Iterator<Item = (String, Option<u16>)> + '_ {
+pub(crate) fn hosts(config: &Config) -> impl Iterator<Item = (String, Option<u16>)> + '_ {
     let ports = config.get_ports();
     (0..servers(config)).map(move |at| {
         let host = match (config.get_hosts().get(at), config.get_hostaddrs().get(at)) {
@@ -161,7 +164,7 @@ pub(super) fn hosts(config: &Config) -> impl Iterator<Item = (String, Option<u16
 }
 
 /// The address for messages: hosts, ports and database, without user and password.
-pub(super) fn described(config: &Config) -> String {
+pub(crate) fn described(config: &Config) -> String {
     let servers: Vec<String> = hosts(config)
         .map(|(host, port)| {
             // An address of the sixth version has colons of its own.
@@ -170,6 +173,142 @@ pub(super) fn described(config: &Config) -> String {
         })
         .collect();
     format!("postgres://{}/{}", servers.join(","), config.get_dbname().unwrap_or_default())
+}
+
+/// Longest password file that is read.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// The port of a server that names none.
+const PORT: u16 = 5432;
+
+/// What a line of the file is for.
+struct Wanted<'w> {
+    host: &'w str,
+    port: String,
+    database: &'w str,
+    user: &'w str,
+}
+
+/// Finds the password for an address that has none. `servers` are its hosts and their ports.
+///
+/// The password of a server, where the address has none: from the environment or the user's password file, as `libpq` finds it
+/// (PostgreSQL documentation, "The Password File").
+pub(crate) fn find(config: &Config, servers: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
+    if config.get_password().is_some() {
+        return None;
+    }
+    if let Some(password) = std::env::var("PGPASSWORD").ok().filter(|password| !password.is_empty()) {
+        return Some(password);
+    }
+    let path = path()?;
+    let metadata =
+        std::fs::metadata(&path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= LONGEST_FILE)?;
+    if is_open_to_others(&metadata) {
+        return None;
+    }
+    in_file(&std::fs::read_to_string(path).ok()?, config, servers)
+}
+
+/// The password that a file has for the servers of an address. They hold the same users, so the first password that fits is that of
+/// all.
+fn in_file(file: &str, config: &Config, mut servers: impl Iterator<Item = (String, Option<u16>)>) -> Option<String> {
+    let user = config.get_user().unwrap_or_default();
+    servers.find_map(|(host, port)| {
+        // `libpq` looks for a socket under the name of the machine itself.
+        let host = if host.starts_with('/') { "localhost" } else { host.as_str() };
+        let port = port.unwrap_or(PORT).to_string();
+        password(file, &Wanted { host, port, database: config.get_dbname().unwrap_or(user), user })
+    })
+}
+
+fn path() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("PGPASSFILE").or_else(|| {
+        if cfg!(windows) {
+            Some(variable("APPDATA")?.join("postgresql/pgpass.conf"))
+        } else {
+            Some(variable("HOME")?.join(".pgpass"))
+        }
+    })
+}
+
+/// True if others than the owner may read the file. `libpq` ignores it then.
+#[cfg(unix)]
+fn is_open_to_others(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// The password in the first line that fits: `host:port:database:user:password`, where `*` fits everything.
+fn password(file: &str, wanted: &Wanted<'_>) -> Option<String> {
+    let lines = file.lines().filter(|line| !line.starts_with('#'));
+    lines.map(fields).find_map(|fields| match fields.as_slice() {
+        [host, port, database, user, password] => {
+            let fits = |field: &str, value: &str| field == "*" || field == value;
+            let all = fits(host, wanted.host)
+                && fits(port, &wanted.port)
+                && fits(database, wanted.database)
+                && fits(user, wanted.user);
+            all.then(|| password.clone())
+        }
+        _ => None,
+    })
+}
+
+/// The fields of a line. A backslash stands before a colon or backslash that belongs to a field.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        let escaped = if character == '\\' { characters.next() } else { None };
+        match (character, fields.last_mut()) {
+            (':', _) => fields.push(String::new()),
+            (character, Some(field)) => field.push(escaped.unwrap_or(character)),
+            (_, None) => {}
+        }
+    }
+    fields
+}
+
+/// Prepares encrypted connections. A server's certificate is checked against the authorities in a PEM file, or without one against
+/// those that Mozilla trusts, and has to name the host.
+///
+/// # Errors
+/// The file cannot be read, or holds no certificate.
+pub(crate) fn connector(authorities: Option<&Path>) -> Result<MakeRustlsConnect> {
+    let roots = match authorities {
+        Some(file) => read_authorities(file)?,
+        None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = match ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions() {
+        Ok(config) => config,
+        // The provider above has these versions.
+        Err(_) => unreachable!("the provider supports the default versions"),
+    };
+    Ok(MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth()))
+}
+
+fn read_authorities(file: &Path) -> Result<RootCertStore> {
+    let refused = |reason: String| StoreError::Database {
+        path: file.into(),
+        reason: format!("sslrootcert: {reason}; it must be a PEM file with the certificate of an authority"),
+    };
+    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| refused(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates {
+        let added = certificate.map_err(|error| refused(error.to_string()));
+        roots.add(added?).map_err(|error| refused(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(refused("no certificate is in it".to_owned()));
+    }
+    Ok(roots)
 }
 
 #[cfg(test)]
@@ -269,5 +408,45 @@ mod tests {
             assert_eq!(read(url).unwrap().config.get_ssl_mode(), SslMode::Disable, "{url}");
         }
         assert_eq!(read("postgres://ada@db/tamis?sslmode=require").unwrap().config.get_ssl_mode(), SslMode::Require);
+    }
+
+    #[test]
+    fn the_first_line_that_fits_has_the_password() {
+        let file = "# ours\ndb.example:5432:tamis:ada:one\n*:5433:*:ada:t\\:w\\\\o\n*:*:*:*:three\nbroken\n";
+        let found =
+            |host, port: &str, user| password(file, &Wanted { host, port: port.to_owned(), database: "tamis", user });
+        assert_eq!(found("db.example", "5432", "ada").as_deref(), Some("one"));
+        assert_eq!(found("other", "5433", "ada").as_deref(), Some("t:w\\o"));
+        assert_eq!(found("other", "1", "eve").as_deref(), Some("three"));
+        assert_eq!(password("a:1:b:c:d:e\n", &Wanted { host: "a", port: "1".into(), database: "b", user: "c" }), None);
+    }
+
+    #[test]
+    fn the_password_of_any_server_of_an_address_is_found() {
+        let file = "other:5432:tamis:ada:none\ntwo:7:tamis:ada:both\nlocalhost:5432:ada:ada:socket\n";
+        for (url, expected) in [
+            ("postgres://ada@one:6,two:7/tamis", Some("both")),
+            ("postgres://ada@two:7,one:6/tamis?target_session_attrs=read-write", Some("both")),
+            ("postgres://ada@one:6,two:6/tamis", None),
+            ("postgres://eve@one:6,two:7/tamis", None),
+            #[cfg(unix)]
+            ("postgres://ada@%2Frun%2Fpostgresql", Some("socket")),
+        ] {
+            let config: Config = url.parse().expect(url);
+            assert_eq!(in_file(file, &config, hosts(&config)).as_deref(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_an_authority_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("missing.pem");
+        let empty = directory.path().join("empty.pem");
+        std::fs::write(&empty, "none\n").unwrap();
+        for file in [missing, empty] {
+            let Err(error) = connector(Some(&file)) else { panic!("{} has no certificate", file.display()) };
+            let error = error.to_string();
+            assert!(error.starts_with(&*file.to_string_lossy()) && error.contains("sslrootcert"), "{error}");
+        }
     }
 }

@@ -14,17 +14,15 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, NoTls, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{self, Address, CONNECT_TIMEOUT};
+use super::address::{Address, CONNECT_TIMEOUT};
 use super::error::{Failure, error};
-use super::outage::{self, Outage};
-use super::servers::InOrder;
-use super::sessions::Sessions;
-use super::{row_security, tls};
+use super::servers::{InOrder, Outage, Sessions};
+use super::{address, row_security, servers};
 use crate::error::{Result, StoreError};
 
 /// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each leg, and
 /// writing takes two more.
-pub(super) fn most_connections() -> usize {
+pub(crate) fn most_connections() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     (2 * cores + 2).min(16)
 }
@@ -69,10 +67,10 @@ const WATCH: &str = "SET client_connection_check_interval = '1s'";
 const ATTEMPTS: u32 = 5;
 
 /// The schema that holds all tables.
-pub(super) const SCHEMA: &str = "tamis";
+pub(crate) const SCHEMA: &str = "tamis";
 
 /// A pool of connections, with the threads that drive them.
-pub(super) struct Connections {
+pub(crate) struct Connections {
     /// Taken when this is dropped.
     runtime: Option<Runtime>,
     pool: Pool,
@@ -112,7 +110,7 @@ impl Connections {
         let settings: Arc<str> = settings(config.get_options(), false).into();
         let encryption = match config.get_ssl_mode() {
             SslMode::Disable => None,
-            _ => Some(tls::connector(authorities.as_deref())?),
+            _ => Some(address::connector(authorities.as_deref())?),
         };
         let sessions = Arc::new(Sessions::new(config.clone(), encryption.clone()));
         let pool = |config: &Config| {
@@ -174,7 +172,7 @@ impl Connections {
                     return Ok(connection);
                 }
                 Err(failure) if failure.is_lost() && self.outage.is_short(failure.is_answer()) => {
-                    tokio::time::sleep(outage::PAUSE).await;
+                    tokio::time::sleep(servers::PAUSE).await;
                 }
                 Err(failure) if failure.is_without_connection() && started.elapsed() < CONNECT_TIMEOUT => {
                     tokio::time::sleep(FULL_PAUSE).await;
@@ -382,7 +380,7 @@ impl Connections {
             }
             if failure.is_lost() && !self.has_own_sessions() {
                 // A pooler takes connections while the server behind it restarts.
-                tokio::time::sleep(outage::PAUSE * (1 << attempt)).await;
+                tokio::time::sleep(servers::PAUSE * (1 << attempt)).await;
             }
         }
     }
@@ -496,7 +494,7 @@ impl Drop for Closing {
 /// A transaction that stays open, for the locks that it holds. It has its session until it ends, also behind a pooler, and has seen
 /// nothing, so that it keeps no row from being cleaned up. Dropped, it ends with its connection.
 #[derive(Debug)]
-pub(super) struct Lasting {
+pub(crate) struct Lasting {
     /// Taken at the end.
     connection: Option<Object>,
 }

@@ -1,11 +1,17 @@
-//! Both legs answer as those of the embedded store, given the same documents.
+//! Both legs answer as those of the embedded store, given the same documents, and hold the same after any sequence of changes.
 
-use super::PostgresStore;
-use super::legs_fixture::{Both, DIMENSION, MODEL, NAMESPACES, Random, document};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::testing::{Both, DIMENSION, MODEL, NAMESPACES, Random, content, counts, document, embedded};
+use super::{PostgresStore, testing};
+use crate::connection::Access;
+use crate::embedded::EmbeddedStore;
 use crate::filter::Filter;
 use crate::hits::LexicalQuery;
 use crate::record::{Change, ModelKey, NewDocument, NewPassage, PassageId, TextForm, TextHash};
-use crate::store::{Documents, LexicalLeg, Maintenance, VectorLeg};
+use crate::store::{Changes, Documents, LexicalLeg, Maintenance, VectorLeg};
 
 impl Both {
     fn assert_same(&self, text: &str, vector: &[f32], filter: &Filter, k: usize) {
@@ -116,7 +122,7 @@ fn large_namespaces_are_searched_alike() {
     let Some(both) = Both::new(5, 60) else { return };
     let mut random = Random(6);
     let mut store = both.postgres.another();
-    store.legs.sizes = super::sizes::Sizes { few: 100, sample: 1_000_000, ..Default::default() };
+    store.legs.sizes = crate::postgres::Sizes { few: 100, sample: 1_000_000, ..Default::default() };
     let connections = &store.connections;
     let scanned = |filter: &Filter, vector: &[f32]| {
         let found = store.nearest(MODEL, vector, filter, 10).unwrap();
@@ -137,13 +143,13 @@ fn large_namespaces_are_searched_alike() {
     for filter in &filters {
         scanned(filter, &random.vector());
     }
-    connections.wait(super::vectors::index::ensure(connections, 10)).unwrap();
-    connections.wait(super::vectors::index::ensure(connections, 10)).unwrap();
+    connections.wait(crate::postgres::vectors::in_database::ensure(connections, 10)).unwrap();
+    connections.wait(crate::postgres::vectors::in_database::ensure(connections, 10)).unwrap();
     for filter in &filters {
         scanned(filter, &random.vector());
     }
     let mut store = both.postgres.another();
-    store.legs.sizes = super::sizes::Sizes { few: 100, sample: 50, ..Default::default() };
+    store.legs.sizes = crate::postgres::Sizes { few: 100, sample: 50, ..Default::default() };
     let sampled = store.nearest(MODEL, &random.vector(), &Filter::default(), 10).unwrap().background;
     assert!(sampled.sampled && sampled.count > 100 && sampled.quantiles.is_sorted_by(|a, b| a.1 <= b.1));
 }
@@ -153,7 +159,7 @@ fn words_that_are_not_searched_for_change_nothing() {
     let Some(both) = Both::new(14, 60) else { return };
     let mut random = Random(15);
     let mut store = both.postgres.another();
-    store.legs.sizes = super::sizes::Sizes { few: 30, first: 5, ..Default::default() };
+    store.legs.sizes = crate::postgres::Sizes { few: 30, first: 5, ..Default::default() };
     let mut searched = |store: &PostgresStore| {
         for _ in 0..60 {
             let (query, filter) = (LexicalQuery::new(random.text(5)), both.filter(&mut random));
@@ -166,14 +172,14 @@ fn words_that_are_not_searched_for_change_nothing() {
     };
     searched(&store);
     // Every word is frequent.
-    store.legs.sizes = super::sizes::Sizes { few: 30, first: 0, ..Default::default() };
+    store.legs.sizes = crate::postgres::Sizes { few: 30, first: 0, ..Default::default() };
     searched(&store);
     let connections = &store.connections;
-    if !connections.wait(super::words::index::create(connections)).unwrap() {
+    if !connections.wait(crate::postgres::words::index::create(connections)).unwrap() {
         eprintln!("skipped: the server has no index of words");
         return;
     }
-    store.legs.sizes = super::sizes::Sizes { few: 30, many: 1, ..Default::default() };
+    store.legs.sizes = crate::postgres::Sizes { few: 30, many: 1, ..Default::default() };
     searched(&store);
 }
 
@@ -312,4 +318,130 @@ fn similarities_and_vectors_are_those_of_the_passages_asked_for() {
         assert!(among.iter().flatten().count() < found.iter().flatten().count());
     }
     assert_eq!(both.postgres.vectors(MODEL, &[], &ours).unwrap(), both.embedded.vectors(MODEL, &[], &theirs).unwrap());
+}
+
+/// A change by the place of its document among those stored, so that both stores can be asked for the same.
+#[derive(Debug, Clone)]
+enum Step {
+    Put { namespace: bool, path: u8, passages: Vec<(bool, Option<u8>, Vec<u8>)>, title: bool },
+    Touch { at: prop::sample::Index },
+    Move { at: prop::sample::Index, path: u8 },
+    Delete { at: prop::sample::Index },
+}
+
+const WORDS: [&str; 8] = ["flour", "sand", "sieves", "parseConfig", "HTTPServer", "the", "naïve", "全文"];
+const SYMBOLS: [&str; 3] = ["Store::open", "Door#lock, Door#open", "parse"];
+
+fn step() -> impl Strategy<Value = Step> {
+    let passage = (any::<bool>(), prop::option::of(0u8..3), prop::collection::vec(0u8..8, 0..6));
+    let put = (any::<bool>(), 0u8..6, prop::collection::vec(passage, 0..4), any::<bool>())
+        .prop_map(|(namespace, path, passages, title)| Step::Put { namespace, path, passages, title });
+    let at = any::<prop::sample::Index>;
+    prop_oneof![
+        5 => put,
+        1 => at().prop_map(|at| Step::Touch { at }),
+        2 => (at(), 0u8..6).prop_map(|(at, path)| Step::Move { at, path }),
+        2 => at().prop_map(|at| Step::Delete { at }),
+    ]
+}
+
+fn path(number: u8) -> String {
+    format!("folder/sieve_{number}.md")
+}
+
+/// The changes of a list. Those of documents concern what the store held before it.
+fn changes(store: &impl Documents, steps: &[Step]) -> Vec<Change> {
+    let known: Vec<_> = ["here", "there"].iter().flat_map(|name| store.documents(name).unwrap()).collect();
+    let change = |step: &Step| {
+        Some(match step {
+            Step::Put { namespace, path: at, passages, title } => {
+                let namespace = if *namespace { "here" } else { "there" };
+                let mut document = NewDocument::new(namespace, "docs", path(*at));
+                document.title = title.then(|| "A title of sieves".to_owned());
+                document.passages = passages
+                    .iter()
+                    .map(|(prose, symbol, words)| {
+                        let text: Vec<&str> = words.iter().map(|word| WORDS[usize::from(*word)]).collect();
+                        let form = if *prose { TextForm::Prose } else { TextForm::Code };
+                        NewPassage {
+                            symbol: symbol.map(|symbol| SYMBOLS[usize::from(symbol)].to_owned()),
+                            ..NewPassage::new("section", 1..=1, text.join(" "), form)
+                        }
+                    })
+                    .collect();
+                Change::Put(document)
+            }
+            _ if known.is_empty() => return None,
+            Step::Touch { at } => {
+                Change::Touch { document: at.get(&known).document, size: 5, modified_ns: 6, stamp: 0 }
+            }
+            Step::Move { at, path: to } => {
+                Change::Move { document: at.get(&known).document, path: path(*to), size: 7, modified_ns: 8, stamp: 0 }
+            }
+            Step::Delete { at } => Change::Delete { document: at.get(&known).document },
+        })
+    };
+    steps.iter().filter_map(change).collect()
+}
+
+#[test]
+fn both_stores_hold_the_same_after_any_changes() {
+    let Some(store) = testing::store() else { return };
+    let lists = prop::collection::vec(prop::collection::vec(step(), 1..8), 1..6);
+    let config = Config { cases: 40, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
+    TestRunner::new(config)
+        .run(&lists, |lists| {
+            let (directory, known) = embedded();
+            for name in ["here", "there"] {
+                store.remove_namespace(name).unwrap();
+            }
+            for steps in &lists {
+                let before = store.change_number().unwrap();
+                let (ours, theirs) = (changes(&*store, steps), changes(&known, steps));
+                // A list can name a document that it has deleted. Then both refuse all of it.
+                match (store.apply(&ours), known.apply(&theirs)) {
+                    (Ok(ours), Ok(theirs)) => {
+                        prop_assert_eq!(counts(ours), counts(theirs));
+                        prop_assert!(ours.seq >= before && ours.seq == store.change_number().unwrap());
+                    }
+                    (Err(_), Err(_)) => prop_assert_eq!(store.change_number().unwrap(), before),
+                    (ours, theirs) => prop_assert!(false, "{:?} but {:?}", ours, theirs),
+                }
+                // The embedded store remembers namespaces by its change number, which a document without passages leaves.
+                let fresh = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+                prop_assert_eq!(store.namespaces().unwrap(), fresh.namespaces().unwrap());
+                prop_assert_eq!(content(&*store), content(&fresh));
+                prop_assert_eq!(store.check().unwrap().problems, vec![]);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn rebuilt_words_are_those_that_were_written() {
+    let Some(store) = testing::store() else { return };
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..20 {
+        let steps = prop::collection::vec(step(), 1..8).new_tree(&mut runner).unwrap().current();
+        let _ = store.apply(&changes(&*store, &steps));
+    }
+    let written = words(&store);
+    assert!(!written.is_empty());
+    store.execute(
+        "DELETE FROM tamis.frequencies; UPDATE tamis.words SET terms = '{}', body_counts = '{}', name_counts = '{}'",
+    );
+    store.mend(&mut |_| Ok(())).unwrap();
+    assert_eq!(words(&store), written);
+}
+
+/// All words and frequencies, as text.
+fn words(store: &crate::postgres::PostgresStore) -> Vec<String> {
+    store
+        .connections
+        .read(async |transaction| {
+            let select = "SELECT w::text FROM words w UNION ALL SELECT f::text FROM frequencies f ORDER BY 1";
+            Ok(transaction.query(select, &[]).await?.iter().map(|row| row.get(0)).collect())
+        })
+        .unwrap()
 }

@@ -1,29 +1,32 @@
-//! Namespaces: registering and removing them, and changing their documents as a whole.
+//! Namespaces: registering and removing them, changing their documents as a whole, and the right to write to them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::{GenericClient, Transaction};
+use tokio_postgres::types::Type;
 
+use super::PostgresStore;
+use super::connection::Lasting;
 use super::error::Failure;
-use super::nodes::{UNREACHABLE, UPDATE_LIST};
-use super::store::PostgresStore;
-use super::words::writer::Difference;
+use super::schema::{UNREACHABLE, UPDATE_LIST};
+use super::words::in_memory::Difference;
 use crate::content::{Content, new_trees};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::graph;
 use crate::lexical::TermReader;
-use crate::namespace::NewNamespace;
-use crate::record::Applied;
+use crate::lock::{UNNAMED_HOLDER, lock};
+use crate::record::{Applied, NewNamespace, Tree};
 use crate::session::{Row, all};
-use crate::tree::Tree;
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
 /// distributed table cannot be updated with a function whose result changes within it.
-pub(super) const NOW_MS: &str = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+pub(crate) const NOW_MS: &str = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 
 /// Returns the numbers of namespaces, after registering those that need one.
-pub(super) async fn numbers<'n>(
+pub(crate) async fn numbers<'n>(
     transaction: &Transaction<'_>,
     registered: &BTreeSet<&'n str>,
     others: impl IntoIterator<Item = &'n str>,
@@ -43,7 +46,7 @@ pub(super) async fn numbers<'n>(
 }
 
 /// The change of a namespace's row by a change of its documents.
-pub(super) struct NamespaceChange {
+pub(crate) struct NamespaceChange {
     /// True if it counts as a change.
     pub counts: bool,
     pub difference: Difference,
@@ -66,7 +69,7 @@ impl NamespaceChange {
 
 impl PostgresStore {
     /// The change number of the store: it grows with each commit, in whatever order the changes of several namespaces commit.
-    pub(super) async fn change_number_in(&self, client: &impl GenericClient) -> Result<u64, Failure> {
+    pub(crate) async fn change_number_in(&self, client: &impl GenericClient) -> Result<u64, Failure> {
         let sum = format!(
             "SELECT (SELECT coalesce(sum(change_number), 0)::bigint FROM {}) \
              + (SELECT value::bigint FROM meta WHERE key = 'removed')",
@@ -76,13 +79,8 @@ impl PostgresStore {
         Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
     }
 
-    /// The change number of the last commit.
-    pub(super) fn read_change_number(&self) -> Result<u64> {
-        self.connections.ask(async |connection| self.change_number_in(connection).await)
-    }
-
     /// Registers a namespace, or replaces its registration.
-    pub(super) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+    pub(crate) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         let NewNamespace { name, owner, shared } = namespace;
         namespace.check()?;
         self.connections.write(async |transaction| {
@@ -99,7 +97,7 @@ impl PostgresStore {
     }
 
     /// Makes trees those of their namespaces.
-    pub(super) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+    pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
         let address = Path::new(self.address());
         if self.ask(async |session| new_trees(session, trees, true, address).await)?.is_empty() {
             return Ok(());
@@ -121,12 +119,12 @@ impl PostgresStore {
     }
 
     /// The table that lists all namespaces, without asking nodes.
-    pub(super) fn list(&self) -> &'static str {
+    pub(crate) fn list(&self) -> &'static str {
         if self.is_distributed { "namespace_list" } else { "namespaces" }
     }
 
     /// Notes what changed of namespaces, at the end of the transaction that changed it.
-    pub(super) async fn note(&self, transaction: &Transaction<'_>, namespaces: &[&str]) -> Result<(), Failure> {
+    pub(crate) async fn note(&self, transaction: &Transaction<'_>, namespaces: &[&str]) -> Result<(), Failure> {
         if self.is_distributed && !namespaces.is_empty() {
             transaction.execute(&transaction.prepare_cached(UPDATE_LIST).await?, &[&namespaces]).await?;
         }
@@ -134,7 +132,7 @@ impl PostgresStore {
     }
 
     /// Notes that a namespace was removed.
-    pub(super) async fn note_removed(&self, transaction: &Transaction<'_>, namespace: &str) -> Result<(), Failure> {
+    async fn note_removed(&self, transaction: &Transaction<'_>, namespace: &str) -> Result<(), Failure> {
         if self.is_distributed {
             transaction.execute("DELETE FROM namespace_list WHERE namespace = $1", &[&namespace]).await?;
         }
@@ -142,7 +140,7 @@ impl PostgresStore {
     }
 
     /// The namespaces that cannot be read now.
-    pub(super) fn read_unreachable(&self) -> Result<Vec<String>> {
+    pub(crate) fn read_unreachable(&self) -> Result<Vec<String>> {
         if !self.is_distributed {
             return Ok(Vec::new());
         }
@@ -150,7 +148,7 @@ impl PostgresStore {
     }
 
     /// Removes a namespace and its documents.
-    pub(super) async fn remove_namespace_in(
+    pub(crate) async fn remove_namespace_in(
         &self,
         transaction: &Transaction<'_>,
         name: &str,
@@ -178,7 +176,7 @@ impl PostgresStore {
     }
 
     /// Sets the dates of documents and returns how many changed.
-    pub(super) async fn set_dates_in(
+    pub(crate) async fn set_dates_in(
         &self,
         transaction: &Transaction<'_>,
         namespace: &str,
@@ -220,3 +218,255 @@ const REMOVE: &[&str] = &[
     "DELETE FROM attributes WHERE namespace = $1",
     "DELETE FROM documents WHERE namespace = $1",
 ];
+
+/// Pause between two attempts of the next store.
+const NEXT: Duration = Duration::from_millis(10);
+/// Pause between two attempts of the stores behind it.
+const QUEUED: Duration = Duration::from_millis(40);
+
+/// The longest that a store waits for its own threads to give up a right to write whose connection broke.
+const GIVING_UP: Duration = Duration::from_secs(2);
+/// The number of no process of the server.
+const NOBODY: i32 = 0;
+
+/// A share of the right to write.
+///
+/// Single changes lock only their namespaces, so they work with and without it. The lock ends with its connection, also when the
+/// process dies. Waiting stores queue at a second lock, the turn: only its holder tries to take the first. A store that releases the
+/// lock and wants it back at once has to queue as well, so it starves nobody.
+///
+/// A holder whose connection broke must change nothing more, since another store may hold the lock already and what this one has read
+/// may be outdated. So each change of a holder takes a share of a third lock, the fence, until it commits, and then looks whether its
+/// store still holds the right to write. A new holder passes the fence alone, so the changes of the one before it have ended.
+#[derive(Debug)]
+pub(crate) struct Hold<'s> {
+    store: &'s PostgresStore,
+}
+
+/// The key of the lock: the tree that the store was opened for has its own.
+fn write_key(namespace: &str) -> i64 {
+    key("write", namespace)
+}
+
+/// The key of the fence.
+fn fence_key(namespace: &str) -> i64 {
+    key("fence", namespace)
+}
+
+/// The key of the turn.
+fn turn_key(namespace: &str) -> i64 {
+    key("turn", namespace)
+}
+
+impl PostgresStore {
+    /// Takes the right to write, or another share of it, without waiting. Fails if others wait for it.
+    pub(crate) fn hold(&self) -> Result<Hold<'_>> {
+        let mut state = lock(&self.holding.state);
+        if !state.is_held() {
+            if state.holds > 0 {
+                return Err(self.writer_lost());
+            }
+            let mut turn = Turn::default();
+            let taken = self.try_take(&mut turn);
+            self.end_turn(turn);
+            state.transaction = Some(taken?);
+        }
+        state.holds += 1;
+        Ok(Hold { store: self })
+    }
+
+    /// Takes the right to write in turn, and gives up after `patience`. `waiting` receives the writer's name before each pause;
+    /// returning false gives up.
+    pub(crate) fn wait_to_hold(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Hold<'_>> {
+        let started = Instant::now();
+        let mut turn = Turn::default();
+        let taken = loop {
+            let error = {
+                let mut state = lock(&self.holding.state);
+                if state.is_held() {
+                    state.holds += 1;
+                    break Ok(Hold { store: self });
+                }
+                if state.holds > 0 {
+                    self.writer_lost()
+                } else {
+                    match self.try_take(&mut turn) {
+                        Ok(transaction) => {
+                            state.transaction = Some(transaction);
+                            state.holds += 1;
+                            break Ok(Hold { store: self });
+                        }
+                        Err(error) => error,
+                    }
+                }
+            };
+            let goes_on = match &error {
+                StoreError::Busy { holder, .. } => started.elapsed() < patience && waiting(holder),
+                StoreError::WriterLost { .. } => started.elapsed() < patience.min(GIVING_UP),
+                _ => false,
+            };
+            if !goes_on {
+                break Err(error);
+            }
+            std::thread::sleep(if turn.0.is_some() { NEXT } else { QUEUED });
+        };
+        self.end_turn(turn);
+        taken
+    }
+
+    /// Takes the turn, then the lock; keeps the turn if it got only that.
+    fn try_take(&self, turn: &mut Turn) -> Result<Lasting> {
+        self.connections.wait(async {
+            if turn.0.is_none() {
+                turn.0 = Some(self.try_lock(turn_key(&self.namespace)).await?);
+            }
+            let held = self.try_lock(write_key(&self.namespace)).await?;
+            let process = self.enter(&held).await?;
+            self.holding.process.store(process, Ordering::Release);
+            Ok(held)
+        })
+    }
+
+    /// Takes a lock, or fails with whoever holds the right to write.
+    async fn try_lock(&self, key: i64) -> Result<Lasting, Failure> {
+        let lasting = self.connections.lasting().await?;
+        if lasting.try_lock(key).await? {
+            return Ok(lasting);
+        }
+        let busy = self.busy(&lasting).await?;
+        lasting.end().await;
+        Err(busy)
+    }
+
+    /// Waits until the changes of the holder before have ended, and returns the number of the transaction's process. No other lock of
+    /// this outlives it.
+    async fn enter(&self, held: &Lasting) -> Result<i32, Failure> {
+        held.batch_execute(&format!("SAVEPOINT entered; {}", self.connections.local_settings())).await?;
+        self.check_instance(&**held).await?;
+        let passed = "SELECT pg_backend_pid() FROM pg_advisory_xact_lock($1)";
+        let process = held.query_typed_one(passed, &[(&fence_key(&self.namespace), Type::INT8)]).await?.get(0);
+        held.batch_execute("ROLLBACK TO SAVEPOINT entered").await?;
+        Ok(process)
+    }
+
+    /// Makes sure that a change of this store is made under the right to write that it holds, if it holds one, until the transaction
+    /// ends.
+    async fn check_hold(&self, transaction: &Transaction<'_>) -> Result<(), Failure> {
+        let process = self.holding.process.load(Ordering::Acquire);
+        if process == NOBODY {
+            return Ok(());
+        }
+        let share = transaction.prepare_cached("SELECT pg_advisory_xact_lock_shared($1)").await?;
+        let held = transaction
+            .prepare_cached(
+                "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND locktype = 'advisory' AND granted AND objsubid = 1 \
+                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+                 AND classid = $2 AND objid = $3)",
+            )
+            .await?;
+        transaction.execute(&share, &[&fence_key(&self.namespace)]).await?;
+        let (class, object) = halves(write_key(&self.namespace));
+        match transaction.query_one(&held, &[&process, &class, &object]).await?.get(0) {
+            true => Ok(()),
+            false => Err(self.writer_lost().into()),
+        }
+    }
+
+    /// Waits until nobody else changes these namespaces, and keeps others waiting until the transaction ends. Every change of
+    /// documents begins with it, so it also makes sure that the tables are still the ones that were opened, and that a right to write
+    /// which the store holds was not lost.
+    pub(crate) async fn lock_namespaces(
+        &self,
+        transaction: &Transaction<'_>,
+        names: impl IntoIterator<Item = &str>,
+    ) -> Result<(), Failure> {
+        self.check_hold(transaction).await?;
+        let mut keys: Vec<i64> = names.into_iter().map(|name| key("namespace", name)).collect();
+        // In one order everywhere, so that nobody waits in a circle.
+        keys.sort_unstable();
+        keys.dedup();
+        let lock = transaction.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
+        for key in &keys {
+            transaction.execute(&lock, &[key]).await?;
+        }
+        self.check_instance(transaction).await
+    }
+
+    fn writer_lost(&self) -> StoreError {
+        StoreError::WriterLost { path: self.address().into() }
+    }
+
+    /// The error of a lock that another transaction holds.
+    async fn busy(&self, lasting: &Lasting) -> Result<Failure, Failure> {
+        let select = "SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
+             WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+             AND l.classid = $1 AND l.objid = $2";
+        let (class, object) = halves(write_key(&self.namespace));
+        let row = lasting.query_opt(select, &[&class, &object]).await?;
+        // It may have ended since, or only its turn has come.
+        let holder = row.map_or_else(
+            || UNNAMED_HOLDER.to_owned(),
+            |row| {
+                let name: Option<String> = row.get(0);
+                let name = name.filter(|name| !name.is_empty());
+                format!("{}, process {} of the server", name.as_deref().unwrap_or("a client"), row.get::<_, i32>(1))
+            },
+        );
+        Ok(StoreError::Busy { path: self.address().into(), holder }.into())
+    }
+
+    fn end_turn(&self, turn: Turn) {
+        if let Some(transaction) = turn.0 {
+            self.end(transaction);
+        }
+    }
+
+    fn end(&self, transaction: Lasting) {
+        let _ = self.connections.wait(async {
+            transaction.end().await;
+            Ok(())
+        });
+    }
+}
+
+/// The two numbers by which the server lists a lock.
+fn halves(key: i64) -> (u32, u32) {
+    let key = key as u64;
+    ((key >> 32) as u32, key as u32)
+}
+
+/// The transaction that has the turn.
+#[derive(Debug, Default)]
+struct Turn(Option<Lasting>);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.store.holding.state);
+        state.holds -= 1;
+        if state.holds == 0
+            && let Some(transaction) = state.transaction.take()
+        {
+            self.store.holding.process.store(NOBODY, Ordering::Release);
+            self.store.end(transaction);
+        }
+    }
+}
+
+/// The key of a lock by what it locks.
+pub(crate) fn key(kind: &str, name: &str) -> i64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"tamis ").update(kind.as_bytes()).update(b"\0").update(name.as_bytes());
+    hasher.finalize().as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+}
+
+/// Counts a change of the evidence of namespaces. Many change no document, and so no change number.
+pub(crate) async fn count_evidence_change(
+    transaction: &Transaction<'_>,
+    namespaces: &[impl AsRef<str>],
+) -> Result<(), Failure> {
+    let names: Vec<&str> = namespaces.iter().map(AsRef::as_ref).collect();
+    let count = "UPDATE namespaces SET evidence_number = evidence_number + 1 WHERE namespace = ANY($1)";
+    transaction.execute(&transaction.prepare_cached(count).await?, &[&names]).await?;
+    Ok(())
+}

@@ -1,18 +1,28 @@
 //! What is kept in memory of recently searched namespaces, as they were at a change number, and brought up to later ones.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use deadpool_postgres::Transaction;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
+use super::Sizes;
 use super::error::Failure;
-use super::scope::State;
-use crate::mutex::lock;
+use super::select::{Scope, Selection, State, resolve};
+use super::vectors::in_memory as vectors;
+use super::vectors::in_memory::VectorsInMemory;
+use super::words::in_memory as words;
+use super::words::in_memory::WordsInMemory;
+use crate::content::Model;
+use crate::filter::{Filter, Recent};
+use crate::lock::lock;
+use crate::report::Coverage;
 
 /// The most memory for each kind of content, in bytes.
 const MOST_BYTES: usize = 512 << 20;
 
 /// Content that is kept.
-pub(super) trait Content {
+pub(crate) trait Content {
     /// About the memory that it takes.
     fn bytes(&self) -> usize;
 }
@@ -22,7 +32,7 @@ const MOST_KEYS: usize = 1_000;
 
 /// Contents by what they are of, the last used one at the end.
 #[derive(Debug)]
-pub(super) struct Resident<K, C> {
+pub(crate) struct Resident<K, C> {
     entries: Mutex<Vec<Entry<K, C>>>,
 }
 
@@ -40,7 +50,7 @@ struct Entry<K, C> {
 type Place<C> = Arc<RwLock<Option<Level<C>>>>;
 
 /// Content that stays while it is used.
-pub(super) type Held<C> = OwnedRwLockReadGuard<Option<Level<C>>, C>;
+pub(crate) type Held<C> = OwnedRwLockReadGuard<Option<Level<C>>, C>;
 
 fn held<C>(level: OwnedRwLockReadGuard<Option<Level<C>>>) -> Held<C> {
     OwnedRwLockReadGuard::map(level, |level| match level {
@@ -51,7 +61,7 @@ fn held<C>(level: OwnedRwLockReadGuard<Option<Level<C>>>) -> Held<C> {
 
 /// Content as it was at a state of its namespaces.
 #[derive(Debug)]
-pub(super) struct Level<C> {
+pub(crate) struct Level<C> {
     state: State,
     content: C,
 }
@@ -138,5 +148,51 @@ impl<K: PartialEq, C: Content> Resident<K, C> {
                 }
             }
         }
+    }
+}
+
+/// Results that later searches use again, and the sizes that decide how they are found.
+#[derive(Debug, Default)]
+pub(crate) struct Legs {
+    /// The selections of recent filters, by the state of their namespaces.
+    pub selections: Recent<(State, Filter), Arc<Selection>>,
+    /// The coverage of models under recent filters.
+    pub coverages: Recent<(State, String, Filter), Coverage>,
+    /// Vectors of passages.
+    pub vectors: Resident<vectors::Key, VectorsInMemory>,
+    /// Words of passages.
+    pub words: Resident<words::Key, WordsInMemory>,
+    /// The passage up to which all of a namespace had a vector of a model when they were last looked at, by their numbers.
+    pub embedded: Mutex<HashMap<(i32, i32), i64>>,
+    pub sizes: Sizes,
+}
+
+impl Legs {
+    /// Resolves a filter, or returns a recent result.
+    pub async fn selection(&self, transaction: &Transaction<'_>, filter: &Filter) -> Result<Arc<Selection>, Failure> {
+        let scope = Scope::read(transaction, filter).await?;
+        // Dates and attributes can change without a change number, and a filter by namespace costs nothing.
+        if filter.is_by_properties() || filter.is_by_namespace() {
+            return Ok(Arc::new(resolve(transaction, filter, scope, self.sizes).await?));
+        }
+        if let Some(known) = self.selections.get(|(state, of)| *state == scope.state && of == filter) {
+            return Ok(known);
+        }
+        let state = scope.state.clone();
+        self.selections.retain(|(known, of)| of != filter || *known == state);
+        let selection = Arc::new(resolve(transaction, filter, scope, self.sizes).await?);
+        self.selections.push((state, filter.clone()), selection.clone());
+        Ok(selection)
+    }
+
+    /// The vectors of namespaces in memory, once read from the database: all of small ones, and those of a sample of large ones.
+    pub async fn vectors(
+        &self,
+        transaction: &Transaction<'_>,
+        scope: &Scope,
+        model: &Model,
+    ) -> Result<Held<VectorsInMemory>, Failure> {
+        let catch_up = async |known| vectors::catch_up(transaction, scope, model, self.sizes, known).await;
+        self.vectors.hold(vectors::key(scope, model), &scope.state, catch_up).await
     }
 }

@@ -1,19 +1,15 @@
-//! The tables and their version.
-//!
-//! Tables of another version are another program's: they are refused and left alone, never changed. Whatever changes the tables, or
-//! the meaning of what they hold, raises [`VERSION`].
+//! The tables and their version, and whether Citus distributes them.
 
 use deadpool_postgres::GenericClient;
 
 use super::connection::{Connections, SCHEMA};
 use super::error::Failure;
-use super::nodes::HERE_ALONE;
 use super::row_security::ROLE;
 use super::words::index;
 use crate::error::{Result, StoreError};
 
 /// The version of the tables.
-pub(super) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 9;
 
 /// Creates the tables, in this order.
 const TABLES: &[&str] = &[
@@ -32,13 +28,13 @@ const PUT_META: &str = "INSERT INTO meta(key, value) \
     VALUES ('schema_version', $1), ('instance', gen_random_uuid()::text), ('removed', '0')";
 
 /// Gives the tables another name, so that processes that have them open write no more.
-pub(super) const NEW_INSTANCE: &str = "UPDATE meta SET value = gen_random_uuid()::text WHERE key = 'instance'";
+pub(crate) const NEW_INSTANCE: &str = "UPDATE meta SET value = gen_random_uuid()::text WHERE key = 'instance'";
 
 /// Creates the tables if there are none. Of several processes at once, one does it and the others wait.
 ///
 /// # Errors
 /// The tables have another version, or the server refuses.
-pub(super) fn create(connections: &Connections) -> Result<()> {
+pub(crate) fn create(connections: &Connections) -> Result<()> {
     let is_there = connections.ask(async |connection| {
         check_server(connection, connections.address()).await?;
         is_usable(connection, connections.address()).await
@@ -125,10 +121,65 @@ async fn is_usable(client: &impl GenericClient, address: &str) -> Result<bool, F
     }
 }
 
+/// The key in `meta` that tells that the tables are distributed.
+pub(crate) const DISTRIBUTED_BY: &str = "distributed_by";
+
+/// True if the tables are distributed.
+pub(crate) const ARE_DISTRIBUTED: &str = "SELECT EXISTS (SELECT FROM meta WHERE key = 'distributed_by')";
+
+/// Keeps what is created in a transaction on this server. Citus would create functions and roles on its nodes too, for which the user
+/// may lack the rights there. Other servers know no such setting, and take it.
+pub(crate) const HERE_ALONE: &str = "SET LOCAL citus.enable_ddl_propagation = off";
+
+/// Takes [`HERE_ALONE`] back.
+pub(crate) const EVERYWHERE: &str = "SET LOCAL citus.enable_ddl_propagation = on";
+
+/// Creates the list of namespaces on the coordinator.
+pub(crate) const CREATE_LIST: &[&str] = &[
+    "CREATE TABLE namespace_list AS SELECT namespace, root, machine, owner, shared, documents, passages, change_number, changed_ms, \
+     published_ms FROM namespaces",
+    "ALTER TABLE namespace_list ADD PRIMARY KEY (namespace)",
+    "CREATE OR REPLACE FUNCTION passages_of_all() RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER \
+     SET search_path = tamis, pg_catalog, pg_temp \
+     AS $$ SELECT coalesce(sum(n.passages), 0)::bigint FROM namespace_list n $$",
+];
+
+/// Drops the list of namespaces.
+pub(crate) const DROP_LIST: &[&str] = &[
+    "CREATE OR REPLACE FUNCTION passages_of_all() RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER \
+     SET search_path = tamis, pg_catalog, pg_temp \
+     AS $$ SELECT coalesce(sum(n.passages), 0)::bigint FROM namespaces n $$",
+    "DROP TABLE namespace_list",
+];
+
+/// Brings the list up to date for the namespaces `$1`.
+pub(crate) const UPDATE_LIST: &str = "INSERT INTO namespace_list(namespace, root, machine, owner, shared, documents, passages, \
+       change_number, changed_ms, published_ms) \
+     SELECT namespace, root, machine, owner, shared, documents, passages, change_number, changed_ms, published_ms \
+     FROM namespaces WHERE namespace = ANY($1) \
+     ON CONFLICT (namespace) DO UPDATE SET root = excluded.root, machine = excluded.machine, owner = excluded.owner, \
+       shared = excluded.shared, documents = excluded.documents, passages = excluded.passages, \
+       change_number = excluded.change_number, changed_ms = excluded.changed_ms, published_ms = excluded.published_ms";
+
+/// The listed namespaces on nodes that do not answer.
+pub(crate) const UNREACHABLE: &str = "SELECT l.namespace FROM namespace_list l \
+     JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('passages', l.namespace) \
+     JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary' \
+     JOIN run_command_on_workers('SELECT 1') w ON w.nodename = n.nodename AND w.nodeport = n.nodeport \
+     WHERE NOT w.success ORDER BY l.namespace";
+
+/// Returns `true` if the tables are distributed.
+///
+/// Each namespace lies on one node. What a search needs to know of all namespaces is listed on the coordinator, so that it asks no
+/// node but those of the namespaces that it reads, and answers while others are away.
+pub(crate) async fn are_distributed(client: &impl GenericClient) -> Result<bool, Failure> {
+    Ok(client.query_one(ARE_DISTRIBUTED, &[]).await?.get(0))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
     use super::*;
+    use crate::postgres::testing;
 
     #[test]
     fn tables_of_another_version_are_refused_and_left_alone() {

@@ -1,17 +1,24 @@
-//! Connecting to the first of several servers that will do.
+//! The servers of a database: connecting to the first that will do, waiting through an outage, and whether a pooler is between.
 
 use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::Connect;
+use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, LoadBalanceHosts};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Client, Config, Error, Socket};
+use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::lock::lock;
 
 /// Tries the servers of an address in order, each in its part of the time. The client's own way waits for a server that takes a
 /// connection and then says nothing, such as a frozen one, and never comes to the next.
-pub(super) struct InOrder<T> {
+pub(crate) struct InOrder<T> {
     tls: T,
     /// The address, once for each of its servers.
     each: Vec<Config>,
@@ -115,7 +122,7 @@ where
     async fn first(&self, each: &[Config]) -> Result<Connected<T::Stream>, Error> {
         let mut last = None;
         for config in each {
-            let part = config.get_connect_timeout().copied().unwrap_or(super::address::CONNECT_TIMEOUT);
+            let part = config.get_connect_timeout().copied().unwrap_or(crate::postgres::address::CONNECT_TIMEOUT);
             match tokio::time::timeout(part, config.connect(self.tls.clone())).await {
                 Ok(Ok(connected)) => return Ok(connected),
                 Ok(Err(error)) => last = Some(error),
@@ -128,6 +135,156 @@ where
             None => std::future::pending().await,
         }
     }
+}
+
+/// The longest that calls wait for a server that went away. A restart is shorter; the election of another primary may be longer.
+const SHORT: Duration = Duration::from_secs(5);
+
+/// Pause between two attempts to connect.
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
+
+/// Time after a failed attempt to connect in which who reads goes to a standby at once.
+const RECENT: Duration = Duration::from_secs(1);
+
+/// The state of a server, as the attempts to connect to it show.
+#[derive(Debug, Default)]
+pub(crate) struct Outage(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    phase: Phase,
+    /// The last failed attempt since a connection was made.
+    failed: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    /// No connection was made yet. The address may be wrong, so nobody waits.
+    #[default]
+    Unknown,
+    Up,
+    DownSince(Instant),
+}
+
+impl Outage {
+    /// Notes a connection.
+    pub fn ended(&self) {
+        *lock(&self.0) = State { phase: Phase::Up, failed: None };
+    }
+
+    /// Notes a failed attempt to connect, and whether the server answered it. Returns true if another one is worth waiting for.
+    pub fn is_short(&self, answered: bool) -> bool {
+        self.is_short_at(Instant::now(), answered)
+    }
+
+    /// True if an attempt failed a moment ago and none succeeded since.
+    pub fn is_recent(&self) -> bool {
+        lock(&self.0).failed.is_some_and(|failed| failed.elapsed() < RECENT)
+    }
+
+    fn is_short_at(&self, now: Instant, answered: bool) -> bool {
+        let mut state = lock(&self.0);
+        state.failed = Some(now);
+        match state.phase {
+            Phase::Unknown if !answered => false,
+            Phase::Unknown | Phase::Up => {
+                state.phase = Phase::DownSince(now);
+                true
+            }
+            Phase::DownSince(since) => now.saturating_duration_since(since) < SHORT,
+        }
+    }
+}
+
+/// The port of an address that names none.
+const DEFAULT_PORT: u16 = 5432;
+
+/// Longest wait for a session of a pooler that may have none to spare.
+const LONGEST_CHECK: Duration = Duration::from_secs(2);
+
+const PROCESS: &str = "SELECT pg_backend_pid()";
+
+/// What is known of the sessions at an address.
+///
+/// Shared sessions keep nothing from one transaction to the next: no settings, no prepared statements, no locks, no `LISTEN`. What does
+/// without them works with both, so sessions count as shared unless they are seen to be own.
+pub(crate) struct Sessions {
+    config: Config,
+    encryption: Option<MakeRustlsConnect>,
+    /// True if they are own; unset until there is a connection.
+    own: OnceCell<bool>,
+}
+
+impl Sessions {
+    pub fn new(config: Config, encryption: Option<MakeRustlsConnect>) -> Sessions {
+        Sessions { config, encryption, own: OnceCell::new() }
+    }
+
+    /// True if each connection is known to have its own.
+    pub fn are_own(&self) -> bool {
+        self.own.get().copied().unwrap_or(false)
+    }
+
+    /// Finds out by a connection, unless it is known.
+    pub async fn find_out(&self, client: &Client) -> Result<bool, Error> {
+        let found = self.own.get_or_try_init(async || Ok(self.is_server(client).await? || self.differ(client).await?));
+        found.await.copied()
+    }
+
+    /// True if the address is the server's own. A pooler cannot have the same.
+    async fn is_server(&self, client: &Client) -> Result<bool, Error> {
+        let select = "SELECT host(inet_server_addr()), inet_server_port()";
+        let answer = client.simple_query(select).await?;
+        let server = answer.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => {
+                Some(SocketAddr::new(row.get(0)?.parse::<IpAddr>().ok()?, row.get(1)?.parse().ok()?))
+            }
+            _ => None,
+        });
+        let Some(server) = server else { return Ok(false) };
+        let ports = self.config.get_ports();
+        for (at, host) in self.config.get_hosts().iter().enumerate() {
+            let port = ports.get(at).or(ports.first()).copied().unwrap_or(DEFAULT_PORT);
+            let Host::Tcp(host) = host else { continue };
+            let named = tokio::net::lookup_host((host.as_str(), port)).await;
+            if named.is_ok_and(|mut named| named.any(|named| named == server)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// True if the sessions of two connections stay the same while both are used in turn. A pooler that shares them gives out the one
+    /// that was used last, or the one that was not used for longest.
+    async fn differ(&self, first: &Client) -> Result<bool, Error> {
+        let taking_turns = async {
+            let opened = match &self.encryption {
+                Some(encryption) => InOrder::new(&self.config, encryption.clone()).connect(&self.config).await,
+                None => InOrder::new(&self.config, NoTls).connect(&self.config).await,
+            };
+            let Ok((other, _driving)) = opened else { return Ok(false) };
+            let mut firsts = vec![process(first).await?];
+            other.batch_execute("BEGIN").await?;
+            let mut others = vec![process(&other).await?];
+            firsts.push(process(first).await?);
+            other.batch_execute("ROLLBACK").await?;
+            others.push(process(&other).await?);
+            firsts.push(process(first).await?);
+            firsts.dedup();
+            others.dedup();
+            Ok(firsts.len() == 1 && others.len() == 1 && firsts != others)
+        };
+        tokio::time::timeout(LONGEST_CHECK, taking_turns).await.unwrap_or(Ok(false))
+    }
+}
+
+/// The number of the session's process. Nothing is prepared.
+async fn process(client: &Client) -> Result<Option<String>, Error> {
+    let answer = client.simple_query(PROCESS).await?;
+    Ok(answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    }))
 }
 
 #[cfg(test)]
@@ -145,5 +302,27 @@ mod tests {
             let one = address::read(&format!("postgres://ada:secret@{host}{end}")).expect("read").config;
             assert_eq!(of_one(&config, at), one);
         }
+    }
+
+    #[test]
+    fn a_short_outage_is_waited_for_and_a_long_one_is_not() {
+        let (outage, start) = (Outage::default(), Instant::now());
+        assert!(!outage.is_short_at(start, false), "a server that never answered");
+        outage.ended();
+        assert!(outage.is_short_at(start, false));
+        assert!(outage.is_short_at(start + SHORT / 2, false));
+        assert!(!outage.is_short_at(start + SHORT, false));
+        // Another call in the same outage fails at once.
+        assert!(!outage.is_short_at(start + SHORT + PAUSE, false));
+        outage.ended();
+        assert!(outage.is_short_at(start + SHORT * 2, false));
+    }
+
+    #[test]
+    fn a_server_that_starts_is_waited_for_from_the_first_attempt_on() {
+        let (outage, start) = (Outage::default(), Instant::now());
+        assert!(outage.is_short_at(start, true));
+        assert!(outage.is_short_at(start + SHORT / 2, false));
+        assert!(!outage.is_short_at(start + SHORT, true));
     }
 }

@@ -1,20 +1,23 @@
-//! Statements in PostgreSQL that both databases understand.
+//! Statements in PostgreSQL that both databases understand, and values in its columns.
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::pin::Pin;
 
 use bytes::BytesMut;
 use deadpool_postgres::GenericClient;
+use tokio_postgres::Transaction;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::connection::Connections;
 use super::error::Failure;
-use super::text;
 use crate::error::StoreError;
+use crate::record::{DocumentId, PassageId, TextHash};
 use crate::session::{Answer, Dialect, Lock, Row, Rows, Session, Value};
 
 /// Keeps others from adding judgements and openings.
-pub(super) const LABELS: &str = "SELECT pg_advisory_xact_lock(x'74616d6973000002'::bigint)";
+pub(crate) const LABELS: &str = "SELECT pg_advisory_xact_lock(x'74616d6973000002'::bigint)";
 
 /// Identifiers are unique in all namespaces, and no index of a distributed table can say so. Two that are equal wait for each other.
 /// Locks are taken in one order everywhere, so that nobody waits in a circle.
@@ -23,18 +26,18 @@ const SEARCHES: &str = "SELECT pg_advisory_xact_lock(hashtextextended(id, 838610
 
 impl Connections {
     /// Sends statements on one of the connections, or in its transaction.
-    pub(super) fn session<'c, C: GenericClient>(&'c self, client: &'c C) -> PostgresSession<'c, C> {
+    pub(crate) fn session<'c, C: GenericClient>(&'c self, client: &'c C) -> PostgresSession<'c, C> {
         PostgresSession { client, address: self.address(), escapes: true }
     }
 
     /// A session for the content of documents, which is written without what the server cannot hold.
-    pub(super) fn content<'c, C: GenericClient>(&'c self, client: &'c C) -> PostgresSession<'c, C> {
+    pub(crate) fn content<'c, C: GenericClient>(&'c self, client: &'c C) -> PostgresSession<'c, C> {
         PostgresSession { client, address: self.address(), escapes: false }
     }
 }
 
 /// A connection or a transaction of the database at an address.
-pub(super) struct PostgresSession<'c, C> {
+pub(crate) struct PostgresSession<'c, C> {
     client: &'c C,
     address: &'c str,
     /// True if texts are those of callers and models, which hold any character.
@@ -55,7 +58,7 @@ impl<C> PostgresSession<'_, C> {
     }
 }
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(crate) const DIALECT: Dialect = Dialect {
     has_namespaces: true,
     documents: "documents d",
     record: "d.record",
@@ -154,10 +157,10 @@ fn references<'v>(values: &'v [Parameter<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
 }
 
 /// A value as it was before it was written with escapes.
-pub(super) fn original(value: Value) -> Value {
+pub(crate) fn original(value: Value) -> Value {
     match value {
-        Value::Text(text) => Value::Text(text::original(text)),
-        Value::Texts(texts) => Value::Texts(texts.into_iter().map(text::original).collect()),
+        Value::Text(text) => Value::Text(unescaped(text)),
+        Value::Texts(texts) => Value::Texts(texts.into_iter().map(unescaped).collect()),
         other => other,
     }
 }
@@ -171,7 +174,7 @@ struct Parameter<'v> {
 
 impl ToSql for Parameter<'_> {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        let stored = |text| if self.escapes { text::stored(text) } else { Cow::Borrowed(text) };
+        let stored = |text| if self.escapes { escaped(text) } else { Cow::Borrowed(text) };
         match self.value {
             Value::Null => Ok(IsNull::Yes),
             Value::Boolean(truth) => truth.to_sql(of, out),
@@ -219,5 +222,116 @@ impl<'r> FromSql<'r> for Value {
 
     fn accepts(_: &Type) -> bool {
         true
+    }
+}
+
+const ESCAPE: char = '\u{10ffff}';
+
+/// A text as its column has it, which holds every character but U+0000.
+///
+/// A query may have that character, and a search that was asked must be recorded as it was asked. It is written as U+10FFFF, which stands
+/// for no character, followed by `0`; U+10FFFF itself as U+10FFFF followed by `1`.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\0', ESCAPE]) {
+        return Cow::Borrowed(text);
+    }
+    let mut stored = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '\0' => stored.extend([ESCAPE, '0']),
+            ESCAPE => stored.extend([ESCAPE, '1']),
+            other => stored.push(other),
+        }
+    }
+    Cow::Owned(stored)
+}
+
+/// The text of a column.
+pub(crate) fn unescaped(stored: String) -> String {
+    if !stored.contains(ESCAPE) {
+        return stored;
+    }
+    let mut text = String::with_capacity(stored.len());
+    let mut characters = stored.chars();
+    while let Some(character) = characters.next() {
+        text.push(match character {
+            ESCAPE if characters.next() == Some('0') => '\0',
+            other => other,
+        });
+    }
+    text
+}
+
+/// The number of a passage.
+pub(crate) fn passage_id(column: i64) -> PassageId {
+    PassageId(column as u64)
+}
+
+/// The number of a document.
+pub(crate) fn document_id(column: i32) -> DocumentId {
+    DocumentId(column as u32)
+}
+
+/// A hash of 32 bytes, which the tables make sure of.
+pub(crate) fn text_hash(column: &[u8]) -> TextHash {
+    TextHash(column.try_into().unwrap_or_default())
+}
+
+/// A `COPY … FROM STDIN BINARY` under way. Dropped before its end, it fails the transaction.
+pub(crate) struct Copy {
+    writer: Pin<Box<BinaryCopyInWriter>>,
+}
+
+/// Columns by their types, the order of a row's values.
+pub(crate) type Columns = [(&'static str, Type)];
+
+impl Copy {
+    /// Begins to copy rows to a table.
+    pub async fn begin(transaction: &Transaction<'_>, table: &str, columns: &Columns) -> Result<Copy, Failure> {
+        let (mut names, mut types): (Vec<&str>, Vec<Type>) = (Vec::new(), Vec::new());
+        for (name, of) in columns.iter().flat_map(|(names, of)| names.split(' ').map(move |name| (name, of))) {
+            names.push(name);
+            types.push(of.clone());
+        }
+        let statement = format!("COPY {table}({}) FROM STDIN BINARY", names.join(", "));
+        let sink = transaction.copy_in(&statement).await?;
+        Ok(Copy { writer: Box::pin(BinaryCopyInWriter::new(sink, &types)) })
+    }
+
+    /// Adds a row.
+    pub async fn row(&mut self, values: &[&(dyn ToSql + Sync)]) -> Result<(), Failure> {
+        Ok(self.writer.as_mut().write(values).await?)
+    }
+
+    /// Ends with all rows written.
+    pub async fn finish(mut self) -> Result<(), Failure> {
+        self.writer.as_mut().finish().await?;
+        Ok(())
+    }
+}
+
+/// A text as the server can hold it: it has no NUL, so the character for what cannot be shown takes its place. Neither is part of a
+/// word.
+pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
+}
+
+/// An optional text as the server can hold it.
+pub(crate) fn storable_option(text: Option<&str>) -> Option<Cow<'_, str>> {
+    text.map(storable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_text_comes_back(parts in prop::collection::vec(prop_oneof!["[ab01é]{0,3}", Just("\0".into()), Just("\u{10ffff}".into())], 0..9)) {
+            let text: String = parts.concat();
+            prop_assert!(!escaped(&text).contains('\0'));
+            prop_assert_eq!(unescaped(escaped(&text).into_owned()), text);
+        }
     }
 }

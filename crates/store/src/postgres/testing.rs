@@ -1,18 +1,23 @@
-//! A store in a database of its own for each test.
+//! A store in a database of its own for each test, and the same generated documents in a store of each kind.
 
+use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use super::PostgresStore;
 use super::connection::Connections;
-use super::statements::{self, Proxy};
-use crate::access::Access;
+use super::statements::Proxy;
+use super::{PostgresStore, statements};
+use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
-use crate::record::{Applied, DocumentId, DocumentState, PassageId, StoredPassage};
-use crate::store::Documents;
+use crate::filter::{AttributeCondition, Filter};
+use crate::record::{
+    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, StoredPassage,
+    TextForm, TextHash,
+};
+use crate::store::{Changes, Documents, Maintenance, VectorLeg};
 
 /// The variable with the address of a server whose user may create databases.
 const SERVER: &str = "TAMIS_TEST_POSTGRES";
@@ -21,7 +26,7 @@ const SERVER: &str = "TAMIS_TEST_POSTGRES";
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A store whose database is dropped with it, also when the test panics.
-pub(super) struct TestStore {
+pub(crate) struct TestStore {
     store: Option<PostgresStore>,
     server: String,
     database: String,
@@ -32,7 +37,7 @@ pub(super) struct TestStore {
 }
 
 /// An empty store, or `None` after saying why the test is skipped.
-pub(super) fn store() -> Option<TestStore> {
+pub(crate) fn store() -> Option<TestStore> {
     let Ok(server) = std::env::var(SERVER) else {
         eprintln!("skipped: {SERVER} is not set");
         return None;
@@ -132,7 +137,7 @@ fn run(url: &str, statements: &str) {
 }
 
 /// All documents and passages, with numbers that count from 0 in their order.
-pub(super) fn content(store: &impl Documents) -> Vec<(DocumentState, Vec<StoredPassage>)> {
+pub(crate) fn content(store: &impl Documents) -> Vec<(DocumentState, Vec<StoredPassage>)> {
     let mut documents: Vec<(DocumentState, Vec<StoredPassage>)> = Vec::new();
     for namespace in store.namespaces().unwrap() {
         for document in store.documents(&namespace.name).unwrap() {
@@ -156,13 +161,254 @@ pub(super) fn content(store: &impl Documents) -> Vec<(DocumentState, Vec<StoredP
 }
 
 /// An empty embedded store, for the same changes.
-pub(super) fn embedded() -> (tempfile::TempDir, EmbeddedStore) {
+pub(crate) fn embedded() -> (tempfile::TempDir, EmbeddedStore) {
     let directory = tempfile::tempdir().unwrap();
     let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
     (directory, store)
 }
 
 /// The counts without the change number, which each kind of store counts its own way.
-pub(super) fn counts(applied: Applied) -> Applied {
+pub(crate) fn counts(applied: Applied) -> Applied {
     Applied { seq: 0, ..applied }
+}
+
+pub(crate) const NAMESPACES: [&str; 3] = ["anvil", "bellows", "crucible"];
+pub(crate) const DIMENSION: usize = 24;
+pub(crate) const MODEL: &str = "model";
+
+/// Numbers from a seed (Steele, Lea and Flood 2014).
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    pub fn one_of<'v, T>(&mut self, values: &'v [T]) -> &'v T {
+        &values[self.below(values.len())]
+    }
+
+    fn often(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// A word, the first ones most often.
+    fn word(&mut self) -> &'static str {
+        let rank = self.below(WORDS.len()) * self.below(WORDS.len()) / WORDS.len();
+        WORDS[rank]
+    }
+
+    pub fn text(&mut self, words: usize) -> String {
+        (0..words).map(|_| self.word()).collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn vector(&mut self) -> Vec<f32> {
+        (0..DIMENSION).map(|_| self.below(2_000) as f32 / 1_000.0 - 0.8).collect()
+    }
+}
+
+const WORDS: &[&str] = &[
+    "the", "of", "parse", "parsing", "configuration", "config", "parse_config", "ParseConfig", "store", "open",
+    "close", "reader", "writer", "retries", "retry", "timeout", "connection", "pool", "index", "indexes", "searching",
+    "query", "naïve", "全文", "utf8", "HTTPServer", "http", "server", "buffer", "flush", "token", "tokens", "stem",
+    "stemming", "lock", "unlock", "door", "forge", "hammer", "steel", "bellows_pump", "ember", "quench", "temper",
+    "alloy", "ingot", "x86_64", "why", "how", "rust",
+];
+const SYMBOLS: &[&str] = &[
+    "Store::open", "Store::close", "Door#lock", "net/http.Get", "open_all", "LIMIT, Store::open", "Map<K, V>::get",
+    "parse",
+];
+const LANGUAGES: &[&str] = &["rust", "markdown", "go", "python"];
+const AUTHORS: &[&str] = &["Ada", "ADA", "Grüße", "GRÜSSE", "Bo"];
+const LABELS: &[&str] = &["Bug", "bug", "feature", "Straße", "STRASSE"];
+
+pub(crate) fn document(random: &mut Random, namespace: &str, number: usize) -> NewDocument {
+    let code = random.often(50);
+    let folder = *random.one_of(&["src", "src/deep", "docs", "tests"]);
+    let path = format!("{folder}/{}_{number}.{}", random.word(), if code { "rs" } else { "md" });
+    let collection = if code { "code" } else { "docs" };
+    let mut document = NewDocument::new(namespace, collection, path);
+    document.language = random.often(90).then(|| random.one_of(LANGUAGES).to_string());
+    document.title = random.often(50).then(|| random.text(3));
+    document.modified_ns = if random.often(70) { random.below(1_000) as i64 } else { 0 };
+    document.dated_ns = random.often(40).then(|| random.below(1_000) as i64);
+    document.attributes = (0..random.below(3))
+        .map(|_| Attribute {
+            name: random.one_of(&["label", "state"]).to_string(),
+            value: random.one_of(LABELS).to_string(),
+        })
+        .collect();
+    let passages = random.below(6);
+    document.passages = (0..passages).map(|at| passage(random, code, at as u32)).collect();
+    document
+}
+
+fn passage(random: &mut Random, code: bool, at: u32) -> NewPassage {
+    let form = if code { TextForm::Code } else { TextForm::Prose };
+    let length = 1 + random.below(60);
+    let text = random.text(length);
+    let kind = *random.one_of(&["function", "type", "section"]);
+    NewPassage {
+        symbol: (code && random.often(70)).then(|| random.one_of(SYMBOLS).to_string()),
+        heading: (!code && random.often(60)).then(|| random.text(2)),
+        role: random.one_of(&["main", "test"]).to_string(),
+        language: random.often(20).then(|| random.one_of(LANGUAGES).to_string()),
+        author: random.often(40).then(|| random.one_of(AUTHORS).to_string()),
+        dated_ns: random.often(30).then(|| random.below(1_000) as i64),
+        embedded_text: if random.often(50) { format!("{kind}: {text}") } else { text.clone() },
+        ..NewPassage::new(kind, at + 1..=at + 1, text, form)
+    }
+}
+
+/// The same content in both stores.
+pub(crate) struct Both {
+    /// It searches for words in the database alone.
+    pub postgres: TestStore,
+    /// The same database. It keeps words in memory from the first search.
+    pub in_memory: PostgresStore,
+    pub embedded: EmbeddedStore,
+    /// The passages of each, in the same order.
+    pub passages: Vec<(PassageId, PassageId)>,
+    _directory: tempfile::TempDir,
+}
+
+impl Both {
+    pub fn new(seed: u64, documents: usize) -> Option<Both> {
+        let mut postgres = store()?;
+        postgres.legs.sizes.patience = usize::MAX;
+        let mut in_memory = postgres.another();
+        in_memory.legs.sizes.patience = 0;
+        let directory = tempfile::tempdir().unwrap();
+        let embedded = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
+        let mut random = Random(seed);
+        let mut both = Both { postgres, in_memory, embedded, passages: Vec::new(), _directory: directory };
+        for namespace in NAMESPACES {
+            let put = (0..documents).map(|number| Change::Put(document(&mut random, namespace, number))).collect();
+            both.apply(put);
+        }
+        both.embed(&mut random, &Filter::default());
+        // Some documents are replaced, moved or deleted.
+        for namespace in NAMESPACES {
+            let (ours, theirs) =
+                (both.postgres.documents(namespace).unwrap(), both.embedded.documents(namespace).unwrap());
+            for (ours, theirs) in ours.iter().zip(&theirs).step_by(7) {
+                let mut replaced = document(&mut random, namespace, 1_000);
+                let (size, modified_ns) = (7, 8);
+                let path = format!("moved/{}", ours.path);
+                let choice = random.below(3);
+                let change = |document: DocumentId| match choice {
+                    0 => Change::Delete { document },
+                    1 => Change::Move { document, path: path.clone(), size, modified_ns, stamp: 0 },
+                    _ => {
+                        replaced.path.clone_from(&ours.path);
+                        Change::Put(replaced.clone())
+                    }
+                };
+                let mut change = change;
+                both.postgres.apply(&[change(ours.document)]).unwrap();
+                both.embedded.apply(&[change(theirs.document)]).unwrap();
+            }
+        }
+        both.embed(&mut random, &Filter::default());
+        both.embedded.publish(&mut |_| Ok(())).unwrap();
+        both.postgres.publish(&mut |_| Ok(())).unwrap();
+        both.number();
+        Some(both)
+    }
+
+    pub fn apply(&self, changes: Vec<Change>) {
+        self.postgres.apply(&changes).unwrap();
+        self.embedded.apply(&changes).unwrap();
+    }
+
+    /// Gives four of five texts a vector.
+    pub fn embed(&self, random: &mut Random, filter: &Filter) {
+        let model = ModelKey { id: MODEL.into(), dimension: DIMENSION };
+        let mut ours = self.postgres.unembedded(MODEL, filter, usize::MAX).unwrap();
+        let mut theirs = self.embedded.unembedded(MODEL, filter, usize::MAX).unwrap();
+        ours.sort_by_key(|text| text.hash);
+        theirs.sort_by_key(|text| text.hash);
+        assert_eq!(ours, theirs);
+        let vectors: Vec<(TextHash, Vec<f32>)> = ours
+            .iter()
+            .filter(|_| random.often(80))
+            .map(|text| text.hash)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|hash| (hash, random.vector()))
+            .collect();
+        let stored = self.postgres.put_vectors(&model, &vectors).unwrap();
+        assert_eq!(stored, self.embedded.put_vectors(&model, &vectors).unwrap());
+        assert_eq!(stored, vectors.len() as u64);
+        assert_eq!(self.postgres.put_vectors(&model, &vectors).unwrap(), 0);
+    }
+
+    pub fn number(&mut self) {
+        let ours = self.postgres.select(&Filter::default()).unwrap();
+        let theirs = self.embedded.select(&Filter::default()).unwrap();
+        self.passages = ours.iter().map(|one| one.passage).zip(theirs.iter().map(|one| one.passage)).collect();
+        let (ours, theirs): (Vec<_>, Vec<_>) = self.passages.iter().copied().unzip();
+        let ours = self.postgres.passages(&[], &ours).unwrap();
+        let theirs = self.embedded.passages(&[], &theirs).unwrap();
+        let name = |passage: &crate::StoredPassage| {
+            (passage.namespace.clone(), passage.path.clone(), passage.ordinal, passage.text.clone())
+        };
+        assert_eq!(ours.iter().map(name).collect::<Vec<_>>(), theirs.iter().map(name).collect::<Vec<_>>());
+    }
+
+    /// The embedded store's numbers of our passages.
+    pub fn theirs(&self) -> HashMap<PassageId, PassageId> {
+        self.passages.iter().copied().collect()
+    }
+
+    /// A filter in the embedded store's numbers.
+    pub fn their_filter(&self, filter: &Filter) -> Filter {
+        let numbers = self.theirs();
+        let number = |id: &PassageId| numbers.get(id).copied().unwrap_or(PassageId(u64::MAX >> 1));
+        Filter { ids: filter.ids.iter().map(number).collect(), ..filter.clone() }
+    }
+
+    pub fn filter(&self, random: &mut Random) -> Filter {
+        let mut filter = Filter::default();
+        for _ in 0..1 + random.below(3) {
+            match random.below(12) {
+                0 | 1 => filter.namespaces.push(random.one_of(&["anvil", "bellows", "crucible", "none"]).to_string()),
+                2 => filter.collections.push(random.one_of(&["code", "docs"]).to_string()),
+                3 => filter.languages.push(random.one_of(LANGUAGES).to_string()),
+                4 => filter.kinds.push(random.one_of(&["function", "type", "section"]).to_string()),
+                5 => filter.roles.push(random.one_of(&["main", "test"]).to_string()),
+                6 => filter
+                    .path_globs
+                    .push(random.one_of(&["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"]).to_string()),
+                7 => filter.ids.extend((0..60).map(|_| random.one_of(&self.passages).0)),
+                8 => filter.symbols.push(
+                    random
+                        .one_of(&[
+                            "open", "Store::open", "Store::o*", "*", "Get", "net/http.Get", "open*", "Map<K, V>::get",
+                            "",
+                        ])
+                        .to_string(),
+                ),
+                9 => {
+                    let condition =
+                        AttributeCondition::new(*random.one_of(&["label", "state"]), [*random.one_of(LABELS)]);
+                    filter.attributes.push(condition);
+                }
+                10 => filter.authors.push(random.one_of(&["ada", "GRÜßE", "bo", "nobody"]).to_string()),
+                _ => {
+                    filter.since_ns = random.often(60).then(|| random.below(900) as i64);
+                    filter.until_ns = random.often(60).then(|| random.below(1_000) as i64);
+                }
+            }
+        }
+        filter
+    }
 }

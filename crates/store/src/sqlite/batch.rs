@@ -1,23 +1,22 @@
-//! Applying changes: documents with their passages, in one transaction.
+//! Applying changes, in one transaction: to documents with their passages, and to namespaces.
 
 use rusqlite::{Connection, Params, params, params_from_iter};
 
-use super::meta::{add_kept_texts, properties_changed, seq, write_seq};
-use super::names::{Identity, PublicIds, prefixes};
-use super::retired::retire;
-use super::texts::stored;
+use super::replay::{add_kept_texts, properties_changed, seq, write_seq};
+use super::texts::{Identity, PublicIds, prefixes, stored};
 use super::{Database, TransactionError};
+use crate::connection::{all, execute, one};
+use crate::content::{found_passages, new_trees};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
-use crate::graph::{EvidenceChange, TaskUpdates, documents_changed};
-use crate::query::{all, execute, one};
-use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
-use crate::session::bind;
-use crate::session::sqlite::{SqliteSession, now};
+use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed, remove_origin};
+use crate::record::{
+    Applied, Attribute, Change, DocumentId, NewDocument, NewNamespace, NewPassage, TextForm, TextHash, Tree,
+};
+use crate::session::{SqliteSession, bind, now, values};
 
 impl Database {
-    /// Applies changes in one transaction.
     pub(crate) fn apply(&self, changes: &[Change]) -> Result<Applied> {
         self.write(|connection| {
             let mut batch = Batch::begin(connection)?;
@@ -28,7 +27,7 @@ impl Database {
 }
 
 /// The changes of one transaction.
-pub(super) struct Batch<'c> {
+pub(crate) struct Batch<'c> {
     connection: &'c Connection,
     seq: i64,
     applied: Applied,
@@ -45,7 +44,7 @@ pub(super) struct Batch<'c> {
 }
 
 impl<'c> Batch<'c> {
-    pub(super) fn begin(connection: &'c Connection) -> Result<Batch<'c>, TransactionError> {
+    pub(crate) fn begin(connection: &'c Connection) -> Result<Batch<'c>, TransactionError> {
         Ok(Batch {
             connection,
             seq: seq(connection)? as i64,
@@ -58,7 +57,7 @@ impl<'c> Batch<'c> {
         })
     }
 
-    pub(super) fn end(mut self) -> Result<Applied, TransactionError> {
+    pub(crate) fn end(mut self) -> Result<Applied, TransactionError> {
         self.delete_released_texts()?;
         add_kept_texts(self.connection, self.kept_texts)?;
         write_seq(self.connection, self.seq as u64)?;
@@ -72,13 +71,13 @@ impl<'c> Batch<'c> {
     }
 
     /// Lets the records of the evidence follow its documents, and returns the fragments whose tasks may have changed.
-    pub(super) fn follow_documents(&mut self) -> Result<&mut TaskUpdates, TransactionError> {
+    pub(crate) fn follow_documents(&mut self) -> Result<&mut TaskUpdates, TransactionError> {
         let changes = std::mem::take(&mut self.evidence);
         now(documents_changed(&SqliteSession::new(self.connection), &changes, &mut self.tasks))?;
         Ok(&mut self.tasks)
     }
 
-    pub(super) fn change(&mut self, change: &Change) -> Result<(), TransactionError> {
+    pub(crate) fn change(&mut self, change: &Change) -> Result<(), TransactionError> {
         match change {
             Change::Put(document) => self.put(document),
             Change::Touch { document, size, modified_ns, stamp } => {
@@ -151,7 +150,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Gives a namespace its number. Documents of a namespace come together, so the last one is remembered.
-    pub(super) fn register(&mut self, namespace: &str) -> Result<(), TransactionError> {
+    pub(crate) fn register(&mut self, namespace: &str) -> Result<(), TransactionError> {
         if self.namespace.as_deref() != Some(namespace) {
             register_namespace(self.connection, namespace)?;
             self.namespace = Some(namespace.to_owned());
@@ -281,16 +280,7 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Deletes all documents of a namespace.
-    pub(super) fn delete_all(&mut self, namespace: &str) -> Result<(), TransactionError> {
-        self.delete_selected("namespace = ?1", [namespace])
-    }
-
-    /// Deletes all documents of a namespace that came from an origin.
-    pub(super) fn delete_origin(&mut self, namespace: &str, origin: &str) -> Result<(), TransactionError> {
-        self.delete_selected("namespace = ?1 AND origin = ?2", [namespace, origin])
-    }
-
+    /// Deletes the documents that meet a condition.
     fn delete_selected(&mut self, condition: &str, values: impl Params) -> Result<(), TransactionError> {
         let sql = format!("SELECT document FROM documents WHERE {condition} ORDER BY document");
         let documents: Vec<u32> = all(self.connection, &sql, values, |row| row.get(0))?;
@@ -387,7 +377,7 @@ fn document_at(connection: &Connection, namespace: &str, path: &str) -> rusqlite
 }
 
 /// Gives a namespace its number, if it has none.
-pub(super) fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+pub(crate) fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     if !connection.prepare_cached("SELECT 1 FROM namespaces WHERE namespace = ?1")?.exists([name])? {
         execute(connection, "INSERT INTO namespaces(namespace) VALUES (?1)", [name])?;
     }
@@ -412,4 +402,102 @@ fn first_free(
 pub(crate) fn same_identifier(path: &str) -> StoreError {
     let reason = "two passages have the same full identifier; report it with both passages".to_owned();
     StoreError::Invalid { what: path.to_owned(), reason }
+}
+
+/// Lists namespaces with what they hold.
+pub(crate) const NAMESPACES: &str = "SELECT n.namespace, n.root, n.machine, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0) \
+     FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.number ORDER BY n.namespace";
+
+impl Database {
+    /// Registers a namespace, or replaces its registration.
+    pub(crate) fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+        let NewNamespace { name, owner, shared } = namespace;
+        namespace.check()?;
+        self.write(|connection| {
+            register_namespace(connection, name)?;
+            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE namespace = ?1";
+            execute(connection, sql, params![name, owner, shared])?;
+            Ok(count_change(connection)?)
+        })
+    }
+
+    /// Makes trees those of their namespaces.
+    pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
+        self.write(|connection| {
+            for tree in now(new_trees(&SqliteSession::new(connection), trees, moved, self.path()))? {
+                let Tree { namespace, root, machine } = tree;
+                register_namespace(connection, namespace)?;
+                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE namespace = ?1";
+                execute(connection, sql, params![namespace, root, machine])?;
+            }
+            Ok(count_change(connection)?)
+        })
+    }
+
+    pub(crate) fn remove_namespace(&self, name: &str) -> Result<Applied> {
+        self.write(|connection| {
+            let mut batch = Batch::begin(connection)?;
+            REMOVE.iter().try_for_each(|delete| execute(connection, delete, [name]).map(drop))?;
+            batch.delete_selected("namespace = ?1", [name])?;
+            connection.execute("DELETE FROM namespaces WHERE namespace = ?1", [name])?;
+            let applied = batch.end()?;
+            count_change(connection)?;
+            Ok(applied)
+        })
+    }
+
+    /// Removes everything that was imported from an origin into namespaces.
+    pub(crate) fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
+        self.write(|connection| {
+            let mut batch = Batch::begin(connection)?;
+            for namespace in namespaces {
+                batch.delete_selected("namespace = ?1 AND origin = ?2", [namespace, origin])?;
+                let tasks = batch.follow_documents()?;
+                now(remove_origin(&SqliteSession::new(connection), namespace, origin, tasks))?;
+            }
+            properties_changed(connection)?;
+            batch.end()
+        })
+    }
+
+    /// Sets the dates of documents and returns how many changed.
+    pub(crate) fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
+        let sql = "UPDATE documents SET dated_ns = ?3 WHERE namespace = ?1 AND path = ?2 AND dated_ns IS NOT ?3";
+        self.write(|connection| {
+            let mut changed = 0;
+            for (path, date) in dates {
+                changed += execute(connection, sql, params![namespace, path, date])? as u64;
+            }
+            if changed > 0 {
+                properties_changed(connection)?;
+            }
+            Ok(changed)
+        })
+    }
+}
+
+/// A changed registration takes a change number like any other change, so that caches of namespaces are refreshed.
+fn count_change(connection: &Connection) -> rusqlite::Result<()> {
+    write_seq(connection, seq(connection)? + 1)
+}
+
+/// Keeps a passage that is about to be deleted.
+///
+/// Deleted passages that the published lexical index still finds. They are kept whole until the next publication, so that
+/// a search during an index run finds the old version instead of nothing.
+fn retire(connection: &Connection, passage: i64) -> Result<(), TransactionError> {
+    let session = SqliteSession::new(connection);
+    if let Some(stored) = now(found_passages(&session, "p.passage = $1", values![passage]))?.pop() {
+        let record = serde_json::to_string(&stored).map_err(|error| StoreError::Invalid {
+            what: format!("passage {}", stored.id),
+            reason: error.to_string(),
+        })?;
+        execute(connection, "INSERT OR REPLACE INTO retired(passage, record) VALUES (?1, ?2)", (passage, record))?;
+    }
+    Ok(())
+}
+
+/// Deletes all of them.
+pub(crate) fn clear(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM retired", []).map(drop)
 }

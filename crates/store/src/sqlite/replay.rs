@@ -1,15 +1,16 @@
-//! The changes that a derived index lacks: everything after the change number that it holds.
+//! Change numbers and other numbers about the database as a whole, and the changes that a derived index lacks.
 
-use rusqlite::Connection;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::meta::{self, ContentState, read_properties};
-use super::rows::{decode_vector, own_text};
-use super::texts::content;
+use half::f16;
+use rusqlite::{Connection, Row};
+
+use super::texts::{content, own_text};
 use super::{Database, TransactionError};
+use crate::connection::{all, count, execute, one, unsigned};
 use crate::content::Model;
 use crate::error::Result;
-use crate::query::{all, count, unsigned};
-use crate::record::TextForm;
+use crate::record::{PassageId, TextForm};
 use crate::vectors::Owner;
 
 /// A passage as the lexical index needs it.
@@ -30,14 +31,14 @@ pub(crate) struct LexicalRow<'r> {
 impl Database {
     /// Returns the number of the last change.
     pub(crate) fn seq(&self) -> Result<u64> {
-        self.read(|connection| Ok(meta::seq(connection)?))
+        self.read(|connection| Ok(seq(connection)?))
     }
 
     /// Returns the number of the last change, and that of the last change of properties where they matter.
     pub(crate) fn content_state(&self, by_properties: bool) -> Result<ContentState> {
         self.read(|connection| {
             let properties = if by_properties { read_properties(connection)? } else { 0 };
-            Ok(ContentState { seq: meta::seq(connection)?, properties })
+            Ok(ContentState { seq: seq(connection)?, properties })
         })
     }
 }
@@ -46,11 +47,6 @@ impl Database {
 pub(crate) fn deleted_since(connection: &Connection, seq: u64) -> Result<Vec<u64>, TransactionError> {
     let sql = "SELECT passage FROM tombstones WHERE seq > ?1 ORDER BY seq";
     Ok(all(connection, sql, [seq as i64], |row| unsigned(row, 0))?)
-}
-
-/// Counts passages inserted after a change number.
-pub(crate) fn count_since(connection: &Connection, seq: u64) -> Result<u64, TransactionError> {
-    Ok(count(connection, "SELECT count(*) FROM passages WHERE passage > ?1", [seq as i64])?)
 }
 
 /// Passes the passages inserted after a change number to `each`, ascending.
@@ -115,4 +111,107 @@ pub(crate) fn vectors_since(
         }
     }
     Ok(())
+}
+
+/// Returns a column with the number of a passage.
+pub(crate) fn passage_id(row: &Row<'_>, column: usize) -> rusqlite::Result<PassageId> {
+    unsigned(row, column).map(PassageId)
+}
+
+/// Reads a stored vector.
+pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) {
+    vector.clear();
+    vector.extend(bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32()));
+}
+
+/// The state of the database that a result was computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ContentState {
+    /// The number of the last change.
+    pub(crate) seq: u64,
+    /// The number of the last change of dates, attributes and evidence; 0 where they do not matter.
+    pub(crate) properties: i64,
+}
+
+pub(crate) fn get(connection: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
+    one(connection, "SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
+}
+
+/// Returns a number that every database has.
+fn existing(connection: &Connection, key: &str) -> rusqlite::Result<i64> {
+    get(connection, key)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+pub(crate) fn set(connection: &Connection, key: &str, value: i64) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value";
+    execute(connection, sql, (key, value)).map(drop)
+}
+
+/// Returns the random number that identifies this database.
+pub(crate) fn instance(connection: &Connection) -> rusqlite::Result<[u8; 16]> {
+    connection.query_row("SELECT value FROM meta WHERE key = 'instance'", [], |row| row.get(0))
+}
+
+/// Returns the current time in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis() as i64)
+}
+
+/// Returns the number of the last change.
+pub(crate) fn seq(connection: &Connection) -> rusqlite::Result<u64> {
+    Ok(existing(connection, "seq")? as u64)
+}
+
+/// Stores the number of the last change, and its time.
+pub(crate) fn write_seq(connection: &Connection, seq: u64) -> rusqlite::Result<()> {
+    set(connection, "seq", seq as i64)?;
+    set(connection, "last_change_ms", now_ms())
+}
+
+/// Returns the number of the last change of dates, attributes and evidence, which no derived index holds.
+fn read_properties(connection: &Connection) -> rusqlite::Result<i64> {
+    existing(connection, "properties")
+}
+
+/// Counts a change of dates, attributes or evidence.
+pub(crate) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
+    set(connection, "properties", read_properties(connection)? + 1)
+}
+
+/// Returns the state of the evidence: each change of it changes one of these numbers.
+#[cfg(feature = "evidence")]
+pub(crate) fn evidence_state(connection: &Connection) -> rusqlite::Result<String> {
+    let (changed, properties) = (get(connection, "last_change_ms")?, read_properties(connection)?);
+    Ok(format!("{} {properties} {}", seq(connection)?, changed.unwrap_or(0)))
+}
+
+/// Returns the change number of the last publication.
+///
+/// An index with a higher number was published from another copy of the database, or just before a crash, and cannot be
+/// trusted.
+pub(crate) fn published_seq(connection: &Connection) -> rusqlite::Result<u64> {
+    Ok(existing(connection, "published_seq")? as u64)
+}
+
+/// Returns the change number up to which deletions are forgotten. An index below it cannot catch up and must be rebuilt.
+pub(crate) fn tombstone_floor(connection: &Connection) -> rusqlite::Result<u64> {
+    Ok(existing(connection, "tombstone_floor")? as u64)
+}
+
+/// Returns the number of texts without passages that are kept for their vectors.
+pub(crate) fn kept_texts(connection: &Connection) -> rusqlite::Result<i64> {
+    existing(connection, "kept_texts")
+}
+
+/// Adds to the number of kept texts.
+pub(crate) fn add_kept_texts(connection: &Connection, more: i64) -> rusqlite::Result<()> {
+    if more == 0 {
+        return Ok(());
+    }
+    set(connection, "kept_texts", (kept_texts(connection)? + more).max(0))
+}
+
+pub(crate) fn count_kept_texts(connection: &Connection) -> rusqlite::Result<()> {
+    let kept = count(connection, "SELECT count(*) FROM texts WHERE text IS NULL", [])?;
+    set(connection, "kept_texts", kept as i64)
 }

@@ -2,13 +2,12 @@
 
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
-use super::rows::passage_id;
+use super::replay::passage_id;
 use super::{Database, TransactionError};
+use crate::connection::{count, unsigned};
 use crate::error::Result;
-use crate::filter::{AttributeCondition, BitSet, DAY_NS, Filter, PathGlobs, Selection, folded};
-use crate::query::{count, unsigned};
+use crate::filter::{AttributeCondition, BitSet, DAY_NS, Filter, PathGlobs, Selection, SymbolPatterns, folded};
 use crate::record::{DocumentId, PassageRef};
-use crate::symbols::SymbolPatterns;
 
 impl Database {
     /// Returns the passages that pass a filter. A filter that excludes nothing becomes "everything", which costs the legs
@@ -259,4 +258,22 @@ fn passages(
         }
     }
     Ok(Selection { passages: Some(taken), count, ..Selection::default() })
+}
+
+impl Database {
+    /// Returns the passages among `ids` that exist or are retired. Takes and returns them ascending.
+    pub(crate) fn existing(&self, ids: &[u64]) -> Result<Vec<u64>> {
+        self.snapshot(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT 1 FROM passages WHERE passage = ?1 UNION ALL SELECT 1 FROM retired WHERE passage = ?1",
+            )?;
+            let mut existing = Vec::with_capacity(ids.len());
+            for &id in ids {
+                if statement.exists([id as i64])? {
+                    existing.push(id);
+                }
+            }
+            Ok(existing)
+        })
+    }
 }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use rusqlite::functions::FunctionFlags;
@@ -11,7 +12,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, Row, ffi};
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
-use super::rows::own_text;
+use crate::record::TextHash;
 
 /// Trained on the passages of this repository by `zstd --train`, to a size beyond which little is gained.
 const DICTIONARY: &[u8] = include_bytes!("texts.zdict");
@@ -37,7 +38,7 @@ fn compressor() -> CCtx<'static> {
 }
 
 /// Returns a text as it is stored: compressed, or plain if that is no longer.
-pub(super) fn stored(text: &str) -> ToSqlOutput<'_> {
+pub(crate) fn stored(text: &str) -> ToSqlOutput<'_> {
     match compressed(text) {
         Some(bytes) => ToSqlOutput::Owned(Value::Blob(bytes)),
         None => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
@@ -62,7 +63,7 @@ fn decompressed(bytes: &[u8]) -> Option<String> {
 }
 
 /// Returns the content of a text, plain or compressed; empty if it is null, as for texts that were only hashed.
-pub(super) fn content<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cow<'r, str>> {
+pub(crate) fn content<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cow<'r, str>> {
     plain(row.get_ref(column)?)
 }
 
@@ -75,7 +76,7 @@ fn plain(stored: ValueRef<'_>) -> rusqlite::Result<Cow<'_, str>> {
 }
 
 /// Registers what reads stored texts: `plain`, as [`content`] does, and `own_text`, a passage's own text.
-pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("plain", 1, flags, |context| Ok(plain(context.get_raw(0))?.into_owned()))?;
     connection.create_scalar_function("own_text", 3, flags, |context| {
@@ -87,6 +88,78 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
 /// The error of a damaged text. With a message of its own it would lose its code.
 fn damaged() -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), None)
+}
+
+/// Fewest hexadecimal digits of a public identifier.
+const DIGITS: usize = 12;
+
+/// The properties that distinguish a passage from the others of its document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Identity<'p> {
+    /// Its own language, else the document's.
+    pub(crate) language: Option<&'p str>,
+    pub(crate) kind: &'p str,
+    pub(crate) symbol: Option<&'p str>,
+    pub(crate) signature: Option<&'p str>,
+    pub(crate) heading: Option<&'p str>,
+    pub(crate) text: TextHash,
+}
+
+/// Assigns identifiers to the passages of one document, in document order.
+///
+/// Public identifiers, computed from a passage's content and position, so that indexing again gives the same ones.
+pub(crate) struct PublicIds<'d> {
+    namespace: &'d str,
+    path: &'d str,
+    seen: HashMap<[u8; 32], u32>,
+}
+
+impl<'d> PublicIds<'d> {
+    pub(crate) fn new(namespace: &'d str, path: &'d str) -> PublicIds<'d> {
+        PublicIds { namespace, path, seen: HashMap::new() }
+    }
+
+    /// Returns the full identifier, in hexadecimal. A passage with a symbol or heading keeps it while its text changes; any
+    /// other keeps it wherever in the document its text moves. Equal passages are numbered.
+    pub(crate) fn next(&mut self, passage: &Identity<'_>) -> String {
+        let Identity { language, kind, symbol, signature, heading, text } = *passage;
+        let text = text.to_string();
+        let mut hasher = blake3::Hasher::new();
+        let mut update = |parts: &[&str]| {
+            for part in parts {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        };
+        match (symbol, heading) {
+            (Some(symbol), _) => {
+                let (language, signature) = (language.unwrap_or_default(), signature.unwrap_or_default());
+                update(&[self.namespace, language, self.path, kind, "symbol", symbol, signature]);
+            }
+            (None, Some(heading)) => update(&[self.namespace, self.path, kind, "heading", heading]),
+            (None, None) => update(&[self.namespace, self.path, kind, "text", &text]),
+        }
+        let count = self.seen.entry(*hasher.finalize().as_bytes()).or_default();
+        hasher.update(&count.to_le_bytes());
+        *count += 1;
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// Prefixes of the full identifier to try, shortest first. A longer one is needed when another passage has the shorter.
+pub(crate) fn prefixes(name: &str) -> impl Iterator<Item = &str> {
+    (DIGITS..=name.len()).step_by(4).filter_map(|digits| name.get(..digits))
+}
+
+/// Returns a passage's own text: the last bytes of the embedded text, or the text stored beside it.
+pub(crate) fn own_text<'t>(embedded: &'t str, bytes: Option<i64>, own: Option<&'t str>) -> &'t str {
+    match bytes {
+        Some(bytes) => {
+            let start = embedded.len().saturating_sub(bytes as usize);
+            embedded.get(start..).unwrap_or(embedded)
+        }
+        None => own.unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]

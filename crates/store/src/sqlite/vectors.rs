@@ -5,31 +5,28 @@ use std::collections::VecDeque;
 use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::meta::{seq, write_seq};
-use super::rows::{decode_vector, passage_id};
+use super::replay::{decode_vector, passage_id, seq, write_seq};
 use super::texts::content;
 use super::{Database, TransactionError};
+use crate::connection::{all, count, one};
 use crate::content::{Model, check_vectors, model, models, register};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::mutex::lock;
-use crate::query::{all, count, one};
+use crate::lock::lock;
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::session::sqlite::{SqliteSession, now};
+use crate::session::{SqliteSession, now};
 use crate::vectors::unit;
 
 /// Passages with a vector of the model `?1`.
-pub(super) const EMBEDDED: &str =
+const EMBEDDED: &str =
     "FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1)";
 
 impl Database {
-    /// Returns all models.
     pub(crate) fn models(&self) -> Result<Vec<Model>> {
         self.read(|connection| now(models(&SqliteSession::new(connection))))
     }
 
-    /// Returns a model by name.
     pub(crate) fn model(&self, name: &str) -> Result<Option<Model>> {
         self.read(|connection| now(model(&SqliteSession::new(connection), name)))
     }
@@ -127,7 +124,7 @@ impl Database {
     /// Returns passages with a vector of a model, ascending.
     pub(crate) fn embedded(&self, model: i32) -> Result<Vec<u64>> {
         let sql = format!("SELECT p.passage {EMBEDDED} ORDER BY p.passage");
-        self.read(|connection| Ok(all(connection, &sql, [model], |row| crate::query::unsigned(row, 0))?))
+        self.read(|connection| Ok(all(connection, &sql, [model], |row| crate::connection::unsigned(row, 0))?))
     }
 
     /// Passes each passage's vector of the model to `each`, in the order given.

@@ -2,22 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 
-use super::database::{Database, Patience};
-use super::rules::{IMPATIENT, PATIENT};
-use super::schema;
-use crate::access::Access;
-use crate::connection::{checkpoint, whole_check};
+use super::{Database, IMPATIENT, PATIENT, Patience};
+use crate::connection::{Access, Schema, checkpoint, count, immutable_uri, open, read_schema, whole_check};
 use crate::error::{Result, StoreError};
-use crate::files::{has_log, log_bytes};
-use crate::mutex::lock;
-use crate::query::count;
-use crate::session::Session;
-use crate::session::sqlite::{SqliteSession, now};
+use crate::files::{FileId, has_log, log_bytes, log_path};
+use crate::lock::lock;
+use crate::session::{Session, SqliteSession, now};
 use crate::sqlite::TransactionError;
-use crate::stamp::FileId;
 
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";
@@ -77,8 +73,8 @@ struct Opened {
 impl Opened {
     fn open(path: &Path, access: Access) -> Result<Opened> {
         let connection = match access {
-            Access::ReadWrite => schema::open_writable(path, IMPATIENT)?,
-            Access::ReadOnly => schema::open_read_only(path, PATIENT)?,
+            Access::ReadWrite => open_writable(path, IMPATIENT)?,
+            Access::ReadOnly => open_read_only(path, PATIENT)?,
         };
         Ok(Opened { connection, file: FileId::of(path) })
     }
@@ -126,7 +122,7 @@ impl EmbeddedUsageLog {
             }
             Ok(_) => {}
         }
-        let connection = schema::open_read_only(&path, PATIENT)?;
+        let connection = open_read_only(&path, PATIENT)?;
         let failed = |error| StoreError::sqlite(&path, error);
         // A quick check does not see the lost entries of an index, by which judgements are found.
         if let Some(reason) = whole_check(&connection).map_err(failed)? {
@@ -216,5 +212,257 @@ impl Drop for EmbeddedUsageLog {
                 let _ = checkpoint(&opened.connection);
             }
         }
+    }
+}
+
+/// Identified by "TAMU".
+const SCHEMA: Schema = Schema { application_id: 0x5441_4d55, version: 5, tables: include_str!("schema.sql") };
+
+/// A record writes the write-ahead log back at this many pages, which waits for the disk. Most processes end before, and
+/// closing does it.
+const CHECKPOINT_PAGES: i64 = 2048;
+
+/// Opens the log for writing and creates it if it is missing.
+pub(crate) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Connection> {
+    let open = || {
+        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        connection.busy_timeout(busy_timeout)?;
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        // SQLite's own checkpoint on closing would wait for the disk each time.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Ok(connection)
+    };
+    let mut connection = open().map_err(|error| StoreError::sqlite(path, error))?;
+    SCHEMA.create(&mut connection, path)?;
+    Ok(connection)
+}
+
+/// Opens an existing log for reading, also in a directory that cannot be written.
+pub(crate) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Connection> {
+    let failed = |error| StoreError::sqlite(path, error);
+    let open = |uri: &str, flags: OpenFlags| {
+        let connection = open(uri, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(busy_timeout)?;
+        read_schema(&connection)?;
+        Ok(connection)
+    };
+    let connection = match open(&path.to_string_lossy(), OpenFlags::empty()).map_err(failed) {
+        // Without the right to write, or room, SQLite cannot create the shared memory of a write-ahead log. An empty log can
+        // be ignored.
+        Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => {
+            if has_log(path) {
+                return Err(StoreError::Unfinished { path: log_path(path) });
+            }
+            open(&immutable_uri(path), OpenFlags::SQLITE_OPEN_URI).map_err(failed)?
+        }
+        opened => opened?,
+    };
+    SCHEMA.expect(&connection, path)?;
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usage::contract::{TestLog, quality, search};
+    use crate::usage::{Database, IMPATIENT, Patience, rows};
+    use crate::{Access, QueryQuality, RecordedSearch, StoreError, UsageLog};
+    use rusqlite::Connection;
+
+    fn log() -> (tempfile::TempDir, EmbeddedUsageLog) {
+        let directory = tempfile::tempdir().unwrap();
+        let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+        (directory, log)
+    }
+
+    impl TestLog for (tempfile::TempDir, EmbeddedUsageLog) {
+        fn log(&self) -> &dyn UsageLog {
+            &self.1
+        }
+
+        fn look_from_elsewhere(&self, look: &dyn Fn(&dyn UsageLog)) {
+            look(&EmbeddedUsageLog::open(self.0.path(), Access::ReadOnly).unwrap());
+        }
+
+        fn run(&self, sqlite: &str, _postgres: &str) {
+            Connection::open(self.1.path()).unwrap().execute_batch(sqlite).unwrap();
+        }
+
+        fn purge(&self, retained: i64) -> u64 {
+            let purged =
+                self.1.write(Patience::Long, async |session| rows::old_searches(session, retained, i64::MAX).await);
+            purged.unwrap()
+        }
+
+        fn purge_quality(&self, last: i64) -> u64 {
+            self.1.write(Patience::Short, async |session| rows::old_quality(session, last).await).unwrap()
+        }
+    }
+
+    fn on_a_file(test: &dyn Fn(&dyn TestLog)) {
+        test(&log());
+    }
+
+    mod as_every_log {
+        crate::usage::contract::contract!(super::on_a_file);
+    }
+
+    #[test]
+    fn nothing_is_lost_when_the_log_is_closed() {
+        let (directory, log) = log();
+        log.record(&search("aaaa", &["p"])).unwrap();
+        drop(log);
+        let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+        assert_eq!(log.search("aaaa").unwrap(), Some(search("aaaa", &["p"])));
+    }
+
+    #[test]
+    fn a_log_that_is_not_there_is_empty_to_a_reader_and_refuses_to_be_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+        assert_eq!(
+            (log.search("aaaa").unwrap(), log.judged().unwrap().len(), log.recent(9).unwrap().len()),
+            (None, 0, 0)
+        );
+        for refused in [
+            log.record(&search("aaaa", &[])).unwrap_err(),
+            log.judge("aaaa", &[], 0).unwrap_err(),
+            log.forget("aaaa").unwrap_err(),
+        ] {
+            assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
+        }
+        assert!(!log.path().exists(), "looking made nothing");
+    }
+
+    #[test]
+    fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
+        let (_directory, log) = log();
+        log.record(&search("aaaa", &["p"])).unwrap();
+        let holder = Connection::open(log.path()).unwrap();
+        holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+        assert!(matches!(log.record(&search("bbbb", &["p"])), Err(StoreError::Busy { .. })));
+        std::thread::scope(|scope| {
+            let (begun, begins) = std::sync::mpsc::channel();
+            let log = &log;
+            let judging = scope.spawn(move || {
+                begun.send(()).unwrap();
+                log.judge("aaaa", &[("p", true)], 1)
+            });
+            begins.recv().unwrap();
+            // Longer than recording would wait; the judgement still succeeds once the other is done.
+            std::thread::sleep(2 * IMPATIENT);
+            assert!(!judging.is_finished());
+            holder.execute_batch("COMMIT").unwrap();
+            assert!(judging.join().unwrap().unwrap().is_some());
+        });
+        log.record(&search("bbbb", &["p"])).unwrap();
+    }
+
+    #[test]
+    fn foreign_and_damaged_files_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(FILE);
+        let open = || EmbeddedUsageLog::open(directory.path(), Access::ReadWrite);
+        std::fs::write(&path, "no database at all, but long enough to be looked at as one").unwrap();
+        assert!(matches!(open(), Err(StoreError::Corrupt { .. })));
+        std::fs::remove_file(&path).unwrap();
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE foreign_table(x)").unwrap();
+        assert!(matches!(open(), Err(StoreError::Corrupt { .. })));
+        std::fs::remove_file(&path).unwrap();
+        drop(open().unwrap());
+    }
+
+    /// A log whose judged search is in the file, and whose later ones are in the write-ahead log.
+    fn judged(directory: &std::path::Path) {
+        let log = EmbeddedUsageLog::open(directory, Access::ReadWrite).unwrap();
+        for number in 0..12 {
+            let id = format!("first-{number}");
+            log.record_query(&search(&id, &["p", "q"]), Some(&quality(1))).unwrap();
+            log.judge(&id, &[("p", true), ("q", false)], 2).unwrap();
+        }
+        for number in 0..3 {
+            log.record_query(&search(&format!("later-{number}"), &["p"]), Some(&quality(1))).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_log_that_was_cut_short_is_found_damaged_or_has_all_that_was_judged() {
+        let whole = tempfile::tempdir().unwrap();
+        judged(whole.path());
+        let name = |suffix: &str| format!("{FILE}{suffix}");
+        let length = std::fs::metadata(whole.path().join(FILE)).unwrap().len();
+        let expected = EmbeddedUsageLog::open(whole.path(), Access::ReadOnly).unwrap().judged().unwrap();
+        assert_eq!(expected.len(), 12);
+        for end in [1, 2, 99].into_iter().chain((283..length).step_by(1021)) {
+            for with_log in [false, true] {
+                let cut = tempfile::tempdir().unwrap();
+                for suffix in if with_log { &["", "-wal"][..] } else { &[""] } {
+                    std::fs::copy(whole.path().join(name(suffix)), cut.path().join(name(suffix))).unwrap();
+                }
+                std::fs::File::options().write(true).open(cut.path().join(FILE)).unwrap().set_len(end).unwrap();
+                // A search is recorded before anybody looks.
+                if let Ok(log) = EmbeddedUsageLog::open(cut.path(), Access::ReadWrite) {
+                    let _ = log.record_query(&search("after", &["p"]), Some(&quality(1)));
+                }
+                let Ok(found) = EmbeddedUsageLog::check(cut.path()) else { continue };
+                let log = EmbeddedUsageLog::open(cut.path(), Access::ReadOnly).unwrap();
+                assert!(log.judged().unwrap() == expected, "{end} of {length} bytes, {with_log}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_of_another_version_is_refused_and_left_alone() {
+        let (directory, log) = log();
+        log.record(&search("aaaa", &["p"])).unwrap();
+        let path = log.path().to_owned();
+        drop(log);
+        let set_version =
+            |version: u32| Connection::open(&path).unwrap().pragma_update(None, "user_version", version).unwrap();
+        for version in [4, 99] {
+            set_version(version);
+            for access in [Access::ReadOnly, Access::ReadWrite] {
+                let refused = EmbeddedUsageLog::open(directory.path(), access).unwrap_err();
+                assert!(
+                    matches!(refused, StoreError::OtherVersion { found, needed: 5, .. } if found == version),
+                    "{refused}"
+                );
+                assert!(refused.to_string().contains("mv usage.db usage.db.aside"), "{refused}");
+            }
+        }
+        set_version(5);
+        let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+        assert_eq!(log.search("aaaa").unwrap(), Some(search("aaaa", &["p"])));
+    }
+
+    #[test]
+    fn a_row_says_its_hash_as_digits() {
+        let json = serde_json::to_value(quality(10)).unwrap();
+        assert_eq!(json["query_hash"], "07".repeat(32));
+    }
+
+    #[test]
+    fn what_was_purged_is_gone_from_the_files() {
+        let (directory, log) = log();
+        let secret = "a-query-nobody-shall-read";
+        let text = Some(secret.to_owned());
+        let recorded = RecordedSearch { query_text: text.clone(), ..search("aaaa", &["p"]) };
+        log.record_query(&recorded, Some(&QueryQuality { query_text: text, ..quality(1) })).unwrap();
+        log.purge_telemetry(false).unwrap();
+        for file in std::fs::read_dir(directory.path()).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_log_for_reading_refuses_to_be_purged() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+        assert_eq!(log.quality(None, None, 9).unwrap(), []);
+        assert!(matches!(log.purge_telemetry(false), Err(StoreError::ReadOnly { .. })));
     }
 }

@@ -19,24 +19,24 @@
 use std::ops::Range;
 
 use super::VectorError;
-use super::rotate::PADDING;
+use super::quantize::PADDING;
 
 /// The largest dimension that an index can have.
 pub const MAX_DIMENSION: usize = 65_536;
 /// The largest length of a model's name, in bytes.
 pub const MAX_MODEL_BYTES: usize = 256;
 
-pub(super) const MAGIC: [u8; 8] = *b"TAMISVEC";
-pub(super) const VERSION: u32 = 2;
-pub(super) const HEADER_BYTES: usize = 512;
+const MAGIC: [u8; 8] = *b"TAMISVEC";
+pub(crate) const VERSION: u32 = 2;
+pub(crate) const HEADER_BYTES: usize = 512;
 const BYTE_ORDER: u32 = 0x0102_0304;
 const CHECKSUM_AT: usize = HEADER_BYTES - 32;
 /// Rows of sign codes come in groups of this many.
-pub(super) const GROUP: usize = 64;
+pub(crate) const GROUP: usize = 64;
 const ALIGNMENT: usize = 64;
 
 /// The mark of a group whose rows have several centres.
-pub(super) const MIXED: u32 = u32::MAX;
+pub(crate) const MIXED: u32 = u32::MAX;
 
 /// The owner of a passage.
 ///
@@ -68,7 +68,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub(super) fn check(&self) -> Result<(), VectorError> {
+    pub(crate) fn check(&self) -> Result<(), VectorError> {
         check_dimension(self.dimension)?;
         if self.model.len() > MAX_MODEL_BYTES {
             return Err(VectorError::ModelName { model: self.model.clone() });
@@ -77,7 +77,7 @@ impl Identity {
     }
 }
 
-pub(super) fn check_dimension(dimension: usize) -> Result<(), VectorError> {
+pub(crate) fn check_dimension(dimension: usize) -> Result<(), VectorError> {
     if (1..=MAX_DIMENSION).contains(&dimension) {
         Ok(())
     } else {
@@ -112,27 +112,25 @@ pub fn file_name(model: &str) -> String {
     format!("{readable}-{}.tvec", &hash[..12])
 }
 
-/// The fields of a file's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) identity: Identity,
-    pub(super) count: usize,
+pub(crate) struct Header {
+    pub(crate) identity: Identity,
+    pub(crate) count: usize,
     /// The number of namespaces of the rows.
-    pub(super) centres: usize,
-    pub(super) seq: u64,
+    pub(crate) centres: usize,
+    pub(crate) seq: u64,
     /// Blake3 of all bytes after the header.
-    pub(super) body: [u8; 32],
+    pub(crate) body: [u8; 32],
 }
 
-/// The reason for refusing a header.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     Stale(String),
     Corrupt(String),
 }
 
 impl Header {
-    pub(super) fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+    pub(crate) fn to_bytes(&self) -> [u8; HEADER_BYTES] {
         let Identity { instance, model, dimension } = &self.identity;
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend(MAGIC);
@@ -155,7 +153,7 @@ impl Header {
     }
 
     /// Reads the header at the start of a file and checks it against the file's length.
-    pub(super) fn parse(file: &[u8]) -> Result<(Self, Layout), Refusal> {
+    pub(crate) fn parse(file: &[u8]) -> Result<(Self, Layout), Refusal> {
         let corrupt = |reason: &str| Refusal::Corrupt(reason.to_owned());
         let bytes = file.get(..HEADER_BYTES).ok_or_else(|| corrupt("the file is shorter than its header"))?;
         let mut reader = Reader { rest: bytes };
@@ -218,22 +216,22 @@ impl Reader<'_> {
 
 /// The byte offsets of the sections of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) int8_codes: Range<usize>,
-    pub(super) int8_scales: Range<usize>,
-    pub(super) passages: Range<usize>,
-    pub(super) documents: Range<usize>,
-    pub(super) sign_scales: Range<usize>,
-    pub(super) sign_codes: Range<usize>,
-    pub(super) namespaces: Range<usize>,
-    pub(super) centres: Range<usize>,
-    pub(super) centre_namespaces: Range<usize>,
-    pub(super) group_centres: Range<usize>,
+pub(crate) struct Layout {
+    pub(crate) int8_codes: Range<usize>,
+    pub(crate) int8_scales: Range<usize>,
+    pub(crate) passages: Range<usize>,
+    pub(crate) documents: Range<usize>,
+    pub(crate) sign_scales: Range<usize>,
+    pub(crate) sign_codes: Range<usize>,
+    pub(crate) namespaces: Range<usize>,
+    pub(crate) centres: Range<usize>,
+    pub(crate) centre_namespaces: Range<usize>,
+    pub(crate) group_centres: Range<usize>,
 }
 
 impl Layout {
     /// Returns `None` when the count exceeds the capacity of a file.
-    pub(super) fn new(dimension: usize, count: usize, centres: usize) -> Option<Self> {
+    pub(crate) fn new(dimension: usize, count: usize, centres: usize) -> Option<Self> {
         u32::try_from(count).ok()?;
         let padded = dimension.next_multiple_of(PADDING);
         let rows = count.checked_next_multiple_of(GROUP)?;
@@ -257,7 +255,7 @@ impl Layout {
         })
     }
 
-    pub(super) fn file_bytes(&self) -> usize {
+    pub(crate) fn file_bytes(&self) -> usize {
         self.group_centres.end
     }
 }

@@ -1,29 +1,29 @@
 //! A snapshot and the later changes, searched as one.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::VectorError;
 use super::format::{GROUP, Identity, Owner, check_dimension};
-use super::quantize::Encoder;
-use super::scan::rows_of;
-use super::snapshot::{PART_BYTES, Snapshot};
-use super::tail::Tail;
-use super::writer::SnapshotWriter;
+use super::kernels::Instructions;
+use super::quantize::{Encoder, Int8Code};
+use super::scan::{Background, Query, passing, rows_at_ranks, rows_of, sample_ranks};
+use super::snapshot::{PART_BYTES, Snapshot, SnapshotWriter};
 
 /// The searchable vectors of one model: those of a [`Snapshot`] without the deleted ones, and those added since.
 ///
 /// A clone shares the snapshot and copies the rest.
 #[derive(Debug, Clone)]
 pub struct VectorIndex {
-    pub(super) encoder: Encoder,
-    pub(super) snapshot: Option<Arc<Snapshot>>,
+    pub(crate) encoder: Encoder,
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
     /// A bit for each row of the snapshot, cleared when it is deleted or replaced.
-    pub(super) live: Vec<u64>,
-    pub(super) live_count: usize,
-    pub(super) tail: Tail,
+    pub(crate) live: Vec<u64>,
+    live_count: usize,
+    pub(crate) tail: Tail,
     /// Counts additions and deletions, so that rows chosen earlier are recognized as outdated.
-    pub(super) changes: u64,
+    pub(crate) changes: u64,
     seq: u64,
 }
 
@@ -209,5 +209,343 @@ impl VectorIndex {
     fn kill(&mut self, row: usize) {
         self.live[row / GROUP] &= !(1 << (row % GROUP));
         self.live_count -= 1;
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tail {
+    rows: HashMap<u64, u32>,
+    passages: Vec<u64>,
+    documents: Vec<u32>,
+    namespaces: Vec<u32>,
+    codes: Vec<i8>,
+    scales: Vec<f32>,
+}
+
+impl Tail {
+    /// Adds a row, or replaces the passage's. All codes have the same length.
+    pub(crate) fn put(&mut self, passage: u64, owner: Owner, code: &Int8Code) {
+        let padded = code.codes.len();
+        if let Some(row) = self.rows.get(&passage) {
+            let row = *row as usize;
+            self.documents[row] = owner.document;
+            self.namespaces[row] = owner.namespace;
+            self.scales[row] = code.scale;
+            self.codes[row * padded..(row + 1) * padded].copy_from_slice(&code.codes);
+            return;
+        }
+        self.rows.insert(passage, self.passages.len() as u32);
+        self.passages.push(passage);
+        self.documents.push(owner.document);
+        self.namespaces.push(owner.namespace);
+        self.scales.push(code.scale);
+        self.codes.extend_from_slice(&code.codes);
+    }
+
+    /// Removes a passage and moves the last row to its position. Returns false when the passage is missing.
+    pub(crate) fn remove(&mut self, passage: u64, padded: usize) -> bool {
+        let Some(row) = self.rows.remove(&passage) else { return false };
+        let row = row as usize;
+        let last = self.passages.len() - 1;
+        self.passages.swap_remove(row);
+        self.documents.swap_remove(row);
+        self.namespaces.swap_remove(row);
+        self.scales.swap_remove(row);
+        self.codes.copy_within(last * padded.., row * padded);
+        self.codes.truncate(last * padded);
+        if let Some(moved) = self.passages.get(row) {
+            self.rows.insert(*moved, row as u32);
+        }
+        true
+    }
+
+    pub(crate) fn contains(&self, passage: u64) -> bool {
+        self.rows.contains_key(&passage)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.passages.len()
+    }
+
+    pub(crate) fn passages(&self) -> &[u64] {
+        &self.passages
+    }
+
+    pub(crate) fn documents(&self) -> &[u32] {
+        &self.documents
+    }
+
+    pub(crate) fn owner(&self, row: usize) -> Owner {
+        Owner { document: self.documents[row], namespace: self.namespaces[row] }
+    }
+
+    pub(crate) fn codes(&self) -> &[i8] {
+        &self.codes
+    }
+
+    pub(crate) fn scales(&self) -> &[f32] {
+        &self.scales
+    }
+}
+
+/// Returns `true` for documents that may be found.
+pub type DocumentFilter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
+
+/// Returns `true` for passages that may be found.
+pub type PassageFilter<'a> = &'a (dyn Fn(u64) -> bool + Sync);
+
+/// A passage and its similarity to the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The passage's id.
+    pub passage: u64,
+    /// Cosine similarity by int8 codes: within about 0.005 of the full-precision value, so it can exceed -1 to 1 by as
+    /// much.
+    pub similarity: f32,
+}
+
+/// The result of a search.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Nearest {
+    /// The most similar passages, best first, equal ones by passage id.
+    pub hits: Vec<Hit>,
+    /// The query's similarity to everything that passed the filter.
+    pub background: Background,
+}
+
+/// The rows of an index that pass a filter, chosen once for several searches, as long as the index does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// A bit for each row of the snapshot.
+    snapshot: Vec<u64>,
+    /// The number of set bits.
+    count: usize,
+    /// Numbers of rows of the tail, ascending.
+    tail: Vec<u32>,
+    /// The state of the index that they belong to.
+    changes: u64,
+}
+
+impl Rows {
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count + self.tail.len()
+    }
+
+    /// Returns `true` without any rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl VectorIndex {
+    /// The `count` most similar passages of the documents that pass the filter, and the background.
+    ///
+    /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities
+    /// come from int8 codes: ask for several times as many as are wanted in the end and score those by their vectors.
+    ///
+    /// # Errors
+    /// The query has another dimension or is not finite.
+    pub fn nearest(
+        &self,
+        query: &[f32],
+        filter: Option<DocumentFilter<'_>>,
+        count: usize,
+    ) -> Result<Nearest, VectorError> {
+        self.nearest_with(query, filter, count, &Effort::default())
+    }
+
+    /// As [`nearest`](Self::nearest), with a chosen effort.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn nearest_with(
+        &self,
+        query: &[f32],
+        filter: Option<DocumentFilter<'_>>,
+        count: usize,
+        effort: &Effort,
+    ) -> Result<Nearest, VectorError> {
+        let rows = filter.map(|filter| self.rows_of_documents(filter));
+        self.search(query, rows.as_ref(), count, effort)
+    }
+
+    /// As [`nearest`](Self::nearest), among rows that were chosen before.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest), and when the index has changed since.
+    pub fn nearest_among(&self, query: &[f32], rows: &Rows, count: usize) -> Result<Nearest, VectorError> {
+        self.nearest_among_with(query, rows, count, &Effort::default())
+    }
+
+    /// As [`nearest_among`](Self::nearest_among), with a chosen effort.
+    ///
+    /// # Errors
+    /// As [`nearest_among`](Self::nearest_among).
+    pub fn nearest_among_with(
+        &self,
+        query: &[f32],
+        rows: &Rows,
+        count: usize,
+        effort: &Effort,
+    ) -> Result<Nearest, VectorError> {
+        if rows.changes != self.changes || rows.snapshot.len() != self.live.len() {
+            return Err(VectorError::Changed);
+        }
+        self.search(query, Some(rows), count, effort)
+    }
+
+    /// The rows of the documents that pass a filter.
+    #[must_use]
+    pub fn rows_of_documents(&self, filter: DocumentFilter<'_>) -> Rows {
+        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.documents()), self.tail.documents(), filter)
+    }
+
+    /// The rows of the passages that pass a filter.
+    #[must_use]
+    pub fn rows_of_passages(&self, filter: PassageFilter<'_>) -> Rows {
+        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.passages()), self.tail.passages(), filter)
+    }
+
+    fn rows<T: Copy + PartialEq + Sync>(&self, keys: &[T], tail: &[T], filter: &(dyn Fn(T) -> bool + Sync)) -> Rows {
+        let snapshot = passing(keys, &self.live, filter);
+        Rows {
+            count: snapshot.iter().map(|word| word.count_ones() as usize).sum(),
+            snapshot,
+            tail: tail.iter().zip(0..).filter(|(key, _)| filter(**key)).map(|(_, row)| row).collect(),
+            changes: self.changes,
+        }
+    }
+
+    /// As [`nearest`](Self::nearest), for a filter that distinguishes the passages of one document.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn nearest_passages(
+        &self,
+        query: &[f32],
+        filter: PassageFilter<'_>,
+        count: usize,
+    ) -> Result<Nearest, VectorError> {
+        self.search(query, Some(&self.rows_of_passages(filter)), count, &Effort::default())
+    }
+
+    fn search(
+        &self,
+        query: &[f32],
+        rows: Option<&Rows>,
+        count: usize,
+        effort: &Effort,
+    ) -> Result<Nearest, VectorError> {
+        let query = Query::new(&self.encoder, query, effort.instructions)?;
+        let every_tail_row: Vec<u32>;
+        let tail_rows = match rows {
+            Some(rows) => &rows.tail,
+            None => {
+                every_tail_row = (0..self.tail.len() as u32).collect();
+                &every_tail_row
+            }
+        };
+        let tail = query.similarities(self.tail.codes(), self.tail.scales(), tail_rows, effort.in_parallel);
+        let tail_hits =
+            tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages()[*row as usize], *similarity));
+        let Some(snapshot) = &self.snapshot else {
+            let hits = best_hits(tail_hits, count);
+            return Ok(Nearest { background: Background::new(tail.len(), &mut tail.clone(), &[]), hits });
+        };
+
+        let passages = snapshot.passages();
+        let (live, live_count) = match rows {
+            Some(rows) => (&rows.snapshot, rows.count),
+            None => (&self.live, self.live_count),
+        };
+        let total = live_count + tail.len();
+        let similarities =
+            |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows, effort.in_parallel);
+        // The method depends on the total searched, snapshot and tail, so that later additions do not change it.
+        let exact = total <= effort.exact_rows;
+        let rows = if exact {
+            rows_of(live).collect()
+        } else {
+            query.candidates(snapshot, live, effort.depth(live_count, count))
+        };
+        let mut scored = similarities(&rows);
+        let snapshot_hits = rows.iter().zip(&scored).map(|(row, similarity)| (passages[*row as usize], *similarity));
+        let hits = best_hits(snapshot_hits.chain(tail_hits), count);
+
+        let background = if exact {
+            scored.extend(&tail);
+            Background::new(total, &mut scored, &[])
+        } else {
+            // Of everything that passed, the snapshot first and then the tail.
+            let ranks = || sample_ranks(total, effort.sample);
+            let mut sample = similarities(&rows_at_ranks(live, ranks().take_while(|rank| *rank < live_count)));
+            sample.extend(ranks().skip_while(|rank| *rank < live_count).map(|rank| tail[rank - live_count]));
+            scored.extend(&tail);
+            Background::new(total, &mut sample, &trusted(scored, rows.len()))
+        };
+        Ok(Nearest { hits, background })
+    }
+}
+
+/// The similarities, best first, that are surely the best of all. The first stage, which left `depth` rows, may have
+/// missed some of the last ones, but hardly any of the first quarter.
+fn trusted(mut similarities: Vec<f32>, depth: usize) -> Vec<f32> {
+    let order = |a: &f32, b: &f32| b.total_cmp(a);
+    let count = depth / 4;
+    if count < similarities.len() {
+        similarities.select_nth_unstable_by(count, order);
+        similarities.truncate(count);
+    }
+    similarities.sort_unstable_by(order);
+    similarities
+}
+
+fn best_hits(scored: impl Iterator<Item = (u64, f32)>, count: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = scored.map(|(passage, similarity)| Hit { passage, similarity }).collect();
+    let order = |a: &Hit, b: &Hit| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage));
+    if count < hits.len() {
+        if count > 0 {
+            hits.select_nth_unstable_by(count - 1, order);
+        }
+        hits.truncate(count);
+    }
+    hits.sort_unstable_by(order);
+    hits
+}
+
+/// The amount of work of a scan, and the instructions for it.
+///
+/// The defaults were measured on vectors of real text: see `docs/research/vector-codes.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Up to this many passages are all scored by int8 codes, so that the background covers all of them.
+    pub exact_rows: usize,
+    /// The number of passages that pass from the sign codes of a larger corpus to the int8 codes; `None` chooses by the sizes of
+    /// corpus and answer.
+    pub depth: Option<usize>,
+    /// The number of passages that the background of a larger corpus is measured on.
+    pub sample: usize,
+    /// The processor instructions. They only change the time.
+    pub instructions: Instructions,
+    /// True if a scan of many rows of the tail is divided among threads. A thread that waits for its share may begin something else.
+    pub in_parallel: bool,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { exact_rows: 32_768, depth: None, sample: 8_192, instructions: Instructions::best(), in_parallel: true }
+    }
+}
+
+impl Effort {
+    /// The number of `rows` that pass from the first stage to the second when `count` are wanted.
+    ///
+    /// At a fixed depth recall falls slowly as a corpus grows. The square root more than compensates.
+    pub(crate) fn depth(&self, rows: usize, count: usize) -> usize {
+        let chosen = || count.saturating_mul(4).max(3_000).max(5 * rows.isqrt());
+        self.depth.unwrap_or_else(chosen).clamp(1, rows.max(1))
     }
 }

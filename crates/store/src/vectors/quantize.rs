@@ -3,19 +3,24 @@
 //! The 1-bit code and its unbiased scale are those of RaBitQ (Gao and Long 2024): with `r` a rotated vector minus the
 //! centre of its namespace and `b` its signs, `⟨r, q⟩` is estimated by `‖r‖² / ‖r‖₁ · ⟨b, q⟩`.
 
+use std::collections::BTreeMap;
+
+use half::f16;
+
 use super::VectorError;
-use super::rotate::Rotation;
+use super::format::MIXED;
+use super::snapshot::Snapshot;
 
 /// A vector in int8: `value ≈ scale · code`, in rotated space, of unit length before rounding (or all zero).
 #[derive(Debug, Default, Clone)]
-pub(super) struct Int8Code {
-    pub(super) codes: Vec<i8>,
-    pub(super) scale: f32,
+pub(crate) struct Int8Code {
+    pub(crate) codes: Vec<i8>,
+    pub(crate) scale: f32,
 }
 
 /// Turns vectors into codes, and keeps its buffers between calls.
 #[derive(Debug, Clone)]
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     rotation: Rotation,
     buffers: Buffers,
 }
@@ -28,21 +33,21 @@ struct Buffers {
 }
 
 impl Encoder {
-    pub(super) fn new(dimension: usize) -> Self {
+    pub(crate) fn new(dimension: usize) -> Self {
         Self { rotation: Rotation::new(dimension), buffers: Buffers::default() }
     }
 
-    pub(super) fn dimension(&self) -> usize {
+    pub(crate) fn dimension(&self) -> usize {
         self.rotation.dimension()
     }
 
     /// The length of a row of int8 codes.
-    pub(super) fn padded(&self) -> usize {
+    pub(crate) fn padded(&self) -> usize {
         self.rotation.padded()
     }
 
     /// The code of a passage's vector.
-    pub(super) fn passage(&mut self, passage: u64, vector: &[f32]) -> Result<&Int8Code, VectorError> {
+    pub(crate) fn passage(&mut self, passage: u64, vector: &[f32]) -> Result<&Int8Code, VectorError> {
         self.check_length(vector)?;
         if let Some((position, value)) = first_non_finite(vector) {
             return Err(VectorError::NonFinite { passage, position, value });
@@ -52,7 +57,7 @@ impl Encoder {
     }
 
     /// The rotated unit vector of a query and its code.
-    pub(super) fn query(&self, vector: &[f32]) -> Result<(Vec<f32>, Int8Code), VectorError> {
+    pub(crate) fn query(&self, vector: &[f32]) -> Result<(Vec<f32>, Int8Code), VectorError> {
         self.check_length(vector)?;
         if let Some((position, value)) = first_non_finite(vector) {
             return Err(VectorError::NonFiniteQuery { position, value });
@@ -144,7 +149,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
 /// Writes one bit per dimension, set if the row minus the centre is positive there. Returns the row's scale.
 ///
 /// Each byte has eight dimensions, the first in the lowest bit.
-pub(super) fn sign_code(codes: &[i8], scale: f32, centre: &[f32], bytes: &mut [u8]) -> f32 {
+pub(crate) fn sign_code(codes: &[i8], scale: f32, centre: &[f32], bytes: &mut [u8]) -> f32 {
     let (mut absolute, mut squares) = (0.0_f32, 0.0_f32);
     for ((byte, codes), centre) in bytes.iter_mut().zip(codes.chunks_exact(8)).zip(centre.chunks_exact(8)) {
         *byte = 0;
@@ -156,6 +161,192 @@ pub(super) fn sign_code(codes: &[i8], scale: f32, centre: &[f32], bytes: &mut [u
         }
     }
     if absolute > 0.0 { squares / absolute } else { 0.0 }
+}
+
+/// Dimensions are padded to a multiple of this: one cache line of int8 codes.
+pub(crate) const PADDING: usize = 64;
+/// Changing the seed or the rounds changes every code: it needs a new format version.
+const SEED: u64 = 0x7461_6d69_735f_7631;
+const ROUNDS: usize = 4;
+
+/// The rotation of one dimension, the same in every process.
+///
+/// A sign per dimension carries most information when all dimensions vary equally, which is untrue after PCA. The rotation is
+/// rounds of random signs and a Walsh–Hadamard transform (Ailon and Chazelle 2009, "The fast Johnson–Lindenstrauss
+/// transform"), on overlapping power-of-two windows where the dimension is not a power of two; O(d log d) and exactly
+/// orthogonal, so that dot products do not change.
+#[derive(Debug, Clone)]
+struct Rotation {
+    dimension: usize,
+    padded: usize,
+    /// The transform's length: the largest power of two in `padded`.
+    window: usize,
+    /// `ROUNDS * padded` factors, the signs and the transform's normalisation in one.
+    factors: Vec<f32>,
+}
+
+impl Rotation {
+    pub(crate) fn new(dimension: usize) -> Self {
+        let padded = dimension.next_multiple_of(PADDING);
+        let window = if padded.is_power_of_two() { padded } else { padded.next_power_of_two() / 2 };
+        let norm = 1.0 / (window as f32).sqrt();
+        let mut state = SEED;
+        let mut factors = Vec::with_capacity(ROUNDS * padded);
+        for round in 0..ROUNDS {
+            let start = window_start(round, padded, window);
+            for position in 0..padded {
+                let sign = if splitmix64(&mut state) >> 63 == 0 { 1.0 } else { -1.0 };
+                let inside = (start..start + window).contains(&position);
+                factors.push(if inside { sign * norm } else { sign });
+            }
+        }
+        Self { dimension, padded, window, factors }
+    }
+
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The length of a rotated vector: the dimension rounded up to a multiple of 64.
+    pub(crate) fn padded(&self) -> usize {
+        self.padded
+    }
+
+    /// Rotates `vector` (of `dimension`) into `rotated`, which becomes `padded` long.
+    pub(crate) fn apply(&self, vector: &[f32], rotated: &mut Vec<f32>) {
+        debug_assert_eq!(vector.len(), self.dimension);
+        rotated.clear();
+        rotated.extend_from_slice(vector);
+        rotated.resize(self.padded, 0.0);
+        for (round, factors) in self.factors.chunks_exact(self.padded).enumerate() {
+            for (value, factor) in rotated.iter_mut().zip(factors) {
+                *value *= factor;
+            }
+            let start = window_start(round, self.padded, self.window);
+            hadamard(&mut rotated[start..start + self.window]);
+        }
+    }
+}
+
+/// Even rounds transform the head and odd rounds the tail; together they cover all dimensions.
+fn window_start(round: usize, padded: usize, window: usize) -> usize {
+    if round.is_multiple_of(2) { 0 } else { padded - window }
+}
+
+/// The unnormalised Walsh–Hadamard transform, in place; the length is a power of two.
+fn hadamard(values: &mut [f32]) {
+    let mut half = 1;
+    while half < values.len() {
+        for block in values.chunks_exact_mut(2 * half) {
+            let (low, high) = block.split_at_mut(half);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (*a + *b, *a - *b);
+            }
+        }
+        half *= 2;
+    }
+}
+
+/// Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
+fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Sums of rows by namespace, for computing centres.
+#[derive(Debug, Default)]
+pub(crate) struct Sums(BTreeMap<u32, (Vec<f64>, u64)>);
+
+impl Sums {
+    pub(crate) fn add(&mut self, namespace: u32, codes: &[i8], scale: f32) {
+        let (sum, count) = self.0.entry(namespace).or_insert_with(|| (vec![0.0; codes.len()], 0));
+        for (sum, code) in sum.iter_mut().zip(codes) {
+            *sum += f64::from(*code) * f64::from(scale);
+        }
+        *count += 1;
+    }
+
+    pub(crate) fn into_centres(self) -> Centres {
+        let mut centres = Centres { namespaces: Vec::new(), values: Vec::new() };
+        for (namespace, (sum, count)) in self.0 {
+            centres.namespaces.push(namespace);
+            centres.values.extend(sum.iter().map(|sum| (sum / count as f64) as f32));
+        }
+        centres
+    }
+}
+
+/// Centres by namespace.
+///
+/// A sign code records the side of its centre on which a row lies. A single centre would lie far from every namespace and make
+/// a search of one namespace depend on all others.
+#[derive(Debug)]
+pub(crate) struct Centres {
+    /// Ascending.
+    pub(crate) namespaces: Vec<u32>,
+    /// One centre after the other.
+    pub(crate) values: Vec<f32>,
+}
+
+impl Centres {
+    pub(crate) fn place(&self, namespace: u32) -> Option<usize> {
+        self.namespaces.binary_search(&namespace).ok()
+    }
+
+    /// For each group of rows the position of their common centre, or a mark if they have several.
+    pub(crate) fn of_groups(&self, namespaces: &[u32], group: usize) -> Vec<u32> {
+        let common = |rows: &[u32]| match (rows.iter().min(), rows.iter().max()) {
+            (Some(least), Some(most)) if least == most => self.place(*least).map_or(MIXED, |place| place as u32),
+            _ => MIXED,
+        };
+        namespaces.chunks(group).map(common).collect()
+    }
+}
+
+/// The centre's part of the product of a row with a query, which the row's code lacks.
+#[derive(Debug)]
+pub(crate) struct Offsets<'s> {
+    namespaces: &'s [u32],
+    offsets: Vec<f32>,
+}
+
+impl<'s> Offsets<'s> {
+    pub(crate) fn new(snapshot: &'s Snapshot, query: &[f32]) -> Offsets<'s> {
+        let product =
+            |centre: &[f32]| centre.iter().zip(query).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let centres = snapshot.centres().chunks_exact(query.len().max(1));
+        Offsets {
+            namespaces: snapshot.centre_namespaces(),
+            offsets: centres.map(|centre| product(centre) as f32).collect(),
+        }
+    }
+
+    /// The part of the centre at a position; 0 in a damaged file without one.
+    pub(crate) fn at(&self, place: u32) -> f32 {
+        self.offsets.get(place as usize).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn of(&self, namespace: u32) -> f32 {
+        self.namespaces.binary_search(&namespace).map_or(0.0, |place| self.at(place as u32))
+    }
+}
+
+/// The length of a vector of unit length differs from 1 by at most this, since its values are rounded.
+const ROUNDING: f64 = 1.0 / 2048.0;
+
+/// Returns a vector scaled to unit length. One that has it stays as it is, so that a stored vector can be stored again elsewhere, and
+/// the zero vector stays zero: it is similar to nothing.
+pub(crate) fn unit(vector: &[f32]) -> impl Iterator<Item = f16> {
+    let norm = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
+    let scale = match norm {
+        norm if (norm - 1.0).abs() <= ROUNDING => 1.0,
+        norm if norm > 0.0 => 1.0 / norm,
+        _ => 0.0,
+    };
+    vector.iter().map(move |&value| f16::from_f32((f64::from(value) * scale) as f32))
 }
 
 #[cfg(test)]
@@ -223,5 +414,87 @@ mod tests {
         // ‖r‖² = 0.25 · 60, ‖r‖₁ = 0.5 · 20.
         assert_eq!(scale, 1.5);
         assert_eq!(sign_code(&[0; 8], 0.0, &[0.0; 8], &mut bytes), 0.0);
+    }
+
+    fn dot(a: &[f32], b: &[f32]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn dot_products_do_not_change(
+            (a, b) in (1_usize..500).prop_flat_map(|length| {
+                let values = || prop::collection::vec(-1.0_f32..1.0, length);
+                (values(), values())
+            })
+        ) {
+            let rotation = Rotation::new(a.len());
+            let (mut rotated_a, mut rotated_b) = (Vec::new(), Vec::new());
+            rotation.apply(&a, &mut rotated_a);
+            rotation.apply(&b, &mut rotated_b);
+            prop_assert_eq!(rotated_a.len() % PADDING, 0);
+            let tolerance = 1e-5 * (1.0 + dot(&a, &a) + dot(&b, &b));
+            prop_assert!((dot(&a, &b) - dot(&rotated_a, &rotated_b)).abs() < tolerance);
+        }
+    }
+
+    #[test]
+    fn one_dimension_spreads_over_all() {
+        for dimension in [64, 256, 384, 768, 1000, 1536] {
+            let rotation = Rotation::new(dimension);
+            for position in [0, dimension / 2, dimension - 1] {
+                let mut vector = vec![0.0; dimension];
+                vector[position] = 1.0;
+                let mut rotated = Vec::new();
+                rotation.apply(&vector, &mut rotated);
+                let largest = rotated.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+                assert!(largest < 8.0 / (dimension as f32).sqrt(), "{dimension} at {position}: {largest}");
+            }
+        }
+    }
+
+    /// The codes in files of this version were made with these values, to the last bit.
+    #[test]
+    fn the_rotation_is_pinned() {
+        let pinned = |dimension: usize| {
+            let vector: Vec<f32> = (0..dimension).map(|position| 1.0 / (position + 1) as f32).collect();
+            let mut rotated = Vec::new();
+            Rotation::new(dimension).apply(&vector, &mut rotated);
+            let bytes: Vec<u8> = rotated.iter().flat_map(|value| value.to_le_bytes()).collect();
+            blake3::hash(&bytes).to_hex()[..16].to_owned()
+        };
+        assert_eq!([2, 256, 384].map(pinned), ["2edb61ef2b571400", "593727c0a4eb1c24", "30e2cedbd7b06c69"]);
+    }
+
+    #[test]
+    fn each_namespace_has_the_mean_of_its_rows() {
+        let mut sums = Sums::default();
+        sums.add(7, &[2, 0], 0.5);
+        sums.add(3, &[1, 1], 1.0);
+        sums.add(7, &[0, 4], 0.5);
+        let centres = sums.into_centres();
+        assert_eq!(
+            (centres.namespaces.as_slice(), centres.values.as_slice()),
+            ([3, 7].as_slice(), [1.0, 1.0, 0.5, 1.0].as_slice())
+        );
+        assert_eq!((centres.place(7), centres.place(5)), (Some(1), None));
+        assert_eq!(centres.of_groups(&[3, 3, 7, 7, 3, 7, 7], 2), [0, 1, MIXED, 1]);
+    }
+
+    fn scaled(vector: &[f32]) -> Vec<f32> {
+        unit(vector).map(f16::to_f32).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn scaling_twice_changes_nothing(vector in prop::collection::vec(-1000.0f32..1000.0, 1..400)) {
+            let once = scaled(&vector);
+            prop_assert_eq!(scaled(&once), once);
+        }
+
+        #[test]
+        fn directions_stay(vector in prop::collection::vec(-1000.0f32..1000.0, 1..400)) {
+            prop_assert!(crate::vectors::cosine(&vector, &scaled(&vector)) > 0.999_999);
+        }
     }
 }

@@ -4,6 +4,4 @@ mod answers;
 mod bombs;
 mod common;
 mod confinement;
-mod floods;
-mod grammar;
 mod statements;

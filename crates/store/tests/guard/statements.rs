@@ -1,4 +1,9 @@
-//! Every kind of statement in SQLite, and texts that are more or less than one.
+//! Every kind of statement in SQLite, texts that are more or less than one, and statements made from a grammar: none panics, writes,
+//! overruns its time or reveals another namespace.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
 
 use crate::common::*;
 
@@ -250,4 +255,130 @@ fn trap_words_in_texts_names_and_comments_are_only_words() {
     for (sql, value) in expected {
         assert_eq!(rows(&pair.shared, sql), [[text(value)]], "{sql}");
     }
+}
+
+/// Tables that all have a column `id`, and sometimes one that lacks it or that nobody may read.
+fn table() -> impl Strategy<Value = String> {
+    prop_oneof![
+        20 => prop::sample::select(vec!["claims", "fragments", "tasks", "works", "pages", "main.claims", "t0"]),
+        1 => prop::sample::select(vec![
+            "edges", "embeddings", "documents", "main.evidence_claims", "evidence_claims", "sqlite_schema",
+            "temp.sqlite_schema", "pragma_database_list", "json_each('[1,2]')", "texts", "vectors", "meta", "dbstat",
+        ]),
+    ]
+    .prop_map(str::to_owned)
+}
+
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        20 => prop::sample::select(vec!["a.id", "1", "NULL", "'x'", "0.5", "'1'", "-7"]),
+        1 => prop::sample::select(vec![
+            "id", "text", "namespace", "rowid", "*", "a.*", "b.id", "count(*)", "path", "sql", "name", ":p", "x'00ff'",
+        ]),
+    ]
+    .prop_map(str::to_owned)
+}
+
+fn expression() -> impl Strategy<Value = String> {
+    value().prop_recursive(3, 10, 3, |inner| {
+        let sign = prop::sample::select(vec!["=", "<", "||", "+", "/", "LIKE", "GLOB", "IS", "AND", "OR"]);
+        let function = prop_oneof![
+            20 => prop::sample::select(vec!["length", "upper", "hex", "quote", "trim", "typeof", "abs"]),
+            1 => prop::sample::select(vec!["random", "load_extension", "json", "max", "zeroblob"]),
+        ];
+        prop_oneof![
+            (inner.clone(), sign, inner.clone()).prop_map(|(a, sign, b)| format!("({a} {sign} {b})")),
+            (function, inner.clone()).prop_map(|(function, a)| format!("{function}({a})")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| format!("CASE WHEN {a} THEN {b} ELSE {c} END")),
+            (inner.clone(), table()).prop_map(|(a, table)| format!("({a} IN (SELECT id FROM {table}))")),
+            (inner.clone(), table()).prop_map(|(a, table)| format!("(SELECT {a} FROM {table} AS a LIMIT 1)")),
+            (inner, table()).prop_map(|(a, table)| format!("EXISTS (SELECT 1 FROM {table} WHERE {a})")),
+        ]
+    })
+}
+
+fn source() -> impl Strategy<Value = String> {
+    let join = prop::sample::select(vec![",", "JOIN", "LEFT JOIN", "NATURAL JOIN", "NATURAL FULL JOIN", "CROSS JOIN"]);
+    let how = prop_oneof![10 => Just(""), 1 => prop::sample::select(vec!["USING (id)", "USING (namespace)", "ON a.id = b.id"])];
+    prop_oneof![
+        2 => table().prop_map(|table| format!("{table} AS a")),
+        2 => (table(), join, table(), how).prop_map(|(a, join, b, how)| format!("{a} AS a {join} {b} AS b {how}")),
+        1 => (expression(), table()).prop_map(|(a, table)| format!("(SELECT {a} AS id FROM {table} AS a) AS a")),
+    ]
+}
+
+fn select() -> impl Strategy<Value = String> {
+    (
+        prop::collection::vec(expression(), 1..3),
+        source(),
+        prop::option::of(expression()),
+        prop::option::of(expression()),
+        prop::option::of(expression()),
+    )
+        .prop_map(|(columns, source, filter, group, order)| {
+            let clause =
+                |word: &str, what: Option<String>| what.map(|what| format!(" {word} {what}")).unwrap_or_default();
+            format!(
+                "SELECT {} FROM {source}{}{}{}",
+                columns.join(", "),
+                clause("WHERE", filter),
+                clause("GROUP BY", group),
+                clause("ORDER BY", order)
+            )
+        })
+}
+
+fn statement() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => select(),
+        2 => (select(), prop::sample::select(vec!["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]), select())
+            .prop_map(|(a, word, b)| format!("{a} {word} {b}")),
+        2 => (select(), select()).prop_map(|(a, b)| format!("WITH t0(id) AS ({a}), claims(id) AS ({b}) SELECT * FROM t0, claims")),
+        1 => select().prop_map(|a| format!("WITH RECURSIVE t1(id) AS ({a} UNION ALL SELECT id + 1 FROM t1) SELECT * FROM t1")),
+        1 => select().prop_map(|a| format!("INSERT INTO claims {a}")),
+        1 => select().prop_map(|a| format!("CREATE TEMP TABLE x AS {a}")),
+        1 => select().prop_map(|a| format!("{a}; {a}")),
+        1 => select().prop_map(|a| format!("EXPLAIN {a}")),
+        // A statement cut anywhere, and signs at random.
+        1 => (select(), any::<prop::sample::Index>()).prop_map(|(a, at)| a.chars().take(at.index(a.len())).collect()),
+        1 => "\\PC{0,60}",
+        1 => "[a-z0-9 '\"();,.*=<>|/:?@$%\\[\\]`-]{0,80}",
+    ]
+}
+
+#[test]
+fn no_statement_panics_writes_runs_on_or_tells_of_another_namespace() {
+    let pair = pair();
+    let before = contents(pair.shared.directory());
+    let told = |store: &tamis_store::EmbeddedStore, sql: &str| {
+        ask_within(store, sql, 40).map(|rows| (rows.columns, rows.rows)).map_err(|error| error.to_string())
+    };
+    let ended = |error: &str| error.contains("takes longer") || error.contains("of memory");
+    let mut runner = proptest::test_runner::TestRunner::new_with_rng(
+        ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() },
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    );
+    let answered = std::cell::Cell::new(0);
+    runner
+        .run(&statement(), |sql| {
+            let started = Instant::now();
+            let shared = told(&pair.shared, &sql);
+            // A thousand times its time limit: only an endless statement takes so long on any machine.
+            prop_assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
+            let alone = told(&pair.alone, &sql);
+            answered.set(answered.get() + u32::from(shared.is_ok()));
+            match (&shared, &alone) {
+                // A statement's progress within its time does not depend on what it sees.
+                (Err(error), _) | (_, Err(error)) if ended(error) => {}
+                _ => prop_assert_eq!(&shared, &alone),
+            }
+            let shared = format!("{shared:?}");
+            prop_assert!(!shared.contains(SECRET) && !shared.contains("index_"), "{}", shared);
+            Ok(())
+        })
+        .unwrap();
+    assert!(before == contents(pair.shared.directory()), "the database changed");
+    // Most statements of the grammar are refused; a good part has to run for this test to mean anything.
+    assert!(answered.get() > 150, "only {} statements ran", answered.get());
 }

@@ -1,13 +1,12 @@
 //! Holds the statements of the store to the rule of distributed tables, without a server that distributes.
 //!
 //! Every test with a database reaches it through a [`proxy`](Proxy), which records what the store sends. At the end of the test each
-//! statement has to name the namespaces of every distributed table in it, or be one of the [`exceptions`], which [`several`] nodes can
+//! statement has to name the namespaces of every distributed table in it, or be one of the [`exceptions`], which several nodes can
 //! answer. Both the tests of the library and those of its traits include this module.
 
 mod exceptions;
 mod proxy;
 mod rule;
-mod several;
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -16,7 +16,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-use super::several;
+use super::exceptions;
 use super::tables::{COLUMN, DISTRIBUTED};
 
 /// A statement, with the distributed tables whose namespaces it does not name, and the reason why several nodes could not answer it.
@@ -28,7 +28,7 @@ pub type Judged = (String, Vec<String>, Option<String>);
 /// A statement cannot be read.
 pub fn unnamed(text: &str) -> Result<Vec<Judged>, String> {
     let parsed = parsed(text)?.into_iter();
-    parsed.map(|(text, statement)| Ok((text, Analysis::of(&statement)?, several::refused(&statement)))).collect()
+    parsed.map(|(text, statement)| Ok((text, Analysis::of(&statement)?, exceptions::refused(&statement)))).collect()
 }
 
 /// The statements of a text that have rows.

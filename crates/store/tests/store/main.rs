@@ -1,6 +1,5 @@
 //! The stores through their traits: the embedded one on directories of its own, the one in PostgreSQL on databases of its own.
 
-mod access;
 mod changes;
 mod common;
 mod copying;

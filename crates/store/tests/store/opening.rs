@@ -1,11 +1,218 @@
-//! A database that is missing, empty, or created by several processes at once, or that does not grow with each change.
+//! Opening an index: versions, rights, locks, files that are not an index, and a database that is missing, empty, or created by several
+//! processes at once.
 
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Barrier;
 
+use rusqlite::Connection;
 use tamis_store::prelude::*;
-use tamis_store::{Access, Change, EmbeddedStore, StoreError};
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, StoreError};
 
 use crate::common::*;
+
+/// Two documents with three passages, all embedded.
+fn indexed() -> tempfile::TempDir {
+    let directory = temporary();
+    let store = open(directory.path());
+    put(
+        &store,
+        vec![
+            prose("guide.md", &["a sieve", "shake the sieve"]),
+            document("src/sieve.rs", vec![function("sieve", "fn sieve() {}")]),
+        ],
+    );
+    embed(&store);
+    publish(&store);
+    directory
+}
+
+fn set_version(directory: &Path, version: u32) {
+    let connection = Connection::open(directory.join("tamis.db")).unwrap();
+    connection.pragma_update(None, "user_version", version).unwrap();
+}
+
+#[test]
+fn a_database_of_another_version_is_refused_with_the_way_out_and_left_alone() {
+    let directory = indexed();
+    for version in [9, 99] {
+        set_version(directory.path(), version);
+        for access in [Access::ReadOnly, Access::ReadWrite] {
+            let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+            let message = error.to_string();
+            assert!(
+                matches!(error, StoreError::OtherVersion { found, needed: 10, .. } if found == version),
+                "{message}"
+            );
+            assert!(message.contains("mv tamis.db tamis.db.aside"), "{message}");
+            assert_eq!(message.contains("upgrade"), version == 99, "{message}");
+        }
+    }
+    set_version(directory.path(), 10);
+    assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_no_index_is_refused() {
+    let directory = temporary();
+    let path = directory.path().join("tamis.db");
+    let missing = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
+    assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
+    assert!(!path.exists());
+
+    std::fs::write(&path, "not a database, but long enough to be taken for one: ".repeat(100)).unwrap();
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs(a)").unwrap();
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+        assert!(error.to_string().contains("another program"), "{error}");
+    }
+    let theirs = Connection::open(&path).unwrap();
+    assert_eq!(theirs.query_row("SELECT count(*) FROM theirs", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[test]
+fn damage_in_the_database_is_reported() {
+    let directory = indexed();
+    let path = directory.path().join("tamis.db");
+    let mut content = std::fs::read(&path).unwrap();
+    let length = content.len();
+    content[length / 2..length / 2 + 3_000].fill(0x5a);
+    std::fs::write(&path, content).unwrap();
+    // It is too damaged to open, or the check reports the damage.
+    match EmbeddedStore::open(directory.path(), Access::ReadOnly) {
+        Err(error) => assert!(matches!(error, StoreError::Corrupt { .. }), "{error}"),
+        Ok(store) => {
+            let problems = store.check().unwrap().problems;
+            assert!(problems.iter().any(|problem| !problem.mendable), "{problems:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_may_not_write() {
+    let directory = indexed();
+    std::fs::remove_file(directory.path().join("write.lock")).unwrap();
+    let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(reader.access(), Access::ReadOnly);
+    for error in [
+        reader.apply(&[Change::Put(prose("a.md", &["one"]))]).unwrap_err(),
+        reader.publish(&mut |_| Ok(())).unwrap_err(),
+        reader.put_vectors(&model(), &[]).unwrap_err(),
+        reader.set_property("a", "b").unwrap_err(),
+        reader.prune().unwrap_err(),
+        reader.mend(&mut |_| Ok(())).unwrap_err(),
+        reader.writer().unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    }
+    assert!(!directory.path().join("write.lock").exists());
+}
+
+#[test]
+fn one_writer_at_a_time_and_readers_beside_it() {
+    let directory = temporary();
+    let first = open(directory.path());
+    let second = open(directory.path());
+    put(&first, vec![prose("a.md", &["flour"])]);
+    publish(&first);
+    put(&second, vec![prose("b.md", &["flour"])]);
+    let held = first.writer().unwrap();
+    let error = second.apply(&[Change::Put(prose("c.md", &["flour"]))]).unwrap_err();
+    assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
+    assert!(matches!(second.publish(&mut |_| Ok(())), Err(StoreError::Busy { .. })));
+    put(&first, vec![prose("c.md", &["flour"])]);
+    assert_eq!(second.documents("here").unwrap().len(), 3);
+    assert_eq!(found(&second, "flour").len(), 1);
+    publish(&first);
+    assert_eq!(found(&second, "flour").len(), 3);
+    drop(held);
+    put(&second, vec![prose("d.md", &["flour"])]);
+}
+
+#[test]
+fn many_threads_search_while_one_writes() {
+    let directory = temporary();
+    let store = open(directory.path());
+    put(&store, vec![prose("a.md", &["flour"])]);
+    embed(&store);
+    publish(&store);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..30 {
+                        assert!(!found(&store, "flour").is_empty());
+                        assert!(!store.nearest(MODEL, &[1.0; 8], &Filter::default(), 3).unwrap().hits.is_empty());
+                    }
+                })
+            })
+            .collect();
+        for round in 0..8 {
+            put(&store, vec![prose(&format!("{round}.md"), &["flour", &format!("sand {round}")])]);
+            embed(&store);
+            publish(&store);
+        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+    assert_eq!(found(&store, "flour").len(), 9);
+    assert_sound(&store);
+}
+
+/// Opens an index in a directory that cannot be written and expects it to answer.
+fn searchable(directory: &Path) {
+    let store = EmbeddedStore::open(directory, Access::ReadOnly).unwrap();
+    let query = LexicalQuery::new("sieve");
+    assert_eq!(store.lexical(&query, &Filter::default(), 9).unwrap().hits.len(), 3);
+    assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap().hits.len(), 3);
+    assert_sound(&store);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_that_can_not_be_written_is_searchable() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = indexed();
+    // Files that a directory that was never writable lacks.
+    for lock in [".tantivy-meta.lock", ".tantivy-writer.lock"] {
+        let _ = std::fs::remove_file(directory.path().join("lexical").join(lock));
+    }
+    let set = |mode: u32, file_mode: u32| {
+        let chmod =
+            |path: &Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        for part in ["", "lexical", "vectors"] {
+            let part = directory.path().join(part);
+            chmod(&part, 0o755);
+            for entry in std::fs::read_dir(&part).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_file() {
+                    chmod(&path, file_mode);
+                }
+            }
+            chmod(&part, mode);
+        }
+    };
+    set(0o555, 0o444);
+    if std::fs::write(directory.path().join("probe"), b"").is_ok() {
+        set(0o755, 0o644);
+        let _ = writeln!(std::io::stderr(), "skipped a read-only directory: permissions do not stop this user");
+        return;
+    }
+    searchable(directory.path());
+    let error = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    set(0o755, 0o644);
+    // A log that was not written back cannot be read without the right to write.
+    std::fs::write(directory.path().join("tamis.db-wal"), b"unfinished").unwrap();
+    set(0o555, 0o444);
+    let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
+    set(0o755, 0o644);
+    assert!(matches!(error, StoreError::Unfinished { .. }), "{error}");
+}
 
 #[test]
 fn all_who_open_a_new_index_at_once_get_the_same_one() {

@@ -1,30 +1,22 @@
-//! Changing documents and namespaces.
-//!
-//! `plan` plays the changes through in memory, `write` writes what comes out, with `documents`, `passages` and `public_ids` for the
-//! rows of each kind.
+//! Changing documents and namespaces. A [`Plan`] plays the changes through in memory, `write` writes what comes out.
 
-mod documents;
-mod passages;
-mod plan;
-mod public_ids;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use deadpool_postgres::Transaction;
 
+use super::PostgresStore;
 use super::error::Failure;
-use super::evidence::changed;
-use super::rows::document_id;
-use super::store::PostgresStore;
-use crate::error::Result;
-use crate::graph::{TaskUpdates, documents_changed, remove_origin};
-use crate::namespace::NewNamespace;
-use crate::record::{Applied, Change};
+use super::namespaces::count_evidence_change;
+use super::session::document_id;
+use crate::error::{Result, StoreError};
+use crate::evidence::EVIDENCE_COLLECTION;
+use crate::graph::{EvidenceChange, TaskUpdates, documents_changed, remove_origin};
+use crate::record::{Applied, Change, DocumentId, NewDocument, NewNamespace, Tree};
+use crate::sqlite::{validate, validate_path};
 use crate::store::{Changes, Writing};
-use crate::tree::Tree;
-use plan::{Plan, Planned};
 
 impl Changes for PostgresStore {
     fn writer(&self) -> Result<Writing<'_>> {
@@ -49,7 +41,8 @@ impl Changes for PostgresStore {
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
         let applied = self.connections.write(async |transaction| {
-            let mut applied = self.apply_in(transaction, changes).await?;
+            let (mut applied, tasks) = self.apply_documents(transaction, changes, BTreeSet::new()).await?;
+            tasks.apply(&self.connections.session(transaction)).await?;
             applied.seq = self.change_number_in(transaction).await?;
             Ok(applied)
         })?;
@@ -79,16 +72,10 @@ const DOCUMENT: &str =
     "SELECT namespace, document, path, collection, size, modified_ns, passages, stamp FROM documents";
 
 impl PostgresStore {
-    /// Applies changes within a transaction. The change number afterwards stays open.
-    pub(super) async fn apply_in(&self, transaction: &Transaction<'_>, changes: &[Change]) -> Result<Applied, Failure> {
-        let (applied, tasks) = self.apply_documents(transaction, changes, BTreeSet::new()).await?;
-        tasks.apply(&self.connections.session(transaction)).await?;
-        Ok(applied)
-    }
-
-    /// Applies changes as [`apply_in`](Self::apply_in) does, and returns the fragments whose tasks have to be updated at the end.
+    /// Applies changes within a transaction, and returns the fragments whose tasks have to be updated at the end. The change number
+    /// afterwards stays open.
     /// `also` names further namespaces to lock, which are registered.
-    pub(super) async fn apply_documents(
+    pub(crate) async fn apply_documents(
         &self,
         transaction: &Transaction<'_>,
         changes: &[Change],
@@ -125,7 +112,7 @@ impl PostgresStore {
         for namespace in namespaces {
             remove_origin(&session, namespace, origin, &mut tasks).await?;
         }
-        changed(transaction, namespaces).await?;
+        count_evidence_change(transaction, namespaces).await?;
         tasks.apply(&session).await?;
         applied.seq = self.change_number_in(transaction).await?;
         Ok(applied)
@@ -229,5 +216,183 @@ fn planned<'c>(row: &tokio_postgres::Row) -> Planned<'c> {
         renumbered: None,
         touched: false,
         gone: false,
+    }
+}
+
+/// A document that changes may concern, as it is stored and then as the changes leave it.
+#[derive(Debug, Clone)]
+pub(crate) struct Planned<'c> {
+    /// Its number; `None` before it has one.
+    pub number: Option<i32>,
+    pub namespace: String,
+    pub path: String,
+    pub collection: String,
+    pub size: i64,
+    pub modified_ns: i64,
+    pub stamp: i64,
+    /// The number of its passages.
+    pub passages: u64,
+    /// Its new content; `None` if the stored one stays.
+    pub content: Option<&'c NewDocument>,
+    /// The place of the last change that gave its passages new numbers.
+    pub renumbered: Option<usize>,
+    /// True if its path, size or time of modification differ from the stored ones.
+    pub touched: bool,
+    /// True after its deletion.
+    pub gone: bool,
+}
+
+impl Planned<'_> {
+    fn set_state(&mut self, (size, modified_ns, stamp): (u64, i64, i64)) {
+        (self.size, self.modified_ns, self.stamp, self.touched) = (size as i64, modified_ns, stamp, true);
+    }
+}
+
+/// The changes played through.
+///
+/// Changes apply in order, and a later one can concern the same document or path as an earlier one. So they are first played
+/// through on what is stored, in memory; what comes out is then written with a few statements for all documents.
+#[derive(Debug, Default)]
+pub(crate) struct Plan<'c> {
+    pub documents: Vec<Planned<'c>>,
+    by_number: HashMap<i32, usize>,
+    by_path: HashMap<(String, String), usize>,
+    pub applied: Applied,
+    /// The namespaces of documents that were put. They are registered even if nothing remains in them.
+    pub registered: BTreeSet<String>,
+    /// The namespaces whose change numbers rise: all with a change besides touched files.
+    pub changed: BTreeSet<String>,
+    pub evidence: Vec<EvidenceChange>,
+}
+
+impl<'c> Plan<'c> {
+    /// Adds a stored document. Adding it again changes nothing.
+    pub fn know(&mut self, document: Planned<'c>) {
+        let Some(number) = document.number else { return };
+        if let std::collections::hash_map::Entry::Vacant(unknown) = self.by_number.entry(number) {
+            let place = self.documents.len();
+            unknown.insert(place);
+            self.by_path.insert((document.namespace.clone(), document.path.clone()), place);
+            self.documents.push(document);
+        }
+    }
+
+    /// Plays a change through; `order` is its place among the changes.
+    pub fn change(&mut self, order: usize, change: &'c Change) -> Result<(), StoreError> {
+        match change {
+            Change::Put(document) => self.put(order, document),
+            Change::Touch { document, size, modified_ns, stamp } => {
+                let place = self.place(*document)?;
+                self.touch(place, (*size, *modified_ns, *stamp));
+                Ok(())
+            }
+            Change::Move { document, path, size, modified_ns, stamp } => {
+                self.relocate(order, *document, path, (*size, *modified_ns, *stamp))
+            }
+            Change::Delete { document } => {
+                let place = self.place(*document)?;
+                self.delete(place);
+                Ok(())
+            }
+        }
+    }
+
+    fn place(&self, document: DocumentId) -> Result<usize, StoreError> {
+        i32::try_from(document.0)
+            .ok()
+            .and_then(|number| self.by_number.get(&number).copied())
+            .filter(|place| !self.documents[*place].gone)
+            .ok_or(StoreError::UnknownDocument { document: document.0 })
+    }
+
+    fn put(&mut self, order: usize, new: &'c NewDocument) -> Result<(), StoreError> {
+        validate(new)?;
+        self.registered.insert(new.namespace.clone());
+        self.changed.insert(new.namespace.clone());
+        let key = (new.namespace.clone(), new.path.clone());
+        let known = self.by_path.get(&key).copied();
+        let planned = Planned {
+            number: known.and_then(|place| self.documents[place].number),
+            namespace: new.namespace.clone(),
+            path: new.path.clone(),
+            collection: new.collection.clone(),
+            size: new.size as i64,
+            modified_ns: new.modified_ns,
+            stamp: new.stamp,
+            passages: new.passages.len() as u64,
+            content: Some(new),
+            renumbered: Some(order),
+            touched: known.is_some_and(|place| self.documents[place].touched),
+            gone: false,
+        };
+        match known {
+            Some(place) => {
+                self.applied.passages_deleted += self.documents[place].passages;
+                self.applied.replaced += 1;
+                self.documents[place] = planned;
+            }
+            None => {
+                self.applied.added += 1;
+                self.by_path.insert(key, self.documents.len());
+                self.documents.push(planned);
+            }
+        }
+        self.applied.passages_added += new.passages.len() as u64;
+        if new.collection == EVIDENCE_COLLECTION {
+            let (namespace, path) = (new.namespace.clone(), new.path.clone());
+            self.evidence.push(EvidenceChange::Put { namespace, path });
+        }
+        Ok(())
+    }
+
+    /// `state` is the file's size, time of modification and stamp.
+    fn touch(&mut self, place: usize, state: (u64, i64, i64)) {
+        self.documents[place].set_state(state);
+        self.applied.touched += 1;
+    }
+
+    /// Passages of a moved document are new ones with the same texts, because their public identifiers and the words of
+    /// their path change.
+    fn relocate(
+        &mut self,
+        order: usize,
+        document: DocumentId,
+        path: &str,
+        state: (u64, i64, i64),
+    ) -> Result<(), StoreError> {
+        let place = self.place(document)?;
+        if self.documents[place].path == path {
+            self.touch(place, state);
+            return Ok(());
+        }
+        validate_path(path)?;
+        let namespace = self.documents[place].namespace.clone();
+        if let Some(&replaced) = self.by_path.get(&(namespace.clone(), path.to_owned())) {
+            self.delete(replaced);
+        }
+        let document = &mut self.documents[place];
+        let old = std::mem::replace(&mut document.path, path.to_owned());
+        document.set_state(state);
+        document.renumbered = Some(order);
+        self.applied.moved += 1;
+        self.applied.passages_added += document.passages;
+        self.applied.passages_deleted += document.passages;
+        self.by_path.remove(&(namespace.clone(), old));
+        self.by_path.insert((namespace.clone(), path.to_owned()), place);
+        self.changed.insert(namespace);
+        Ok(())
+    }
+
+    fn delete(&mut self, place: usize) {
+        let document = &mut self.documents[place];
+        document.gone = true;
+        let (namespace, path) = (document.namespace.clone(), document.path.clone());
+        self.applied.deleted += 1;
+        self.applied.passages_deleted += document.passages;
+        self.changed.insert(namespace.clone());
+        if document.collection == EVIDENCE_COLLECTION {
+            self.evidence.push(EvidenceChange::Deleted { namespace: namespace.clone(), path: path.clone() });
+        }
+        self.by_path.remove(&(namespace, path));
     }
 }

@@ -1,26 +1,26 @@
 //! Writing what changes amount to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
-use super::super::connection::Connections;
-use super::super::error::Failure;
-use super::super::namespaces::{NamespaceChange, numbers};
-use super::super::rows::document_id;
-use super::super::vectors::adopt::adopt;
-use super::super::words::writer::{Difference, WordsWriter};
-use super::documents::{insert, update_places};
-use super::passages::{self, PassageRow};
-use super::plan::{Plan, Planned};
-use super::public_ids::public_ids;
+use super::{Plan, Planned};
 use crate::content::whole_documents;
 use crate::error::StoreError;
-use crate::record::{DocumentId, NewDocument, WholeDocument};
+use crate::filter::folded;
+use crate::postgres::connection::Connections;
+use crate::postgres::error::Failure;
+use crate::postgres::namespaces::{NamespaceChange, numbers};
+use crate::postgres::session::{Columns, Copy, document_id, storable, storable_option};
+use crate::postgres::vectors::adopt;
+use crate::postgres::words::in_memory::{Difference, WordsWriter};
+use crate::record::{DocumentId, NewDocument, NewPassage, PassageKey, TextForm, TextHash, WholeDocument};
+use crate::sqlite::{Identity, LexicalRow, PublicIds, prefixes, same_identifier};
 
 /// Writes a plan. The namespaces are locked. Returns the numbers of those that it concerns.
-pub(super) async fn write(
+pub(crate) async fn write(
     connections: &Connections,
     transaction: &Transaction<'_>,
     plan: &Plan<'_>,
@@ -157,16 +157,16 @@ async fn write_namespace(
         contents.extend(document.content.map(|new| (number, *document, new)));
         order.extend(reserved.passages.get(place).map(|numbers| (numbers.as_slice(), number, *document)));
     }
-    insert(transaction, namespace, &contents).await?;
+    insert_documents(transaction, namespace, &contents).await?;
 
     // In the order of their numbers, which is that of the changes.
     order.sort_by_key(|(numbers, _, _)| numbers.first().copied());
     let mut rows = Rows::default();
     for (numbers, document, planned) in order {
         match (planned.content, moving.get(&document)) {
-            (Some(new), _) => rows.add(numbers, passages::of(document, &planned.path, new, &[])),
+            (Some(new), _) => rows.add(numbers, passage_rows(document, &planned.path, new, &[])),
             (None, Some(stored)) => {
-                rows.add(numbers, passages::of(document, &planned.path, &stored.content, &stored.keys));
+                rows.add(numbers, passage_rows(document, &planned.path, &stored.content, &stored.keys));
             }
             (None, None) => {}
         }
@@ -195,7 +195,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes the passages and their words.
     async fn write(
         &self,
         transaction: &Transaction<'_>,
@@ -209,11 +208,251 @@ impl<'a> Rows<'a> {
         let ids = public_ids(transaction, namespace, &self.names, |place| self.rows[place].path).await?;
         let numbered = self.rows.iter().zip(&self.numbers);
         let named = numbered.clone().zip(&ids).map(|((row, number), id)| (row, *number, id.as_str()));
-        passages::write(transaction, namespace, named).await?;
+        write_passages(transaction, namespace, named).await?;
         let mut words = WordsWriter::begin(transaction, namespace, number).await?;
         for (row, passage) in numbered {
             words.passage(*passage, row.document, &row.lexical(), difference).await?;
         }
         words.finish().await
     }
+}
+
+/// Writes path, size, time of modification and stamp of stored documents. All paths change in one statement, because documents can swap
+/// them.
+async fn update_places(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    documents: &[&Planned<'_>],
+) -> Result<(), Failure> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let update = "UPDATE documents d SET path = n.path, size = n.size, modified_ns = n.modified_ns, stamp = n.stamp \
+         FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]) \
+         AS n(document, path, size, modified_ns, stamp) \
+         WHERE d.namespace = $1 AND d.document = n.document";
+    let numbers: Vec<Option<i32>> = documents.iter().map(|document| document.number).collect();
+    let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
+    let sizes: Vec<i64> = documents.iter().map(|document| document.size).collect();
+    let modified: Vec<i64> = documents.iter().map(|document| document.modified_ns).collect();
+    let stamps: Vec<i64> = documents.iter().map(|document| document.stamp).collect();
+    let statement = transaction.prepare_cached(update).await?;
+    transaction.execute(&statement, &[&namespace, &numbers, &paths, &sizes, &modified, &stamps]).await?;
+    Ok(())
+}
+
+const DOCUMENT_COLUMNS: &Columns = &[
+    ("namespace collection path origin language role title severity note record", Type::TEXT),
+    ("size modified_ns dated_ns stamp", Type::INT8),
+    ("document passages", Type::INT4),
+    ("content_hash", Type::BYTEA),
+];
+
+/// Inserts documents with their numbers, and their attributes.
+async fn insert_documents(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    documents: &[(i32, &Planned<'_>, &NewDocument)],
+) -> Result<(), Failure> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let mut copy = Copy::begin(transaction, "documents", DOCUMENT_COLUMNS).await?;
+    for (number, planned, new) in documents {
+        copy.row(&[
+            &namespace,
+            &storable(&new.collection),
+            &planned.path,
+            &storable_option(new.origin.as_deref()),
+            &storable_option(new.language.as_deref()),
+            &storable(&new.role),
+            &storable_option(new.title.as_deref()),
+            &storable_option(new.severity.as_deref()),
+            &storable_option(new.note.as_deref()),
+            &storable_option(new.record.as_deref()),
+            &planned.size,
+            &planned.modified_ns,
+            &new.dated_ns,
+            &planned.stamp,
+            number,
+            &(new.passages.len() as i32),
+            &new.content_hash.as_slice(),
+        ])
+        .await?;
+    }
+    copy.finish().await?;
+    if documents.iter().any(|(_, _, new)| !new.attributes.is_empty()) {
+        insert_attributes(transaction, namespace, documents).await?;
+    }
+    Ok(())
+}
+
+async fn insert_attributes(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    documents: &[(i32, &Planned<'_>, &NewDocument)],
+) -> Result<(), Failure> {
+    let columns = [("namespace name value folded", Type::TEXT), ("document", Type::INT4)];
+    let mut copy = Copy::begin(transaction, "attributes", &columns).await?;
+    for (number, _, new) in documents {
+        // Each attribute once.
+        let attributes: BTreeSet<_> =
+            new.attributes.iter().map(|attribute| (storable(&attribute.name), storable(&attribute.value))).collect();
+        for (name, value) in &attributes {
+            copy.row(&[&namespace, name, value, &folded(value), number]).await?;
+        }
+    }
+    copy.finish().await
+}
+
+#[derive(Debug)]
+struct PassageRow<'a> {
+    pub document: i32,
+    /// Its document's path.
+    pub path: &'a str,
+    /// Its document's title.
+    title: Option<&'a str>,
+    ordinal: i32,
+    /// Its own language, if it differs from the document's.
+    language: Option<&'a str>,
+    text_hash: TextHash,
+    content: &'a NewPassage,
+}
+
+/// The passages of a document at a path, with their full identifiers. Those that are stored have `keys`.
+fn passage_rows<'a>(
+    document: i32,
+    path: &'a str,
+    content: &'a NewDocument,
+    keys: &'a [PassageKey],
+) -> impl Iterator<Item = (PassageRow<'a>, String)> {
+    let mut names = PublicIds::new(&content.namespace, path);
+    let (title, of_document) = (content.title.as_deref(), content.language.as_deref());
+    content.passages.iter().enumerate().map(move |(ordinal, passage)| {
+        let text_hash = keys.get(ordinal).map_or_else(|| TextHash::of(&passage.embedded_text), |key| key.text_hash);
+        let language = passage.language.as_deref();
+        let name = names.next(&Identity {
+            language: language.or(of_document),
+            kind: &passage.kind,
+            symbol: passage.symbol.as_deref(),
+            signature: passage.signature.as_deref(),
+            heading: passage.heading.as_deref(),
+            text: text_hash,
+        });
+        let language = language.filter(|own| Some(*own) != of_document);
+        let ordinal = ordinal as i32;
+        (PassageRow { document, path, title, ordinal, language, text_hash, content: passage }, name)
+    })
+}
+
+impl PassageRow<'_> {
+    /// The passage as the analysis reads it.
+    pub fn lexical(&self) -> LexicalRow<'_> {
+        LexicalRow {
+            passage: 0,
+            document: 0,
+            namespace: 0,
+            form: self.content.form,
+            path: self.path,
+            title: self.title,
+            symbol: self.content.symbol.as_deref(),
+            heading: self.content.heading.as_deref(),
+            context: self.content.context.as_deref(),
+            text: &self.content.text,
+        }
+    }
+}
+
+const PASSAGE_COLUMNS: &Columns = &[
+    ("namespace public_id kind symbol signature heading context role language author author_folded", Type::TEXT),
+    ("text before_text embedded_text", Type::TEXT),
+    ("passage start_line end_line dated_ns part", Type::INT8),
+    ("document ordinal", Type::INT4),
+    ("prose", Type::BOOL),
+    ("text_hash", Type::BYTEA),
+];
+
+/// Writes passages, each with its number and public identifier.
+async fn write_passages<'r, 'a: 'r>(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    passages: impl Iterator<Item = (&'r PassageRow<'a>, i64, &'r str)>,
+) -> Result<(), Failure> {
+    let mut copy = Copy::begin(transaction, "passages", PASSAGE_COLUMNS).await?;
+    for (row, number, public_id) in passages {
+        let passage = row.content;
+        let author = storable_option(passage.author.as_deref());
+        let before = passage.embedded_text.strip_suffix(passage.text.as_str());
+        copy.row(&[
+            &namespace,
+            &public_id,
+            &storable(&passage.kind),
+            &storable_option(passage.symbol.as_deref()),
+            &storable_option(passage.signature.as_deref()),
+            &storable_option(passage.heading.as_deref()),
+            &storable_option(passage.context.as_deref()),
+            &storable(&passage.role),
+            &storable_option(row.language),
+            &author,
+            &author.as_deref().map(folded),
+            &storable(&passage.text),
+            &storable_option(before),
+            &before.is_none().then(|| storable(&passage.embedded_text)),
+            &number,
+            &i64::from(passage.start_line),
+            &i64::from(passage.end_line),
+            &passage.dated_ns,
+            &passage.part.map(i64::from),
+            &row.document,
+            &row.ordinal,
+            &(passage.form == TextForm::Prose),
+            &row.text_hash.0.as_slice(),
+        ])
+        .await?;
+    }
+    copy.finish().await
+}
+
+/// Returns the shortest free prefix of each full identifier, in order. `path` names the document of one for the error.
+async fn public_ids<'p>(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    names: &[String],
+    path: impl Fn(usize) -> &'p str,
+) -> Result<Vec<String>, Failure> {
+    let shortest: Vec<&str> = names.iter().filter_map(|name| prefixes(name).next()).collect();
+    let mut taken = HashSet::new();
+    take(transaction, namespace, &shortest, &mut taken).await?;
+    // Hardly any two passages ever share twelve digits.
+    let mut seen = HashSet::new();
+    let longer: Vec<&str> = names
+        .iter()
+        .zip(&shortest)
+        .filter(|(_, shortest)| taken.contains(**shortest) || !seen.insert(**shortest))
+        .flat_map(|(name, _)| prefixes(name))
+        .collect();
+    if !longer.is_empty() {
+        take(transaction, namespace, &longer, &mut taken).await?;
+    }
+    let mut ids = Vec::with_capacity(names.len());
+    for (place, name) in names.iter().enumerate() {
+        let free =
+            prefixes(name).find(|prefix| !taken.contains(*prefix)).ok_or_else(|| same_identifier(path(place)))?;
+        taken.insert(free.to_owned());
+        ids.push(free.to_owned());
+    }
+    Ok(ids)
+}
+
+/// Adds the identifiers among `ids` that passages of the namespace have.
+async fn take(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    ids: &[&str],
+    taken: &mut HashSet<String>,
+) -> Result<(), Failure> {
+    let select = "SELECT public_id FROM passages WHERE namespace = $1 AND public_id = ANY($2)";
+    let statement = transaction.prepare_cached(select).await?;
+    taken.extend(transaction.query(&statement, &[&namespace, &ids]).await?.iter().map(|row| row.get::<_, String>(0)));
+    Ok(())
 }

@@ -1,23 +1,24 @@
 //! Vectors in memory, for the similarity of a query to everything: codes of all passages of small namespaces, with the vectors
 //! themselves, and codes of a sample of large ones.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::error::Error;
 
 use deadpool_postgres::Transaction;
-use tokio_postgres::types::Type;
+use half::f16;
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, Type};
 
-use super::super::error::Failure;
-use super::super::resident::Content;
-use super::super::scope::Scope;
-use super::super::select::Selection;
-use super::super::sizes::Sizes;
-use super::super::statement::Statement;
-use super::stored::{BATCH, Exact, of_passages};
 use crate::content::Model;
 use crate::error::StoreError;
 use crate::hits::SemanticHit;
-use crate::record::{DocumentId, PassageId};
-use crate::vectors::{Background, Effort, Owner, VectorIndex, cosine};
+use crate::postgres::Sizes;
+use crate::postgres::error::Failure;
+use crate::postgres::resident::Content;
+use crate::postgres::select::{Scope, Selection, Statement};
+use crate::postgres::session::{document_id, passage_id};
+use crate::record::{DocumentId, PassageId, TextHash};
+use crate::vectors::{Background, Effort, Owner, VectorIndex, cosine, unit};
 
 /// A thread that waits for others may begin another search meanwhile, which must not happen while this one has a connection.
 fn alone() -> Effort {
@@ -26,7 +27,7 @@ fn alone() -> Effort {
 
 /// What vectors are of.
 #[derive(Debug, PartialEq, Eq)]
-pub(in super::super) struct Key {
+pub(crate) struct Key {
     namespaces: Vec<String>,
     model: i32,
     dimension: usize,
@@ -34,7 +35,7 @@ pub(in super::super) struct Key {
 
 /// The vectors of some namespaces.
 #[derive(Debug)]
-pub(in super::super) struct VectorsInMemory {
+pub(crate) struct VectorsInMemory {
     codes: VectorIndex,
     /// The document and the vector of each passage; of a sample, none.
     exact: Exact,
@@ -96,12 +97,12 @@ impl VectorsInMemory {
 }
 
 /// What vectors of some namespaces in memory are of.
-pub(in super::super) fn key(scope: &Scope, model: &Model) -> Key {
+pub(crate) fn key(scope: &Scope, model: &Model) -> Key {
     Key { namespaces: scope.namespaces.clone(), model: model.number, dimension: model.dimension }
 }
 
 /// Brings vectors up to the snapshot of a transaction: those of passages that are gone leave, and new ones come in.
-pub(in super::super) async fn catch_up(
+pub(crate) async fn catch_up(
     transaction: &Transaction<'_>,
     scope: &Scope,
     model: &Model,
@@ -167,7 +168,7 @@ async fn wanted(
 }
 
 /// The passages of a restriction at some ranks, from 0, in the order of their numbers.
-pub(super) async fn at_ranks<'s>(
+pub(crate) async fn at_ranks<'s>(
     transaction: &Transaction<'_>,
     ranks: &'s Vec<i64>,
     restrict: impl FnOnce(&mut Statement<'s>),
@@ -183,4 +184,153 @@ pub(super) async fn at_ranks<'s>(
 /// The error of vectors in memory.
 fn failed(model: &Model, error: crate::vectors::VectorError) -> Failure {
     StoreError::vectors("postgres".as_ref(), &model.name, error).into()
+}
+
+/// Most vectors of one statement.
+pub(crate) const BATCH: usize = 1_000;
+
+/// Begins a statement on `passages q` and `vectors v` whose rows [`exact`] reads.
+pub(crate) const EXACT: &str = "SELECT q.passage, q.document, vector_send(v.embedding)";
+
+/// Passages with their documents and vectors.
+pub(crate) type Exact = HashMap<PassageId, (DocumentId, Vec<f32>)>;
+
+/// Stores vectors of unit length in each namespace whose passages have the text and lack its vector. Returns how many texts got one,
+/// and the namespaces that changed.
+pub(crate) async fn put(
+    transaction: &Transaction<'_>,
+    model: &Model,
+    vectors: &[(TextHash, Vec<f32>)],
+) -> Result<(u64, Vec<String>), Failure> {
+    let namespaces: Vec<String> = transaction
+        .query("SELECT namespace FROM namespaces WHERE passages > 0", &[])
+        .await?
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
+    let insert = transaction
+        .prepare(
+            "INSERT INTO vectors(namespace, model, text_hash, embedding) \
+             SELECT p.namespace, $1, g.text_hash, ($3::real[])[(g.at::integer - 1) * $5 + 1:g.at::integer * $5]::vector \
+             FROM unnest($2::bytea[]) WITH ORDINALITY AS g(text_hash, at) \
+             CROSS JOIN LATERAL (SELECT DISTINCT namespace FROM passages WHERE namespace = ANY($4) AND text_hash = g.text_hash) AS p \
+             ON CONFLICT DO NOTHING RETURNING namespace, text_hash",
+        )
+        .await?;
+    let dimension = model.dimension as i32;
+    // Of two vectors of a text, the first one counts.
+    let mut seen = HashSet::new();
+    let mut distinct: Vec<&(TextHash, Vec<f32>)> = vectors.iter().filter(|(hash, _)| seen.insert(*hash)).collect();
+    // In one order everywhere, so that nobody waits in a circle.
+    distinct.sort_unstable_by_key(|(hash, _)| *hash);
+    let mut changed: BTreeSet<String> = BTreeSet::new();
+    let mut stored: HashSet<Vec<u8>> = HashSet::new();
+    for batch in distinct.chunks(BATCH) {
+        let hashes: Vec<&[u8]> = batch.iter().map(|(hash, _)| hash.0.as_slice()).collect();
+        let units: Vec<f32> = batch.iter().flat_map(|(_, vector)| Vector::unit(vector).0).collect();
+        for row in transaction.query(&insert, &[&model.number, &hashes, &units, &namespaces, &dimension]).await? {
+            changed.insert(row.get(0));
+            stored.insert(row.get(1));
+        }
+    }
+    Ok((stored.len() as u64, changed.into_iter().collect()))
+}
+
+/// The vectors of passages, with their documents. The passages are of these namespaces, or of any if none is named.
+pub(crate) async fn of_passages(
+    transaction: &Transaction<'_>,
+    model: &Model,
+    namespaces: &[String],
+    ids: &[PassageId],
+) -> Result<Exact, Failure> {
+    let mut found = HashMap::with_capacity(ids.len());
+    for batch in ids.chunks(BATCH) {
+        let numbers: Vec<i64> = batch.iter().filter_map(|id| i64::try_from(id.0).ok()).collect();
+        let mut statement = Statement::new(EXACT);
+        statement.push(
+            " FROM passages q JOIN vectors v ON v.namespace = q.namespace AND v.text_hash = q.text_hash WHERE v.model = ",
+        );
+        statement.bind(&model.number, Type::INT4).push(" AND q.passage = ANY(").numbers(&numbers).push(")");
+        if !namespaces.is_empty() {
+            statement.push(" AND q.namespace = ANY(").bind(&namespaces, Type::TEXT_ARRAY).push(")");
+        }
+        found.extend(exact(&statement.query(transaction).await?, model)?);
+    }
+    Ok(found)
+}
+
+/// Reads rows of [`EXACT`].
+pub(crate) fn exact(rows: &[Row], model: &Model) -> Result<Exact, Failure> {
+    let read = |row: &Row| {
+        let Vector(vector) = row.get(2);
+        if vector.len() != model.dimension {
+            let reason = format!(
+                "the vector of passage {} under model {} has {} dimensions, not {}",
+                row.get::<_, i64>(0),
+                model.name,
+                vector.len(),
+                model.dimension
+            );
+            return Err(StoreError::Corrupt { path: "postgres".into(), reason }.into());
+        }
+        Ok((passage_id(row.get(0)), (document_id(row.get(1)), vector)))
+    };
+    rows.iter().map(read).collect()
+}
+
+/// A vector of full precision.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Vector(pub Vec<f32>);
+
+impl Vector {
+    /// Scales a vector to unit length. Its values have half precision, so that answers are those of a directory.
+    pub fn unit(values: &[f32]) -> Vector {
+        Vector(unit(values).map(f16::to_f32).collect())
+    }
+}
+
+/// The bytes before the values.
+const HEADER: usize = 4;
+
+impl<'r> FromSql<'r> for Vector {
+    fn from_sql(_: &Type, raw: &'r [u8]) -> Result<Vector, Box<dyn Error + Sync + Send>> {
+        let (header, values) = raw.split_at_checked(HEADER).ok_or("a vector without its dimensions")?;
+        let (values, rest) = values.as_chunks::<4>();
+        if values.len() != usize::from(u16::from_be_bytes([header[0], header[1]])) || !rest.is_empty() {
+            return Err("a vector of another length than it says".into());
+        }
+        Ok(Vector(values.iter().map(|bytes| f32::from_be_bytes(*bytes)).collect()))
+    }
+
+    /// A statement reads a vector as the bytes of `vector_send`. Looking up a type of an extension while rows of the same statement are
+    /// waiting would never end: the connection reads one answer after the other.
+    fn accepts(of: &Type) -> bool {
+        *of == Type::BYTEA
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn vectors_read_back(values in prop::collection::vec(-1.0f32..1.0, 0..50)) {
+            let mut bytes = vec![0, values.len() as u8, 0, 0];
+            bytes.extend(values.iter().flat_map(|value| value.to_be_bytes()));
+            prop_assert_eq!(Vector::from_sql(&Type::TEXT, &bytes).unwrap(), Vector(values));
+        }
+
+        #[test]
+        fn any_bytes_are_a_vector_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let _ = Vector::from_sql(&Type::TEXT, &bytes);
+        }
+    }
+
+    #[test]
+    fn a_vector_of_unit_length_points_the_same_way() {
+        assert_eq!(Vector::unit(&[3.0, 4.0]), Vector(vec![0.600_097_66, 0.799_804_7]), "in half precision");
+        assert_eq!(Vector::unit(&[0.0, 0.0]), Vector(vec![0.0, 0.0]));
+    }
 }

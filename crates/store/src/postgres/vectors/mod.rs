@@ -1,39 +1,32 @@
 //! Searching by similarity.
 //!
-//! `stored` writes and reads the vectors of models as the server's `vector_type`, `adopt` takes vectors
-//! from other namespaces, and `unembedded` and `coverage` say what lacks one. The vectors of small namespaces are all kept `in_memory`,
-//! with the codes that the embedded store has; those of large ones are sought `in_database`, where the server's `index` helps.
+//! The vectors of small namespaces are all kept `in_memory`, with the codes that the embedded store has; those of large ones are sought
+//! `in_database`, where the server's index helps.
 
-pub(super) mod adopt;
-pub(super) mod coverage;
-mod in_database;
-pub(super) mod in_memory;
-pub(super) mod index;
-mod stored;
-mod unembedded;
-pub(super) mod vector_type;
+pub(crate) mod in_database;
+pub(crate) mod in_memory;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use super::namespaces::NOW_MS;
-use super::rows::text_hash;
-use super::scope::Scope;
-use super::store::PostgresStore;
+use super::resident::Legs;
+use super::select::{STORED, Scope, Selection, Statement};
+use super::session::text_hash;
+use super::{PostgresStore, schema};
 use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register};
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::hits::{Background, Nearest};
+use crate::hits::{Background, Nearest, settle, with_spare};
+use crate::lock::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::store::VectorLeg;
-use crate::ties::{settle, with_spare};
 use in_database::VectorsInDatabase;
-use in_memory::key;
-use stored::{BATCH, of_passages, put};
-use vector_type::Vector;
+use in_memory::{BATCH, Vector, key, of_passages, put};
 
 /// A number that no model has.
 const NO_MODEL: i32 = -1;
@@ -180,4 +173,228 @@ impl PostgresStore {
     fn is_small(&self, scope: &Scope) -> bool {
         scope.total.passages as usize <= self.legs.sizes.few
     }
+}
+
+/// Keeps the counts of the namespaces `$1` for the state in which they are.
+///
+/// Counting a large namespace takes seconds, so publishing keeps the counts of each state of a namespace for all servers.
+pub(crate) const KEEP: &str = "INSERT INTO coverages(namespace, model, number, change_number, embedded) \
+     SELECT n.namespace, m.model, n.number, n.change_number, (SELECT count(*) FROM passages p JOIN vectors v \
+       ON v.namespace = p.namespace AND v.text_hash = p.text_hash \
+       WHERE p.namespace = n.namespace AND v.namespace = n.namespace AND v.model = m.model) \
+     FROM namespaces n CROSS JOIN models m WHERE n.namespace = ANY($1) \
+     ON CONFLICT (namespace, model) DO UPDATE SET number = excluded.number, change_number = excluded.change_number, \
+       embedded = excluded.embedded";
+
+impl Legs {
+    /// Counts the selected passages that have a vector of a model.
+    pub(crate) async fn coverage(
+        &self,
+        transaction: &Transaction<'_>,
+        model: &Model,
+        filter: &Filter,
+        selection: &Selection,
+    ) -> Result<Coverage, Failure> {
+        let passages = selection.count;
+        let whole = Filter { namespaces: filter.namespaces.clone(), ..Filter::default() };
+        let all = self.coverage_of_all(transaction, model, whole, selection).await?;
+        // Where a model covers all passages, or none, the selected ones need not be counted.
+        let embedded = match all {
+            _ if selection.is_by_namespace() => all.embedded,
+            all if all.embedded == all.passages => passages,
+            all if all.embedded == 0 => 0,
+            _ => embedded(transaction, model, |statement| selection.among(statement, STORED)).await?,
+        };
+        Ok(Coverage { passages, embedded })
+    }
+
+    /// The coverage of all passages of the namespaces.
+    async fn coverage_of_all(
+        &self,
+        transaction: &Transaction<'_>,
+        model: &Model,
+        filter: Filter,
+        selection: &Selection,
+    ) -> Result<Coverage, Failure> {
+        let scope = &selection.scope;
+        let known =
+            |(state, name, of): &(_, String, Filter)| *state == scope.state && *name == model.name && *of == filter;
+        if let Some(coverage) = self.coverages.get(known) {
+            return Ok(coverage);
+        }
+        let mut statement = Statement::new(
+            "SELECT c.namespace, c.embedded FROM coverages c JOIN namespaces n ON n.namespace = c.namespace \
+             AND n.number = c.number AND n.change_number = c.change_number WHERE c.model = ",
+        );
+        statement.bind(&model.number, Type::INT4).push(" AND c.namespace = ANY(").texts(&scope.namespaces);
+        statement.push(") AND n.namespace = ANY(").texts(&scope.namespaces).push(")");
+        let kept = statement.query(transaction).await?;
+        let mut count: u64 = kept.iter().map(|row| row.get::<_, i64>(1) as u64).sum();
+        if kept.len() < scope.namespaces.len() {
+            let kept: Vec<&str> = kept.iter().map(|row| row.get(0)).collect();
+            let others = scope.namespaces.iter().filter(|name| !kept.contains(&name.as_str())).cloned();
+            let others: Vec<String> = others.collect();
+            count += embedded(transaction, model, |statement| {
+                statement.push("q.namespace = ANY(").texts(&others).push(")");
+            })
+            .await?;
+        }
+        let coverage = Coverage { passages: scope.total.passages, embedded: count };
+        self.coverages.retain(|(state, name, of)| *name != model.name || *of != filter || *state == scope.state);
+        self.coverages.push((scope.state.clone(), model.name.clone(), filter), coverage);
+        Ok(coverage)
+    }
+}
+
+/// Counts passages with a vector.
+async fn embedded<'s>(
+    transaction: &Transaction<'_>,
+    model: &'s Model,
+    restrict: impl FnOnce(&mut Statement<'s>),
+) -> Result<u64, Failure> {
+    let mut statement = Statement::new(
+        "SELECT count(*) FROM passages q JOIN vectors v ON v.namespace = q.namespace \
+        AND v.text_hash = q.text_hash WHERE v.model = ",
+    );
+    statement.bind(&model.number, Type::INT4).push(" AND ");
+    restrict(&mut statement);
+    Ok(statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
+}
+
+/// Passages looked at in one step.
+const STEP: u32 = 4_096;
+
+impl Legs {
+    /// Texts of selected passages without a vector, each once.
+    ///
+    /// Whoever embeds a namespace asks again and again, and all but the last few passages looked at have a vector by then. So each
+    /// question goes on where the last one found its first text. Only when nothing is left from there on, all passages are asked
+    /// for at once: vectors may have been removed behind it.
+    pub(crate) async fn unembedded(
+        &self,
+        transaction: &Transaction<'_>,
+        model: i32,
+        selection: &Selection,
+        limit: usize,
+    ) -> Result<Vec<TextToEmbed>, Failure> {
+        if !selection.is_by_namespace() {
+            return from_start(transaction, model, selection, limit).await;
+        }
+        let mut found: Vec<(i64, Vec<u8>)> = Vec::new();
+        let mut seen: HashSet<Vec<u8>> = HashSet::new();
+        for (namespace, (number, _)) in selection.scope.namespaces.iter().zip(&selection.scope.state) {
+            if found.len() >= limit {
+                break;
+            }
+            let mut after = lock(&self.embedded).get(&(*number, model)).copied().unwrap_or(0);
+            let mut first = None;
+            loop {
+                let step = step(transaction, model, namespace, after).await?;
+                for (passage, hash) in step.missing {
+                    first.get_or_insert(passage);
+                    if found.len() < limit && seen.insert(hash.clone()) {
+                        found.push((passage, hash));
+                    }
+                }
+                let Some(last) = step.last else { break };
+                after = last;
+                if found.len() >= limit {
+                    break;
+                }
+            }
+            lock(&self.embedded).insert((*number, model), first.map_or(after, |first| first - 1));
+        }
+        if found.is_empty() {
+            return from_start(transaction, model, selection, limit).await;
+        }
+        texts(transaction, &selection.scope.namespaces, &found).await
+    }
+}
+
+/// Some passages of a namespace, in the order of their numbers.
+struct Step {
+    /// The number of the last one, if there is one.
+    last: Option<i64>,
+    /// Those without a vector, with the hash of their text.
+    missing: Vec<(i64, Vec<u8>)>,
+}
+
+async fn step(transaction: &Transaction<'_>, model: i32, namespace: &str, after: i64) -> Result<Step, Failure> {
+    let mut statement = Statement::new("SELECT passage, text_hash FROM passages WHERE namespace = ");
+    statement.bind(&namespace, Type::TEXT).push(" AND passage > ").bind(&after, Type::INT8);
+    statement.push(" ORDER BY passage LIMIT ").push_number(STEP);
+    let passages: Vec<(i64, Vec<u8>)> =
+        statement.query(transaction).await?.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let hashes: Vec<&[u8]> = passages.iter().map(|(_, hash)| hash.as_slice()).collect();
+    let mut statement = Statement::new("SELECT text_hash FROM vectors WHERE namespace = ");
+    statement.bind(&namespace, Type::TEXT).push(" AND model = ").bind(&model, Type::INT4);
+    statement.push(" AND text_hash = ANY(").bind(&hashes, Type::BYTEA_ARRAY).push(")");
+    let embedded: HashSet<Vec<u8>> = statement.query(transaction).await?.iter().map(|row| row.get(0)).collect();
+    let last = passages.last().map(|(passage, _)| *passage);
+    Ok(Step { last, missing: passages.into_iter().filter(|(_, hash)| !embedded.contains(hash)).collect() })
+}
+
+/// The texts of passages, in their order.
+async fn texts(
+    transaction: &Transaction<'_>,
+    namespaces: &Vec<String>,
+    found: &[(i64, Vec<u8>)],
+) -> Result<Vec<TextToEmbed>, Failure> {
+    let numbers: Vec<i64> = found.iter().map(|(passage, _)| *passage).collect();
+    let mut statement = Statement::new(
+        "SELECT t.text_hash, coalesce(t.embedded_text, t.before_text || t.text), d.path FROM passages t \
+         JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
+    );
+    statement.texts(namespaces).push(") AND t.passage = ANY(").numbers(&numbers).push(") ORDER BY t.passage");
+    Ok(statement.query(transaction).await?.iter().map(text).collect())
+}
+
+/// The same of all selected passages, however many have a vector.
+async fn from_start(
+    transaction: &Transaction<'_>,
+    model: i32,
+    selection: &Selection,
+    limit: usize,
+) -> Result<Vec<TextToEmbed>, Failure> {
+    let mut statement = Statement::new(
+        "SELECT f.text_hash, coalesce(t.embedded_text, t.before_text || t.text), d.path FROM (\
+         SELECT q.text_hash, min(q.passage) AS passage FROM passages q WHERE NOT EXISTS (\
+         SELECT 1 FROM vectors v WHERE v.namespace = q.namespace AND v.text_hash = q.text_hash AND v.model = ",
+    );
+    statement.bind(&model, Type::INT4).push(") AND ");
+    selection.among(&mut statement, STORED);
+    statement.push(" GROUP BY q.text_hash ORDER BY passage LIMIT ");
+    statement.push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
+    statement.push(
+        ") AS f JOIN passages t ON t.passage = f.passage \
+         JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
+    );
+    statement.texts(&selection.scope.namespaces).push(") ORDER BY f.passage");
+    Ok(statement.query(transaction).await?.iter().map(text).collect())
+}
+
+fn text(row: &tokio_postgres::Row) -> TextToEmbed {
+    TextToEmbed { hash: text_hash(row.get(0)), text: row.get(1), path: row.get(2) }
+}
+
+/// Gives the texts of documents the vectors that they have in other namespaces, so that no text is embedded twice. Not where namespaces
+/// lie on nodes: one that is away would stop changes on all others.
+pub(crate) async fn adopt(transaction: &Transaction<'_>, namespace: &str, documents: &[i32]) -> Result<(), Failure> {
+    if schema::are_distributed(transaction).await? {
+        return Ok(());
+    }
+    let select = "SELECT DISTINCT text_hash FROM passages WHERE namespace = $1 AND document = ANY($2)";
+    let select = transaction.prepare_cached(select).await?;
+    let rows = transaction.query(&select, &[&namespace, &documents]).await?;
+    let texts: Vec<&[u8]> = rows.iter().map(|row| row.get(0)).collect();
+    if texts.is_empty() {
+        return Ok(());
+    }
+    // A text is the same wherever it is, so this asks for it without naming namespaces.
+    let insert = "INSERT INTO vectors(namespace, model, text_hash, embedding) \
+         SELECT DISTINCT ON (v.model, v.text_hash) $1, v.model, v.text_hash, v.embedding FROM vectors v \
+         WHERE v.text_hash = ANY($2) AND v.namespace <> $1 ON CONFLICT DO NOTHING";
+    let insert = transaction.prepare_cached(insert).await?;
+    transaction.execute(&insert, &[&namespace, &texts]).await?;
+    Ok(())
 }

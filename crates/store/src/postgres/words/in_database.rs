@@ -10,17 +10,14 @@ use std::collections::HashMap;
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
-use super::super::error::Failure;
-use super::super::rows::passage_id;
-use super::super::scope::{MOST_LISTS, Scope, Words};
-use super::super::select::{Selection, WORDS};
-use super::super::sizes::Sizes;
-use super::super::statement::Statement;
-use super::index::{self, WordIndex, indexed_word};
-use super::query::Query;
-use super::requirement::required;
+use super::index::{WordIndex, indexed_word};
+use super::{Query, index, required};
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::BODY;
+use crate::postgres::Sizes;
+use crate::postgres::error::Failure;
+use crate::postgres::select::{MOST_LISTS, Scope, Selection, Statement, WORDS, Words};
+use crate::postgres::session::passage_id;
 use crate::record::PassageId;
 
 /// Sums in another order differ a little.
@@ -36,7 +33,7 @@ const MOST_NAMED: usize = 4;
 const MOST_WORDS: usize = 2_000;
 
 /// The words of passages in the snapshot of a transaction.
-pub(super) struct WordsInDatabase<'t> {
+pub(crate) struct WordsInDatabase<'t> {
     pub transaction: &'t Transaction<'t>,
     pub sizes: Sizes,
 }
@@ -157,7 +154,6 @@ impl WordsInDatabase<'_> {
     }
 }
 
-/// A search under way.
 struct Search<'s> {
     transaction: &'s Transaction<'s>,
     query: &'s Query,

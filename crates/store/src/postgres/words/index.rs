@@ -5,15 +5,14 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
-use super::super::connection::{Connections, SCHEMA};
-use super::super::error::Failure;
-use super::super::nodes::ARE_DISTRIBUTED;
+use crate::postgres::connection::{Connections, SCHEMA};
+use crate::postgres::error::Failure;
+use crate::postgres::schema::ARE_DISTRIBUTED;
 
 /// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
 const LEAST_VERSION: (u32, u32) = (1, 4);
 
-/// The index.
-pub(super) const NAME: &str = "words_bm25";
+pub(crate) const NAME: &str = "words_bm25";
 
 /// The number of passages from which the index is created. Fewer are scored one by one.
 const LEAST_PASSAGES: i64 = 50_000;
@@ -22,14 +21,14 @@ const LEAST_PASSAGES: i64 = 50_000;
 const USABLE: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
 
 /// The key in `meta` that tells that each shard has an index of its own, which has another name there.
-pub(in super::super) const ON_SHARDS: &str = "words_on_shards";
+pub(crate) const ON_SHARDS: &str = "words_on_shards";
 
 /// True if each shard has one.
 const USABLE_ON_SHARDS: &str = "SELECT EXISTS (SELECT FROM meta WHERE key = $1)";
 
 /// Creates the index once there are many passages, where the server has a version of the extension that can be relied on and the
 /// user may create it. Writers go on meanwhile.
-pub(in super::super) async fn ensure(connections: &Connections) -> Result<(), Failure> {
+pub(crate) async fn ensure(connections: &Connections) -> Result<(), Failure> {
     let usable = connections.asking(async |connection| {
         let usable = connection.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?.map(|row| row.get(0));
         let passages = connection.query_one("SELECT passages_of_all()", &[]).await?;
@@ -49,7 +48,7 @@ pub(in super::super) async fn ensure(connections: &Connections) -> Result<(), Fa
 }
 
 /// Returns `true` if the server has a version of the extension that can be relied on.
-pub(in super::super) async fn is_available(connection: &Client) -> Result<bool, Failure> {
+pub(crate) async fn is_available(connection: &Client) -> Result<bool, Failure> {
     let available =
         "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'pg_textsearch'";
     let version: Option<String> = connection.query_opt(available, &[]).await?.and_then(|row| row.get(0));
@@ -61,7 +60,7 @@ fn can_be_relied_on(version: &str) -> bool {
 }
 
 /// Prepares for an index where the server has a version of the extension that can be relied on and the user may add it.
-pub(in super::super) async fn prepare(connection: &Client) -> Result<(), Failure> {
+pub(crate) async fn prepare(connection: &Client) -> Result<(), Failure> {
     if is_available(connection).await? {
         // Without it, the words are written when the index is created, which takes longer.
         let _ = connection.batch_execute(EXTENSION).await;
@@ -72,7 +71,7 @@ pub(in super::super) async fn prepare(connection: &Client) -> Result<(), Failure
 const EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_textsearch SCHEMA public";
 
 /// Returns `true` if words are written for an index: there is one, here or on shards, or there may be one soon.
-pub(super) async fn is_expected(transaction: &Transaction<'_>) -> Result<bool, Failure> {
+pub(crate) async fn is_expected(transaction: &Transaction<'_>) -> Result<bool, Failure> {
     let exists = "SELECT to_regclass('words_bm25') IS NOT NULL OR EXISTS (SELECT FROM meta WHERE key = $1), \
          (SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch')";
     let statement = transaction.prepare_cached(exists).await?;
@@ -81,10 +80,10 @@ pub(super) async fn is_expected(transaction: &Transaction<'_>) -> Result<bool, F
 }
 
 /// Writes the words that were written without an index, as it reads them.
-pub(in super::super) const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
+const FILL: &str = "UPDATE words SET indexed = (SELECT coalesce(string_agg(repeat('t' || to_hex(t.term) || ' ', t.body + t.name), ''), '') \
      FROM unnest(terms, body_counts, name_counts) AS t(term, body, name)) WHERE namespace = $1 AND indexed IS NULL";
 
-pub(in super::super) async fn fill(connections: &Connections) -> Result<(), Failure> {
+pub(crate) async fn fill(connections: &Connections) -> Result<(), Failure> {
     let namespaces = connections.asking(async |connection| {
         let rows = connection.query("SELECT namespace FROM namespaces ORDER BY namespace", &[]).await?;
         Ok(rows.iter().map(|row| row.get(0)).collect::<Vec<String>>())
@@ -100,7 +99,7 @@ pub(in super::super) async fn fill(connections: &Connections) -> Result<(), Fail
 }
 
 /// Creates the index. Returns `false` if the extension is missing and the user may not add it, which changes no answer.
-pub(in super::super) async fn create(connections: &Connections) -> Result<bool, Failure> {
+pub(crate) async fn create(connections: &Connections) -> Result<bool, Failure> {
     if connections.asking(async |connection| Ok(connection.batch_execute(EXTENSION).await?)).await.is_err() {
         return Ok(false);
     }
@@ -122,7 +121,7 @@ fn parsed(version: &str) -> (u32, u32) {
 
 /// Which index of words a search can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WordIndex {
+pub(crate) enum WordIndex {
     /// That of the table.
     Here,
     /// Each shard has its own.
@@ -130,7 +129,7 @@ pub(super) enum WordIndex {
 }
 
 /// Looks for the index. The tables of a confined transaction are not distributed.
-pub(super) async fn usable(transaction: &Transaction<'_>, is_confined: bool) -> Result<Option<WordIndex>, Failure> {
+pub(crate) async fn usable(transaction: &Transaction<'_>, is_confined: bool) -> Result<Option<WordIndex>, Failure> {
     let asks = |rows: Option<Row>| rows.is_some_and(|row| row.get(0));
     if asks(transaction.query_typed_opt(USABLE, &[(&NAME, Type::TEXT)]).await?) {
         return Ok(Some(WordIndex::Here));
@@ -141,7 +140,7 @@ pub(super) async fn usable(transaction: &Transaction<'_>, is_confined: bool) -> 
 }
 
 /// A term as the index has it.
-pub(super) fn indexed_word(term: i64) -> String {
+pub(crate) fn indexed_word(term: i64) -> String {
     format!("t{term:x}")
 }
 

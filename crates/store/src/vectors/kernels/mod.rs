@@ -4,7 +4,6 @@
 
 #[cfg(any(target_arch = "aarch64", test))]
 mod neon;
-mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -13,9 +12,9 @@ use std::sync::LazyLock;
 use super::format::GROUP;
 
 /// Bytes of a lookup table for each byte of a sign code: 16 entries for each half of it.
-pub(super) const TABLE_BYTES: usize = 32;
+pub(crate) const TABLE_BYTES: usize = 32;
 /// The largest entry of a lookup table: the sum of two still fits in a byte.
-pub(super) const TABLE_MAX: u8 = 127;
+pub(crate) const TABLE_MAX: u8 = 127;
 
 /// A set of processor instructions with scans written for it.
 ///
@@ -99,7 +98,7 @@ impl Instructions {
     }
 
     /// Begins to load a row that is scored soon. Otherwise each scattered row would be waited for.
-    pub(super) fn prefetch(self, row: &[i8]) {
+    pub(crate) fn prefetch(self, row: &[i8]) {
         #[cfg(target_arch = "x86_64")]
         x86::prefetch(row);
         #[cfg(any(target_arch = "aarch64", test))]
@@ -113,7 +112,7 @@ impl Instructions {
     /// `codes` holds the first byte of the 64 rows, then the second, and so on; `table` holds for each byte 16 entries
     /// for its low half and 16 for its high half, none above [`TABLE_MAX`]. ("Quick ADC", André, Kermarrec and Le
     /// Scouarnec 2017: the table stays in a register and one shuffle looks up many rows.)
-    pub(super) fn table_sums(self, codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
+    pub(crate) fn table_sums(self, codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
         debug_assert_eq!(codes.len() / GROUP, table.len() / TABLE_BYTES);
         debug_assert!(table.iter().all(|entry| *entry <= TABLE_MAX));
         match self.0 {
@@ -131,7 +130,7 @@ impl Instructions {
     }
 
     /// The dot products of a query with consecutive rows of its length, one for each element of `dots`.
-    pub(super) fn dots(self, rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
+    pub(crate) fn dots(self, rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
         debug_assert_eq!(rows.len(), query.codes.len() * dots.len());
         match self.0 {
             Level::Portable => portable::dots(rows, query, dots),
@@ -152,7 +151,7 @@ impl Instructions {
 }
 
 /// A bit for each value that is `floor` or more.
-pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
+pub(crate) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
     #[cfg(target_arch = "x86_64")]
     return x86::at_least(values, floor);
     #[cfg(target_arch = "aarch64")]
@@ -164,16 +163,45 @@ pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
 
 /// A query's int8 code, padded to a multiple of 64.
 #[derive(Debug, Clone)]
-pub(super) struct Int8Query {
+pub(crate) struct Int8Query {
     codes: Vec<i8>,
     /// The sum of the codes, by which products of unsigned with signed numbers are corrected.
     sum: i32,
 }
 
 impl Int8Query {
-    pub(super) fn new(codes: Vec<i8>) -> Self {
+    pub(crate) fn new(codes: Vec<i8>) -> Self {
         let sum = codes.iter().map(|code| i32::from(*code)).sum();
         Self { codes, sum }
+    }
+}
+
+/// The kernels for any processor, which are also the reference in tests of the others.
+mod portable {
+    use super::{GROUP, Int8Query, TABLE_BYTES};
+
+    pub(crate) fn table_sums(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
+        sums.fill(0);
+        let (columns, _) = codes.as_chunks::<GROUP>();
+        let (entries, _) = table.as_chunks::<TABLE_BYTES>();
+        for (column, entries) in columns.iter().zip(entries) {
+            for (sum, byte) in sums.iter_mut().zip(column) {
+                let low = entries[usize::from(byte & 15)];
+                let high = entries[16 + usize::from(byte >> 4)];
+                *sum += i32::from(low + high);
+            }
+        }
+    }
+
+    pub(crate) fn dots(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
+        for (row, dot) in rows.chunks_exact(query.codes.len()).zip(dots) {
+            *dot = row.iter().zip(&query.codes).map(|(row, query)| i32::from(*row) * i32::from(*query)).sum();
+        }
+    }
+
+    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    pub(crate) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
+        values.iter().enumerate().fold(0, |mask, (at, value)| mask | u64::from(*value >= floor) << at)
     }
 }
 

@@ -44,7 +44,7 @@ fn add_lanes<const N: usize>(even: [u16; N], odd: [u16; N], sums: &mut [i32]) {
 }
 
 /// As [`super::Instructions::prefetch`]: a cache line at a time.
-pub(super) fn prefetch(row: &[i8]) {
+pub(crate) fn prefetch(row: &[i8]) {
     for line in row.chunks(64) {
         // SAFETY: a prefetch is a hint that cannot fault, and part of the base instruction set.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr()) };
@@ -52,7 +52,7 @@ pub(super) fn prefetch(row: &[i8]) {
 }
 
 /// As [`super::at_least`].
-pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
+pub(crate) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
     let mut mask = 0;
     for (at, four) in values.as_chunks::<4>().0.iter().enumerate() {
         // SAFETY: an unaligned load of the 16 bytes of four floats, with instructions of the base set.
@@ -64,7 +64,7 @@ pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
 
 /// As [`super::Instructions::table_sums`].
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
+pub(crate) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
     sums.fill(0);
     let low_half = _mm512_set1_epi8(15);
     let (columns, _) = codes.as_chunks::<GROUP>();
@@ -94,7 +94,7 @@ pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [i32; GRO
 
 /// As [`super::Instructions::table_sums`].
 #[target_feature(enable = "avx2")]
-pub(super) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
+pub(crate) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
     sums.fill(0);
     let low_half = _mm256_set1_epi8(15);
     let (columns, _) = codes.as_chunks::<GROUP>();
@@ -129,7 +129,7 @@ pub(super) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP
 
 /// As [`super::Instructions::dots`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(super) fn dots_avx512(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
+pub(crate) fn dots_avx512(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     // The instruction multiplies unsigned with signed numbers: 128 is added to each code of the row, and 128 times the
     // query's sum taken off the result.
     let offset = _mm512_set1_epi8(-128);
@@ -146,7 +146,7 @@ pub(super) fn dots_avx512(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
 
 /// As [`super::Instructions::dots`].
 #[target_feature(enable = "avx2")]
-pub(super) fn dots_avx2(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
+pub(crate) fn dots_avx2(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     let (query_blocks, _) = zerocopy::IntoBytes::as_bytes(query.codes.as_slice()).as_chunks::<16>();
     for (row, dot) in rows.chunks_exact(query.codes.len()).zip(dots) {
         let (row_blocks, _) = zerocopy::IntoBytes::as_bytes(row).as_chunks::<16>();

@@ -1,0 +1,468 @@
+//! Statements that both databases understand, and the values that go in and out.
+//!
+//! They are written for PostgreSQL. What differs in SQLite is behind [`Session`]: the form of lists, locks, and in its [`Dialect`] how texts
+//! and other things are kept.
+
+use std::cell::RefCell;
+use std::future::{Future, ready};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
+
+use crate::record::{DocumentId, PassageId, TextForm, TextHash};
+use crate::sqlite::TransactionError;
+use crate::usage_record::{CallerKey, ScoringKey, ScoringKeyError};
+use crate::vectors::MAX_DIMENSION;
+
+/// What a writer excludes others from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lock<'l> {
+    /// Nothing but the rows that it changes.
+    Rows,
+    /// Recording searches with these identifiers.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a writer of SQLite excludes all others"))]
+    Searches(&'l [&'l str]),
+    /// Adding judgements and openings. Their numbers then ascend in the order in which they become visible, which makes the last number
+    /// and the count a version of all of them.
+    Labels,
+}
+
+/// The values of a statement's parameters.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { &[$($crate::session::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+/// The values of these fields of a struct.
+macro_rules! bind {
+    ($from:expr => $($field:ident),+ $(,)?) => { [$($crate::session::Value::from(&$from.$field)),+] };
+}
+pub(crate) use bind;
+
+/// Reads a struct whose fields are the next columns of a row, in this order.
+macro_rules! read {
+    ($row:expr => $type:ident { $($field:ident),+ $(,)? }) => { $type { $($field: $row.next()?),+ } };
+    ($row:expr => $type:ident { $($field:ident),+, ..$rest:expr }) => { $type { $($field: $row.next()?,)+ ..$rest } };
+}
+pub(crate) use read;
+
+/// The answer to come.
+pub(crate) type Answer<'s, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + 's>>;
+
+/// A connection, within a transaction where one was asked for.
+pub(crate) trait Session<E> {
+    /// Runs a statement and passes its rows on.
+    fn each<'s>(&'s self, statement: &'s str, values: &'s [Value], read: &'s mut dyn FnMut(Row)) -> Answer<'s, (), E>;
+
+    /// Runs a statement and returns the number of rows that it changed.
+    fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, E>;
+
+    fn insert<'s>(&'s self, rows: &'s Rows<'s>) -> Answer<'s, (), E>;
+
+    /// Takes a lock until the transaction ends.
+    fn lock<'s>(&'s self, lock: Lock<'s>) -> Answer<'s, (), E>;
+
+    /// The condition that a column is one of a list, which is a parameter by its number.
+    fn one_of(&self, parameter: u32) -> String;
+
+    /// How this database keeps what both have.
+    fn dialect(&self) -> &'static Dialect;
+
+    /// The error for rows that this program cannot have written.
+    fn damaged(&self, reason: String) -> E;
+}
+
+/// How a database keeps what both have, as SQL.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    /// True if all tables of content have the namespace in their keys.
+    pub(crate) has_namespaces: bool,
+    /// Documents `d` with their records.
+    pub(crate) documents: &'static str,
+    pub(crate) record: &'static str,
+    /// The condition that attributes `a` are of a document `d`.
+    pub(crate) attributes_of_document: &'static str,
+    /// Passages `p` with their documents `d`.
+    pub(crate) passages: &'static str,
+    /// What joins the texts of passages, and the columns there.
+    pub(crate) with_texts: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) embedded_text: &'static str,
+    pub(crate) text_hash: &'static str,
+    /// The condition that a passage `p` is of a document `d`.
+    #[cfg(feature = "evidence")]
+    pub(crate) passage_of_document: &'static str,
+    /// The condition that a vector `v` is of a passage `p`.
+    pub(crate) vector_of_passage: &'static str,
+    /// A vector `v` as statements on evidence read it.
+    #[cfg(feature = "evidence")]
+    pub(crate) vector: &'static str,
+    /// Selects the records of those passages with the numbers `$1` that are deleted and still found.
+    pub(crate) retired: Option<&'static str>,
+    /// Most dimensions of a vector, and where.
+    pub(crate) most_dimensions: (usize, &'static str),
+    /// What keeps the rows that are read from being deleted until the transaction ends.
+    pub(crate) stays: &'static str,
+}
+
+#[derive(Debug)]
+pub(crate) struct Rows<'r> {
+    pub(crate) table: &'r str,
+    /// Columns with one value for all rows.
+    pub(crate) common: Vec<(&'r str, Value)>,
+    /// The other columns, and their types in PostgreSQL.
+    pub(crate) columns: Vec<(&'r str, &'r str)>,
+    /// The values of the other columns, row by row.
+    pub(crate) rows: Vec<Vec<Value>>,
+    /// What happens to a row that is there.
+    pub(crate) conflict: String,
+}
+
+impl Rows<'_> {
+    /// The statement that adds rows from a source.
+    pub(crate) fn statement(&self, source: &str) -> String {
+        let common = self.common.iter().map(|(name, _)| *name);
+        let columns: Vec<&str> = common.chain(self.columns.iter().map(|(name, _)| *name)).collect();
+        format!("INSERT INTO {}({}) {source} {}", self.table, columns.join(", "), self.conflict)
+    }
+}
+
+/// Runs a statement and reads its rows.
+pub(crate) async fn all<T, E>(
+    session: &dyn Session<E>,
+    statement: &str,
+    values: &[Value],
+    read: impl Fn(&mut Row) -> Result<T, String>,
+) -> Result<Vec<T>, E> {
+    let mut found = Ok(Vec::new());
+    let mut add = |mut row: Row| {
+        if let Ok(rows) = &mut found {
+            match read(&mut row) {
+                Ok(row) => rows.push(row),
+                Err(reason) => found = Err(reason),
+            }
+        }
+    };
+    session.each(statement, values, &mut add).await?;
+    found.map_err(|reason| session.damaged(reason))
+}
+
+/// Runs a statement and reads its first row.
+pub(crate) async fn first<T, E>(
+    session: &dyn Session<E>,
+    statement: &str,
+    values: &[Value],
+    read: impl Fn(&mut Row) -> Result<T, String>,
+) -> Result<Option<T>, E> {
+    Ok(all(session, statement, values, read).await?.into_iter().next())
+}
+
+/// A value of a parameter or a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Integers(Vec<i64>),
+    Texts(Vec<String>),
+}
+
+/// The columns of a row that are still to be read, from left to right.
+#[derive(Debug)]
+pub(crate) struct Row(std::vec::IntoIter<Value>);
+
+impl From<Vec<Value>> for Row {
+    fn from(values: Vec<Value>) -> Row {
+        Row(values.into_iter())
+    }
+}
+
+impl Row {
+    pub(crate) fn next<T: FromValue>(&mut self) -> Result<T, String> {
+        T::from_value(self.0.next().unwrap_or(Value::Null))
+    }
+}
+
+/// A type that a column can be read as.
+pub(crate) trait FromValue: Sized {
+    fn from_value(value: Value) -> Result<Self, String>;
+}
+
+/// Converts values from and to types, in the forms that they have in either database.
+macro_rules! convert {
+    ($($type:ty { $($pattern:pat => $read:expr),+ } from $from:ident: $own:ty = $value:expr;)*) => {$(
+        impl FromValue for $type {
+            fn from_value(value: Value) -> Result<$type, String> {
+                match value {
+                    $($pattern => $read,)+
+                    other => Err(format!("{other:?} is no {}", stringify!($type))),
+                }
+            }
+        }
+
+        impl From<$own> for Value {
+            fn from($from: $own) -> Value {
+                $value
+            }
+        }
+    )*};
+}
+
+convert! {
+    // There are no unsigned integers in SQL; a count that is too large for a signed one comes back as it was.
+    i64 { Value::Integer(number) => Ok(number) } from number: i64 = Value::Integer(number);
+    u64 { Value::Integer(number) => Ok(number as u64) } from number: u64 = Value::Integer(number as i64);
+    i32 { Value::Integer(number) => Ok(number as i32) } from number: i32 = Value::Integer(number.into());
+    u32 { Value::Integer(number) => Ok(number as u32) } from number: u32 = Value::Integer(number.into());
+    bool { Value::Boolean(truth) => Ok(truth), Value::Integer(number) => Ok(number != 0) }
+        from truth: bool = Value::Boolean(truth);
+    f64 { Value::Real(figure) => Ok(figure), Value::Integer(number) => Ok(number as f64) }
+        from figure: f64 = if figure.is_nan() { Value::Null } else { Value::Real(figure) };
+    String { Value::Text(text) => Ok(text) } from text: &str = Value::Text(text.to_owned());
+    Vec<u8> { Value::Bytes(bytes) => Ok(bytes) } from bytes: &[u8] = Value::Bytes(bytes.to_vec());
+    Vec<i64> { Value::Integers(numbers) => Ok(numbers), Value::Text(json) => from_json(&json) }
+        from numbers: Vec<i64> = Value::Integers(numbers);
+    Vec<String> { Value::Texts(texts) => Ok(texts), Value::Text(json) => from_json(&json) }
+        from texts: Vec<String> = Value::Texts(texts);
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+    serde_json::from_str(json).map_err(|error| error.to_string())
+}
+
+impl<const LENGTH: usize> FromValue for [u8; LENGTH] {
+    fn from_value(value: Value) -> Result<[u8; LENGTH], String> {
+        let bytes = Vec::from_value(value)?;
+        bytes.try_into().map_err(|bytes: Vec<u8>| format!("expected {LENGTH} bytes, found {}", bytes.len()))
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    fn from_value(value: Value) -> Result<Option<T>, String> {
+        match value {
+            Value::Null => Ok(None),
+            value => T::from_value(value).map(Some),
+        }
+    }
+}
+
+impl<T> From<Option<T>> for Value
+where
+    Value: From<T>,
+{
+    fn from(value: Option<T>) -> Value {
+        value.map_or(Value::Null, Value::from)
+    }
+}
+
+impl<const LENGTH: usize> From<&[u8; LENGTH]> for Value {
+    fn from(bytes: &[u8; LENGTH]) -> Value {
+        Value::Bytes(bytes.to_vec())
+    }
+}
+
+macro_rules! convert_references {
+    ($($from:ident: $type:ty = $value:expr;)*) => {$(
+        impl From<&$type> for Value {
+            fn from($from: &$type) -> Value {
+                $value
+            }
+        }
+
+        // One for all types would have the compiler look for references to options of options without end.
+        impl From<&Option<$type>> for Value {
+            fn from(value: &Option<$type>) -> Value {
+                Value::from(value.as_ref())
+            }
+        }
+    )*};
+}
+
+convert_references! {
+    number: i64 = Value::Integer(*number);
+    number: u64 = Value::from(*number);
+    number: u32 = Value::from(*number);
+    truth: bool = Value::Boolean(*truth);
+    figure: f64 = Value::from(*figure);
+    text: String = Value::Text(text.clone());
+    numbers: Vec<u32> = Value::Integers(numbers.iter().copied().map(i64::from).collect());
+    key: ScoringKey = Value::Text(key.to_string());
+    key: CallerKey = Value::Bytes(key.bytes().to_vec());
+}
+
+/// Reads a type by another one.
+macro_rules! read_by {
+    ($($type:ty: $from:ident: $by:ty => $read:expr;)*) => {$(
+        impl FromValue for $type {
+            fn from_value(value: Value) -> Result<$type, String> {
+                let $from = <$by>::from_value(value)?;
+                $read
+            }
+        }
+    )*};
+}
+
+read_by! {
+    DocumentId: number: u32 => Ok(DocumentId(number));
+    PassageId: number: u64 => Ok(PassageId(number));
+    TextHash: hash: [u8; 32] => Ok(TextHash(hash));
+    TextForm: is_prose: bool => Ok(TextForm::from_prose(is_prose));
+    Vec<u32>: numbers: Vec<i64> => Ok(numbers.into_iter().map(|number| number as u32).collect());
+    ScoringKey: key: String => key.parse().map_err(|error: ScoringKeyError| error.to_string());
+    CallerKey: bytes: [u8; 16] => Ok(CallerKey::from_bytes(bytes));
+}
+
+/// The answer of a future that never waits.
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => unreachable!("SQLite answers before it returns"),
+    }
+}
+
+/// A connection, and its transaction once a lock was taken. What is not committed is undone.
+pub(crate) struct SqliteSession<'c> {
+    connection: &'c Connection,
+    transaction: RefCell<Option<Transaction<'c>>>,
+}
+
+impl<'c> SqliteSession<'c> {
+    pub(crate) fn new(connection: &'c Connection) -> SqliteSession<'c> {
+        SqliteSession { connection, transaction: RefCell::default() }
+    }
+
+    /// Ends the transaction that a lock began.
+    pub(crate) fn commit(self) -> rusqlite::Result<()> {
+        self.transaction.take().map_or(Ok(()), Transaction::commit)
+    }
+
+    fn all(&self, statement: &str, values: &[Value], read: &mut dyn FnMut(Row)) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(&in_sqlite(statement))?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|column| value(row.get_ref(column)?)).collect();
+            read(Row::from(values?));
+        }
+        Ok(())
+    }
+
+    fn change(&self, statement: &str, values: &[Value]) -> rusqlite::Result<u64> {
+        let changed = self.connection.prepare_cached(&in_sqlite(statement))?.execute(params_from_iter(values))?;
+        Ok(changed as u64)
+    }
+
+    fn add(&self, rows: &Rows<'_>) -> rusqlite::Result<()> {
+        let common: Vec<&Value> = rows.common.iter().map(|(_, value)| value).collect();
+        let places = vec!["?"; common.len() + rows.columns.len()].join(", ");
+        let mut insert = self.connection.prepare_cached(&rows.statement(&format!("VALUES ({places})")))?;
+        for row in &rows.rows {
+            insert.execute(params_from_iter(common.iter().copied().chain(row)))?;
+        }
+        Ok(())
+    }
+
+    fn begin(&self) -> rusqlite::Result<()> {
+        let mut transaction = self.transaction.borrow_mut();
+        if transaction.is_none() {
+            *transaction = Some(Transaction::new_unchecked(self.connection, TransactionBehavior::Immediate)?);
+        }
+        Ok(())
+    }
+}
+
+/// A namespace is a column of documents alone, and each text is kept once, with its vectors.
+pub(crate) const DIALECT: Dialect = Dialect {
+    has_namespaces: false,
+    documents: "documents d LEFT JOIN records r ON r.document = d.document",
+    record: "r.record",
+    attributes_of_document: "a.document = d.document",
+    passages: "passages p JOIN documents d ON d.document = p.document",
+    with_texts: " JOIN texts t ON t.id = p.text_id",
+    text: "own_text(t.text, p.text_bytes, p.own_text)",
+    embedded_text: "plain(t.text)",
+    text_hash: "t.hash",
+    #[cfg(feature = "evidence")]
+    passage_of_document: "p.document = d.document",
+    vector_of_passage: "v.text_id = p.text_id",
+    #[cfg(feature = "evidence")]
+    vector: "f32_vector(v.vector)",
+    retired: Some("SELECT record FROM retired WHERE passage IN (SELECT value FROM json_each($1))"),
+    most_dimensions: (MAX_DIMENSION, ""),
+    stays: "",
+};
+
+/// A statement with its parameters by number. Those with a dollar sign are names in SQLite.
+fn in_sqlite(statement: &str) -> String {
+    statement.replace('$', "?")
+}
+
+impl Session<TransactionError> for SqliteSession<'_> {
+    fn each<'s>(
+        &'s self,
+        statement: &'s str,
+        values: &'s [Value],
+        read: &'s mut dyn FnMut(Row),
+    ) -> Answer<'s, (), TransactionError> {
+        Box::pin(ready(self.all(statement, values, read).map_err(TransactionError::from)))
+    }
+
+    fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, TransactionError> {
+        Box::pin(ready(self.change(statement, values).map_err(TransactionError::from)))
+    }
+
+    fn insert<'s>(&'s self, rows: &'s Rows<'s>) -> Answer<'s, (), TransactionError> {
+        Box::pin(ready(self.add(rows).map_err(TransactionError::from)))
+    }
+
+    /// One writer at a time writes to the file, whatever it writes.
+    fn lock<'s>(&'s self, _: Lock<'s>) -> Answer<'s, (), TransactionError> {
+        Box::pin(ready(self.begin().map_err(TransactionError::from)))
+    }
+
+    fn one_of(&self, parameter: u32) -> String {
+        format!("IN (SELECT value FROM json_each(${parameter}))")
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn damaged(&self, reason: String) -> TransactionError {
+        TransactionError::Damaged(reason)
+    }
+}
+
+/// Lists are JSON.
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let json = |json: serde_json::Result<String>| {
+            json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        };
+        Ok(match self {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Boolean(truth) => ToSqlOutput::from(*truth),
+            Value::Integer(number) => ToSqlOutput::from(*number),
+            Value::Real(figure) => ToSqlOutput::from(*figure),
+            Value::Text(text) => ToSqlOutput::from(text.as_str()),
+            Value::Bytes(bytes) => ToSqlOutput::from(bytes.as_slice()),
+            Value::Integers(numbers) => json(serde_json::to_string(numbers))?,
+            Value::Texts(texts) => json(serde_json::to_string(texts))?,
+        })
+    }
+}
+
+fn value(value: ValueRef<'_>) -> rusqlite::Result<Value> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(figure) => Value::Real(figure),
+        ValueRef::Text(_) => Value::Text(value.as_str()?.to_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    })
+}
