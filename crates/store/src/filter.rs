@@ -1,14 +1,11 @@
-//! Filters restrict the passages of a query, inside both legs. With patterns for names of symbols, and a small cache of what filters select.
+//! Filters restrict the passages of a query, inside both legs. With patterns for names of symbols.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
-use std::sync::Mutex;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Result, StoreError};
-use crate::lock::lock;
 use crate::record::{DocumentId, PassageId};
 
 /// A restriction on passages. An empty list does not restrict, so the default passes everything.
@@ -336,41 +333,6 @@ fn parts(symbol: &str) -> impl Iterator<Item = &str> {
         let separator = SEPARATORS.iter().find(|separator| rest.starts_with(**separator))?;
         Some(&rest[separator.len()..]).filter(|rest| !rest.is_empty())
     })
-}
-
-/// The latest results by key. The oldest one makes room.
-#[derive(Debug)]
-pub(crate) struct Recent<K, V> {
-    entries: Mutex<VecDeque<(K, V)>>,
-}
-
-/// The number of results kept.
-const CAPACITY: usize = 16;
-
-impl<K, V: Clone> Recent<K, V> {
-    /// Returns the result whose key matches.
-    pub(crate) fn get(&self, matches: impl Fn(&K) -> bool) -> Option<V> {
-        lock(&self.entries).iter().find(|(key, _)| matches(key)).map(|(_, value)| value.clone())
-    }
-
-    /// Drops the results whose keys fail the test.
-    pub(crate) fn retain(&self, keep: impl Fn(&K) -> bool) {
-        lock(&self.entries).retain(|(key, _)| keep(key));
-    }
-
-    pub(crate) fn push(&self, key: K, value: V) {
-        let mut entries = lock(&self.entries);
-        if entries.len() == CAPACITY {
-            entries.pop_front();
-        }
-        entries.push_back((key, value));
-    }
-}
-
-impl<K, V> Default for Recent<K, V> {
-    fn default() -> Recent<K, V> {
-        Recent { entries: Mutex::default() }
-    }
 }
 
 #[cfg(test)]

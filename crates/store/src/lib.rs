@@ -66,6 +66,7 @@ mod lexical;
 mod lock;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod recent;
 mod record;
 mod report;
 mod semantic;

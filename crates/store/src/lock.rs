@@ -184,12 +184,6 @@ fn take(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Locks a mutex and ignores poisoning: everything behind these locks is a cache or a connection whose transaction
-/// has rolled back, so a panic leaves nothing half done.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

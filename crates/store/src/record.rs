@@ -3,8 +3,6 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::error::{Result, StoreError};
-
 /// The role of ordinary text, neither test nor vendored.
 const MAIN: &str = "main";
 
@@ -419,19 +417,6 @@ pub struct NewNamespace {
     pub owner: Option<String>,
     /// True if its owner's other namespaces may search it.
     pub shared: bool,
-}
-
-impl NewNamespace {
-    /// Fails without a name.
-    pub(crate) fn check(&self) -> Result<()> {
-        match self.name.as_str() {
-            "" => Err(StoreError::Invalid {
-                what: "a namespace without a name".to_owned(),
-                reason: "a namespace is found by its name: give it one".to_owned(),
-            }),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// A namespace of a store.

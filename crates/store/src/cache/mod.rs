@@ -21,7 +21,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 use crate::connection::{Schema, count, one, quick_check};
 use crate::error::{Result, StoreError};
 use crate::files::beside;
-use crate::lock::lock;
+use crate::recent::lock;
 use crate::record::{ModelKey, TextHash};
 
 /// The file in the cache's directory.

@@ -33,6 +33,7 @@ use crate::vectors::MAX_MODEL_BYTES;
 pub(crate) use documents::found as found_passages;
 #[cfg(feature = "postgres")]
 pub(crate) use documents::read_whole as whole_documents;
+pub(crate) use documents::{settle, with_spare};
 
 /// The namespaces at a change number. Every search reads them.
 pub(crate) type KnownNamespaces = Mutex<Option<(u64, Vec<Namespace>)>>;

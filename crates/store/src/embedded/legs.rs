@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::EmbeddedStore;
 use crate::connection::Access;
-use crate::content::{Content, Model, check_query, model_keys};
+use crate::content::{Content, Model, check_query, model_keys, settle, with_spare};
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
-use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit, settle, with_spare};
+use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
 use crate::lexical::{Reader, State, guarded};
-use crate::lock::lock;
+use crate::recent::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::store::{LexicalLeg, VectorLeg};

@@ -1,16 +1,17 @@
-//! Errors of statements, each with a remedy.
+//! Errors of statements, each with a remedy, and values and texts of bounded length.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
+use rusqlite::types::ValueRef;
 
 use super::functions::FUNCTIONS;
-use super::limits::{Denied, Ended, Watch};
-use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, execute};
+use super::{BYTES, COLUMNS, DEPTH, Denied, Ended, INSTRUCTIONS, LONGEST_VALUE, Watch};
 use crate::counting_allocator;
 use crate::error::StoreError;
-use crate::sql::{SQL_TABLES, SqlQuery, SqlTable};
+use crate::sql::{SQL_TABLES, SqlQuery, SqlTable, SqlValue};
 
 /// The statements that are allowed.
 pub(crate) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
@@ -57,7 +58,7 @@ pub(crate) fn explain(watch: &Watch, query: &SqlQuery, path: &Path, error: rusql
 
 /// Bounds the length of an error's message.
 pub(crate) fn shortened(error: StoreError) -> StoreError {
-    let short = |text: String| execute::shortened(&text, LONGEST_MESSAGE).0;
+    let short = |text: String| shortened_text(&text, LONGEST_MESSAGE).0;
     match error {
         StoreError::Sql { error, hint } => StoreError::Sql { error: short(error), hint: hint.map(short) },
         other => other,
@@ -229,4 +230,72 @@ fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String 
     near.dedup_by_key(|(_, known)| *known);
     let near: Vec<&str> = near.into_iter().take(MOST_SUGGESTIONS).map(|(_, known)| known).collect();
     if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
+}
+
+/// The longest value, in characters.
+pub(crate) const LONGEST: usize = 2000;
+/// The longest name of a column, in characters. An unnamed column is called by its expression.
+pub(crate) const LONGEST_NAME: usize = 100;
+
+/// Converts a value to at most `longest` characters. The second value is `true` if it was shortened.
+pub(crate) fn converted(value: ValueRef<'_>, longest: usize) -> (SqlValue, bool) {
+    match value {
+        ValueRef::Null => (SqlValue::Null, false),
+        ValueRef::Integer(number) => (SqlValue::Integer(number), false),
+        ValueRef::Real(number) if number.is_finite() => (SqlValue::Real(number), false),
+        // JSON lacks these numbers. SQLite writes them like this.
+        ValueRef::Real(number) => (SqlValue::Text(if number > 0.0 { "Inf" } else { "-Inf" }.to_owned()), false),
+        ValueRef::Text(bytes) => {
+            let (text, shortened) = shortened_text(&String::from_utf8_lossy(bytes), longest);
+            (SqlValue::Text(text), shortened)
+        }
+        ValueRef::Blob(bytes) => {
+            // Each byte takes two digits; the quotes and the x take three.
+            let shown = bytes.len().min(longest.saturating_sub(3) / 2);
+            let mut text = "x'".to_owned();
+            for byte in &bytes[..shown] {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{byte:02x}");
+            }
+            let shortened = shown < bytes.len();
+            if shortened {
+                let _ = write!(text, "… ({} bytes)", bytes.len());
+            } else {
+                text.push('\'');
+            }
+            (SqlValue::Text(text), shortened)
+        }
+    }
+}
+
+/// Shortens a text to its first characters and a note of its length. The second value is `true` if it was shortened.
+pub(crate) fn shortened_text(text: &str, longest: usize) -> (String, bool) {
+    match text.char_indices().nth(longest) {
+        None => (text.to_owned(), false),
+        Some((end, _)) => {
+            let whole = longest + text[end..].chars().count();
+            (format!("{}… ({whole} characters)", &text[..end]), true)
+        }
+    }
+}
+
+/// The size of a value as JSON in bytes, separator included.
+pub(crate) fn size_of(value: &SqlValue) -> usize {
+    match value {
+        SqlValue::Null => 5,
+        SqlValue::Integer(number) => number.to_string().len() + 1,
+        // No finite number takes more.
+        SqlValue::Real(_) => 26,
+        SqlValue::Text(text) => size_of_text(text),
+    }
+}
+
+/// The size of a text as JSON in bytes, separator included.
+pub(crate) fn size_of_text(text: &str) -> usize {
+    let escaped = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0x00..=0x1f => 6,
+        _ => 1,
+    });
+    escaped.sum::<usize>() + 3
 }

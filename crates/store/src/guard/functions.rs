@@ -10,8 +10,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
-use super::LONGEST_VALUE;
-use super::limits::Watch;
+use super::{LONGEST_VALUE, Watch};
 
 /// The reason why a call ends soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A copy of one namespace's evidence, on which untrusted statements run.
+//! A copy of one namespace's evidence, on which untrusted statements run, and the names that they may use.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use tempfile::TempDir;
 
 use super::errors::{ended, refusal};
-use super::functions::OMITTED;
-use super::limits::{Ended, STRIDE, Watch};
-use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE, execute, functions};
+use super::functions::{OMITTED, TABLE_FUNCTIONS, is_allowed};
+use super::{COLUMNS, DEPTH, Denied, Ended, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE, STRIDE, Watch, functions};
 use crate::connection::{file_uri, open};
 use crate::error::{Result, StoreError};
 use crate::sql::{SQL_TABLES, SqlTable};
@@ -110,8 +110,7 @@ impl Snapshot {
         functions::replace_built_in(&connection, &watch)?;
         restrict(&connection)?;
         let seen = watch.clone();
-        connection
-            .authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| execute::decide(context, &seen)))?;
+        connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| decide(context, &seen)))?;
         let seen = watch.clone();
         connection.progress_handler(STRIDE, Some(move || seen.is_over()))?;
         Ok(Snapshot {
@@ -332,4 +331,93 @@ fn restrict(connection: &Connection) -> rusqlite::Result<()> {
         connection.set_limit(limit, i32::try_from(value).expect("limits are small"))?;
     }
     Ok(())
+}
+
+/// Answers SQLite's question about a name in a statement.
+pub(crate) fn decide(context: AuthContext<'_>, watch: &Arc<Watch>) -> Authorization {
+    if !watch.is_untrusted() {
+        return Authorization::Allow;
+    }
+    match denial(context) {
+        None => Authorization::Allow,
+        Some(denied) => {
+            watch.deny(denied);
+            Authorization::Deny
+        }
+    }
+}
+
+fn denial(context: AuthContext<'_>) -> Option<Denied> {
+    match context.action {
+        AuthAction::Select | AuthAction::Recursive => None,
+        AuthAction::Read { table_name, .. } => {
+            let allowed = match context.database_name {
+                Some(_) => is_visible(table_name) || is_one_of(TABLE_FUNCTIONS, table_name),
+                // No column is read, as in `SELECT count(*) FROM x`: it may be a table expression of the statement.
+                None => !is_reserved(table_name),
+            };
+            (!allowed).then(|| Denied::Table(table_name.to_owned()))
+        }
+        AuthAction::Function { function_name } if is_allowed(function_name) => None,
+        AuthAction::Function { function_name } => Some(Denied::Function(function_name.to_owned())),
+        other => Some(Denied::Action(name_of(other))),
+    }
+}
+
+fn is_visible(table: &str) -> bool {
+    SQL_TABLES.iter().any(|visible| visible.name.eq_ignore_ascii_case(table))
+}
+
+/// Names of SQLite's own tables.
+fn is_reserved(table: &str) -> bool {
+    ["sqlite_", "pragma_"].iter().any(|prefix| {
+        table.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+    })
+}
+
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The action in the words of SQL.
+fn name_of(action: AuthAction<'_>) -> &'static str {
+    match action {
+        AuthAction::Insert { table_name }
+        | AuthAction::Update { table_name, .. }
+        | AuthAction::Delete { table_name }
+            if is_reserved(table_name) =>
+        {
+            "changing the schema"
+        }
+        AuthAction::Insert { .. } => "INSERT",
+        AuthAction::Update { .. } => "UPDATE",
+        AuthAction::Delete { .. } => "DELETE",
+        AuthAction::Pragma { .. } => "PRAGMA",
+        AuthAction::Attach { .. } => "ATTACH",
+        AuthAction::Detach { .. } => "DETACH",
+        AuthAction::Transaction { .. } => "BEGIN, COMMIT or ROLLBACK",
+        AuthAction::Savepoint { .. } => "SAVEPOINT",
+        AuthAction::AlterTable { .. } => "ALTER TABLE",
+        AuthAction::Reindex { .. } => "REINDEX",
+        AuthAction::Analyze { .. } => "ANALYZE",
+        AuthAction::DropTable { .. }
+        | AuthAction::DropTempTable { .. }
+        | AuthAction::DropIndex { .. }
+        | AuthAction::DropTempIndex { .. }
+        | AuthAction::DropView { .. }
+        | AuthAction::DropTempView { .. }
+        | AuthAction::DropTrigger { .. }
+        | AuthAction::DropTempTrigger { .. }
+        | AuthAction::DropVtable { .. } => "DROP",
+        AuthAction::CreateTable { .. }
+        | AuthAction::CreateTempTable { .. }
+        | AuthAction::CreateIndex { .. }
+        | AuthAction::CreateTempIndex { .. }
+        | AuthAction::CreateView { .. }
+        | AuthAction::CreateTempView { .. }
+        | AuthAction::CreateTrigger { .. }
+        | AuthAction::CreateTempTrigger { .. }
+        | AuthAction::CreateVtable { .. } => "CREATE",
+        _ => "what this statement does",
+    }
 }

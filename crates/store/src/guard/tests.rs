@@ -12,9 +12,8 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ffi};
 
 use super::functions::{FUNCTIONS, Harmless};
-use super::limits::{ABANDONED_BY_ALL, ABANDONED_BY_ONE, SLOTS, Watch};
 use super::snapshot::{Filling, Place, Snapshot};
-use super::{Guard, LONGEST_VALUE, Limits, STEPS, functions};
+use super::{ABANDONED_BY_ALL, ABANDONED_BY_ONE, Guard, LONGEST_VALUE, Limits, SLOTS, STEPS, Watch, functions};
 use crate::counting_allocator;
 use crate::error::StoreError;
 use crate::sql::{SQL_TABLES, SqlQuery, SqlValue};

@@ -31,7 +31,7 @@ use tantivy::{DocId, Index, IndexSettings, IndexWriter, ReloadPolicy, Searcher, 
 use crate::connection::count;
 use crate::error::{Result, StoreError, reason};
 use crate::files::{Stamp, Verified};
-use crate::lock::lock;
+use crate::recent::lock;
 use crate::record::PassageId;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, TransactionError, replay};

@@ -14,7 +14,7 @@ use super::analysis::{QueryWord, parts_of, query_words, term_of};
 use super::fields::{BODY_TERMS, NAME_TERMS, NAME_WEIGHT, NAMESPACE};
 use super::{Lengths, Reader, Totals};
 use crate::hits::{LexicalStatistics, TermStatistics};
-use crate::lock::lock;
+use crate::recent::lock;
 use crate::record::PassageId;
 
 /// From so many namespaces on, short lists of postings are read as a whole.

@@ -11,15 +11,17 @@ use tokio_postgres::types::Type;
 use super::PostgresStore;
 use super::connection::Lasting;
 use super::error::Failure;
-use super::schema::{UNREACHABLE, UPDATE_LIST};
+use super::servers::{UNREACHABLE, UPDATE_LIST};
 use super::words::in_memory::Difference;
 use crate::content::{Content, new_trees};
 use crate::error::{Result, StoreError};
 use crate::graph;
 use crate::lexical::TermReader;
-use crate::lock::{UNNAMED_HOLDER, lock};
+use crate::lock::UNNAMED_HOLDER;
+use crate::recent::lock;
 use crate::record::{Applied, NewNamespace, Tree};
 use crate::session::{Row, all};
+use crate::sqlite::validate_namespace;
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
 /// distributed table cannot be updated with a function whose result changes within it.
@@ -82,7 +84,7 @@ impl PostgresStore {
     /// Registers a namespace, or replaces its registration.
     pub(crate) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         let NewNamespace { name, owner, shared } = namespace;
-        namespace.check()?;
+        validate_namespace(namespace)?;
         self.connections.write(async |transaction| {
             self.lock_namespaces(transaction, [name.as_str()]).await?;
             numbers(transaction, &BTreeSet::from([name.as_str()]), []).await?;

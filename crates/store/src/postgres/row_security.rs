@@ -5,9 +5,9 @@ use deadpool_postgres::{GenericClient, Transaction};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
+use super::error;
 use super::error::Failure;
-use super::schema::HERE_ALONE;
-use super::{error, schema};
+use super::servers::{HERE_ALONE, are_distributed};
 
 /// Makes the role and its policies.
 pub(crate) const ROLE: &str = include_str!("schema/row_security.sql");
@@ -36,7 +36,7 @@ pub(crate) async fn prepare(client: &impl GenericClient) -> Result<bool, Failure
     if ready().await? {
         return Ok(true);
     }
-    if schema::are_distributed(client).await? {
+    if are_distributed(client).await? {
         return Ok(false);
     }
     match client.batch_execute(&format!("{HERE_ALONE};\n{ROLE}")).await {

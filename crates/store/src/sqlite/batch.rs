@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Params, params, params_from_iter};
 
 use super::replay::{add_kept_texts, properties_changed, seq, write_seq};
+use super::session::{SqliteSession, now};
 use super::texts::{Identity, PublicIds, prefixes, stored};
 use super::{Database, TransactionError};
 use crate::connection::{all, execute, one};
@@ -14,7 +15,7 @@ use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed, remov
 use crate::record::{
     Applied, Attribute, Change, DocumentId, NewDocument, NewNamespace, NewPassage, TextForm, TextHash, Tree,
 };
-use crate::session::{SqliteSession, bind, now, values};
+use crate::session::{bind, values};
 
 impl Database {
     pub(crate) fn apply(&self, changes: &[Change]) -> Result<Applied> {
@@ -404,6 +405,17 @@ pub(crate) fn same_identifier(path: &str) -> StoreError {
     StoreError::Invalid { what: path.to_owned(), reason }
 }
 
+/// Fails if a namespace has no name.
+pub(crate) fn validate_namespace(namespace: &NewNamespace) -> Result<()> {
+    match namespace.name.as_str() {
+        "" => Err(StoreError::Invalid {
+            what: "a namespace without a name".to_owned(),
+            reason: "a namespace is found by its name: give it one".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Lists namespaces with what they hold.
 pub(crate) const NAMESPACES: &str = "SELECT n.namespace, n.root, n.machine, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0) \
      FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.number ORDER BY n.namespace";
@@ -412,7 +424,7 @@ impl Database {
     /// Registers a namespace, or replaces its registration.
     pub(crate) fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
         let NewNamespace { name, owner, shared } = namespace;
-        namespace.check()?;
+        validate_namespace(namespace)?;
         self.write(|connection| {
             register_namespace(connection, name)?;
             let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE namespace = ?1";

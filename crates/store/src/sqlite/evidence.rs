@@ -6,13 +6,13 @@ use rusqlite::functions::FunctionFlags;
 use super::Database;
 use super::batch::Batch;
 use super::replay::{decode_vector, evidence_state, instance, properties_changed};
+use super::session::{DIALECT, SqliteSession, now};
 use crate::connection::file_uri;
 use crate::error::{Result, StoreError};
 use crate::evidence::EvidenceRecord;
 use crate::graph;
 use crate::guard::Filling;
 use crate::record::{Applied, Change};
-use crate::session::{DIALECT, SqliteSession, now};
 use crate::sql::{SqlQuery, SqlRows};
 
 impl Database {

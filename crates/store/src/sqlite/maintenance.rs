@@ -3,12 +3,12 @@
 use rusqlite::Connection;
 
 use super::replay::{count_kept_texts, kept_texts, now_ms, published_seq, set};
+use super::session::{SqliteSession, now};
 use super::{Database, SCHEMA, TransactionError, batch, replay};
 use crate::connection::{all, count, unsigned};
 use crate::content;
 use crate::error::Result;
 use crate::report::{Part, Problem, Pruned, Summary};
-use crate::session::{SqliteSession, now};
 
 /// Most findings of SQLite's own check that are reported.
 const MAX_FINDINGS: usize = 20;

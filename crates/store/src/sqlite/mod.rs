@@ -6,6 +6,7 @@
 //!   alike is in [`content`](crate::content).
 //! - `replay` gives the derived indexes the changes they lack, and has the table `meta`.
 //! - `evidence` writes the evidence graph and runs untrusted SQL on it (feature `evidence`).
+//! - `session` runs the statements that both databases understand.
 //! - `texts` compresses texts and gives passages their public identifiers.
 
 mod batch;
@@ -14,6 +15,7 @@ mod evidence;
 mod maintenance;
 pub(crate) mod replay;
 mod select;
+pub(crate) mod session;
 mod texts;
 mod vectors;
 
@@ -27,11 +29,11 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::connection::{Schema, immutable_uri, open, read_schema};
 use crate::error::{Result, StoreError, lacks_room};
 use crate::files::{FileId, Stamp, beside, has_log, log_bytes, log_path};
-use crate::lock::lock;
+use crate::recent::lock;
 
 pub(crate) use batch::NAMESPACES;
 #[cfg(feature = "postgres")]
-pub(crate) use batch::{same_identifier, validate, validate_path};
+pub(crate) use batch::{same_identifier, validate, validate_namespace, validate_path};
 pub(crate) use replay::{ContentState, LexicalRow};
 #[cfg(feature = "postgres")]
 pub(crate) use texts::{Identity, PublicIds, prefixes};

@@ -6,16 +6,16 @@ use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::replay::{decode_vector, passage_id, seq, write_seq};
+use super::session::{SqliteSession, now};
 use super::texts::content;
 use super::{Database, TransactionError};
 use crate::connection::{all, count, one};
 use crate::content::{Model, check_vectors, model, models, register};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::lock::lock;
+use crate::recent::lock;
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::session::{SqliteSession, now};
 use crate::vectors::unit;
 
 /// Passages with a vector of the model `?1`.

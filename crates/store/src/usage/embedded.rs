@@ -11,9 +11,10 @@ use super::{Database, IMPATIENT, PATIENT, Patience};
 use crate::connection::{Access, Schema, checkpoint, count, immutable_uri, open, read_schema, whole_check};
 use crate::error::{Result, StoreError};
 use crate::files::{FileId, has_log, log_bytes, log_path};
-use crate::lock::lock;
-use crate::session::{Session, SqliteSession, now};
+use crate::recent::lock;
+use crate::session::Session;
 use crate::sqlite::TransactionError;
+use crate::sqlite::session::{SqliteSession, now};
 
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";

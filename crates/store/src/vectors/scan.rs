@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::VectorError;
 use super::format::{GROUP, MIXED};
 use super::kernels::{Instructions, Int8Query, TABLE_BYTES, TABLE_MAX, at_least};
-use super::quantize::{Encoder, Offsets};
-use super::snapshot::Snapshot;
+use super::quantize::Encoder;
+use super::snapshot::{Offsets, Snapshot};
 
 /// Work on fewer rows than this is not split over threads.
 const PARALLEL_ROWS: usize = 16_384;

@@ -13,7 +13,8 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 use super::PostgresStore;
 use super::connection::SCHEMA;
 use super::error::Failure;
-use super::schema::{CREATE_LIST, DISTRIBUTED_BY, DROP_LIST, EVERYWHERE, HERE_ALONE, NEW_INSTANCE};
+use super::schema::NEW_INSTANCE;
+use super::servers::{CREATE_LIST, DISTRIBUTED_BY, DROP_LIST, EVERYWHERE, HERE_ALONE};
 use super::vectors::in_database::ensure_indexes;
 use super::words::index;
 use super::words::index::ON_SHARDS;
@@ -324,8 +325,8 @@ fn word_indexes() -> [String; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::tables::{COLUMN, DISTRIBUTED, LOCAL, REFERENCE};
     use super::*;
+    use crate::postgres::sharding::tables::{COLUMN, DISTRIBUTED, LOCAL, REFERENCE};
     use crate::postgres::testing::{TestStore, store};
     use crate::prelude::*;
     use crate::record::Change;

@@ -12,11 +12,10 @@ use tokio_postgres::types::{FromSql, Type};
 use crate::content::Model;
 use crate::error::StoreError;
 use crate::hits::SemanticHit;
-use crate::postgres::Sizes;
 use crate::postgres::error::Failure;
-use crate::postgres::resident::Content;
 use crate::postgres::select::{Scope, Selection, Statement};
 use crate::postgres::session::{document_id, passage_id};
+use crate::postgres::{Cached, Sizes};
 use crate::record::{DocumentId, PassageId, TextHash};
 use crate::vectors::{Background, Effort, Owner, VectorIndex, cosine, unit};
 
@@ -41,7 +40,7 @@ pub(crate) struct VectorsInMemory {
     exact: Exact,
 }
 
-impl Content for VectorsInMemory {
+impl Cached for VectorsInMemory {
     fn bytes(&self) -> usize {
         let dimension = self.codes.dimension();
         self.codes.len() * (dimension.next_multiple_of(64) + 64) + self.exact.len() * (4 * dimension + 80)

@@ -13,15 +13,15 @@ use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use super::namespaces::NOW_MS;
-use super::resident::Legs;
 use super::select::{STORED, Scope, Selection, Statement};
+use super::servers::are_distributed;
 use super::session::text_hash;
-use super::{PostgresStore, schema};
-use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register};
+use super::{Legs, PostgresStore};
+use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register, settle, with_spare};
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::hits::{Background, Nearest, settle, with_spare};
-use crate::lock::lock;
+use crate::hits::{Background, Nearest};
+use crate::recent::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::store::VectorLeg;
@@ -380,7 +380,7 @@ fn text(row: &tokio_postgres::Row) -> TextToEmbed {
 /// Gives the texts of documents the vectors that they have in other namespaces, so that no text is embedded twice. Not where namespaces
 /// lie on nodes: one that is away would stop changes on all others.
 pub(crate) async fn adopt(transaction: &Transaction<'_>, namespace: &str, documents: &[i32]) -> Result<(), Failure> {
-    if schema::are_distributed(transaction).await? {
+    if are_distributed(transaction).await? {
         return Ok(());
     }
     let select = "SELECT DISTINCT text_hash FROM passages WHERE namespace = $1 AND document = ANY($2)";

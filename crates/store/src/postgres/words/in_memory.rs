@@ -11,8 +11,8 @@ use super::index::{indexed_word, is_expected};
 use super::{Form, Query, lengths};
 use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, NAME, PassageTerms, TermReader};
+use crate::postgres::Cached;
 use crate::postgres::error::Failure;
-use crate::postgres::resident::Content;
 use crate::postgres::select::{Scope, Selection, Statement};
 use crate::postgres::session::{Columns, Copy, document_id, passage_id, storable};
 use crate::record::{DocumentId, PassageId};
@@ -52,7 +52,7 @@ struct Posting {
     counts: [u32; 2],
 }
 
-impl Content for WordsInMemory {
+impl Cached for WordsInMemory {
     fn bytes(&self) -> usize {
         // Maps and lists have room to grow.
         self.length * size_of::<Posting>() * 3 / 2

@@ -15,14 +15,14 @@ use tantivy::fieldnorm::FieldNormReader;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::PostgresStore;
 use super::error::Failure;
-use super::resident::{Held, Legs};
 use super::select::{Scope, Selection, Statement};
 use super::session::{document_id, passage_id};
+use super::{Held, Legs, PostgresStore};
+use crate::content::{settle, with_spare};
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore, settle, with_spare};
+use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
 use crate::lexical::{
     BODY, CountedWord, MAX_WORDS, MOST_CONTAINED_WORDS, NAME, PreparedTerms, query_words, text_terms,
 };
