@@ -9,8 +9,8 @@
 //! The caller rescores the hits with its full-precision vectors. Because every row is visited, the similarity of the query to
 //! everything else is a by-product, the [`Background`].
 //!
-//! A query passes through `search`, `scan` (with `kernels`), `select` and `background`. A vector passes through `rotate`,
-//! `quantize` (with `centres`), then `writer` (with `format`) or `index` and `tail`.
+//! A query passes through `index` and `scan` (with `kernels`). A vector passes through `quantize`, then `snapshot` (with `format`) or
+//! `index`.
 //!
 //! ```
 //! use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
