@@ -207,8 +207,8 @@ fn powers_of_odds(sums: &[f64; POWERS]) -> [f64; POWERS] {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use super::*;
+    use proptest::prelude::*;
 
     fn counts(probabilities: &[f64]) -> Counts {
         Counter::with_capacity(0).count(probabilities, 0.0, 1.0)

@@ -1,8 +1,8 @@
 //! The worth of keeping the first k candidates, for every k, when relevance is known only by probability.
 
-use crate::pool::Pool;
 use super::Auto;
 use super::counts::{Counter, Counts};
+use crate::pool::Pool;
 
 /// One way relevance may be: a probability per candidate, best first, independent given the scenario, and the expected
 /// number of relevant passages outside the pool.
@@ -41,12 +41,7 @@ pub enum Needed {
 /// and taking a candidate out of the count gives the part it adds. All k together cost O(n · w) for any β, with w the width of
 /// the count, which only undecided candidates widen; exact but for weights below 1e-10. Ye, Chai, Lee and Chieu, "Optimizing
 /// F-measures: a tale of two approaches", ICML 2012, give a method of O(n²) for whole β².
-pub fn expectations(
-    scenarios: &[Scenario],
-    probabilities: &[f64],
-    beta: f64,
-    needed: Needed,
-) -> Vec<Expectation> {
+pub fn expectations(scenarios: &[Scenario], probabilities: &[f64], beta: f64, needed: Needed) -> Vec<Expectation> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: this processor has AVX2.
@@ -194,9 +189,9 @@ impl Auto {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::methods::auto::relevance::mixed;
     use proptest::prelude::*;
-    use super::*;
 
     fn expectations(scenarios: &[Scenario], beta: f64, needed: Needed) -> Vec<Expectation> {
         super::expectations(scenarios, &mixed(scenarios), beta, needed)

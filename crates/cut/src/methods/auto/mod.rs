@@ -8,7 +8,7 @@ mod relevance;
 #[cfg(test)]
 mod tests;
 
-use crate::cut::{ALL_EQUAL, BY_LIST_ALONE, Cut, NOTHING_CLOSE, NO_CANDIDATES, Value, grouped, percent};
+use crate::cut::{ALL_EQUAL, BY_LIST_ALONE, Cut, NO_CANDIDATES, NOTHING_CLOSE, Value, grouped, percent};
 use crate::method::{Range, declare};
 use crate::pool::{Orientation, Pool};
 use crate::rule::{Rule, Want};

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::expectation::Scenario;
 use crate::cut::{figure, them};
 use crate::pool::{Orientation, Pool};
 use crate::rule::Want;
-use super::expectation::Scenario;
 
 /// A model of where relevance ends.
 ///

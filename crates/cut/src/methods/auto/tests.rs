@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use crate::pool::Background;
 use super::*;
+use crate::pool::Background;
 
 const BACKGROUND: Background = Background { mean: 0.2, deviation: 0.05, count: 1000 };
 
