@@ -92,7 +92,7 @@ pub fn jaccard<T: Ord>(a: &[T], b: &[T]) -> f64 {
 // Near-copies: texts of nearly the same words, such as a vendored file or a page of the last version.
 //
 // Two texts are compared by the Jaccard similarity of their shingles, the runs of three words (Broder, "On the resemblance
-// and containment of documents", SEQUENCES 1997). [`near_copies`] is exact without comparing all pairs: two sets with a
+// and containment of documents", SEQUENCES 1997). `near_copies` is exact without comparing all pairs: two sets with a
 // Jaccard similarity of t or more share one of the first |x| − ⌈t·|x|⌉ + 1 elements of each in any common order (prefix
 // filtering; Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
 

@@ -205,7 +205,7 @@ pub(crate) fn shown(value: &Value) -> String {
 // JSON Schemas in a form that every client accepts: no references, no unions, no nulls.
 //
 // Some clients refuse `$ref`, `anyOf` or a list of types. So subschemas are inlined, and an optional property is left out
-// where other schemas would allow null. [`without_nulls`] does the same to an answer.
+// where other schemas would allow null. `without_nulls` does the same to an answer.
 
 /// Key of a list's schema: its values hold commas themselves, so only repetition gives several.
 pub(crate) const WHOLE: &str = "x-whole";

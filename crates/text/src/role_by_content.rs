@@ -117,13 +117,13 @@ fn without_own_tests<'t>(language: Option<&str>, text: &'t str) -> &'t str {
         let trimmed = line.trim();
         match language {
             Some("rust") => {
-                if trimmed.starts_with("#[cfg(") && has_word(&trimmed.replace(['(', ',', ')'], " "), "test ") {
+                if trimmed.starts_with("#[cfg(") && has_keyword(&trimmed.replace(['(', ',', ')'], " "), "test ") {
                     marked = Some(start);
                 }
                 // The attribute can stand on the line of the module.
                 let item = trimmed.rsplit(']').next().unwrap_or_default().trim();
                 match marked {
-                    Some(marked) if has_word(item, "mod ") && item.ends_with('{') => return &text[..marked],
+                    Some(marked) if has_keyword(item, "mod ") && item.ends_with('{') => return &text[..marked],
                     _ if !item.is_empty() && !item.starts_with("//") => marked = None,
                     _ => {}
                 }
@@ -146,7 +146,7 @@ type Reader = fn(&str, &str) -> (bool, bool);
 fn reader(language: &str) -> Option<Reader> {
     Some(match language {
         "rust" => |line, before| {
-            let function = has_word(line, "fn ");
+            let function = has_keyword(line, "fn ");
             (function && before.starts_with("#[") && (before.contains("test]") || before.contains("test(")), function)
         },
         "python" => |line, _| {
@@ -170,20 +170,20 @@ fn reader(language: &str) -> Option<Reader> {
         },
         "csharp" => |line, _| {
             let tests = ["[Fact", "[Theory", "[Test]", "[TestCase", "[TestMethod"];
-            (tests.iter().any(|test| line.starts_with(test)), has_word(line, "public ") && line.contains('('))
+            (tests.iter().any(|test| line.starts_with(test)), has_keyword(line, "public ") && line.contains('('))
         },
         "php" => |line, before| {
-            let function = has_word(line, "function ");
+            let function = has_keyword(line, "function ");
             (line.contains("function test") || (function && before.contains("#[Test")), function)
         },
         "swift" => |line, before| {
-            let function = has_word(line, "func ");
+            let function = has_keyword(line, "func ");
             (line.starts_with("func test") || (function && before.starts_with("@Test")), function)
         },
         "scala" => |line, _| {
             let test = line.starts_with("test(\"")
                 || (line.starts_with('"') && (line.contains("\" should ") || line.contains("\" in ")));
-            (test, has_word(line, "def "))
+            (test, has_keyword(line, "def "))
         },
         "c" | "cpp" | "objectivec" | "objectivecpp" => |line, _| {
             let tests =
@@ -200,7 +200,7 @@ fn reader(language: &str) -> Option<Reader> {
         },
         "elixir" => |line, _| (line.starts_with("test \""), line.starts_with("def ")),
         "haskell" => |line, _| (line.starts_with("it \"") || line.starts_with("testCase \""), line.contains(" :: ")),
-        "zig" => |line, _| (line.starts_with("test \""), has_word(line, "fn ")),
+        "zig" => |line, _| (line.starts_with("test \""), has_keyword(line, "fn ")),
         "shell" => |line, _| {
             let function = line.strip_prefix("function ").unwrap_or(line);
             let test = line.starts_with("@test ") || (function.starts_with("test_") && function.contains("()"));
@@ -211,7 +211,7 @@ fn reader(language: &str) -> Option<Reader> {
 }
 
 /// Returns `true` if a line begins with a word, or has it after a space.
-fn has_word(line: &str, word: &str) -> bool {
+fn has_keyword(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| at == 0 || line[..at].ends_with(' '))
 }
 

@@ -193,7 +193,7 @@ fn optional(path: &Path) -> Result<Option<Vec<u8>>, EmbedError> {
 // The settings of a model: its pooling and its prefixes, from the files beside its weights.
 //
 // sentence-transformers writes the pooling to `1_Pooling/config.json` and the prefixes, which it calls prompts, to
-// `config_sentence_transformers.json`. Exports by others often lack both. [`SETTINGS_FILE`] then holds what whoever fetched the
+// `config_sentence_transformers.json`. Exports by others often lack both. `SETTINGS_FILE` then holds what whoever fetched the
 // model decided, and goes before the other two.
 
 /// The file in a model's directory with settings that go before those of its other files: [`ModelSettings`] as JSON, among

@@ -283,7 +283,7 @@ pub(crate) fn position(tokens: &[Token], text: &str) -> Option<usize> {
     found
 }
 
-// Signing in on the page: a token becomes its [`cookie`].
+// Signing in on the page: a token becomes a cookie.
 
 /// The route.
 pub(crate) const SIGN_IN: &str = "/page/session";
@@ -360,7 +360,7 @@ fn rights(gate: &Gate, found: Option<usize>) -> Response {
 
 // The cookie of the page: a token that scripts cannot read.
 //
-// The cookie counts only beside the header [`FROM_PAGE`]. A page of another site cannot send that header without asking first, and the
+// The cookie counts only beside the header `FROM_PAGE`. A page of another site cannot send that header without asking first, and the
 // server permits no such question, so a cookie alone moves nothing (OWASP, "Cross-Site Request Forgery Prevention", custom request headers).
 // The protocol for agents knows no cookies.
 

@@ -375,7 +375,7 @@ impl<'a> ModelRun<'a> {
     }
 }
 
-// How far a process is that embeds in the background, for [`Index::status`].
+// How far a process is that embeds in the background, for `Index::status`.
 
 /// The property that holds the beginning of the last embedding in the background.
 const PROGRESS_PROPERTY: &str = "embedding";

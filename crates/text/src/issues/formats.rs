@@ -456,7 +456,7 @@ impl<'t> Table<'t> {
     }
 }
 
-// Records in the project's own format: [`Issue`] as JSON.
+// Records in the project's own format: `Issue` as JSON.
 
 /// An issue with its comments.
 fn own_issue(fields: Fields<'_>) -> Result<Found, Reason> {
