@@ -117,7 +117,8 @@ impl Environment {
     }
 }
 
-/// Builds the wheel into a directory. The build shares the target directory, and so the libraries, of the workspace's tests.
+/// Builds the wheel into a directory. For tests, the build shares the target directory, and by its features the libraries, of the
+/// workspace's tests.
 fn build(tools: &Environment, wheels: &Path, release: bool) -> Result<()> {
     let mut command = Command::new(tools.program("maturin"));
     as_by_hand(&mut command);
@@ -125,6 +126,8 @@ fn build(tools: &Environment, wheels: &Path, release: bool) -> Result<()> {
     command.arg("--interpreter").arg(tools.program("python"));
     if release {
         command.arg("--release");
+    } else {
+        command.args(["--features", "as-tested"]);
     }
     command.arg("--manifest-path").arg(root().join("crates/python/Cargo.toml"));
     eprintln!("$ maturin build{}", if release { " --release" } else { "" });

@@ -93,7 +93,7 @@ impl Tool for Get {
         let Excerpt { namespace, path, .. } = excerpt;
         let lines = Opened::Lines { namespace, path, first: first_line, last: last_line };
         call.note_opened(excerpt.id.as_deref().map_or(lines, Opened::Passage), "get");
-        fenced(&format!("{place}:{first_line}-{last_line}{symbol}\n{text}")) + &next + &warnings
+        fenced(&format!("{place}:{first_line}-{last_line}{symbol}\n{text}")) + &warnings + &next
     }
 }
 
