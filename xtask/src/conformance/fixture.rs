@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// The variable that names the models of an index.
+pub const MODELS: &str = "TAMIS_INDEX_MODELS";
+
 /// The limit for indexing.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -115,7 +118,7 @@ impl Fixture {
             ("HOME", text(&self.home)),
             ("TAMIS_CONFIG_HOME", text(&self.home.join("config"))),
             ("TAMIS_CACHE", text(&self.home.join("cache"))),
-            ("TAMIS_INDEX_MODELS", "static".to_owned()),
+            (MODELS, "static".to_owned()),
             ("TAMIS_MCP_REQUESTS_PER_MINUTE", "0".to_owned()),
         ];
         environment.extend(self.store.as_ref().map(|store| ("TAMIS_STORE_URL", store.url())));

@@ -1,10 +1,10 @@
 //! The sessions in docs/mcp.md: a real client makes them from the small project, and they must match the page.
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, MODELS};
 use super::outcome::Outcome;
 use super::tools::Tools;
 use crate::run::root;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::time::Instant;
 
@@ -19,9 +19,13 @@ const MARKS: [&str; 2] =
 pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome>> {
     let started = Instant::now();
     fixture.renew()?;
+    // A reader has the models of the defaults.
+    let environment: Vec<_> = fixture.environment().into_iter().filter(|(name, _)| *name != MODELS).collect();
+    let indexed = fixture.tamis(&["index", "--wait", "--quiet"]).env_remove(MODELS).status()?;
+    ensure!(indexed.success(), "the project cannot be indexed");
     let mut command = tools.script("sessions.mjs")?;
     command.arg(&fixture.binary).arg(&fixture.project);
-    command.env("TAMIS_SERVED_WITH", serde_json::to_string(&fixture.environment())?);
+    command.env("TAMIS_SERVED_WITH", serde_json::to_string(&environment)?);
     let output = command.output().context("node cannot be started")?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

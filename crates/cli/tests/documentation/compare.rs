@@ -1,7 +1,7 @@
 //! Compares what a command printed with what the page shows.
 //!
-//! What differs from run to run is left open: identifiers of queries, durations, sizes, times of the day and the date of today. An
-//! identifier or a date that the page shows stands for the one that was printed, also in the commands that follow. `…` stands for any
+//! What differs from run to run is left open: identifiers of queries, durations, sizes, times of the day and the date of today. A
+//! percentage may be one more or less, and a decimal two in its last place, since processors round the sums of an encoder differently. An identifier or a date that the page shows stands for the one that was printed, also in the commands that follow. `…` stands for any
 //! text, a line of nothing but `…` or `...` for any lines, and a page may break a long line at a space.
 
 use regex::{Captures, Regex};
@@ -20,8 +20,10 @@ static OPEN: LazyLock<Regex> = LazyLock::new(|| {
         r"|(?P<duration>\b\d[\d,.]* (?:µs|ms|s|min)\b)",
         r"|(?P<rate>\b\d[\d,]* a second\b)",
         r"|(?P<size>\b\d[\d,.]* (?:bytes|[kMG]?B)\b)",
+        r"|(?P<percent>\b\d{1,2})%",
         r"|(?P<digest>(?:\btamis_)?[0-9a-f]{64}\b)",
         r"|(?P<long>\b\d+\.\d{3})\d{3,}",
+        r"|(?P<decimal>\b\d+\.\d{2,3})\b",
         r"|(?P<any>…)",
     ))
     .expect("a regular expression")
@@ -105,8 +107,18 @@ impl Aliases {
             captured.push(date.to_owned());
             return format!("({date}|{today}){time}");
         }
+        if let Some(percent) = text("percent").and_then(|digits| digits.parse::<u32>().ok()) {
+            return format!("(?:{}|{percent}|{})%", percent.saturating_sub(1), percent + 1);
+        }
+        if let Some((whole, fraction)) = text("decimal").and_then(|decimal| decimal.split_once('.')) {
+            let unit = 10_u64.pow(fraction.len() as u32);
+            let value = format!("{whole}{fraction}").parse::<u64>().expect("digits");
+            let near = (value.saturating_sub(2)..=value + 2)
+                .map(|value| format!(r"{}\.{:02$}", value / unit, value % unit, fraction.len()));
+            return format!("(?:{})", near.collect::<Vec<_>>().join("|"));
+        }
         match (text("long"), text("duration").or(text("rate")).or(text("size"))) {
-            (Some(long), _) => format!(r"{}\d*", regex::escape(long)),
+            (Some(long), _) => format!(r"{}\d*", regex::escape(&long[..long.len() - 1])),
             (None, Some(measured)) => {
                 let unit = measured.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',' || c == '.');
                 match text("rate") {
@@ -135,8 +147,10 @@ mod tests {
         assert!(equal("a; 3 passages in 9.4 s [query abcdefgh]", "a; 3 passages in 12 ms [query 12345678]"));
         assert!(!equal("a; 3 passages in 9.4 s", "a; 4 passages in 9.4 s"));
         assert!(equal("memory/2026-11-23.md:3", "memory/2030-01-02.md:3") && equal("2026-11-23", "2026-11-23"));
-        assert!(!equal("2026-11-23", "2026-11-24") && !equal("0.85", "0.86"));
-        assert!(equal("0.66097086667", "0.66091") && !equal("0.66097086667", "0.662"));
+        assert!(!equal("2026-11-23", "2026-11-24") && !equal("0.85", "0.88"));
+        assert!(equal("0.66097086667", "0.66091") && !equal("0.66097086667", "0.672"));
+        assert!(equal("0.99", "1.01") && equal("12.001", "11.999") && !equal("0.99", "0.999"));
+        assert!(equal("(69%)", "(70%)") && !equal("(69%)", "(67%)"));
     }
 
     #[test]

@@ -66,8 +66,8 @@ impl Reader {
         }
         command.args(["--noprofile", "--norc"]).env("PATH", std::env::join_paths(path).expect("a search path"));
         command.env("HOME", home.path()).env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("TZ", "UTC");
-        // The better model gives the same answers more slowly, and another processor rounds it differently.
-        command.env("TAMIS_INDEX_MODELS", "static").env("TAMIS_INDEX_BACKGROUND", "false");
+        // The projects are so small that a command embeds all of them itself.
+        command.env("TAMIS_INDEX_BACKGROUND", "false");
         let identity = [("NAME", "Ada"), ("EMAIL", "ada@example.org")];
         for (role, (name, value)) in ["AUTHOR", "COMMITTER"].iter().flat_map(|role| identity.map(|pair| (role, pair))) {
             command.env(format!("GIT_{role}_{name}"), value);
