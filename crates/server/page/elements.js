@@ -87,12 +87,13 @@ export function lines(text, first, query, hit, coloured, isProse) {
     element("table", { role: "presentation" }, element("tbody", {}, rows)));
 }
 
-/** A passage of code without the indentation that all of its lines share. */
-export function snippet(text, query, coloured) {
-  const all = text.replace(/^\n+|\s+$/g, "").split("\n");
+/** A passage of code with its line numbers, from `first` on, without the indentation that all of its lines share. */
+export function snippet(text, first, query, coloured) {
+  const blank = text.match(/^\n*/)[0].length;
+  const all = text.slice(blank).trimEnd().split("\n");
   const indent = Math.min(...all.filter((line) => line.trim()).map((line) => line.search(/\S/)), 200);
   return element("pre", { tabindex: 0 }, element("code", {}, all.map((line, at) =>
-    [at > 0 ? "\n" : "", painted(line.slice(indent, indent + LINE), coloured, query)])));
+    [at > 0 ? "\n" : "", element("span", { class: "line", "data-line": first + blank + at }), painted(line.slice(indent, indent + LINE), coloured, query)])));
 }
 
 /** Lines of prose: headings, names and code stand out by the text's own marks, and nothing else is interpreted. */
@@ -149,12 +150,16 @@ export function tiles(entries) {
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
-/** Takes what a form holds, without its empty fields, into the address of a view. */
+/** The address of a view with what a form holds, without its empty fields. */
+export function addressOf(form, view = "search") {
+  const given = [...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
+  return `/?${new URLSearchParams(view === "search" ? given : [["view", view], ...given])}`;
+}
+
+/** Takes what a form holds into the address of a view. */
 export function submit(view) {
   return (event) => {
     event.preventDefault();
-    const given = [...new FormData(event.target)].filter(([, value]) => value.trim() !== "");
-    const parameters = new URLSearchParams(view === "search" ? given : [["view", view], ...given]);
-    window.dispatchEvent(new CustomEvent("go", { detail: `/?${parameters}` }));
+    window.dispatchEvent(new CustomEvent("go", { detail: addressOf(event.target, view) }));
   };
 }

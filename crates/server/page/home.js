@@ -8,7 +8,7 @@ import { recentQuestions } from "./recent.js";
 import { collectionName, count, figure } from "./words.js";
 
 const KEYS = [
-  ["/", "go to the search field"], ["↓ ↑ or j k", "next or previous result"], ["Enter", "open the result"],
+  ["/ or Ctrl K", "go to the search field"], ["↓ ↑ or j k", "next or previous result"], ["Enter", "open the result"],
   ["← →", "move the line, on the curve"], ["Esc", "put the line back; leave the field"], ["?", "show these keys"],
 ];
 

@@ -4,7 +4,8 @@ import * as api from "./api.js";
 import * as compare from "./compare.js";
 import * as contents from "./contents.js";
 import * as documents from "./document.js";
-import { element, fill, focusHeadline, say } from "./elements.js";
+import { settings } from "./editor.js";
+import { addressOf, element, fill, focusHeadline, say } from "./elements.js";
 import * as evidence from "./evidence.js";
 import * as home from "./home.js";
 import * as insights from "./insights.js";
@@ -32,7 +33,7 @@ function nameOf(parameters) {
 }
 
 /** What is around the view: the search field and the place in the menu, where a question goes along to the cuts and back. */
-function frame(name, parameters) {
+function frame(name, parameters, keepsField = false) {
   const query = parameters.get("query");
   for (const link of document.querySelectorAll("nav a")) {
     const address = new URLSearchParams(link.dataset.view === "search" ? {} : { view: link.dataset.view });
@@ -42,27 +43,33 @@ function frame(name, parameters) {
     else link.removeAttribute("aria-current");
   }
   document.body.dataset.view = rights.signed_in ? name : "sign-in";
-  fill(document.getElementById("ask"), rights.signed_in && !OWN_FIELD.has(name) ? search.searchForm(parameters).form : null);
+  if (!keepsField) fill(document.getElementById("ask"), rights.signed_in && !OWN_FIELD.has(name) ? search.searchForm(parameters).form : null);
   document.getElementById("leave").hidden = !(rights.needs_token && rights.signed_in);
 }
 
-/** Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. */
-async function route(isMove = true) {
+/**
+ * Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. While a
+ * question is typed, its field stays as it is, and the list until there is another one. Such an answer is the quick one, and with
+ * `isRested` the whole one.
+ */
+async function route({ isMove = true, isTyped = false, isRested = false } = {}) {
   shown.abort();
   shown = new AbortController();
   const { signal } = shown;
   const parameters = new URLSearchParams(location.search);
   const name = nameOf(parameters);
   const { y, focus } = history.state ?? {};
-  frame(name, parameters);
+  frame(name, parameters, isTyped && document.getElementById("ask").contains(document.activeElement));
   if (!rights.signed_in) return signIn();
   const place = element("div", { class: "place-of-view" });
   const before = [[...view.children].filter((node) => !node.matches(".offline")), window.scrollY];
-  fill(view, place);
+  if (!isTyped) fill(view, place);
   if (!y) window.scrollTo(0, 0);
   try {
-    await VIEWS[name](place, parameters, rights, signal);
+    const rested = isTyped && !isRested ? () => route({ isMove: false, isTyped, isRested: true }) : null;
+    await VIEWS[name](place, parameters, rights, signal, rested);
     if (signal.aborted) return;
+    if (isTyped) fill(view, place);
     if (focus) [...view.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
     if (isMove) focusHeadline(view, { preventScroll: true });
     if (y) window.scrollTo(0, y);
@@ -74,13 +81,14 @@ async function route(isMove = true) {
       return signIn();
     }
     if (problem.status === 0) return offline(problem, before, signal);
+    fill(view, place);
     fill(place.querySelector(".answer") ?? place, element("p", { class: "warning", role: "alert" }, problem.message));
   }
 }
 
 /** What was there before stays while the server does not answer, and the view that was asked for comes when it answers again. */
 async function offline(problem, [before, y], signal) {
-  fill(view, element("p", { class: "warning offline", role: "alert" }, problem.message, " ", element("button", { type: "button", class: "small", onclick: route }, "Try again")), before);
+  fill(view, element("p", { class: "warning offline", role: "alert" }, problem.message, " ", element("button", { type: "button", class: "small", onclick: () => route() }, "Try again")), before);
   window.scrollTo(0, y);
   do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   while (!signal.aborted && !await api.rights().then((known) => { rights = known; return true; }, () => false));
@@ -110,15 +118,34 @@ function keepPlace(focus = history.state?.focus) {
   history.replaceState({ ...history.state, y: Math.round(window.scrollY), focus }, "");
 }
 
+const here = () => `${location.pathname}${location.search}`;
+
 function go(address, focus) {
   keepPlace(focus);
-  history.pushState({ from: `${location.pathname}${location.search}` }, "", address);
+  if (address === here()) history.replaceState({ from: history.state?.from }, "");
+  else history.pushState({ from: here() }, "", address);
   route();
+}
+
+/** Searches what stands in the field. All that is typed without a break is one step of the way back. */
+function typed(form) {
+  const address = addressOf(form), { selectionStart, selectionEnd } = document.activeElement;
+  if (!form.isConnected || address === here()) return;
+  if (history.state?.isTyped) history.replaceState({ from: history.state.from, isTyped: true }, "", address);
+  else {
+    keepPlace();
+    history.pushState({ from: here(), isTyped: true }, "", address);
+  }
+  route({ isMove: false, isTyped: true });
+  const field = document.getElementById("query");
+  if (field === document.activeElement) return;
+  field.focus();
+  field.setSelectionRange(selectionStart, selectionEnd);
 }
 
 /** Shows the view, and the menu entry of what only some indexes have. */
 function start() {
-  route(false);
+  route({ isMove: false });
   if (rights.signed_in) api.about().then(({ evidence: known = [] }) => {
     document.querySelector("nav [data-view=evidence]").hidden = !known.some((one) => one.claims + one.fragments > 0);
   }, () => {});
@@ -131,6 +158,7 @@ window.addEventListener("scroll", () => {
   scrolled = setTimeout(keepPlace, 150);
 }, { passive: true });
 window.addEventListener("go", (event) => go(event.detail));
+window.addEventListener("typed", (event) => typed(event.detail));
 window.addEventListener("popstate", () => {
   clearTimeout(scrolled);
   route();
@@ -150,6 +178,10 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "k" && (event.metaKey || event.ctrlKey)) {
+    event.preventDefault();
+    return document.getElementById("query")?.select();
+  }
   if (event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.target.matches("input, textarea, select")) {
     if (event.key === "Escape") event.target.blur();
@@ -165,7 +197,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-fill(document.getElementById("keys"), element("h2", {}, "Keys"), home.keyList(),
+fill(document.getElementById("keys"), element("h2", {}, "Keys"), home.keyList(), settings(),
   element("form", { method: "dialog" }, element("button", {}, "Close")));
 document.getElementById("help").hidden = false;
 document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());

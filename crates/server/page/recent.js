@@ -10,8 +10,9 @@ export function recentQuestions() {
   }
 }
 
+/** Remembers a question, in place of its own beginnings: one that is typed with pauses was asked several times. */
 export function remember(question) {
-  const all = [question, ...recentQuestions().filter((one) => one !== question)].slice(0, MOST);
+  const all = [question, ...recentQuestions().filter((one) => !question.startsWith(one))].slice(0, MOST);
   try {
     localStorage.setItem(KEY, JSON.stringify(all));
   } catch {

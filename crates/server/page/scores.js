@@ -5,9 +5,13 @@ import { documentAddress } from "./document.js";
 import { element, fill } from "./elements.js";
 import { figure, percent, placeOf, titleOf } from "./words.js";
 
+/** Bars that are drawn at least, and the probability from which an entry has one. A hundred bars without a height hide those with one. */
+const FEWEST = 10, DRAWN = 0.01;
+
 /** The curve with its axes. `moved(kept)` is called for another place of the line, `move(kept)` puts it somewhere, `say` repeats the headline. */
-export function scores(found, pool, now, query, moved) {
-  const likely = pool.every((one) => one.probability != null);
+export function scores(found, candidates, now, query, moved) {
+  const likely = candidates.every((one) => one.probability != null);
+  const pool = likely ? candidates.slice(0, Math.max(FEWEST, 2 * found.cut.keep, now, candidates.findLastIndex((one) => one.probability >= DRAWN) + 2)) : candidates;
   // Probabilities have no background.
   const background = likely ? 0 : found.cut.diagnostics.background_mean ?? null;
   const written = (value) => likely ? percent(value) : value.toFixed(2);
@@ -32,7 +36,7 @@ export function scores(found, pool, now, query, moved) {
     element("h2", {}, likely ? "How likely each entry answers" : "Scores"), echo,
     element("div", { class: "axes" },
       element("span", { class: "top" }, written(top)), element("span", { class: "floor" }, written(floor)), drawn.slider,
-      element("span", { class: "first" }, "1"), element("span", { class: "last" }, `${figure(pool.length)} candidates`)),
+      element("span", { class: "first" }, "1"), element("span", { class: "last" }, `${pool.length < candidates.length ? `${figure(pool.length)} of ` : ""}${figure(candidates.length)} candidates`)),
     element("p", { class: "legend" }, above, " ", element("span", { class: "dropped" }, "below the line"),
       likely || background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
     pointed);

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { colouring, isProse } from "./colours.js";
 import { documentAddress } from "./document.js";
+import { placeTools } from "./editor.js";
 import { breakable, element, fill, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
 import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
 import { remember } from "./recent.js";
@@ -19,28 +20,47 @@ const FURTHER = 2;
 const answers = new Map();
 const MOST_ANSWERS = 8;
 
-/** The search field. What filters the answers goes with it. */
+/** How long the keys rest before what is typed is searched, and before its answer is the whole one. */
+const TYPED_MS = 80, RESTED_MS = 900;
+
+/** The search field. What filters the answers goes with it. It shows all of a long question, and answers while one types. */
 export function searchForm(parameters) {
-  const input = element("input", {
-    id: "query", type: "search", name: "query", value: parameters.get("query") ?? "", autocomplete: "off",
-    spellcheck: "false", maxlength: 8000, "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
-  });
+  let resting = null;
+  const input = element("textarea", {
+    id: "query", name: "query", rows: 1, autocomplete: "off", spellcheck: "false", maxlength: 8000, enterkeyhint: "search",
+    "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
+    oninput: () => {
+      clearTimeout(resting);
+      resting = setTimeout(() => input.value.trim().length > 1 && window.dispatchEvent(new CustomEvent("typed", { detail: form })), TYPED_MS);
+    },
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      form.requestSubmit();
+    },
+  }, parameters.get("query") ?? "");
   const kept = parameters.get("view") ? [] : FILTERS.map((name) => [name, parameters.get(name)]).filter(([, value]) => value);
-  const form = element("form", { role: "search", class: "ask", onsubmit: submit("search") },
+  const form = element("form", { role: "search", class: "ask", onsubmit: (event) => {
+    clearTimeout(resting);
+    submit("search")(event);
+  } },
     input, kept.map(([name, value]) => element("input", { type: "hidden", name, value })), element("button", { class: "primary" }, "Search"));
   return { form, input };
 }
 
-export async function show(view, parameters, rights, signal) {
+/** Shows the answer. With `rested`, the question is still being typed: its quick answer comes first, and `rested` is called after a while. */
+export async function show(view, parameters, rights, signal, rested) {
   const query = parameters.get("query");
   const answer = element("div", { class: "answer" }, element("p", { class: "busy" }, "Searching …"));
   fill(view, answer);
   document.title = `${query} – Tamis`;
   try {
-    const found = await answerOf(query, requestOf(parameters), signal);
+    const quick = rested ? { fast: true, no_record: true } : {};
+    const found = await answerOf(query, { ...requestOf(parameters), ...quick }, signal);
     // Filters that leave nothing stay, with what there is without them.
-    const whole = found.cut.candidates === 0 && inUse(parameters).length > 0 ? await answerOf(query, {}, signal) : found;
-    remember(query);
+    const whole = found.cut.candidates === 0 && inUse(parameters).length > 0 ? await answerOf(query, quick, signal) : found;
+    if (rested) setTimeout(() => signal.aborted || rested(), RESTED_MS);
+    else remember(query);
     present(answer, found, whole, query, parameters, rights);
   } catch (problem) {
     if (problem.name !== "AbortError") throw problem;
@@ -106,7 +126,7 @@ function present(answer, found, whole, query, parameters, rights) {
   };
   const remarks = [...(found.warnings ?? []), found.fallback_reason ? `Answered with less than asked for: ${found.fallback_reason}.` : null];
   fill(answer, filters(whole === found ? entries : poolOf(whole), parameters), element("div", { class: "column" }, headline, chips(parameters),
-    remarks.filter(Boolean).map((remark) => element("p", { class: "warning" }, remark)), list, more), curve?.aside);
+    remarks.filter(Boolean).map((remark) => element("p", { class: "notice" }, remark)), list, more), curve?.aside);
   draw(history.state?.drawn ?? Math.min(PORTION, Math.max(found.results.length, Math.min(keep, entries.length)) + BELOW));
 }
 
@@ -171,7 +191,7 @@ function full(hit, found, query, rights) {
   return element("li", { class: "entry" },
     element("div", { class: "head" }, element("h2", { class: "title" }, naming(hit, query)), shown),
     element("div", { class: "meta" }, element("p", { class: "place" }, issue && state ? element("span", { class: `chip state-${state}` }, state) : null,
-      element("a", { href: documentAddress(hit, query) }, placeOf(hit)), element("span", { class: "facts" }, ` · ${facts}`),
+      element("a", { href: documentAddress(hit, query) }, placeOf(hit)), placeTools(hit), element("span", { class: "facts" }, ` · ${facts}`),
       issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
       rights.may_judge && found.query_id ? judging(hit, found.query_id, judged) : null),
     element("div", { class: "body" }, hit.kind === "claim" ? null : passage(hit, hit.snippet, query), further(hit, query),
@@ -180,7 +200,7 @@ function full(hit, found, query, rights) {
 
 /** The best passage: code as in the document, prose as prose, without a first line that repeats the title. */
 function passage(hit, text, query) {
-  if (!isProse(hit.language, hit.collection, text)) return snippet(text, query, colouring(hit.language));
+  if (!isProse(hit.language, hit.collection, text)) return snippet(text, hit.snippet_line, query, colouring(hit.language));
   const [first, ...others] = text.trim().split("\n");
   const repeats = others.length > 0 && hit.title?.split(" > ").at(-1) === first.replace(/^#+ /, "");
   return prose(repeats ? others.join("\n").trim() : text.trim(), query);

@@ -25,12 +25,13 @@ macro_rules! asset {
     };
 }
 
-pub(crate) static ASSETS: [Asset; 24] = [
+pub(crate) static ASSETS: [Asset; 25] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
     asset!("/page/main.js", SCRIPT, "main.js"),
     asset!("/page/api.js", SCRIPT, "api.js"),
+    asset!("/page/editor.js", SCRIPT, "editor.js"),
     asset!("/page/elements.js", SCRIPT, "elements.js"),
     asset!("/page/words.js", SCRIPT, "words.js"),
     asset!("/page/home.js", SCRIPT, "home.js"),

