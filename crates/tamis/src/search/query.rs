@@ -1,9 +1,10 @@
 //! A query: a request with its words, language hint and namespaces, checked and without operators.
 //!
-//! Operators are `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word` and `-"some phrase"`. Whatever has
-//! another form is a word to search for. So is everything but a language in a query of several lines or many words, which somebody
+//! Operators are `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word` and `-"some phrase"`; `NOT`, `AND`
+//! and `OR` between words are other forms of some of them. Whatever has another form is a word to search for. So is everything but a language in a query of several lines or many words, which somebody
 //! pasted. `-jar` excludes the word `jar`, unless it is an option of a command in what the search would find.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tamis_cut::Gate;
@@ -260,7 +261,8 @@ impl Parsed {
         let mut quoted = false;
         let written =
             !query.trim().contains('\n') && query.split_whitespace().take(MOST_WORDS + 1).count() <= MOST_WORDS;
-        let tokens = tokens(query);
+        let rewritten = if written { without_connectives(query) } else { Cow::Borrowed(query) };
+        let tokens = tokens(&rewritten);
         for (at, &token) in tokens.iter().enumerate() {
             let marks = token.matches('"').count();
             let operator =
@@ -290,7 +292,7 @@ impl Parsed {
         }
         // Without an operator the text stays as written, including line ends.
         let whole = words.len() == tokens.len();
-        parsed.text = if whole { query.trim().to_owned() } else { words.join(" ") };
+        parsed.text = if whole { rewritten.trim().to_owned() } else { words.join(" ") };
         if written {
             parsed.words.phrases = phrases(&parsed.text);
         }
@@ -338,6 +340,54 @@ impl Exclusion {
         let is_one = terms.iter().count() == 1;
         is_one.then(|| Exclusion { text: excluded.to_owned(), terms, quoted: phrase.is_some() })
     }
+}
+
+/// Words of a sentence, in which `NOT` is an emphasis: do NOT use this.
+const OF_SENTENCES: &str = "am are be but can could did do does had has have if is may might must or shall should was were will would";
+
+/// Words of a statement in SQL, where `AND` and its like are part of the text.
+const SQL: [&str; 6] = ["SELECT", "FROM", "WHERE", "JOIN", "UPDATE", "HAVING"];
+
+/// Writes `NOT word` as `-word` and `word AND other` as `"word" "other"`, and leaves `OR` out, since any of the words can be enough
+/// anyway. Between quotation marks, in SQL and for emphasis these are words like others.
+fn without_connectives(query: &str) -> Cow<'_, str> {
+    let given: Vec<&str> = query.split_whitespace().collect();
+    if !given.iter().any(|word| ["NOT", "AND", "OR"].contains(word)) || given.iter().any(|word| SQL.contains(word)) {
+        return Cow::Borrowed(query);
+    }
+    let is_word = |word: &str| word.chars().all(|character| character.is_alphanumeric() || character == '_');
+    let is_sentence = given.iter().any(|word| OF_SENTENCES.split(' ').any(|other| word.eq_ignore_ascii_case(other)));
+    let is_shouted = |word: &str| word.len() > 1 && word.chars().all(|character| character.is_uppercase());
+    let quoted = |word: &str| if is_word(word) { format!("\"{word}\"") } else { word.to_owned() };
+    let mut words: Vec<String> = Vec::new();
+    let (mut is_quoted, mut at) = (false, 0);
+    while let Some(&word) = given.get(at) {
+        at += 1;
+        let next = given.get(at).copied().filter(|_| !is_quoted);
+        match (word, words.last_mut(), next) {
+            ("NOT", Some(_), Some(next))
+                if !is_sentence
+                    && !is_shouted(next)
+                    && (next.starts_with('"') || Exclusion::parse(next).is_some()) =>
+            {
+                is_quoted ^= next.matches('"').count() % 2 == 1;
+                words.push(format!("-{next}"));
+                at += 1;
+            }
+            ("AND", Some(_), Some("NOT")) | ("OR", Some(_), Some(_)) => {}
+            ("AND", Some(before), Some(next)) => {
+                *before = quoted(before);
+                is_quoted ^= next.matches('"').count() % 2 == 1;
+                words.push(quoted(next));
+                at += 1;
+            }
+            _ => {
+                is_quoted ^= word.matches('"').count() % 2 == 1;
+                words.push(word.to_owned());
+            }
+        }
+    }
+    Cow::Owned(words.join(" "))
 }
 
 /// The words of a query. An excluded phrase, such as `-"first draft"`, is one.
@@ -527,6 +577,25 @@ mod tests {
             assert_eq!((parsed.text.as_str(), parsed.words.excluded().collect::<Vec<_>>()), (text, excluded.to_vec()));
         }
         assert_eq!(Parsed::new("path:src/** -draft").paths, ["src/**"], "the filter stays");
+    }
+
+    #[test]
+    fn connectives_of_other_engines_are_operators() {
+        for (query, text, excluded) in [
+            ("release notes NOT draft", "release notes", &["draft"][..]),
+            ("release AND NOT \"first try\" now", "release now", &["first try"]),
+            ("retry AND limit OR backoff", "\"retry\" \"limit\" backoff", &[]),
+            ("a AND \"b c\" AND d:e", "\"a\" \"b c\" d:e", &[]),
+            ("why does it NOT start", "why does it NOT start", &[]),
+            ("column NOT NULL", "column NOT NULL", &[]),
+            ("NOT found", "NOT found", &[]),
+            ("the word AND", "the word AND", &[]),
+            ("say \"this AND that\" twice", "say \"this AND that\" twice", &[]),
+            ("SELECT a WHERE b AND c", "SELECT a WHERE b AND c", &[]),
+        ] {
+            let parsed = Parsed::new(query);
+            assert_eq!((parsed.text.as_str(), parsed.words.excluded().collect::<Vec<_>>()), (text, excluded.to_vec()));
+        }
     }
 
     #[test]
