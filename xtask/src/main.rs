@@ -42,7 +42,8 @@ Before a release:
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
 
 Remake committed files:
-  site --write  write the reference, the plots and the outputs of commands into the pages of docs/
+  site --write  write the reference, the plots and the outputs of commands into the pages of docs/,
+                and the classes of answers into the Python package
   references    make the fixtures that come from independent implementations (needs python3)
   distill       make the built-in models from the published checkpoint
 ";

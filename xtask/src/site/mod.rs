@@ -12,7 +12,8 @@ Usage: cargo xtask site [--serve | --write]
 
 cargo xtask site           build the site into target/site, and check every link and anchor in it
 cargo xtask site --serve   serve it at http://127.0.0.1:3000, and build it again after each change
-cargo xtask site --write   write the reference, the plots and the outputs of commands into the pages
+cargo xtask site --write   write the reference, the plots and the outputs of commands into the pages,
+                           and the classes of answers into the Python package
 
 mdBook is installed into target/tools the first time.
 ";

@@ -20,6 +20,7 @@ mod page;
 #[path = "../postgres/private.rs"]
 #[allow(dead_code)]
 mod private;
+mod python;
 mod reader;
 mod reference;
 mod terminal;

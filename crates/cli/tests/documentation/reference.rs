@@ -1,5 +1,7 @@
-//! The pages in `docs/reference`, made from what the program says of itself: its settings, its tools and its routes.
+//! The pages in `docs/reference`, made from what the program says of itself: its settings, its tools and its routes. The
+//! classes of answers in Python are made with them.
 
+use crate::python;
 use crate::reader::Reader;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -13,23 +15,23 @@ const MADE: &str = "<!-- written by `cargo xtask site --write` -->";
 
 #[test]
 fn the_reference_is_what_the_program_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut reader = Reader::new(None);
-    let pages = [
-        ("configuration.md", configuration(&mut reader)),
-        ("tools.md", tools(&mut reader)),
-        ("routes.md", routes(&mut reader)),
+    let files = [
+        ("docs/reference/configuration.md", configuration(&mut reader)),
+        ("docs/reference/tools.md", tools(&mut reader)),
+        ("docs/reference/routes.md", routes(&mut reader)),
+        ("crates/python/python/tamis/_schema.py", python::classes()),
     ];
     let writes = std::env::var_os("TAMIS_PAGES_WRITE").is_some();
-    for (name, made) in pages {
-        let path = folder.join(name);
+    for (name, made) in files {
+        let path = checkout.join(name);
         if writes {
-            fs::create_dir_all(&folder).expect("made");
             fs::write(&path, &made).expect("written");
         }
-        let page = fs::read_to_string(&path).unwrap_or_default();
-        let line = page.lines().zip(made.lines()).find(|(page, made)| page != made);
-        assert!(page == made, "docs/reference/{name} is out of date ({line:?}); write it: cargo xtask site --write");
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        let line = kept.lines().zip(made.lines()).find(|(kept, made)| kept != made);
+        assert!(kept == made, "{name} is out of date ({line:?}); write it: cargo xtask site --write");
     }
 }
 

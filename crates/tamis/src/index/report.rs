@@ -18,7 +18,8 @@ use crate::lookup::reason;
 pub(crate) const MOST_NAMED: usize = 1_000;
 
 /// The result of a run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "RefreshReport")]
 pub struct RunReport {
     /// New files.
     pub added: u64,
@@ -155,7 +156,7 @@ impl RunReport {
 }
 
 /// The result of a run for one source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SourceReport {
     /// The name under which its documents are stored.
     pub namespace: String,
