@@ -9,8 +9,12 @@ use serde_json::{Number, Value, json};
 /// Lowest similarity of a name that is suggested instead of an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
+/// The names of an argument that says which result is meant. A tool has one of them, and takes the other as well.
+const NAMES_OF_A_PLACE: [&str; 2] = ["id", "path"];
+
 /// Coerces arguments to the types of the schema where they can mean one thing only: clients of agents send `"5"` for a number, `"true"`
-/// for a flag, `"Open"` for `open`, a text for a list of one, and `""` for what they leave out. The rest stays as it is, for the check to refuse.
+/// for a flag, `"Open"` for `open`, a text for a list of one, `""` for what they leave out, and `path` for `id`. The rest stays as it is,
+/// for the check to refuse.
 pub(crate) fn coerced(schema: &JsonObject, given: JsonObject) -> JsonObject {
     let required = |name: &str| {
         let required = schema.get("required").and_then(Value::as_array);
@@ -21,7 +25,16 @@ pub(crate) fn coerced(schema: &JsonObject, given: JsonObject) -> JsonObject {
         Some(wanted) => Some((name, coerced_value(value, wanted))),
         None => Some((name, value)),
     };
-    given.into_iter().filter_map(coerce).collect()
+    let has = |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
+    let other_name = |name: &str| {
+        let [id, path] = NAMES_OF_A_PLACE;
+        let other = if name == id { path } else { id };
+        let is_meant = NAMES_OF_A_PLACE.contains(&name) && !has(name) && has(other) && !given.contains_key(other);
+        is_meant.then(|| other.to_owned())
+    };
+    let renamed: Vec<_> =
+        given.iter().map(|(name, value)| (other_name(name).unwrap_or_else(|| name.clone()), value.clone())).collect();
+    renamed.into_iter().filter_map(coerce).collect()
 }
 
 fn coerced_value(value: Value, wanted: &Value) -> Value {
@@ -347,10 +360,13 @@ mod tests {
                 "values": { "type": "object" },
                 "states": { "type": "array", "items": { "type": "string", "enum": ["open", "closed"] } },
                 "cursor": { "type": "string" },
+                "id": { "type": "string" },
             },
             "required": ["query"],
         });
         for (given, expected) in [
+            (json!({ "path": "a.rs" }), json!({ "id": "a.rs" })),
+            (json!({ "path": "a.rs", "id": "b.rs" }), json!({ "path": "a.rs", "id": "b.rs" })),
             (
                 json!({ "limit": "5", "floor": " 0.5", "relevant": "True" }),
                 json!({ "limit": 5, "floor": 0.5, "relevant": true }),

@@ -164,7 +164,8 @@ impl Tree<'_> {
             return Ok(document.flatten());
         }
         match self.index.meant_by(&request.path, allowed) {
-            Ok(Named::Lines(place, None)) => Ok(self.index.store.document(&place.namespace, &place.path)?),
+            // Lines stand for their file.
+            Ok(Named::Lines(place, _)) => Ok(self.index.store.document(&place.namespace, &place.path)?),
             Ok(_) | Err(Error::NotFound { .. } | Error::Argument { .. }) => Ok(None),
             // A directory is no file that was left out.
             Err(Error::LeftOut { wanted, reason }) => {
